@@ -48,6 +48,9 @@ class JointStateReader:
         [rad or m].
     mimics : Mimics, optional
         Joints that follow others: computed, whether a message has them or not.
+    finite : bool
+        Whether a position or velocity that is not finite makes a message unusable; else it is
+        handed on as NaN, for a reader who does without that joint.
 
     Attributes
     ----------
@@ -57,8 +60,9 @@ class JointStateReader:
     """
 
     def __init__(self, joint_names: Sequence[str], spare: Mapping[str, float] | None = None,
-                 mimics: Mimics | None = None):
+                 mimics: Mimics | None = None, finite: bool = True):
         self.joint_names = tuple(joint_names)
+        self._finite = finite
         self.assumed: tuple[str, ...] = ()
         self._spare = dict(spare or {})
         self._mimics = mimics if mimics is not None and mimics.joints else None
@@ -83,7 +87,7 @@ class JointStateReader:
         position = self._pick(msg.position, 'position', names, order)
         velocity = self._pick(msg.velocity, 'velocity', names, order)
         for field, values in (('position', position), ('velocity', velocity)):
-            if not math.isfinite(sum(values.tolist())):
+            if self._finite and not math.isfinite(sum(values.tolist())):
                 self._refuse_not_finite(field, values)
         effort = None
         if len(msg.effort):
@@ -405,7 +409,7 @@ class SensorReader:
         Joints of the model, in the order wanted.
     correction : SensorCorrection, optional
         None changes nothing.
-    spare, mimics : optional
+    spare, mimics, finite : optional
         As `JointStateReader` has them, of the joints wanted.
 
     Raises
@@ -416,7 +420,8 @@ class SensorReader:
     """
 
     def __init__(self, joint_names: Sequence[str], correction: SensorCorrection | None = None,
-                 spare: Mapping[str, float] | None = None, mimics: Mimics | None = None):
+                 spare: Mapping[str, float] | None = None, mimics: Mimics | None = None,
+                 finite: bool = True):
         c = correction or SensorCorrection.none()
         self._names = names = tuple(joint_names)
         self._correction = None if c.neutral else c
@@ -428,12 +433,12 @@ class SensorReader:
         self._spare = {name: value for name, value in (spare or {}).items()
                        if name not in self._followers}
         if self._correction is None:
-            self._read = JointStateReader(driver, spare, mimics)
+            self._read = JointStateReader(driver, spare, mimics, finite)
         else:
             lacking = {**self._spare, **dict.fromkeys(self._followers, 0.0)}
             self._read = JointStateReader(
                 driver, {known: lacking[name] for known, name in self._urdf_name.items()
-                         if name in lacking})
+                         if name in lacking}, finite=finite)
         self._effort_order = JointOrder(driver, efforts)
         self._position = c.per_joint('position_scale', names, 1.0)
         self._offset = c.per_joint('position_offset', names, 0.0)

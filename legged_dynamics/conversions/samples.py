@@ -36,6 +36,8 @@ class SampleReader:
     spare : mapping of str to float, optional [rad or m]
         Joints that a message may lack, and where they then stand; as the configuration has it
         when None.
+    finite : bool
+        Whether joint states must be finite, as `JointStateReader` takes it.
 
     Attributes
     ----------
@@ -53,11 +55,11 @@ class SampleReader:
 
     def __init__(self, model: RobotModel, config: RobotConfig, joint_states: str = 'joint_states',
                  imu: str = 'imu/data', foot_switches: str = 'foot_switches',
-                 spare: Mapping[str, float] | None = None):
+                 spare: Mapping[str, float] | None = None, finite: bool = True):
         applied = config.apply_to(model)
         self._read = SensorReader(applied.joint_names, config.sensors,
                                   config.spare(applied) if spare is None else spare,
-                                  applied.mimics)
+                                  applied.mimics, finite)
         self.joints, self.imu = self._read.joints, self._read.imu
         self._feet = tuple(foot.link for foot in config.feet)
         self._joint_states, self._imu = joint_states, imu

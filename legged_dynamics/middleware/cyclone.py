@@ -18,7 +18,11 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsPublication
+from cyclonedds.builtin import (
+    BuiltinDataReader,
+    BuiltinTopicDcpsParticipant,
+    BuiltinTopicDcpsPublication,
+)
 from cyclonedds.core import (
     DDSException,
     DDSStatus,
@@ -128,6 +132,54 @@ class Matching:
 def _matched(writer: DataWriter) -> int:
     # not get_matched_subscriptions: it fails when one joins between its two calls
     return writer.get_publication_matched_status().current_count
+
+
+class Publications:
+    """
+    Who publishes what, by discovery; read again only when something has changed.
+
+    Parameters
+    ----------
+    participant : DomainParticipant
+        Place on the bus; its own publications are left out.
+
+    """
+
+    def __init__(self, participant: DomainParticipant):
+        self._own = participant.guid
+        self._writers: Any = BuiltinDataReader(participant, BuiltinTopicDcpsPublication)
+        self._processes: Any = BuiltinDataReader(participant, BuiltinTopicDcpsParticipant)
+        self._news: Any = ReadCondition(
+            self._writers, SampleState.NotRead | ViewState.Any | InstanceState.Any)
+        self._found: dict[str, list[str]] = {}
+
+    def of(self, topic: str) -> list[str]:
+        """
+        Return the processes that publish on a topic, one for each publisher.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic on DDS.
+
+        """
+        if self._news.triggered:
+            names = {entry.key: _process(entry.qos) for entry in self._processes.read(100_000)}
+            self._found = {}
+            for entry in self._writers.read(100_000):
+                alive = entry.sample_info.instance_state == InstanceState.Alive
+                if alive and entry.topic_name and entry.participant_key != self._own:
+                    self._found.setdefault(entry.topic_name, []).append(
+                        names.get(entry.participant_key, f'participant {entry.participant_key}'))
+        return self._found.get(topic, [])
+
+
+def _process(qos: Any) -> str:
+    """Return what a participant says of its process."""
+    said = {entry.key: entry.value for entry in qos
+            if isinstance(entry, Policy.Property)}
+    return (f'process {said.get("__ProcessName", "of unknown name")} (pid '
+            f'{said.get("__Pid", "unknown")}) on {said.get("__Hostname", "an unknown machine")}')
 
 
 # -------------------------------------------------------------------------------------------------
@@ -453,6 +505,7 @@ class CycloneBus:
     def __init__(self, environ: Mapping[str, str] | None = None):
         environment = {} if environ is None else {'environ': environ}
         number = discovery.domain_id(**environment)
+        self.name = f'domain {number}'
         configuration = discovery.cyclone_configuration(**environment)
         try:
             self._domain: Any = _domains.get(number) or Domain(number, configuration)
@@ -467,6 +520,7 @@ class CycloneBus:
         self._waitset.attach(self._wake)
         self._matching: Any = Matching(self._participant)
         self._publications: BuiltinDataReader | None = None
+        self._known: Publications | None = None
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[CycloneSubscription] = []
         self.stopping = False
@@ -536,6 +590,7 @@ class CycloneBus:
         for node in self._nodes:
             node.destroy_node()
         self._waitset.detach(self._wake)
+        self._known = None
         self._publications = self._wake = self._waitset = self._matching = None
         self._participant = self._domain = None
 
@@ -608,6 +663,22 @@ class CycloneBus:
         self._waitset.attach(subscription.condition)
         self._subscriptions.append(subscription)
         return subscription
+
+    def others(self, node: StandaloneNode, topic: str) -> list[str]:
+        """
+        Return the other processes that publish on a topic; see Transport.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node that asks; all of this process's publishers count as its own.
+        topic : str
+            Full name of the topic.
+
+        """
+        if self._known is None:
+            self._known = Publications(self._participant)
+        return self._known.of(dds_topic(topic))
 
     def withdraw(self, endpoint: CyclonePublisher | CycloneSubscription) -> None:
         """

@@ -25,8 +25,9 @@ from legged_dynamics.middleware.qos import Bounds, QoSProfile
 class LoopbackPublisher:
     """Publishes on the loopback; keeps the last messages when latched."""
 
-    def __init__(self, bus: LoopbackBus, topic: str, name: str, qos: QoSProfile):
-        self._bus = bus
+    def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
+                 qos: QoSProfile):
+        self._bus, self.node = bus, node
         self.topic, self.type, self.qos = topic, name, qos
         self.kept: deque[bytes] = deque(maxlen=qos.depth if qos.latched else 0)
 
@@ -135,6 +136,8 @@ class LoopbackBus:
         Every line that a node has logged.
 
     """
+
+    name = ''       # it ends with the process
 
     def __init__(self, start_ns: int = 1_000_000_000):
         self.now_ns = start_ns
@@ -286,7 +289,7 @@ class LoopbackBus:
             Quality of service that is offered or requested.
 
         """
-        publisher = LoopbackPublisher(self, topic, name, qos)
+        publisher = LoopbackPublisher(self, node, topic, name, qos)
         self._publishers.append(publisher)
         return publisher
 
@@ -320,6 +323,21 @@ class LoopbackBus:
                 for cdr in publisher.kept:
                     subscription.offer(cdr)
         return subscription
+
+    def others(self, node: StandaloneNode, topic: str) -> list[str]:
+        """
+        Return the other nodes that publish on a topic; see Transport.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node whose own publishers do not count.
+        topic : str
+            Full name of the topic.
+
+        """
+        return [entry.node.full_name for entry in self._publishers
+                if entry.topic == topic and entry.node is not node]
 
     def withdraw(self, endpoint: LoopbackPublisher | LoopbackSubscription) -> None:
         """

@@ -266,6 +266,26 @@ class Transport(Protocol):
 
         """
 
+    name: str       # tells the bus from others of the machine; '' where it ends with the process
+
+    def others(self, node: StandaloneNode, topic: str) -> list[str]:
+        """
+        Return who else publishes on a topic now.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node whose own publishers do not count.
+        topic : str
+            Full name of the topic.
+
+        Returns
+        -------
+        list of str
+            Each publisher as the transport knows it: by node, or by process and machine.
+
+        """
+
     def withdraw(self, endpoint: Any) -> None:
         """
         Take a publisher or subscription off the bus.
@@ -340,6 +360,11 @@ class StandaloneNode:
         """Return the node's namespace, '/' for none."""
         return self._namespace
 
+    @property
+    def bus_name(self) -> str:
+        """What tells the bus from others of the machine; '' where it ends with the process."""
+        return self._transport.name
+
     def get_logger(self) -> NodeLogger:
         """Return the node's logger."""
         return self._logger
@@ -348,8 +373,16 @@ class StandaloneNode:
         """Return the node's clock."""
         return self._clock
 
-    def _resolve_topic_name(self, topic: str) -> str:
-        """Return the full name of a topic, expanded and remapped."""
+    def resolve_topic_name(self, topic: str) -> str:
+        """
+        Return the full name of a topic, expanded and remapped.
+
+        Parameters
+        ----------
+        topic : str
+            Relative, private ('~/x') or absolute name.
+
+        """
         return resolve(topic, self._name, self._namespace, self._remaps)
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: QoSProfile | int) -> Any:
@@ -371,7 +404,7 @@ class StandaloneNode:
             When the topic's name is malformed or the class is not a message's.
 
         """
-        topic = self._resolve_topic_name(topic)
+        topic = self.resolve_topic_name(topic)
         return self._keep(self._transport.advertise(
             self, topic, type_name(msg_type), self._profile(topic, 'publisher', qos_profile)))
 
@@ -397,7 +430,7 @@ class StandaloneNode:
             When the topic's name is malformed or the class is not a message's.
 
         """
-        topic = self._resolve_topic_name(topic)
+        topic = self.resolve_topic_name(topic)
         return self._keep(self._transport.subscribe(
             self, topic, type_name(msg_type), callback,
             self._profile(topic, 'subscription', qos_profile), False))
@@ -420,7 +453,7 @@ class StandaloneNode:
 
         """
         return self._keep(self._transport.subscribe(
-            self, self._resolve_topic_name(topic), name, callback, as_profile(qos_profile), True))
+            self, self.resolve_topic_name(topic), name, callback, as_profile(qos_profile), True))
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> NodeTimer:
         """
@@ -445,6 +478,23 @@ class StandaloneNode:
         timer = NodeTimer(self._clock, period_ns, callback)
         self.timers.append(timer)
         return timer
+
+    def other_publishers(self, topic: str) -> list[str]:
+        """
+        Return who else publishes on a topic now.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic, as this node would give it.
+
+        Returns
+        -------
+        list of str
+            Each publisher as the transport knows it: by node, or by process and machine.
+
+        """
+        return self._transport.others(self, self.resolve_topic_name(topic))
 
     def destroy_publisher(self, publisher: Any) -> bool:
         """

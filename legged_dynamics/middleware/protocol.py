@@ -159,6 +159,10 @@ class Node(Protocol):
     def get_namespace(self) -> str:
         """Return the node's namespace, '/' for none."""
 
+    @property
+    def bus_name(self) -> str:
+        """What tells the bus from others of the machine; '' where it ends with the process."""
+
     def get_logger(self) -> Logger:
         """Return the node's logger."""
 
@@ -208,6 +212,33 @@ class Node(Protocol):
             Period of the timer [s].
         callback : callable
             Called without arguments at each period.
+
+        """
+
+    def resolve_topic_name(self, topic: str) -> str:
+        """
+        Return the full name of a topic, expanded and remapped.
+
+        Parameters
+        ----------
+        topic : str
+            Relative, private ('~/x') or absolute name.
+
+        """
+
+    def other_publishers(self, topic: str) -> list[str]:
+        """
+        Return who else publishes on a topic now.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic, as this node would give it.
+
+        Returns
+        -------
+        list of str
+            Each publisher as the middleware knows it: by node, or by process and machine.
 
         """
 

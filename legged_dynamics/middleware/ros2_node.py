@@ -17,6 +17,7 @@ from rcl_interfaces.msg import (
     ParameterDescriptor,
     SetParametersResult,
 )
+from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.exceptions import (
     InvalidParameterTypeException,
@@ -32,6 +33,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MiddlewareError
 from legged_dynamics.middleware.arguments import Override, RosArguments
 from legged_dynamics.middleware.cdr import deserialize, serialize
+from legged_dynamics.middleware.discovery import domain_id
 from legged_dynamics.middleware.lifecycle import report_fault
 from legged_dynamics.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.middleware.parameters import ParameterStore
@@ -354,6 +356,7 @@ class ComponentNode(LifecycleNode):
         self._farewell_ends = 0.0
         self._leaving: Any = None
         self._given_qos: dict[str, Override] = {}
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         super().__init__(component_class.default_name, **options)
         for service in self.services:
             service.callback = self._answered(service.callback)
@@ -528,7 +531,37 @@ class ComponentNode(LifecycleNode):
             Further arguments of rclpy's method of this name.
 
         """
+        if not (self.has_parameter('use_sim_time') and self.get_parameter('use_sim_time').value):
+            # rclpy's own choice is the wall's clock: set back by an hour, it stops timers for one.
+            kwargs.setdefault('clock', self._steady)
         return super().create_timer(timer_period_sec, self._guarded(callback), *args, **kwargs)
+
+    @property
+    def bus_name(self) -> str:
+        """What tells the bus from others of the machine."""
+        return f'domain {domain_id()}'
+
+    def other_publishers(self, topic: str) -> list[str]:
+        """
+        Return who else publishes on a topic now.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic, as this node would give it.
+
+        Returns
+        -------
+        list of str
+            Full names of their nodes. Of those with this node's own name one is its own.
+
+        """
+        found = [f'{entry.node_namespace.rstrip("/")}/{entry.node_name}' for entry in
+                 self.get_publishers_info_by_topic(self.resolve_topic_name(topic))]
+        own = f'{self.get_namespace().rstrip("/")}/{self.get_name()}'
+        if own in found:
+            found.remove(own)
+        return found
 
     def destroy_publisher(self, publisher: Any) -> Any:
         """

@@ -8,7 +8,7 @@ node that stops first brings its robot down as `safety.stop` says.
 """
 from __future__ import annotations
 
-import os
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +27,7 @@ from legged_dynamics.nodes.robot_component import (
     Shutdown,
 )
 from legged_dynamics.nodes.robot_input import Commands, RobotInput
+from legged_dynamics.nodes.safety_report import SafetyReport, WatchdogMonitor
 from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
 from legged_dynamics.safety.effort_watchdog import GOODBYE
 from legged_dynamics.safety.joint_watch import check_controllers
@@ -87,7 +88,6 @@ class EffortOutput:
         self._common, self._failed, self._settled = common, failed, settled
         self.guard: EffortGuard | None = None
         self.released = self._spoke = False
-        self._activations = 0
         self._shutdown = Shutdown(common.now, LONGEST_SHUTDOWN_NS)
 
     @property
@@ -103,10 +103,12 @@ class EffortOutput:
         self._monitor = InputMonitor('control', round(common.parameters['input_timeout'] * 1e9))
         self._limited: tuple[str, ...] = ()
         self._applied_ns = self._count = 0
-        self._sending, self._why = False, ''
+        self._sending, self._why, self._fault = False, '', ''
         self.guard, self.screen = None, InputScreen(common.now)     # type: ignore[arg-type]
         self._commands = common.endpoints.publisher(
             'std_msgs/msg/Float64MultiArray', COMMANDS, common.dialect.qos.reliable(1))
+        self._report, self._after = SafetyReport(common, 'guard'), WatchdogMonitor(common)
+        self._owner = ''
         common.endpoints.timer(WATCH_PERIOD, self._watch)
 
     def listen(self, described: Callable[[RobotModel], None],
@@ -197,7 +199,9 @@ class EffortOutput:
         self._effort = np.zeros(model.n_joints)
         imu = model.frame(common.config.imu_link or model.base_link)
         self.screen.build(model, self._order, guard, imu.pose.R,
-                          common.parameters['safety.frozen'])
+                          common.parameters['safety.frozen'],
+                          [foot.link for foot in common.config.feet],
+                          common.parameters['safety.stance_turn'])
         self.guard = guard
         if self.input.listening:
             self._arm()
@@ -207,10 +211,10 @@ class EffortOutput:
 
     def start(self) -> None:
         """Start the inputs; efforts are sent from the first usable command on."""
-        self._activations += 1
         self._count = 0
-        name = self._common.node.get_name()
-        self._owner = f'{name}@{os.getpid()}.{self._activations}'
+        # Random, so that no other start has it: not in a container where every process is the
+        # first, nor of one that means to be taken for this one.
+        self._owner = f'{self._common.node.get_name()}@{secrets.token_hex(8)}'
         self.input.start()
         self._arm()
 
@@ -235,6 +239,7 @@ class EffortOutput:
                 self._publish(self.guard.last(), self._owner + GOODBYE)
             self._sending = False
             self.guard.deactivate()
+            self._tell(self._common.now(), '')
 
     def close(self) -> None:
         """Forget the robot, safely."""
@@ -304,7 +309,6 @@ class EffortOutput:
             self.screen.age(measurement.stamp_ns), measured,
             STOPPING if self.released else why if command is None else '')
         self._spoke = self._let_out(now, guarded)
-        self._sent = guarded.effort
         if guarded.state.silent:
             return None
         self._effort[self._order] = guarded.effort
@@ -330,8 +334,10 @@ class EffortOutput:
         return ((*self._names, *feet), [*self._sent, *grips]) if self._spoke else None
 
     def _watch(self) -> None:
-        """Act when no joint states arrive."""
-        age = self._common.now() - self._applied_ns
+        """Act when no joint states arrive, and say what is done."""
+        now = self._common.now()
+        age = now - self._applied_ns
+        self._tell(now)
         if age > self._common.parameters['safety.input_timeout'] * 1e9:
             self._answer_without_command()
 
@@ -345,15 +351,36 @@ class EffortOutput:
     def _let_out(self, now: int, guarded: GuardedEffort) -> bool:
         """Send the guard's output; when it falls silent, the last message is zero."""
         self._applied_ns, self._limited = now, guarded.limited
+        self._sent = guarded.effort
         spoke = self._sending or not guarded.state.silent
         if spoke:
+            self.screen.commanded(guarded.effort)
             self._publish(guarded.effort, self._owner + GOODBYE * guarded.state.silent)
         self._sending = not guarded.state.silent
         if guarded.fault:
             self._monitor.refused(now, guarded.fault)
         else:
             self._monitor.saw(now)
+        self._tell(now, guarded.fault)
         return spoke
+
+    def _tell(self, now: int, fault: str | None = None) -> None:
+        """Publish the guard's status when it has changed, or is due."""
+        guard = self.guard
+        self._fault = self._fault if fault is None else fault
+        if guard is None or not self._report.due(now, guard.state.name, self._fault):
+            return
+        why = self._fault or guard.cause
+        level = ('OK' if not why else 'ERROR' if guard.state.released else 'WARN')
+        self._report.publish(level, f'{guard.state.value}: {why}' if why else guard.state.value, {
+            'state': guard.state.name.lower(), 'fault': self._fault, 'cause': guard.cause,
+            'joint_states': guard.suspect, 'at a limit': ', '.join(self._limited),
+            'identity': self._owner, 'sent': self._count,
+            'largest effort': self._share(guard)})
+
+    def _share(self, guard: EffortGuard) -> float:
+        """Return the largest effort that goes out, as a part of its limit."""
+        return float(np.max(np.abs(self._sent) / guard.limits)) if self._sending else 0.0
 
     def _publish(self, effort: np.ndarray, owner: str) -> None:
         self._count = (self._count + 1) % 2**32
@@ -378,7 +405,8 @@ class EffortOutput:
 
         """
         inputs = self.input
-        return inputs.judge(now) | {'control': inputs.state() or self._judge_control(now)}
+        return (inputs.judge(now) | {'control': inputs.state() or self._judge_control(now)}
+                | self._after.judge(now))
 
     def _judge_control(self, now: int) -> tuple[str, str]:
         guard = self.guard

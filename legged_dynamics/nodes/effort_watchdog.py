@@ -3,6 +3,7 @@
 """Node effort_watchdog: passes efforts on to the motors, and acts when commands stop."""
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,9 @@ from legged_dynamics.nodes.robot_component import (
     RobotComponent,
     Shutdown,
 )
+from legged_dynamics.nodes.safety_report import INACTIVE, SafetyReport
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog
+from legged_dynamics.safety.last_efforts import LastEfforts, place_of
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
 from legged_dynamics.schema import CheckedSettings, setting
 
@@ -39,6 +42,7 @@ class WatchdogNodeSettings(CheckedSettings):
 NODE_SETTINGS = (*WATCHDOG_SETTINGS, *SHARED, *WatchdogNodeSettings.table())
 INPUT = '~/commands'
 INPUT_TIMEOUT_NS = 500_000_000
+OTHERS_PERIOD = 0.5     # s between looks at who else publishes to the motors
 # Longest wait for a controller that is stopped at the same time, with a second for its last
 # message [ns].
 LONGEST_WAIT_NS = LONGEST_SHUTDOWN_NS + 1_000_000_000
@@ -54,6 +58,11 @@ class EffortWatchdogNode(Component):
     When all nodes are stopped at once, the controller needs the motors to bring its robot down:
     the watchdog therefore ends when the robot is down. A controller that goes on commanding loses
     the motors after `LONGEST_WAIT_NS`, and the robot is let down as if the controller had left.
+
+    One that is killed cannot do that. The next one finds in a file what was sent last
+    (`safety.last_efforts`), holds the posture, and lets the robot down unless a controller is
+    still there. What it does and why is published on ``~/safety``; who publishes to the motors
+    beside it is named, for no watchdog can stop that.
     """
 
     default_name = 'effort_watchdog'
@@ -71,6 +80,8 @@ class EffortWatchdogNode(Component):
         self._joints = InputMonitor('joint_states', INPUT_TIMEOUT_NS)
         self._active = False
         self._sent, self._refused_ns = 0, -INPUT_TIMEOUT_NS
+        self._others: list[str] = []
+        self._last: LastEfforts | None = None
         self._description = RobotDescription(self, self._described, lambda: self._active)
         self.common.configure(self._judge, self._details)
         endpoints = self.common.endpoints
@@ -81,13 +92,16 @@ class EffortWatchdogNode(Component):
                                qos.best_effort(5))
         endpoints.subscription('std_msgs/msg/Float64MultiArray', INPUT, self._on_command,
                                qos.reliable(1))
+        self._report = SafetyReport(self.common, 'watchdog')
         endpoints.timer(values['period'], self._look)
+        endpoints.timer(OTHERS_PERIOD, self._look_for_others)
 
     def activate(self) -> None:
         """Pass commands on."""
         self._description.take_waiting()
         if self.watchdog is not None:
             self.watchdog.reset()
+            self._take_over(self.watchdog)
         self._shutdown.reset()
         self._active = True
 
@@ -110,11 +124,13 @@ class EffortWatchdogNode(Component):
         self._active = False
         if self.watchdog is not None and not self.watchdog.at_rest:
             self._send(np.zeros(len(self.watchdog.names)))
+        self._at_rest()
+        self._tell(self.common.now(), INACTIVE)
 
     def cleanup(self) -> None:
         """Leave all topics."""
         self.common.close()
-        self.watchdog = None
+        self.watchdog = self._last = None
 
     # ---- work ------------------------------------------------------------------------------
 
@@ -123,7 +139,29 @@ class EffortWatchdogNode(Component):
         joints = config.joints or model.joint_names
         self.watchdog = EffortWatchdog(config.apply_to(model), joints,
                                        self.common.values((*WATCHDOG_SETTINGS, *SHARED)))
-        self._read = convert.JointStateReader(joints)
+        # A joint without a usable reading is done without.
+        self._read = convert.JointStateReader(joints, dict.fromkeys(joints, math.nan),
+                                              finite=False)
+        bus = self.node.bus_name
+        place = place_of(' '.join((bus, self.node.resolve_topic_name(COMMANDS), *joints))
+                         ) if bus else None
+        self._last = None if place is None else LastEfforts(place, len(joints))
+        if self._active:
+            self._take_over(self.watchdog)
+
+    def _take_over(self, watchdog: EffortWatchdog) -> None:
+        """Take over motors that another watchdog has left with torque."""
+        way = self.common.parameters['watchdog.take_over']
+        left = None if self._last is None else self._last.left
+        if way == 'always' or (way == 'after_crash' and left is not None):
+            self.node.get_logger().warning(
+                'motors may have torque that nobody commands: the posture is held, and the robot '
+                'let down if no controller is there')
+            watchdog.take_over(self.common.now(), left if way == 'after_crash' else None)
+
+    def _at_rest(self) -> None:
+        if self._last is not None:
+            self._last.clear()
 
     def _on_joints(self, message: Any) -> None:
         now = self.common.now()
@@ -135,7 +173,8 @@ class EffortWatchdogNode(Component):
         except MeasurementError as error:
             self._joints.refused(now, str(error))
             return
-        fault = self.watchdog.joints(now, sample.stamp_ns, sample.position, sample.velocity)
+        fault = self.watchdog.joints(now, sample.stamp_ns, sample.position, sample.velocity,
+                                     sample.effort)
         if fault:
             self._joints.refused(now, fault)
 
@@ -152,27 +191,58 @@ class EffortWatchdogNode(Component):
     def _look(self) -> None:
         # Between commands nothing is sent again: hardware holds the last one.
         if self.watchdog is None or not self._active:
+            self._tell(self.common.now(), INACTIVE)
             return
         now = self.common.now()
         if self.watchdog.overdue(now):
             self._pass_on(now)
+        self._tell(now)
+
+    def _look_for_others(self) -> None:
+        self._others = self.node.other_publishers(COMMANDS)
 
     def _pass_on(self, now: int) -> None:
         assert self.watchdog is not None
         effort = self.watchdog.output(now)
         if effort is not None:
             self._send(effort)
+        if self.watchdog.at_rest:
+            self._at_rest()
+        self._tell(now)
+
+    def _tell(self, now: int, state: str = '') -> None:
+        """Publish the watchdog's status when it has changed, or is due."""
+        watchdog = self.watchdog
+        if watchdog is None:
+            if self._report.due(now, INACTIVE, ''):
+                self._report.publish('OK', INACTIVE, {'state': INACTIVE})
+            return
+        name = state or watchdog.state.name.lower()
+        if not self._report.due(now, name, watchdog.cause or watchdog.fault):
+            return
+        text = state or watchdog.state.value
+        self._report.publish(
+            'ERROR' if watchdog.cause or self._others else 'WARN' if watchdog.fault else 'OK',
+            f'{text}: {watchdog.cause}' if watchdog.cause else text, {
+                'state': name, 'cause': watchdog.cause, 'not passed on': watchdog.fault,
+                'joint_states': watchdog.doubt, 'owner': watchdog.owner or '',
+                'other senders': ', '.join(watchdog.refused),
+                'others at the motors': ', '.join(self._others), 'sent': self._sent})
 
     def _send(self, effort: np.ndarray) -> None:
         self._sent += 1
+        if self._last is not None:
+            self._last.note(effort)
         self._commands.publish(convert.command(self.dialect, effort, self.node.get_name(),
                                                self._sent % 2**32))
 
     # ---- diagnostics -----------------------------------------------------------------------
 
     def _judge(self, now: int) -> dict[str, tuple[str, str]]:
+        motors = {'motors': ('ERROR', 'others publish past the watchdog to the motors: '
+                             + ', '.join(self._others))} if self._others else {}
         return {'joint_states': self._joints.judge(now),
-                'commands': self._judge_commands(now)} | self._description.judge()
+                'commands': self._judge_commands(now)} | motors | self._description.judge()
 
     def _judge_commands(self, now: int) -> tuple[str, str]:
         watchdog = self.watchdog

@@ -16,9 +16,13 @@ from legged_dynamics.safety import EffortGuard
 from legged_dynamics.safety.effort_guard import GuardState
 from legged_dynamics.safety.imu_watch import ImuWatch, StampClock
 from legged_dynamics.safety.joint_watch import disagreement, first_state
+from legged_dynamics.safety.stance_watch import StanceWatch
 
 # Measured efforts beyond this many limits are no efforts.
 STRONGEST = 3.0
+# Measured efforts are compared with commands of at least this part of a limit, over this time [s];
+# as many of this share of the opposite sign, and the sign is wrong.
+COMPARED, COMPARE_TIME, OPPOSITE = 0.05, 0.05, 0.5
 
 
 class InputScreen:
@@ -34,6 +38,8 @@ class InputScreen:
     ----------
     clock_note : str
         Says that the clock of the joint states was set; empty when it was not.
+    stance : sequence of bool or None
+        Which feet stand, by whoever detects that; None when it is not known.
 
     """
 
@@ -43,9 +49,10 @@ class InputScreen:
         self._guard: EffortGuard | None = None
         self._names: list[str] = []
         self._disagreement = ''
+        self.stance: Sequence[bool] | None = None
 
     def build(self, model: RobotModel, order: np.ndarray, guard: EffortGuard, R_BI: np.ndarray,
-              frozen: float) -> None:
+              frozen: float, feet: Sequence[str] = (), turn: float = 0.0) -> None:
         """
         Judge the sensors of a robot from now on.
 
@@ -61,11 +68,20 @@ class InputScreen:
             Orientation of the IMU; it turns vectors from IMU to base axes.
         frozen : float [s]
             Time after which a reading that does not change counts as frozen (`safety.frozen`).
+        feet : sequence of str
+            Links of the feet, in the order of `stance`.
+        turn : float [rad/s]
+            What gyro and legs in stance may differ by (`safety.stance_turn`).
 
         """
         self._model, self._order = model, order
         self._imu = ImuWatch(R_BI, frozen)
         self._strongest = STRONGEST * model.effort_limits
+        self._R_BI, self._feet = R_BI, StanceWatch(model, feet, turn)
+        if feet:        # its kernel is compiled now
+            self._feet.joints(0, np.zeros(model.nq), [True] * len(feet))
+        self._least_squares = (COMPARED * model.effort_limits) ** 2
+        self._sent: np.ndarray | None = None
         self._names, self._guard = [], guard
         self.reset()
 
@@ -75,9 +91,24 @@ class InputScreen:
         self._imu_clock.reset()
         self._jumps = self._imu_jumps = 0
         self._clock.jumps = self._imu_clock.jumps = 0
-        self.clock_note = ''
+        self.clock_note, self.stance = '', None
         if self._guard is not None:
             self._imu.reset()
+            self._feet.reset()
+            self._products = np.zeros((2, len(self._order)))
+            self._sent, self._sent_ns = None, 0
+
+    def commanded(self, effort: np.ndarray) -> None:
+        """
+        Note what the motors were told, for the sign of what they say that they deliver.
+
+        Parameters
+        ----------
+        effort : (nj,) array [N m or N]
+            In command order.
+
+        """
+        self._sent = effort
 
     def age(self, stamp_ns: int) -> int:
         """
@@ -115,7 +146,10 @@ class InputScreen:
             return Verdict()
         if isinstance(sample, JointSample):
             fault = self._joints(sample)
-            return Verdict(not fault, fault or self._effort(sample))
+            if not fault:
+                self._feet.joints(sample.stamp_ns, sample.position, self.stance)
+            return Verdict(not fault, fault or self._effort(sample) or self._signs(sample)
+                           or self._feet.foot_note)
         fault = self._imu_reading(sample) if isinstance(sample, ImuSample) else ''
         return Verdict(not fault, fault)
 
@@ -166,6 +200,26 @@ class InputScreen:
         effort[odd] = np.nan
         return f'effort is not possible and counts as not known: {said}'
 
+    def _signs(self, sample: JointSample) -> str:
+        """Return which measured efforts oppose what is commanded; they become NaN."""
+        if self._sent is None or sample.effort is None:
+            return ''
+        passed = min(max(sample.stamp_ns - self._sent_ns, 0) * 1e-9, COMPARE_TIME)
+        self._sent_ns = sample.stamp_ns
+        measured = sample.effort[self._order]
+        share = 1.0 - math.exp(-passed / COMPARE_TIME)
+        both = np.array([measured * self._sent, self._sent * self._sent])
+        self._products += share * (np.nan_to_num(both) - self._products)
+        product, square = self._products
+        odd = np.flatnonzero((square > self._least_squares[self._order])
+                             & (product < -OPPOSITE * square))
+        if not odd.size:
+            return ''
+        sample.effort[self._order[odd]] = np.nan
+        names = ', '.join(self._model.joint_names[j] for j in self._order[odd])
+        return (f'effort has the opposite sign of what is commanded, and counts as not known: '
+                f'{names}')
+
     def _imu_reading(self, sample: ImuSample) -> str:
         """Return why an IMU reading is not to be used, or an empty string."""
         guard = self._guard
@@ -181,7 +235,8 @@ class InputScreen:
                                 sample.linear_acceleration, sample.orientation)
         if not fault and self._imu.up is not None:
             guard.tilted(math.acos(max(-1.0, min(1.0, float(self._imu.up[2])))))
-        return fault
+        self._feet.gyro(sample.stamp_ns, self._R_BI @ sample.angular_velocity)
+        return fault or self._feet.gyro_fault
 
     def _agree(self, names: Sequence[str]) -> str:
         if list(names) != self._names:

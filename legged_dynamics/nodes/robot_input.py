@@ -190,7 +190,9 @@ class RobotInput:
         spare = {name: where
                  for name, where in self._config.spare(self._config.apply_to(model)).items()
                  if name not in needed}
-        self._read = SampleReader(model, self._config, JOINTS, IMU, SWITCHES, spare)
+        # A screen names the joint that is not finite, and has the others used.
+        self._read = SampleReader(model, self._config, JOINTS, IMU, SWITCHES, spare,
+                                  finite=not self._warns_of_others)
         self._spare = spare
         self._stream.reset()
         self._offer_answers()

@@ -16,7 +16,7 @@ from legged_dynamics.middleware.runner import run
 from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.lock_step import BEGIN_NS, LockStep, LockStepSettings
-from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
+from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent, SteadyClock
 from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.simulation.choice import make_plant, make_robot, plant_settings
 from legged_dynamics.simulation.hardware import SimulatedHardware
@@ -45,6 +45,8 @@ NODE_SETTINGS = (*LockStepSettings.table(), *SimulatedRobotSettings.table())
 COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
 # A simulator that is behind by more sensor periods than this drops the lost time.
 CATCH_UP = 25
+# A change of the machine's clock by more than this is followed by the stamps [ns].
+CLOCK_SET_NS = 100_000_000
 
 
 class SimulatedRobotNode(Component):
@@ -58,7 +60,9 @@ class SimulatedRobotNode(Component):
     in the order of ``robot.feet``. ``simulation.kind`` chooses the kind of robot.
 
     Time is the wall's, and lost where the machine is too slow; with ``lock_step.answers`` it is
-    simulated, published on ``/clock``, and waits for the nodes that answer.
+    simulated, published on ``/clock``, and waits for the nodes that answer. Steps are paced by the
+    monotonic clock; stamps are of the machine's clock, as a driver's are, and follow when that is
+    set.
     """
 
     default_name = 'simulated_robot'
@@ -71,6 +75,7 @@ class SimulatedRobotNode(Component):
             lambda values: Schedule.from_text(values['schedule']))
         self.parameters = self.common.parameters
         self.parameters.update(kind)
+        self._steady = SteadyClock(node)
         self._timer: Any = None
 
     # ---- lifecycle -------------------------------------------------------------------------
@@ -97,7 +102,9 @@ class SimulatedRobotNode(Component):
         self._robot = self._new_robot()
         self._begin()
         if self._lock_step is None:
-            self._robot.delay(self._start_ns - self._robot.stamp_ns)    # building it took a while
+            # Building it took a while.
+            self._robot.delay(self.common.now() - self._robot.stamp_ns)
+            self._wall_ahead = self.common.now() - self._steady()
         self._ended = self._begun = False
         self._fell: float | None = None
         self._description.publish(convert.string(self.dialect, self._plant.urdf))
@@ -150,7 +157,7 @@ class SimulatedRobotNode(Component):
     # ---- time ------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        self._start_ns = self._began_ns = self.common.now()
+        self._start_ns = self._began_ns = self._steady()
         self._ticks = self._late = self._dropped = 0
         self._worst_ns = 0
 
@@ -170,12 +177,12 @@ class SimulatedRobotNode(Component):
                 if self._ended:
                     self.node.get_logger().info(self._statement())
                 return
-            due = lock.due(1e-9 * (self.common.now() - self._start_ns), period) - self._ticks
+            due = lock.due(1e-9 * (self._steady() - self._start_ns), period) - self._ticks
             if due < 1.0 or not lock.open(self._robot.stamp_ns + period, period):
                 return
             if CATCH_UP < due < math.inf:   # lost time is dropped
                 self._dropped += 1
-                self._start_ns = self.common.now() - (self._ticks + 1) * period
+                self._start_ns = self._steady() - (self._ticks + 1) * period
             self._obey(lock.commands(self._robot.stamp_ns + period, period))
             self._step(period)
 
@@ -194,7 +201,8 @@ class SimulatedRobotNode(Component):
     def _advance(self) -> None:
         """Step as often as real time requires."""
         period = self._robot.period_ns
-        due = (self.common.now() - self._start_ns) // period - self._ticks
+        self._follow_the_clock()
+        due = (self._steady() - self._start_ns) // period - self._ticks
         if due > CATCH_UP:
             self._dropped += 1
             lost = (due - 1) * period
@@ -204,6 +212,12 @@ class SimulatedRobotNode(Component):
         for _ in range(int(due)):
             self._step(period)
 
+    def _follow_the_clock(self) -> None:
+        ahead = self.common.now() - self._steady()
+        if abs(ahead - self._wall_ahead) > CLOCK_SET_NS:
+            self._robot.delay(ahead - self._wall_ahead)
+            self._wall_ahead = ahead
+
     def _step(self, period: int) -> None:
         self._robot.step()
         self._ticks += 1
@@ -212,13 +226,13 @@ class SimulatedRobotNode(Component):
             self.node.get_logger().warning(note)
         if self._fell is None and self._robot.fallen:
             self._fell = self._robot.time
-        lateness = self.common.now() - self._start_ns - self._ticks * period
+        lateness = self._steady() - self._start_ns - self._ticks * period
         self._late += lateness > period
         self._worst_ns = max(self._worst_ns, lateness)
         self._publish()
 
     def _statement(self) -> str:
-        real = 1e-9 * max(self.common.now() - self._began_ns, 1)
+        real = 1e-9 * max(self._steady() - self._began_ns, 1)
         simulated = 1e-9 * self._ticks * self._robot.period_ns
         state = 'upright' if self._fell is None else f'fallen at {self._fell:.2f} s'
         return (f'robot {state}; {simulated:.2f} s in {real:.2f} s, real-time factor '

@@ -8,7 +8,8 @@ with a damped wall. A command is obeyed only while it is finite, complete, and a
 that are young and plausible. A fault is bridged (HOLDING): by PD on the posture of the last good
 command while joint states come, else by the last efforts. A fault longer than ``safety.hold``
 gives the safe output (DAMPING), which takes energy out of joints and puts none in, and then
-nothing any more until the guard is activated again (LATCHED).
+nothing any more until the guard is activated again (LATCHED). One bad joint is no reason to drop
+the robot: the others are held and braked by their own readings, and only the bad one goes limp.
 
 Controllers in hardware hold the last command indefinitely (ros2_controllers does), so a node that
 stops must send :meth:`EffortGuard.last`, zero, as its last message.
@@ -123,6 +124,7 @@ def command_fault(joints: Sequence[str], command: Sequence[float]) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
+ALL = slice(None)
 # Averaging time of the efforts to hold [s], since the last command may be a spike of noise.
 AVERAGING = 0.01
 # Longest time step that the slew limit is applied to [s].
@@ -232,15 +234,20 @@ class EffortGuard:
         stamp_ns : int [ns]
             When the joints were read, by any clock that runs evenly.
         position, velocity : (nj,) array [rad, rad/s or m, m/s]
-            In command order.
+            In command order; NaN where a joint has no reading. Arrays of another length, or of
+            anything but numbers, are a fault like any other.
         age_ns : int [ns]
             How old the sample is.
 
         """
         fault = self._watch.check(stamp_ns, position, velocity)
         self.doubt(fault)
-        if not fault:
-            self._state[0], self._state[1] = position, velocity
+        usable = self._watch.usable(fault) if fault else ALL
+        if usable is not None:
+            if fault:       # healthy joints are held and braked, without the others
+                self._state[:] = np.nan
+            self._state[0, usable] = self._watch.position[usable]
+            self._state[1, usable] = self._watch.velocity[usable]
             self._heard_ns, self._sample_ns = now_ns, now_ns - age_ns
         return fault
 
@@ -364,7 +371,7 @@ class EffortGuard:
         out = self._send(now_ns, '')
         weight = 1.0 - math.exp(-(now_ns - self._good_ns) * 1e-9 / AVERAGING)
         self._feed += (weight if self._good_ns else 1.0) * (out.effort - self._feed)
-        self._place[:] = self._state[0]
+        np.copyto(self._place, self._state[0], where=np.isfinite(self._state[0]))
         self._good_ns = now_ns
         return out
 

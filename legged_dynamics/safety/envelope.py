@@ -148,12 +148,16 @@ def posture(limits, state, place, feed, share, effort):
     place, feed : (nj,) array
         Positions to hold, and the efforts that held them.
     share : float
-        Remaining part of the efforts, 0 to 1; damping is not reduced.
+        Remaining part of the efforts, 0 to 1; damping is not reduced. A joint whose state is not
+        known (NaN) gets that part of its effort alone.
     effort : (nj,) array [N m or N]
         Filled.
 
     """
     for j in range(len(effort)):
+        if not (math.isfinite(state[0, j]) and math.isfinite(state[1, j])):
+            effort[j] = share * feed[j]
+            continue
         spring = feed[j] + limits[j, STIFFNESS] * (place[j] - state[0, j])
         effort[j] = share * spring - limits[j, DAMPING] * state[1, j]
 

@@ -19,7 +19,7 @@ import numpy as np
 import yaml
 
 from legged_dynamics.dynamics.composite_body import mass_matrix
-from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.safety.settings import SafetySettings
 from legged_dynamics.spatial.jit import lean_kernel
@@ -133,17 +133,23 @@ def joint_inertias(model: RobotModel) -> np.ndarray:
 # Rows of the memory.
 Q, V, OFFSET, DRIFT, SEEN = 0, 1, 2, 3, 4
 LIVELY_Q, LIVELY_V, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V = 5, 6, 7, 8, 9, 10
-N_MEMORY = 11
+FAULT, SKIPPED, SLOW = 11, 12, 13
+N_MEMORY = 14
 # Kinds of faults.
-PLAUSIBLE, TOO_FAST, JUMPED, DISAGREE, FROZEN_Q, FROZEN_V = range(6)
+PLAUSIBLE, TOO_FAST, JUMPED, DISAGREE, FROZEN_Q, FROZEN_V, NOT_FINITE, DRIFTS = range(8)
 LEAK = 0.1              # s, of the sum of position less integrated velocity
 GAP = 0.03              # s between samples from which nothing is added to it
 DRIFTED = 2.5           # tolerances of a reading that the sum may reach
+# The same sum over a longer time, of joints that hardly move: an encoder that drifts.
+SLOW_LEAK = 4.0         # s
+SLOW_DRIFTED = 2.0      # tolerances of a reading that it may reach
+SLOW_SPEED = 0.3        # rad/s or m/s: faster joints add nothing to it
 START_TIME = 0.3        # s from rest to the velocity limit: what a joint may do between samples
 SEEN_TIME = 0.006       # s over which the velocity is taken from positions
 QUIET = 0.05            # rad/s or m/s: a joint slower than this counts as still
 # Weight of a sample at rest, and the sum from which a joint is known to be noisy: 460 samples.
 LEARNT, LIVELY = 0.005, 0.9
+MOST_FAULTY = 0.25      # part of the joints without which the others are still of use
 REPEATED = 5            # least number of equal samples of a frozen sensor
 
 
@@ -172,34 +178,48 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
     for j in range(len(position)):
         q, v = position[j], velocity[j]
         fault = PLAUSIBLE
+        if not math.isfinite(q):
+            # Nothing to compare: the next reading is compared with the last one that was finite.
+            memory[SKIPPED, j] += dt
+            memory[FAULT, j] = NOT_FINITE
+            if found[0] == PLAUSIBLE:
+                found[0], found[1] = NOT_FINITE, j
+            continue
+        step = dt + memory[SKIPPED, j]
+        memory[SKIPPED, j] = 0.0
         if not abs(v) <= limits[j, BELIEVED]:
             fault = TOO_FAST
             v = memory[V, j]
         before = memory[V, j]
         moved = q - memory[Q, j]
-        excess = moved - 0.5 * (before + v) * dt
-        allowed = (limits[j, TOLERANCE] + 0.5 * abs(v - before) * dt
-                   + limits[j, VELOCITY] / START_TIME * dt * dt)
+        excess = moved - 0.5 * (before + v) * step
+        allowed = (limits[j, TOLERANCE] + 0.5 * abs(v - before) * step
+                   + limits[j, VELOCITY] / START_TIME * step * step)
         if abs(excess) > allowed:
             memory[OFFSET, j] += excess
             if abs(memory[OFFSET, j]) <= allowed:
                 memory[OFFSET, j] = 0.0
         else:
             # The velocity in a gap is unknown.
-            change = excess if dt <= GAP else 0.0
-            memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-dt / LEAK)
-            share = 1.0 - math.exp(-dt / SEEN_TIME)
-            if dt > 0.0:
-                memory[SEEN, j] += share * (moved / dt - memory[SEEN, j])
+            change = excess if step <= GAP else 0.0
+            memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-step / LEAK)
+            if abs(v) > SLOW_SPEED or abs(before) > SLOW_SPEED:
+                change = 0.0
+            memory[SLOW, j] = (memory[SLOW, j] + change) * math.exp(-step / SLOW_LEAK)
+            share = 1.0 - math.exp(-step / SEEN_TIME)
+            if step > 0.0:
+                memory[SEEN, j] += share * (moved / step - memory[SEEN, j])
         if memory[OFFSET, j] != 0.0:
             fault = JUMPED
         elif fault == PLAUSIBLE and abs(memory[DRIFT, j]) > DRIFTED * limits[j, TOLERANCE]:
             fault = DISAGREE
+        elif fault == PLAUSIBLE and abs(memory[SLOW, j]) > SLOW_DRIFTED * limits[j, TOLERANCE]:
+            fault = DRIFTS
         still = abs(v) < QUIET
         for field in range(2):
             same = velocity[j] == memory[V, j] if field else q == memory[Q, j]
             if same:
-                memory[STUCK_Q + field, j] += dt
+                memory[STUCK_Q + field, j] += step
                 memory[COUNT_Q + field, j] += 1.0
                 if (frozen > 0.0 and memory[STUCK_Q + field, j] >= frozen
                         and memory[COUNT_Q + field, j] >= REPEATED
@@ -216,8 +236,44 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
         memory[Q, j] = q
         if math.isfinite(velocity[j]) and abs(velocity[j]) <= limits[j, BELIEVED]:
             memory[V, j] = velocity[j]
+        memory[FAULT, j] = fault
         if fault > 0 and found[0] == PLAUSIBLE:
             found[0], found[1] = fault, j
+
+
+def one_a_joint(values: Any, count: int, what: str) -> np.ndarray:
+    """
+    Return values as the kernels need them: they trust the lengths of what they get.
+
+    Parameters
+    ----------
+    values : array_like
+        What came.
+    count : int
+        Number of joints.
+    what : str
+        Plural name of the values, for the message.
+
+    Returns
+    -------
+    (nj,) array
+        Contiguous floats; the same array where it is that already.
+
+    Raises
+    ------
+    MeasurementError
+        When these are no numbers, or not one a joint.
+
+    """
+    try:
+        array = np.ascontiguousarray(values, float)
+    except (TypeError, ValueError):
+        raise MeasurementError(f'expected {count} {what}, one a joint, got '
+                               f'{type(values).__name__} that is no array of numbers') from None
+    if array.shape != (count,):
+        raise MeasurementError(f'expected {count} {what}, one a joint, got shape '
+                               f'{np.shape(values)}')
+    return array
 
 
 class JointWatch:
@@ -233,17 +289,24 @@ class JointWatch:
     frozen : float [s]
         How long a sensor may repeat itself; 0 does not watch that.
 
+    Attributes
+    ----------
+    position, velocity : (nj,) array
+        The last sample.
+
     """
 
     def __init__(self, joints: Sequence[str], limits: np.ndarray, frozen: float):
         self._joints, self._limits, self._frozen = tuple(joints), limits, frozen
         self._memory = np.zeros((N_MEMORY, len(self._joints)))
         self._found = np.zeros(2, np.int64)
+        self.position = self.velocity = np.zeros(len(self._joints))
         self.reset()
 
     def reset(self) -> None:
         """Forget the last sample; the noise learnt of the sensors is kept."""
-        self._memory[[OFFSET, DRIFT, SEEN, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V]] = 0.0
+        self._memory[[OFFSET, DRIFT, SEEN, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V, FAULT,
+                      SKIPPED, SLOW]] = 0.0
         self._stamp_ns: int | None = None
 
     @property
@@ -255,6 +318,9 @@ class JointWatch:
         """
         Return why a sample is implausible, or an empty string.
 
+        Arrays of another shape, or of anything but numbers, do not reach the kernels: no joint's
+        reading is used then.
+
         Parameters
         ----------
         stamp_ns : int [ns]
@@ -262,10 +328,23 @@ class JointWatch:
         position, velocity : (nj,) array [rad, rad/s or m, m/s]
             In command order.
 
+        Returns
+        -------
+        str
+            Fault of the first joint that has one; :meth:`usable` tells which others are healthy.
+
         """
         memory, first = self._memory, self._stamp_ns is None
+        try:
+            self.position = one_a_joint(position, len(self._joints), 'positions')
+            self.velocity = one_a_joint(velocity, len(self._joints), 'velocities')
+        except MeasurementError as error:
+            memory[FAULT] = NOT_FINITE
+            return str(error)
+        position, velocity = self.position, self.velocity
         if first:
-            memory[Q], self._stamp_ns = position, stamp_ns
+            self._stamp_ns = stamp_ns
+            np.copyto(memory[Q], position, where=np.isfinite(position))
             usable = np.abs(velocity) <= self._limits[:, BELIEVED]
             memory[V] = np.where(usable, velocity, 0.0)
             memory[SEEN] = 0.0
@@ -275,12 +354,34 @@ class JointWatch:
         fault, j = self._found.tolist()
         return self._text(fault, j, velocity) if fault else ''
 
+    def usable(self, fault: str) -> np.ndarray | None:
+        """
+        Return which joints' last readings may be used although the sample has a fault.
+
+        Parameters
+        ----------
+        fault : str
+            What :meth:`check` returned.
+
+        Returns
+        -------
+        (nj,) array of bool or None
+            None when too many joints are affected for the rest to be of use: more than a quarter
+            of them, as many as a leg of a quadruped has.
+
+        """
+        fine = self._memory[FAULT] == PLAUSIBLE
+        bad = len(fine) - int(np.count_nonzero(fine))
+        return fine if not fault or bad <= MOST_FAULTY * len(fine) else None
+
     def restamp(self) -> None:
         """Take the next stamp for what it is: the clock of the stamps was set."""
         self._stamp_ns = None
 
     def _text(self, fault: int, j: int, velocity: np.ndarray) -> str:
         name, limits = self._joints[j], self._limits[j]
+        if fault == TOO_FAST and not math.isfinite(velocity[j]):
+            return f'velocity is not finite: {name} = {velocity[j]}'
         if fault == TOO_FAST:
             return (f'{name} is said to move at {velocity[j]:.4g} /s; its velocity limit is '
                     f'{limits[VELOCITY]:g}')
@@ -289,6 +390,11 @@ class JointWatch:
                     'than its velocity explains')
         if fault == DISAGREE:
             return f'position and velocity of {name} do not agree: one of them is wrong'
+        if fault == NOT_FINITE:
+            return f'position is not finite: {name} = {self.position[j]}'
+        if fault == DRIFTS:
+            return (f'the position of {name} drifts away from its velocity: encoder or velocity '
+                    'is wrong')
         field = 'position' if fault == FROZEN_Q else 'velocity'
         return f'the {field} of {name} is frozen: it repeats itself to the last bit'
 

@@ -77,6 +77,10 @@ class SafetySettings(CheckedSettings):
         'safety.frozen', 0.03, 's',
         'How long a sensor whose noise is known may repeat itself to the last bit before it '
         'counts as frozen; 0: not watched.', 0.0, 10.0)
+    stance_turn: float = setting(
+        'safety.stance_turn', 0.06, 'rad/s',
+        'Difference of the angular velocities by gyro and by legs in stance from which the IMU '
+        'is not believed; 0: not watched, as for a robot that stands on what moves.', 0.0, 10.0)
     latch: bool = setting(
         'safety.latch', True, '',
         'Whether the node must be activated again after the safe output went out.')
@@ -103,6 +107,12 @@ class WatchdogSettings(CheckedSettings):
     input_timeout: float = setting(
         'watchdog.input_timeout', 0.02, 's',
         'Age of the joint states from which they are not used.', 1e-3, 1.0)
+    take_over: str = setting(
+        'watchdog.take_over', 'after_crash', '',
+        'When a watchdog that starts holds the posture and, if nobody commands, lets the robot '
+        'down: after_crash: when its predecessor on this machine was killed, and the motors still '
+        'deliver what that sent last; always: whenever the motors have torque; never.',
+        choices=('after_crash', 'always', 'never'))
 
 
 SETTINGS = SafetySettings.table()

@@ -3,7 +3,9 @@
 """What is too large or too frequent is left unread; what a pause has piled up is not."""
 import pytest
 
-from legged_dynamics.middleware.qos import FASTEST, LARGEST, LONGEST_PAUSE, Bounds
+from legged_dynamics.middleware.loopback import LoopbackBus
+from legged_dynamics.middleware.messages import message_class
+from legged_dynamics.middleware.qos import FASTEST, LARGEST, LONGEST_PAUSE, Bounds, QoSProfile
 
 KIND, TOPIC = 'geometry_msgs/msg/WrenchStamped', '/estimator/LF_FOOT/wrench'
 SECOND = 1_000_000_000
@@ -53,3 +55,17 @@ def test_what_is_left_unread_is_told_with_its_topic():
     listener.read(round(FASTEST * LONGEST_PAUSE))
     assert f'{KIND} a second on {TOPIC}: the rest' in listener.bounds.refuse(100)
     assert listener.bounds.dropped == 3
+
+
+def test_a_message_that_is_too_large_is_never_decoded():
+    bus, heard = LoopbackBus(), []
+    node = bus.create_node('node')
+    node.create_subscription(message_class(KIND), TOPIC, heard.append, QoSProfile(10))
+    publisher = node.create_publisher(message_class(KIND), TOPIC, QoSProfile(10))
+    for size in (10, LARGEST[KIND] + 100, 10):
+        message = message_class(KIND)()
+        message.header.frame_id = 'x' * size
+        publisher.publish(message)
+    bus.spin()
+    assert [len(message.header.frame_id) for message in heard] == [10, 10]
+    assert 'was left unread' in bus.logs[-1].message

@@ -244,3 +244,12 @@ def test_whatever_comes_in_what_goes_out_is_finite_within_limits_and_slew(story)
             step = LIMITS / 0.01 * min((now - stamp) * 1e-9, 0.02)
             assert (np.abs(out.effort - last) <= step + 1e-9).all()
         last, stamp = out.effort, 0 if out.state.silent else now
+
+
+@pytest.mark.parametrize('wrong', [np.zeros(13), np.zeros(5000), np.zeros((3, 1)), None, 'abc'])
+def test_arrays_of_another_shape_never_reach_a_kernel(wrong):
+    guard = Bench().guard
+    assert 'expected 3 positions' in guard.sample(MS, MS, wrong, ZERO)
+    assert 'expected 3 velocities' in guard.sample(2 * MS, 2 * MS, PLACE, wrong)
+    out = guard.apply(3 * MS, ZERO)
+    assert out.state is GuardState.ARMED and 'expected 3 velocities' in out.fault

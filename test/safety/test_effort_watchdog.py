@@ -130,7 +130,7 @@ def test_a_message_said_over_and_over_is_no_sign_of_life():
     bench.tick(A, count=100)
     for _ in range(30):
         bench.tick()
-        bench.dog.command(bench.ms * MS, STANDING, A, bench.count - 30)
+        bench.dog.command(bench.ms * MS, STANDING, A, 100)
     assert bench.dog.state is WatchdogState.HOLDING and 'repeats message' in bench.dog.fault
 
 
@@ -171,3 +171,146 @@ def test_its_loop_allocates_nothing():
         tracemalloc.stop()
         gc.enable()
     assert after - before < 2000 and more - blocks < 50     # a few numbers, however long it runs
+
+
+@pytest.mark.parametrize('wrong', [np.zeros(13), np.zeros(5000), np.zeros((12, 1)), 0.0, None,
+                                   ['a'] * 12, [[1.0], [2.0, 3.0]]])
+def test_arrays_of_another_shape_are_named_and_not_used(wrong):
+    bench = Bench()
+    bench.tick(A, count=50)
+    now = bench.ms * MS
+    assert 'expected 12 positions' in bench.dog.joints(now + 1, now + 1, wrong, np.zeros(12))
+    assert 'expected 12 velocities' in bench.dog.joints(now + 2, now + 2, PLACE, wrong)
+    bench.dog.joints(now + 3, now + 3, PLACE, np.zeros(12), wrong)
+    assert 'expected 12' in bench.dog.doubt or wrong is None
+    np.testing.assert_allclose(bench.tick(A, count=20), STANDING)
+    assert not bench.dog.doubt
+
+
+def test_stamps_that_jump_do_not_blind_it():
+    for jump, count in ((365 * 24 * 3600 * 10**9, 1), (-3600 * 10**9, 10**9)):
+        bench = Bench()
+        bench.tick(A, count=100)
+        bench.heard = False
+        for k in range(40):
+            bench.tick(A)
+            ahead = jump if k < count else 0
+            bench.dog.joints(bench.ms * MS, bench.ms * MS + ahead, PLACE, np.zeros(12))
+            assert not k or count > 1 or not bench.dog.doubt
+        q = PLACE.copy()
+        for _ in range(60):             # it is pushed
+            out = bench.tick()
+            q = q + 2e-3 * 0.3
+            bench.dog.joints(bench.ms * MS, bench.ms * MS + (jump if count > 1 else 0), q,
+                             np.full(12, 0.3))
+        assert bench.dog.state is WatchdogState.HOLDING
+        assert (out < STANDING - 5.0).all()         # seen, and resisted
+
+
+def test_joint_states_that_are_old_by_their_stamp_are_not_reacted_to():
+    bench = Bench()
+    bench.tick(A, count=100)
+    bench.heard = False
+    for _ in range(60):         # they come as often as before, 30 ms late
+        bench.tick()
+        bench.dog.joints(bench.ms * MS, (bench.ms - 30) * MS, PLACE - 0.5, np.ones(12))
+    assert bench.dog.state is WatchdogState.HOLDING
+    np.testing.assert_allclose(bench.tick(), STANDING, atol=0.1)
+
+
+def test_joint_states_that_have_stopped_brake_nothing():
+    bench = Bench(**{'watchdog.release': 'damping'})
+    bench.tick(A, count=100)
+    bench.v = np.linspace(-2.0, 2.0, 12)
+    bench.tick(A, count=20)
+    bench.heard = False
+    bench.tick(count=140)
+    assert bench.dog.state is WatchdogState.DAMPING
+    np.testing.assert_array_equal(bench.tick(count=20), 0.0)
+
+
+def test_a_second_sender_with_the_owners_identity_is_a_fault_that_holds():
+    bench = Bench()
+    bench.tick(A, count=100)
+    limit = np.full(12, 80.0)
+    for count in (10**6, 50, 100):      # far ahead; gone back; the same one with other efforts
+        bench = Bench()
+        bench.tick(A, count=100)
+        assert not bench.dog.command(bench.ms * MS, limit, A, count)
+        assert bench.dog.state is WatchdogState.HOLDING
+        assert f'a second sender has the identity of {A}' in bench.dog.cause
+        np.testing.assert_allclose(bench.tick(A, count=70), STANDING, atol=0.1)   # held
+        bench.tick(A, count=30)
+        assert bench.dog.state is WatchdogState.SITTING and 'second sender' in bench.dog.cause
+    bench.tick(A, count=2000)
+    assert bench.dog.state is WatchdogState.LATCHED and bench.dog.refused[A] > 100
+    assert bench.tick('body@2') is not None
+
+
+def test_a_short_gap_in_joint_states_does_not_end_a_sit():
+    bench = Bench()
+    bench.tick(A, count=100)
+    bench.tick(count=300)
+    assert bench.dog.state is WatchdogState.SITTING
+    for gap in (15, 150):       # 30 ms, bridged; 300 ms, without efforts
+        bench.heard = False
+        before = bench.tick().copy()
+        out = bench.tick(count=gap)
+        assert bench.dog.state is WatchdogState.SITTING
+        if gap == 15:
+            np.testing.assert_allclose(out, before, rtol=0.05)
+        else:
+            np.testing.assert_array_equal(out, 0.0)
+        bench.heard, bench.q = True, bench.q - 0.05 * (gap == 150)
+        assert bench.tick(count=30).any() and bench.dog.state is WatchdogState.SITTING
+
+
+def test_one_bad_joint_lets_the_others_be_held_and_braked():
+    bench = Bench(**{'watchdog.release': 'damping'})
+    bench.tick(A, count=100)
+    bench.q = bench.q.copy()
+    bench.q[2] = math.nan
+    bench.v = np.full(12, 0.4)
+    held = bench.tick(count=60)
+    assert 'LF_KFE' in bench.dog.doubt and bench.dog.state is WatchdogState.HOLDING
+    assert held[2] == pytest.approx(STANDING[2], abs=0.1)       # blind: what it had
+    others = np.arange(12) != 2
+    assert (held[others] < STANDING[others] - 5.0).all()        # pushed back and damped
+    out = bench.tick(count=120)
+    assert bench.dog.state is WatchdogState.DAMPING
+    assert out[2] == 0.0 and (out[others] < -1.0).all()
+
+
+def taken_over(load, left=None, **settings):
+    """Return a bench whose motors have torque, just taken over, and the torques."""
+    bench = Bench(**settings)
+    bench.dog.take_over(0, left)
+    joints = bench.dog.joints
+    bench.dog.joints = lambda now, stamp, q, v: joints(now, stamp, q, v, load)
+    return bench
+
+
+def test_motors_with_torque_that_nobody_commands_are_held_and_let_down():
+    bench = taken_over(STANDING)
+    out = bench.tick()
+    assert bench.dog.state is WatchdogState.HOLDING
+    np.testing.assert_allclose(out, STANDING, atol=0.1)
+    bench.tick(count=270)
+    assert bench.dog.state is WatchdogState.SITTING and 'nobody commands' in bench.dog.cause
+    bench.tick(count=2200)
+    assert bench.dog.state is WatchdogState.LATCHED
+    # A controller that is still there goes on, without a jump.
+    bench = taken_over(STANDING)
+    bench.tick(count=20)
+    np.testing.assert_allclose(bench.tick(A), STANDING, atol=0.1)
+    assert bench.dog.state is WatchdogState.FORWARDING and bench.dog.owner == A
+    # Limp motors, and those that deliver something else than what was left, are left alone.
+    for load, left in ((0.01 * STANDING, None), (STANDING, -STANDING)):
+        bench = taken_over(load, left)
+        assert bench.tick(count=5) is None and bench.dog.state is WatchdogState.IDLE
+    # Without joint states at least the torque ends.
+    bench = Bench()
+    bench.dog.take_over(0)
+    bench.heard = False
+    bench.tick(count=1600)
+    np.testing.assert_array_equal(bench.tick(), 0.0)

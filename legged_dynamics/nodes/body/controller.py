@@ -244,6 +244,7 @@ class BodyController(ControllerNode):
         detected = (self.parameters['stance'] == 'detected'
                     and not self._postures.posture.active)
         contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
+        self.efforts.screen.stance = contact
         state = self._odometry.update(measurement, contact)
         self.reaction, self.state, self._position = reaction, state, measurement.position
         if self.lost:

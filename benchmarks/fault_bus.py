@@ -1,0 +1,456 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Robot, watchdog and controller as processes on a DDS bus, and hands that spoil what they hear.
+
+The simulated robot publishes its sensors on /driver/...; this process relays them, changed or not,
+and counts them: a tick is one joint state. It also stands in for the motors' controller: it takes
+what is sent to `effort_controller/commands`, and holds the last command for ever.
+
+Time is simulated and in lock-step with these motors: the next sample is made when controller and
+watchdog have answered the last one, or have been silent for `SILENCE` of wall time for some samples
+on end, and at a tenth to a fifth of real time, so that a busy machine does not look like a dead
+process. Rows about clocks need the wall's time, at 125 Hz with deadlines of a second.
+
+What goes to the motors, the diagnostics, the status messages of guard and watchdog, and the truth
+are kept with the tick at which they came.
+"""
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics import conversions as convert
+from legged_dynamics.middleware.cdr import deserialize, serialize
+from legged_dynamics.middleware.cyclone import CycloneBus
+from legged_dynamics.middleware.parameters import StandaloneDialect
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.nodes.lock_step import answer
+from legged_dynamics.resources import robot_files
+
+DIALECT = StandaloneDialect()
+JOINTS, IMU = 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu'
+NUMBERS, STATUS = 'std_msgs/msg/Float64MultiArray', 'diagnostic_msgs/msg/DiagnosticArray'
+RATE = 500.0            # Hz in lock-step
+WALL_RATE = 125.0       # Hz by the wall's clock
+SPEED = 0.25            # greatest real-time factor in lock-step
+SILENCE, GIVEN_UP = 0.1, 5      # s of wall time, and samples on end, that an answer is waited for
+ANSWER = '/fault_bus/answer'
+BEHIND = ('-r', 'effort_controller/commands:=effort_watchdog/commands')
+SENSORS = ('-p', 'schedule:=stand 100000', '-r', 'joint_states:=driver/joint_states',
+           '-r', 'imu/data:=driver/imu', '-p', 'simulation.command_timeout:=10.0')
+LOCK_STEP = {
+    'simulated_robot': (*SENSORS, '-p', f'simulation.rate:={RATE}', '-p',
+                        f'lock_step.answers:=[{ANSWER}]', '-p', f'lock_step.speed:={SPEED}'),
+    'effort_watchdog': ('-p', 'use_sim_time:=true'),
+    'workspace_controller': (*BEHIND, '-p', 'use_sim_time:=true', '-p', f'rate:={RATE}'),
+}
+WALL = {
+    'simulated_robot': (*SENSORS, '-p', f'simulation.rate:={WALL_RATE}'),
+    'effort_watchdog': ('-p', 'watchdog.deadline:=1.0', '-p', 'watchdog.hold:=0.5', '-p',
+                        'watchdog.input_timeout:=1.0'),
+    'workspace_controller': (
+        *BEHIND, '-p', 'safety.input_timeout:=1.0', '-p', 'safety.hold:=0.5', '-p',
+        'imu_timeout:=0.1', '-p', 'odometry.max_gap:=0.3',
+        '-p', 'max_gap:=0.3', '-p', f'rate:={WALL_RATE}'),
+}
+PATIENCE = 90.0         # s of wall time for a process to start
+# Starts a node whose wall clock is ahead by what a file says: it can be set while the node runs.
+START = """
+import mmap, struct, sys, time
+with open(sys.argv.pop(1), 'r+b') as file:
+    shift = mmap.mmap(file.fileno(), 8)
+wall = time.time_ns
+time.time_ns = lambda: wall() + struct.unpack('q', shift[:8])[0]
+from legged_dynamics.node_registry import NODES
+from importlib import import_module
+sys.exit(import_module('legged_dynamics.nodes.' + sys.argv.pop(1)).main())
+"""
+
+
+class FaultBus:
+    """
+    The processes and what came of them.
+
+    Parameters
+    ----------
+    environment : dict of str
+        Of a DomainLease, with the middleware.
+
+    Attributes
+    ----------
+    tick : int
+        Joint states since the start.
+    change_joints, change_imu : callable or None
+        Take a message, and return what is passed on instead, or None.
+    late : int
+        Ticks by which sensors are held back.
+    sent : list of (int, array, str)
+        Tick, efforts and sender of what went to the motors.
+    states : list of (int, str, str)
+        Tick, node and state at each change of a guard's or watchdog's state.
+    words : list of (int, str)
+        Tick and text of what diagnostics said above OK.
+
+    """
+
+    def __init__(self, environment: dict[str, str]):
+        self._environment = {**os.environ, **environment}
+        self._folder = tempfile.TemporaryDirectory()
+        self._clock = Path(self._folder.name) / 'clock'
+        self._clock.write_bytes(bytes(8))
+        yaml, self._urdf = robot_files('anymal_class')
+        self._yaml = yaml
+        config = RobotConfig.from_yaml(yaml)
+        self.limits = np.array([
+            joint.effort for joint in map(
+                {joint.name: joint for joint in RobotModel.from_urdf(self._urdf).joints}.get,
+                config.joints) if joint is not None])
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.bus = CycloneBus(environment)
+        self.node = self.bus.create_node('fault_bus')
+        qos = DIALECT.qos
+        self._out = {kind: self.node.create_publisher(DIALECT.message(kind), topic,
+                                                      qos.reliable(100))
+                     for kind, topic in ((JOINTS, '/joint_states'), (IMU, '/imu/data'))}
+        self.node.create_raw_subscription(JOINTS, '/driver/joint_states',
+                                          lambda cdr, ns: self._relay(JOINTS, cdr), qos.reliable(100))
+        self.node.create_raw_subscription(IMU, '/driver/imu',
+                                          lambda cdr, ns: self._relay(IMU, cdr), qos.reliable(100))
+        self._listen(NUMBERS, '/effort_controller/commands', self._note_command)
+        self._listen(STATUS, '/diagnostics', self._note_words)
+        self._listen('nav_msgs/msg/Odometry', '/ground_truth/odom', self._note_truth)
+        for node in ('effort_watchdog', 'workspace_controller'):
+            self._listen(STATUS, f'/{node}/safety',
+                         lambda message, node=node: self._note_state(node, message))
+        self.target = self._publisher('geometry_msgs/msg/PoseStamped',
+                                      '/workspace_controller/body_target')
+        self.posture = self._publisher('std_msgs/msg/String', '/workspace_controller/posture')
+        self._joints = list(config.joints)
+        self._motors = self.node.create_publisher(DIALECT.message(JOINTS), ANSWER,
+                                                  DIALECT.qos.latched)
+        self._listen(JOINTS, '/workspace_controller/answer', self._note_answer, DIALECT.qos.latched)
+        self._watch: dict[str, Any] = {}
+        self._arguments, self.rate, self._strangers = LOCK_STEP, RATE, []
+        self._clear()
+        self.heal()
+        self.forget()
+
+    def _listen(self, kind: str, topic: str, take: Callable[[Any], None],
+                qos: Any = None) -> None:
+        self.node.create_subscription(DIALECT.message(kind), topic, take,
+                                      qos or DIALECT.qos.reliable(1000))
+
+    def stranger(self, kind: str, topic: str) -> Any:
+        """
+        Return a publisher that leaves at the end of the row.
+
+        Parameters
+        ----------
+        kind, topic : str
+            Message and topic.
+
+        """
+        made = self._publisher(kind, topic)
+        self._strangers.append(made)
+        return made
+
+    def _clear(self) -> None:
+        """Forget what was held and who was waited for."""
+        self._held_effort: np.ndarray | None = None
+        self._due: tuple[int, float] | None = None
+        self._answered = self._commands = 0
+        self._missed = {'controller': GIVEN_UP, 'watchdog': GIVEN_UP}
+        self._passed = False
+
+    def _publisher(self, kind: str, topic: str) -> Any:
+        return self.node.create_publisher(DIALECT.message(kind), topic, DIALECT.qos.reliable(10))
+
+    # ---- what goes through, and what is heard -----------------------------------------------
+
+    def _relay(self, kind: str, cdr: bytes) -> None:
+        stamp = (convert.stamp_ns(deserialize(cdr, kind).header.stamp)
+                 if self._arguments is LOCK_STEP else 0)
+        change = self.change_joints if kind == JOINTS else self.change_imu
+        if change is not None:
+            message = change(deserialize(cdr, kind))
+            if message is None:
+                cdr = b''
+            else:
+                cdr = serialize(message, kind)
+        self.tick += kind == JOINTS
+        queue = self._held[kind]
+        queue.append(cdr)
+        while len(queue) > self.late:
+            out = queue.pop(0)
+            if out and self.renew and self.late:
+                message = deserialize(out, kind)
+                now = stamp or time.time_ns()
+                message.header.stamp = convert.time_message(DIALECT, now)
+                out = serialize(message, kind)
+            if out:
+                self._out[kind].publish_raw(out)
+        if kind == JOINTS and self._arguments is LOCK_STEP:
+            self._due = stamp, time.monotonic()
+            self._commands = len(self.sent)
+            self._passed = False
+
+    def _note_answer(self, message: Any) -> None:
+        self._answered = convert.stamp_ns(message.header.stamp)
+        self._passed = len(message.effort) > 0
+
+    def _move_on(self) -> None:
+        """Answer the newest sample when nobody is waited for any more."""
+        if self._due is None:
+            return
+        stamp, since = self._due
+        late = time.monotonic() - since > SILENCE
+        heard = {'controller': self._answered >= stamp,
+                 'watchdog': not self._passed or len(self.sent) > self._commands}
+        for who, here in heard.items():
+            if not here and not late and self._missed[who] < GIVEN_UP:
+                return
+        for who, here in heard.items():
+            self._missed[who] = 0 if here else self._missed[who] + 1
+        self._due = None
+        effort = self._held_effort
+        self._motors.publish(answer(DIALECT, stamp, None if effort is None else
+                                    (self._joints, effort.tolist())))
+
+    def _note_command(self, message: Any) -> None:
+        dimensions = message.layout.dim
+        self.sent.append((self.tick, np.array(message.data),
+                          dimensions[0].label if dimensions else ''))
+        self.last = message
+        if len(message.data) == len(self.limits):
+            self._held_effort = np.array(message.data)
+
+    def _note_words(self, array: Any) -> None:
+        self.words += [(self.tick, f'{status.name}: {status.message}') for status in array.status
+                       if convert.diagnostic_level(status)]
+
+    def _note_state(self, node: str, array: Any) -> None:
+        values = {pair.key: pair.value for pair in array.status[0].values}
+        state = values.get('state', '')
+        if self._watch.get(node) != state:
+            self.states.append((self.tick, node, state))
+        self._watch[node] = state
+        self.owner = values.get('owner', self.owner)
+        self.words += [(self.tick, f'{node}: {values[key]}') for key in ('cause', 'not passed on')
+                       if values.get(key)]
+
+    def _note_truth(self, message: Any) -> None:
+        z, now = message.pose.pose.position.z, convert.stamp_ns(message.header.stamp) * 1e-9
+        if self._height and 0.0 < now - self._height[0] < 0.05:
+            self.fastest = max(self.fastest, (self._height[1] - z) / (now - self._height[0]))
+        self._height, self.height = (now, z), z
+
+    # ---- hands -------------------------------------------------------------------------------
+
+    def heal(self) -> None:
+        """Relay everything as it comes."""
+        self.change_joints = self.change_imu = None     # type: Callable[[Any], Any] | None
+        self.late, self.renew = 0, False
+        self._held: dict[str, list[bytes]] = {JOINTS: [], IMU: []}
+        self.set_clocks(0)
+
+    def forget(self) -> None:
+        """Start the notes anew."""
+        self.tick = getattr(self, 'tick', 0)
+        self.sent: list[tuple[int, np.ndarray, str]] = []
+        self.states: list[tuple[int, str, str]] = []
+        self.words: list[tuple[int, str]] = []
+        self.owner, self.fastest, self.began = getattr(self, 'owner', ''), 0.0, self.tick
+        self._height: tuple[float, float] | None = None
+        self.height = getattr(self, 'height', math.nan)
+
+    def set_clocks(self, ahead_ns: int) -> None:
+        """
+        Set the wall clock of all processes.
+
+        Parameters
+        ----------
+        ahead_ns : int [ns]
+            By how much it is ahead of the machine's.
+
+        """
+        with self._clock.open('r+b') as file:      # in place: it is mapped
+            file.write(ahead_ns.to_bytes(8, 'little', signed=True))
+
+    def start(self, node: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """
+        Start a node.
+
+        Parameters
+        ----------
+        node : str
+            Its module.
+        *arguments : str
+            ROS arguments beyond those of the mode.
+
+        Returns
+        -------
+        Popen
+            Its process.
+
+        """
+        with (Path(self._folder.name) / f'{node}.log').open('ab') as log:
+            self.processes[node] = subprocess.Popen(
+                [sys.executable, '-c', START, str(self._clock), node, '--ros-args',
+                 '--params-file', str(self._yaml), '-p', f'robot_description:={self._urdf}',
+                 *self._arguments[node], *arguments],
+                env=self._environment, stdout=log, stderr=log)
+        return self.processes[node]
+
+    def send(self, node: str, number: signal.Signals) -> None:
+        """
+        Send a signal to a node's process.
+
+        Parameters
+        ----------
+        node : str
+            Its module.
+        number : Signals
+            Which signal.
+
+        """
+        self.processes[node].send_signal(number)
+
+    def until(self, condition: Callable[[], object], seconds: float = PATIENCE) -> bool:
+        """
+        Let things happen until a condition holds.
+
+        Parameters
+        ----------
+        condition : callable
+            Returns whether it holds.
+        seconds : float [s]
+            Longest wall time to wait.
+
+        Returns
+        -------
+        bool
+            Whether it came to hold.
+
+        """
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.bus.spin_once(0.005)
+            self._move_on()
+            if condition():
+                return True
+        return False
+
+    def ticks(self, count: int, until: Callable[[], object] = lambda: False) -> bool:
+        """
+        Let so many joint states pass, or until a condition holds; return whether it did.
+
+        Parameters
+        ----------
+        count : int
+            Joint states; where the robot has stopped, their time by the wall's clock.
+        until : callable
+            Condition.
+
+        Returns
+        -------
+        bool
+            Whether the condition holds.
+
+        """
+        end = self.tick + count
+        self.until(lambda: self.tick >= end or until(), 30.0 * count / self.rate + 2.0)
+        return bool(until())
+
+    def stand(self, lock_step: bool = True) -> bool:
+        """
+        Start everything; return whether the robot stands under the controller.
+
+        Parameters
+        ----------
+        lock_step : bool
+            Whether time is simulated.
+
+        """
+        self._arguments = LOCK_STEP if lock_step else WALL
+        self.rate = RATE if lock_step else WALL_RATE
+        for node in self._arguments:
+            self.start(node)
+        self.until(lambda: self._watch.get('workspace_controller') == 'active')
+        self.ticks(round(1.2 * self.rate))
+        return (self._watch.get('workspace_controller') == 'active'
+                and self._watch.get('effort_watchdog') == 'forwarding' and self.height > 0.4)
+
+    def state(self, node: str) -> str:
+        """
+        Return the last state that a node has told.
+
+        Parameters
+        ----------
+        node : str
+            Its module.
+
+        """
+        return str(self._watch.get(node, ''))
+
+    def end(self) -> None:
+        """Kill all processes and forget what they said."""
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+        self.processes.clear()
+        self.until(lambda: False, 0.3)
+        self._watch.clear()
+        for publisher in self._strangers:
+            self.node.destroy_publisher(publisher)
+        self._strangers = []
+        self._clear()
+        self.heal()
+        self.forget()
+
+    def logs(self) -> str:
+        """Return the last lines of each process."""
+        return '\n'.join(f'{log.stem}: ' + ' | '.join(log.read_text().splitlines()[-4:])
+                         for log in sorted(Path(self._folder.name).glob('*.log')))
+
+    def close(self) -> None:
+        """End all processes and leave the bus."""
+        self.end()
+        self.bus.close()
+        self._folder.cleanup()
+
+    # ---- judgement ---------------------------------------------------------------------------
+
+    def largest(self, ticks: int) -> float:
+        """
+        Return the largest effort that went out in the first ticks since the notes began.
+
+        Parameters
+        ----------
+        ticks : int
+            How many.
+
+        Returns
+        -------
+        float
+            As a part of the limit.
+
+        """
+        shares = [float(np.max(np.abs(effort) / self.limits)) for tick, effort, _ in self.sent
+                  if tick - self.began <= ticks and len(effort) == len(self.limits)]
+        return max(shares, default=math.nan)
+
+    def counts(self) -> Counter[str]:
+        """Return how many commands each sender has sent to the motors."""
+        return Counter(label for _, _, label in self.sent)

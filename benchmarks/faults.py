@@ -1,0 +1,362 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The fault table on a real bus: processes that are killed, stopped, signalled and restarted, sensors
+and clocks that are wrong, strangers who command.
+
+    python -m benchmarks.faults [--quick] [--rows TEXT] [--middleware rclpy]
+
+Simulated robot, watchdog and controller are processes of their own on the loopback interface, in
+lock-step (`benchmarks.fault_bus`) with their default deadlines; rows about clocks, and about
+processes that start, in wall time. Rows are judged by the order of events and by ticks (joint
+states), never by milliseconds. A robot that drops limp reaches 2 m/s; one that is let down stays
+below `SOFT`.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.fault_bus import DIALECT, NUMBERS, FaultBus
+from legged_dynamics import conversions as convert
+from legged_dynamics.middleware.discovery import DomainLease
+
+SOFT = 1.5              # m/s down, over one tick
+AFTER = 0.2             # s in which the largest effort is looked for
+LONG = 8.0              # s until everything must be over
+KILL, STOP, INT, TERM = signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGTERM
+HOUR = 3600 * 10**9
+DOG, CONTROLLER, ROBOT = 'effort_watchdog', 'workspace_controller', 'simulated_robot'
+
+
+@dataclass(frozen=True)
+class Row:
+    """
+    A fault and what is wanted of it.
+
+    Attributes
+    ----------
+    name : str
+        For the table.
+    spoil : callable
+        Makes the fault on a FaultBus.
+    end : str
+        'stands', 'down' (let down, and free of torque at last), or 'no torque' (the motors at
+        least get zero, for there is nobody left to let the robot down).
+    said : str
+        Regular expression that diagnostics or status messages must match; '' for none.
+    phase : str
+        What the robot does: standing, moving or sitting.
+    quick : bool
+        Whether --quick has it.
+    soft : bool
+        Whether the robot must not drop.
+    wall : bool
+        Whether the row runs in wall time.
+
+    """
+
+    name: str
+    spoil: Callable[[FaultBus], None]
+    end: str
+    said: str
+    phase: str = 'standing'
+    quick: bool = False
+    soft: bool = True
+    wall: bool = False
+
+
+# -------------------------------------------------------------------------------------------------
+# Faults.
+
+
+def signalled(node: str, number: signal.Signals) -> Callable[[FaultBus], None]:
+    """Return a fault: a signal to a process."""
+    return lambda bus: bus.send(node, number)
+
+
+def launch_interrupted(number: signal.Signals) -> Callable[[FaultBus], None]:
+    """Return a fault: a signal to watchdog and controller at once, as launch sends it."""
+    def spoil(bus: FaultBus) -> None:
+        for node in (DOG, CONTROLLER):
+            bus.send(node, number)
+    return spoil
+
+
+def restarted(*nodes: str) -> Callable[[FaultBus], None]:
+    """Return a fault: processes are killed, and the watchdog among them started again."""
+    def spoil(bus: FaultBus) -> None:
+        for node in nodes:
+            bus.send(node, KILL)
+        bus._watch.pop(DOG, None)
+        bus.start(DOG)
+    return spoil
+
+
+def joints(change: Callable[[Any], Any]) -> Callable[[FaultBus], None]:
+    """Return a fault: joint states are changed."""
+    return lambda bus: setattr(bus, 'change_joints', change)
+
+
+def entry(field: str, j: int, change: Callable[[float], float]) -> Callable[[FaultBus], None]:
+    """Return a fault: one joint's value is changed for good."""
+    def spoil(message: Any) -> Any:
+        values = list(getattr(message, field))
+        values[j] = change(values[j])
+        setattr(message, field, values)
+        return message
+    return joints(spoil)
+
+
+def gap(seconds: float) -> Callable[[FaultBus], None]:
+    """Return a fault: joint states are missing for a while."""
+    def spoil(bus: FaultBus) -> None:
+        bus.change_joints = lambda message: None
+        bus.ticks(round(seconds * bus.rate))
+        bus.change_joints = None
+    return spoil
+
+
+def stamped(ahead: int, count: int) -> Callable[[FaultBus], None]:
+    """Return a fault: some joint states are stamped ahead; then the controller is killed."""
+    def spoil(bus: FaultBus) -> None:
+        left = [count]
+
+        def change(message: Any) -> Any:
+            if left[0]:
+                left[0] -= 1
+                ns = convert.stamp_ns(message.header.stamp) + ahead
+                message.header.stamp = convert.time_message(DIALECT, ns)
+            return message
+        bus.change_joints = change
+        bus.ticks(50)
+        bus.send(CONTROLLER, KILL)
+    return spoil
+
+
+def late(seconds: float, renew: bool) -> Callable[[FaultBus], None]:
+    """Return a fault: sensors come late, with their stamps or with new ones."""
+    def spoil(bus: FaultBus) -> None:
+        bus.late, bus.renew = round(seconds * bus.rate), renew
+    return spoil
+
+
+def clocks(ahead: int) -> Callable[[FaultBus], None]:
+    """Return a fault: the clocks of all processes are set."""
+    return lambda bus: bus.set_clocks(ahead)
+
+
+def gap_while_sitting(bus: FaultBus) -> None:
+    """Kill the controller, and hold joint states back for a moment while the robot sits down."""
+    bus.send(CONTROLLER, KILL)
+    bus.until(lambda: bus.state(DOG) == 'sitting', 30.0)
+    gap(0.1)(bus)
+
+
+def forger(bus: FaultBus) -> None:
+    """Command with the owner's identity, at full effort."""
+    publisher = bus.stranger(NUMBERS, '/effort_watchdog/commands')
+    bus.until(lambda: publisher.get_subscription_count(), 10.0)
+    for k in range(40):
+        publisher.publish(convert.command(DIALECT, bus.limits, bus.owner, 10**6 + k))
+        bus.ticks(1)
+
+
+def stranger(bus: FaultBus) -> None:
+    """Command the watchdog under a name of one's own, at full effort."""
+    publisher = bus.stranger(NUMBERS, '/effort_watchdog/commands')
+    bus.until(lambda: publisher.get_subscription_count(), 10.0)
+    for k in range(40):
+        publisher.publish(convert.command(DIALECT, bus.limits, 'stranger@1', k))
+        bus.ticks(1)
+
+
+def past_the_watchdog(bus: FaultBus) -> None:
+    """Publish to the motors directly: the last command of the watchdog once more."""
+    publisher = bus.stranger(NUMBERS, '/effort_controller/commands')
+    bus.until(lambda: publisher.get_subscription_count() > 1, 10.0)
+    for _ in range(60):
+        publisher.publish(bus.last)
+        bus.ticks(2)
+
+
+SIGNALS = {KILL: 'SIGKILL', STOP: 'SIGSTOP', INT: 'SIGINT', TERM: 'SIGTERM'}
+
+
+def rows() -> list[Row]:
+    """Return all rows of the table."""
+    made = []
+    for phase in ('standing', 'moving', 'sitting'):
+        quick = phase == 'standing'
+        made += [Row(f'{name} of the controller', signalled(CONTROLLER, number), 'down',
+                     'is silent' if number in (KILL, STOP) else 'has left', phase,
+                     quick and number in (KILL, INT)) for number, name in SIGNALS.items()]
+        made += [Row(f'{name} of the watchdog', signalled(DOG, number), 'no watchdog',
+                     'has been silent for .* killed, stopped', phase,
+                     quick and number is STOP, soft=False)
+                 for number, name in SIGNALS.items() if number in (KILL, STOP)]
+        made += [Row(f'{name} of watchdog and controller', launch_interrupted(number), 'down',
+                     'has left|the node is being stopped', phase, quick)
+                 for number, name in SIGNALS.items() if number in (INT, TERM)]
+        made += [
+            Row('watchdog killed and started again', restarted(DOG), 'safe', '', phase,
+                soft=False, wall=True),
+            Row('watchdog and controller killed, watchdog started again',
+                restarted(CONTROLLER, DOG), 'no torque', 'nobody commands', phase, quick,
+                soft=False, wall=True),
+            Row('SIGSTOP of the robot for 1 s', stopped_robot, 'either', '', phase, soft=False,
+                wall=True),
+        ]
+    return [
+        *made,
+        Row('joint states missing for 0.1 s', gap(0.1), 'stands', '', quick=True),
+        Row('joint states missing while sitting down', gap_while_sitting, 'down', 'is silent',
+            quick=True),
+        Row('one joint state a year ahead, then SIGKILL', stamped(365 * 24 * HOUR, 1), 'down',
+            'is silent', quick=True),
+        Row('stamps an hour back, then SIGKILL', stamped(-HOUR, 10**9), 'down', 'is silent'),
+        Row('all clocks set back by an hour', clocks(-HOUR), 'stands', 'clock', quick=True,
+            wall=True),
+        Row('all clocks set ahead by an hour', clocks(HOUR), 'stands', 'clock', wall=True),
+        Row('a forger with the identity of the owner', forger, 'down', 'a second sender has',
+            quick=True),
+        Row('a stranger at full effort', stranger, 'stands', 'not passed on: stranger@1'),
+        Row('efforts published past the watchdog', past_the_watchdog, 'stands',
+            r'past the watchdog to the motors: .*pid \d+|past the watchdog to the motors: /',
+            quick=True),
+        Row('position of one knee NaN', entry('position', 2, lambda q: float('nan')), 'down',
+            'LF_KFE', quick=True),
+        Row('encoder of one knee +1 rad', entry('position', 2, lambda q: q + 1.0), 'down',
+            'LF_KFE jumped'),
+        Row('velocity of one hip NaN', entry('velocity', 4, lambda v: float('nan')), 'down',
+            'RF_HFE'),
+        Row('joint states stopped', joints(lambda message: None), 'down', 'no joint states',
+            soft=False),
+        Row('everything late by 0.02 s', late(0.02, False), 'stands', ''),
+        Row('everything late by 0.1 s', late(0.1, False), 'down', 'ms old|no joint states',
+            soft=False, quick=True),
+        Row('everything late by 0.1 s, stamps renewed', late(0.1, True), 'either', '',
+            soft=False),
+    ]
+
+
+def stopped_robot(bus: FaultBus) -> None:
+    """Stop the robot's process for a second."""
+    bus.send(ROBOT, STOP)
+    bus.until(lambda: False, 1.0)
+    bus.send(ROBOT, signal.SIGCONT)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def set_in_motion(bus: FaultBus, phase: str) -> None:
+    """Have the robot move its body, or sit down, and wait until it does."""
+    before = bus.height
+    if phase == 'moving':
+        bus.target.publish(convert.pose_stamped(DIALECT, 0, 'odom', [0.0, 0.0, before - 0.1],
+                                                [0.0, 0.0, 0.0, 1.0]))
+    elif phase == 'sitting':
+        bus.posture.publish(convert.string(DIALECT, 'sit'))
+    else:
+        return
+    bus.ticks(500, lambda: bus.height < before - 0.03)
+
+
+def run(bus: FaultBus, row: Row) -> tuple[str, bool]:
+    """Run a row; return its line of the table, and whether all is as wanted."""
+    for _ in range(3):
+        if bus.stand(not row.wall):
+            break
+        bus.end()
+    set_in_motion(bus, row.phase)
+    bus.ticks(3)
+    bus.forget()
+    row.spoil(bus)
+
+    def said() -> bool:
+        return not row.said or any(re.search(row.said, text) for _, text in bus.words)
+    zero = settle(bus, row, said)
+    safe = next((tick - bus.began for tick, _, state in bus.states
+                 if state in ('holding', 'sitting', 'damping', 'latched')), None)
+    count, again = len(bus.sent), False
+    if zero:
+        bus.ticks(round(bus.rate))
+        again = any(effort.any() for _, effort, _ in bus.sent[count:])
+    stands = bus.height > 0.35
+    dropped = bus.fastest > SOFT
+    end = ('stands' if stands else 'dropped' if dropped else 'let down') + (
+        ', no torque' if zero else '')
+    largest = bus.largest(round(AFTER * bus.rate))
+    wanted = (said() and not again
+              and {'stands': stands, 'down': zero, 'no torque': zero,
+                   'safe': zero or stands or bus.state(DOG) == 'forwarding',
+                   'no watchdog': True, 'either': stands or zero}[row.end]
+              and not (row.soft and dropped) and not largest > 1.0 + 1e-9)
+    named = '-' if not row.said else 'yes' if said() else 'NO'
+    line = (f'| {row.name} | {row.phase} | {named} | {"-" if np.isnan(largest) else f"{100 * largest:.0f}"} '
+            f'| {"-" if safe is None else safe} | {bus.fastest:.1f} | {end} '
+            f'| {"YES" if again else "no"} | {"yes" if wanted else "NO"} |')
+    return line, wanted
+
+
+def settle(bus: FaultBus, row: Row, said: Callable[[], bool]) -> bool:
+    """Wait for the end of a row; return whether the motors are left without torque."""
+    def zero() -> bool:
+        over = (bus.state(DOG) in ('latched', 'inactive', '')
+                or bus.processes[DOG].poll() is not None)
+        return over and bool(bus.sent) and not bus.sent[-1][1].any()
+    if row.end in ('stands', 'either'):
+        bus.ticks(round(3.0 * bus.rate))
+        bus.until(said, 5.0)
+    elif row.end == 'no watchdog':
+        bus.ticks(round(bus.rate), said)
+        bus.until(said, 15.0)
+    elif row.end == 'safe':
+        bus.until(lambda: zero() or bus.state(DOG) == 'forwarding', 60.0)
+        bus.ticks(round(bus.rate))
+    else:
+        bus.ticks(round(LONG * bus.rate), lambda: zero() and said())
+    return zero()
+
+
+def main() -> int:
+    """Print the table; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser.add_argument('--quick', action='store_true', help='a fifth of the rows')
+    parser.add_argument('--rows', default='', help='only rows whose name has this text')
+    parser.add_argument('--middleware', default='cyclonedds', choices=('cyclonedds', 'rclpy'))
+    args = parser.parse_args()
+    chosen = [row for row in rows() if (row.quick or not args.quick)
+              and args.rows in f'{row.name} {row.phase}']
+    bad = 0
+    print('| fault | while | named | largest effort in 200 ms, % of limit | ticks to safe output '
+          '| fastest fall, m/s | in the end | engaged again | as wanted |\n'
+          '|---|---|---|---:|---:|---:|---|---|---|')
+    with DomainLease() as lease:
+        bus = FaultBus({**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': args.middleware})
+        try:
+            for row in chosen:
+                line, wanted = run(bus, row)
+                bad += not wanted
+                print(line, flush=True)
+                if not wanted and os.environ.get('FAULTS_VERBOSE'):
+                    print(bus.states, sorted({text for _, text in bus.words}), bus.logs(),
+                          sep='\n', file=sys.stderr)
+                bus.end()
+        finally:
+            bus.close()
+    print(f'faults: {len(chosen)} rows, {bad} not as wanted')
+    return int(bad > 0)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
