@@ -434,8 +434,8 @@ def main() -> int:
     for failure in list(dict.fromkeys(judge.failures))[:10]:
         print(failure)
     beyond = sum(count for outcome, count in judge.counts.items() if 'TOO' in outcome)
-    print(f'fuzz_files: {len(judge.failures)} other errors, {beyond} beyond {LIMIT_SECONDS:g} s or '
-          f'{LIMIT_BYTES / 1e6:g} MB')
+    print(f'fuzz_files: {len(judge.failures)} other errors, {beyond} beyond {LIMIT_SECONDS:g} s '
+          f'or {LIMIT_BYTES / 1e6:g} MB')
     return 1 if judge.failures or beyond else 0
 
 
