@@ -34,7 +34,7 @@ EXTRAS = {
     'cli': ['argcomplete>=3', 'rich>=13'],
     'c3d': ['ezc3d>=1.5'],
     'tables': ['pandas>=2', 'pyarrow>=14', 'xarray>=2023.6'],
-    'fleet': ['dask[distributed]>=2024.1', 'pandas>=2', 'pyarrow>=14'],
+    'fleet': ['cryptography>=41', 'dask[distributed]>=2024.1', 'pandas>=2', 'pyarrow>=14'],
     'view': ['viser>=1.1'],
     # What builds the documents' site: not in 'all'.
     'docs': ['sphinx>=7.4', 'myst-parser>=4', 'numpydoc>=1.8', 'furo>=2024.8'],
