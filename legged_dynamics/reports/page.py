@@ -136,7 +136,8 @@ class Chart:
             'series': [{'name': line.name, 'key': line.key or line.name, 'hue': line.hue,
                         'dash': line.dash, 'values': _packed(values, '<f4')}
                        for line, values in zip(self.lines, columns)]}
-        text = json.dumps(data).replace('</', '<\\/')
+        # Inside <script> a browser heeds '</script' and '<!--' in whatever stands there.
+        text = json.dumps(data).replace('<', '\\u003c')
         return (f'<script type="application/json">{text}</script>'
                 f'<div class="chart" role="img" aria-label="{escape(self.title)}"></div>')
 
