@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import traceback
@@ -63,6 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         import argcomplete
         argcomplete.autocomplete(parser)
     args = parser.parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):     # names may be beyond what a terminal can show
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors='backslashreplace')
     end_with_parent()
     try:
         if args.quiet:

@@ -245,8 +245,9 @@ STARTING = 300.0        # s for a process to come up
 STANDSTILL = 300.0      # s without a step of simulated time after which there is something wrong
 SETTLING = 1.0          # s for the last estimates to reach the recorder
 # Samples that estimator and recorder may lag behind the robot that walks on its own; a robot under
-# control waits for every command.
-WINDOW = 50
+# control waits for every command. It bounds how far joint states and IMU are apart, live and in
+# the bag: far less than the time after which joint states no longer wait for an IMU sample.
+WINDOW = 25
 
 
 def add_parser(verbs: Any) -> None:
@@ -337,7 +338,7 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
     """
     from legged_dynamics.cli.processes import ProcessGroup
     from legged_dynamics.middleware.cyclone import CycloneBus
-    from legged_dynamics.middleware.discovery import DomainLease
+    from legged_dynamics.middleware.discovery import DomainLease, fast_dds_environment
     from legged_dynamics.middleware.runner import CHOICE
     from legged_dynamics.model import RobotConfig
     from legged_dynamics.simulation import Schedule
@@ -357,6 +358,8 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
     answers = [f'/{name}/answer:{WINDOW}' for name in (ESTIMATOR, RECORDER)]
     with DomainLease() as lease:
         environment = {**lease.environment(), CHOICE: args.middleware}
+        if args.middleware == 'rclpy':
+            environment.update(fast_dds_environment(out))
         _say(f'Robot, nodes and recorder on DDS domain {lease.domain_id}, loopback only')
         bus = CycloneBus(environment)
         with ProcessGroup(out, environment) as processes:

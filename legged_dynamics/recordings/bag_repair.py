@@ -5,12 +5,14 @@ Save a recording that was never closed: a killed recorder, a machine that lost i
 
 An mcap file is a sequence of records; what was written before the end is whole. The `mcap`
 library reads it record by record, without the index that the file lacks, and everything up to the
-last complete message goes into a new bag. (An sqlite3 file is whole up to its last transaction,
+last complete message goes into a new bag. Chunks are unpacked up to a bound: a small file cannot
+fill the memory. (An sqlite3 file is whole up to its last transaction,
 and only lacks metadata.yaml.)
 """
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from io import BytesIO
@@ -20,7 +22,7 @@ from typing import Any, BinaryIO, NamedTuple
 from mcap.data_stream import ReadDataStream
 from mcap.opcode import Opcode
 from mcap.records import Channel, Chunk, McapRecord, Message, Schema
-from mcap.stream_reader import StreamReader, get_chunk_data_stream
+from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC as MAGIC
 from rosbags.highlevel import AnyReader
 from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
@@ -28,9 +30,11 @@ from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
-from legged_dynamics.recordings.file_formats import BAG
+from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK
 
-_HEADER = 9             # bytes of a record before its content: opcode and length
+_HEADER = struct.Struct('<BQ')      # of a record: opcode, and length of its content
+_IN_CHUNKS: dict[int, Any] = {Opcode.SCHEMA: Schema, Opcode.CHANNEL: Channel,
+                              Opcode.MESSAGE: Message}
 _UNKNOWN_HASH = 'RIHS01_' + 64 * '0'
 
 
@@ -106,20 +110,43 @@ def _records(file: BinaryIO, size: int) -> Iterator[McapRecord]:
         whole = file.tell()
         yield from _unpacked(record) if isinstance(record, Chunk) else (record,)
     file.seek(whole)
-    head = file.read(_HEADER)
-    if len(head) == _HEADER and head[0] == Opcode.CHUNK:
+    head = file.read(_HEADER.size)
+    if len(head) == _HEADER.size and head[0] == Opcode.CHUNK:
         with suppress(Exception):       # whatever a reader says of half a chunk
-            yield from _unpacked(Chunk.read(ReadDataStream(BytesIO(file.read()))))
+            yield from _unpacked(Chunk.read(ReadDataStream(BytesIO(file.read(LARGEST_CHUNK)))))
 
 
 def _unpacked(chunk: Chunk) -> Iterator[McapRecord]:
-    """Yield the records in a chunk up to the first that is damaged or cut off."""
+    """Yield the records in a chunk up to the first that is damaged, cut off, or out of place."""
     try:
-        stream, length = get_chunk_data_stream(chunk)
-        data = stream.read(length)
+        data = _decompressed(chunk)
     except Exception:       # whatever an unpacker says of half a chunk
         return
-    yield from _readable(StreamReader(BytesIO(data), skip_magic=True, record_size_limit=length))
+    at = 0
+    while at + _HEADER.size <= len(data):
+        opcode, length = _HEADER.unpack_from(data, at)
+        at += _HEADER.size
+        if opcode not in _IN_CHUNKS or length > len(data) - at:
+            return
+        stream = ReadDataStream(BytesIO(data[at:at + length]))
+        try:
+            yield (Message.read(stream, length) if opcode == Opcode.MESSAGE
+                   else _IN_CHUNKS[opcode].read(stream))
+        except Exception:   # a record that is not what it was to be
+            return
+        at += length
+
+
+def _decompressed(chunk: Chunk) -> bytes:
+    """Return the content of a chunk, or its first `LARGEST_CHUNK` bytes."""
+    if chunk.compression == 'zstd':
+        import zstandard
+        with zstandard.ZstdDecompressor().stream_reader(chunk.data) as stream:
+            return stream.read(LARGEST_CHUNK)
+    if chunk.compression == 'lz4':
+        import lz4.frame
+        return lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, LARGEST_CHUNK)
+    return chunk.data
 
 
 def _readable(reader: StreamReader) -> Iterator[McapRecord]:

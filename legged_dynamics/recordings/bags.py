@@ -9,6 +9,7 @@ with a bag becomes a BagError that says what to do.
 """
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +17,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from legged_dynamics.exceptions import BagError
-from legged_dynamics.recordings.file_formats import BAG
+from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
 
 SUFFIXES = BAG.suffixes
+_CHUNK = 6              # opcode
+_RECORD = struct.Struct('<BQ')      # opcode, and length of the content
+_CHUNK_START = struct.Struct('<QQQ')        # times of the first and last message, unpacked size
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,9 @@ class BagReader:
             self._saved = TemporaryDirectory(prefix='legged_dynamics_bag_')
             source = Path(self._saved.name) / 'saved'
             repair(self.path, source)
+        for file in [source] if source.is_file() else sorted(source.glob('*.mcap')):
+            if file.suffix == '.mcap':
+                _check_chunks(file)
         self.topics: dict[str, BagTopic] = {}
         self._connections: dict[str, list[Connection]] = {}
         try:
@@ -255,6 +262,31 @@ class BagReader:
         for message in self.messages([topic]):
             return self.decode(message)
         return None
+
+
+def _check_chunks(path: Path) -> None:
+    """Refuse an mcap file with a chunk that would fill the memory."""
+    try:
+        with path.open('rb') as file:
+            at, end = 8, path.stat().st_size        # behind the magic
+            while at < end:
+                file.seek(at)
+                head = file.read(_RECORD.size + _CHUNK_START.size)
+                if len(head) < _RECORD.size:
+                    return
+                opcode, length = _RECORD.unpack_from(head)
+                if opcode == _CHUNK and len(head) == _RECORD.size + _CHUNK_START.size:
+                    size = _CHUNK_START.unpack_from(head, _RECORD.size)[2]
+                    if size > LARGEST_CHUNK:
+                        raise BagError(f'{path}: a chunk is said to unpack to {size:,} bytes; '
+                                       f'expected {LARGEST_CHUNK:,} at most. It is damaged, or '
+                                       'was made with unusual settings: record it with smaller '
+                                       'chunks')
+                if not opcode:
+                    return
+                at += _RECORD.size + length
+    except OSError as error:
+        raise BagError(f'cannot read {path}: {error}') from error
 
 
 def _check_path(path: Path) -> None:

@@ -113,3 +113,5 @@ def readable(use: str) -> str:
 
 # How a bag is given on the command line.
 BAG_PATH = f'folder, {" or ".join(BAG.suffixes)} file'
+# Of an mcap file, unpacked [bytes]; recorders write chunks of about one megabyte.
+LARGEST_CHUNK = 64_000_000

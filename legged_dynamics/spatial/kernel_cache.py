@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import logging
 import os
 import platform
 import re
@@ -47,6 +48,8 @@ _POLL = 0.02
 # Called with the name of each kernel that is ready, loaded or compiled.
 watchers: list[Callable[[str], object]] = []
 
+_log = logging.getLogger(__name__)
+
 # `from legged_dynamics.a import b, (c, d)` and `import legged_dynamics.a`, at any depth.
 _FROM = re.compile(rf'^\s*from\s+({PACKAGE}(?:\.\w+)*)\s+import\s+(\([^)]*\)|[^\n]*)',
                    re.MULTILINE)
@@ -60,7 +63,8 @@ def cache_directory() -> Path | None:
 
     ``NUMBA_CACHE_DIR`` where it is set, else the user's cache folder (``XDG_CACHE_HOME`` or
     ``~/.cache``), else one of this user's own below the system's temporary folder: a service user
-    has no home. Compiled kernels are code, so a folder that others can write to is not taken.
+    has no home. Compiled kernels are code, so a folder that others can write to, by its group or
+    by anybody, is not taken, and a warning says so.
     """
     choices = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     home = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
@@ -75,8 +79,12 @@ def cache_directory() -> Path | None:
             state = folder.stat()
         except OSError:
             continue
-        if state.st_uid in (os.getuid(), 0) and not state.st_mode & stat.S_IWOTH:
+        owned = state.st_uid in (os.getuid(), 0)
+        if owned and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return folder
+        whose = 'can be written by others' if owned else 'belongs to somebody else'
+        _log.warning('compiled kernels are not kept in %s, which %s: they are code that is run. '
+                     'chmod go-w on it, or name another with NUMBA_CACHE_DIR', folder, whose)
     return None
 
 

@@ -1,8 +1,21 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Markers and force plates of C3D files, read by ezc3d (extra `c3d`)."""
+"""
+Markers and force plates of C3D files, read by ezc3d (extra `c3d`).
+
+ezc3d believes the sizes that a file states: a damaged one of less than a kilobyte can keep it busy
+for ever, or take all memory. So it runs in a process of its own with a limit of both.
+"""
 from __future__ import annotations
 
+import importlib.util
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -203,38 +216,124 @@ def read_c3d(path: str | Path) -> C3dFile:
         Without ezc3d.
 
     """
-    import ezc3d
-
     path = Path(path)
     if not path.is_file():
         raise MeasurementError(f'cannot read {path}: there is no such file')
-    try:
-        file = ezc3d.c3d(str(path), extract_forceplat_data=True)
-    except (OSError, RuntimeError, ValueError, KeyError, IndexError) as error:
-        raise MeasurementError(f'{path}: this is not a C3D file that ezc3d can read: {error}'
-                               ) from error
-    header, parameters = file['header'], file['parameters']
-    rate = float(header['points']['frame_rate'])
+    if importlib.util.find_spec('ezc3d') is None:
+        raise ModuleNotFoundError("No module named 'ezc3d'", name='ezc3d')
+    content = _read_apart(path)
+    rate = float(content['rate'])
     # A recording that was cut begins at its first frame, and ezc3d counts from zero.
-    start = header['points']['first_frame'] / rate if rate else 0.0
-    points = np.asarray(file['data']['points'], float)
-    names = tuple(parameters['POINT']['LABELS']['value'])[:points.shape[1]]
-    unit = (parameters['POINT'].get('UNITS', {}).get('value') or ['mm'])[0]
+    start = float(content['first_frame']) / rate if rate else 0.0
+    points = content['points']
+    names = tuple(json.loads(str(content['labels'])))[:points.shape[1]]
+    unit = str(content['unit'])
     if unit not in UNITS:
         raise MeasurementError(f'{path}: expected POINT:UNITS out of {", ".join(UNITS)}, got '
                                f'{unit!r}')
     position = UNITS[unit] * points[:3].transpose(2, 1, 0)
-    unseen = np.asarray(file['data']['meta_points']['residuals'], float)[0].T < 0.0
+    unseen = content['residuals'].T < 0.0
     position[unseen | (position == 0.0).all(axis=2)] = np.nan
     time = start + np.arange(len(position)) / rate if rate else np.zeros(0)
-    fast = float(header['analogs']['frame_rate']) or rate
-    loads = [_plate(path, k, plate, start, fast)
-             for k, plate in enumerate(file['data'].get('platform', []), start=1)]
+    fast = float(content['analog_rate']) or rate
+    plates = [{key: content[f'plate{k}_{key}'] for key in (*_PLATE_UNITS, *_PLATE_VALUES)}
+              for k in range(1, int(content['plates']) + 1)]
+    loads = [_plate(path, k, plate, start, fast) for k, plate in enumerate(plates, start=1)]
     return C3dFile(Markers(time, names, position), loads)
 
 
+# -------------------------------------------------------------------------------------------------
+# ezc3d in a process of its own.
+
+
+_PLATE_UNITS = ('unit_force', 'unit_moment', 'unit_position')
+_PLATE_VALUES = ('force', 'Tz', 'center_of_pressure', 'corners')
+# Of the reading process beyond what it has when ezc3d is loaded: for any file, and for each of the
+# file's bytes. ezc3d takes 20 to 60 bytes for a byte, and less than a second for a megabyte.
+_MEMORY, _MEMORY_OF_BYTE = 100_000_000, 100     # [bytes]
+_SECONDS, _SECONDS_OF_BYTE = 1.0, 4e-6          # [s] of processor time
+_PATIENCE = 20.0        # times that processor time, on the wall, on a busy machine
+
+
+def _read_apart(path: Path) -> dict[str, np.ndarray]:
+    """Return what is needed of a file, as ezc3d reads it in a process of its own."""
+    size = path.stat().st_size
+    seconds, most = _SECONDS + _SECONDS_OF_BYTE * size, _MEMORY + _MEMORY_OF_BYTE * size
+    # no threads: each would take memory for itself
+    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
+                   'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'}
+    with tempfile.TemporaryDirectory(prefix='legged_dynamics_c3d_') as folder:
+        out = Path(folder) / 'content.npz'
+        try:
+            done = subprocess.run(
+                [sys.executable, '-m', __name__, str(path.resolve()), str(out), str(seconds),
+                 str(most)],
+                stdin=subprocess.DEVNULL, capture_output=True, env=environment,
+                timeout=_PATIENCE * (seconds + 1.0))
+        except subprocess.TimeoutExpired as error:
+            raise MeasurementError(f'{path}: ezc3d did not come to an end with it; the file is '
+                                   'probably damaged') from error
+        if done.returncode == 0:
+            with np.load(out, allow_pickle=False) as found:
+                return dict(found)
+    said = done.stderr.decode(errors='replace').strip().splitlines()
+    if -done.returncode == signal.SIGPROF:
+        reason = f'it takes ezc3d more than {seconds:.2g} s; the file is probably damaged'
+    elif done.returncode < 0:
+        reason = f'ezc3d ended with {signal.Signals(-done.returncode).name}'
+    else:
+        reason = said[-1] if said else 'ezc3d gave no reason'
+    raise MeasurementError(f'{path}: this is not a C3D file that ezc3d can read: {reason}')
+
+
+def _limit(seconds: float, most: int) -> None:
+    """Limit processor time [s] and further memory [bytes] of this process from now on."""
+    status = Path('/proc/self/status')
+    if status.exists():
+        used = next((1024 * int(line.split()[1]) for line in status.read_text().splitlines()
+                     if line.startswith('VmData:')), 0)
+        resource.setrlimit(resource.RLIMIT_DATA, (used + most, used + most))
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _main(path: str, out: str, seconds: str, most: str) -> int:
+    """Read a file and leave what is needed of it as arrays in another."""
+    import ezc3d
+
+    _limit(float(seconds), int(most))
+    try:
+        file = ezc3d.c3d(path, extract_forceplat_data=True)
+        points = np.asarray(file['data']['points'], float)
+        parameters, header = file['parameters']['POINT'], file['header']
+        found: dict[str, object] = {
+            'rate': float(header['points']['frame_rate']),
+            'first_frame': float(header['points']['first_frame']),
+            'analog_rate': float(header['analogs']['frame_rate']),
+            'labels': json.dumps([str(label) for label in parameters['LABELS']['value']]),
+            'unit': str((parameters.get('UNITS', {}).get('value') or ['mm'])[0]),
+            'points': points,
+            'residuals': np.asarray(file['data']['meta_points']['residuals'], float)[0],
+            'plates': len(file['data'].get('platform', []))}
+        for k, plate in enumerate(file['data'].get('platform', []), start=1):
+            found |= {f'plate{k}_{key}': str(plate[key]) for key in _PLATE_UNITS}
+            found |= {f'plate{k}_{key}': np.asarray(plate[key], float) for key in _PLATE_VALUES}
+        np.savez(out, **found)      # type: ignore[arg-type]
+    except MemoryError:
+        print(f'it needs more than {int(most) / 1e6:.0f} MB, far more than a file of its size '
+              'should; it is probably damaged', file=sys.stderr)
+        return 1
+    except Exception as error:      # whatever ezc3d says of a file it did not expect
+        print(f'{type(error).__name__}: {error}'.replace('\n', ' '), file=sys.stderr)
+        return 1
+    return 0
+
+
+# -------------------------------------------------------------------------------------------------
+# Force plates.
+
+
 def _plate(path: Path, number: int, plate: Any, start: float, rate: float) -> ExternalLoad:
-    units = [plate[f'unit_{what}'] for what in ('force', 'moment', 'position')]
+    units = [str(plate[key]) for key in _PLATE_UNITS]
     for unit, known in zip(units, (FORCE_UNITS, MOMENT_UNITS, UNITS)):
         if unit not in known:
             raise MeasurementError(f'{path}: force plate {number}: expected a unit out of '
@@ -251,3 +350,7 @@ def _plate(path: Path, number: int, plate: Any, start: float, rate: float) -> Ex
         force, free = -force, -free
     return ExternalLoad(f'plate {number}', '', start + np.arange(len(force)) / rate, force, point,
                         free)
+
+
+if __name__ == '__main__':
+    sys.exit(_main(*sys.argv[1:]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import ipaddress
 import json
 import socket
 from collections import deque
@@ -12,10 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import trimesh
 import viser
+import websockets.asyncio.server
 from scipy.spatial.transform import Rotation
 
 from legged_dynamics.exceptions import ConfigurationError
@@ -472,8 +475,70 @@ def open_page(host: str, port: int) -> Any:
             raise ConfigurationError(f'--port: {host}:{port} cannot be used '
                                      f'({error.strerror}); choose another') from error
         port = tried.getsockname()[1]
-    with contextlib.redirect_stdout(io.StringIO()):     # its banner
-        return viser.ViserServer(host, port, verbose=False)
+    with contextlib.redirect_stdout(io.StringIO()), _own_pages_only():     # its banner
+        return _Page(host, port, verbose=False)
+
+
+class _Page(viser.ViserServer):
+    """A server that nobody can have a public address made for."""
+
+    def request_share_url(self, verbose: bool = True) -> str | None:
+        """Refuse: any client can ask, and the page would be open to the internet."""
+        return None
+
+
+@contextlib.contextmanager
+def _own_pages_only() -> Iterator[None]:
+    """
+    Have a server that starts meanwhile refuse WebSockets that other pages open.
+
+    A browser lets any page open a WebSocket to any address, and says in ``Origin`` which page it
+    is. viser takes all, and has no setting for it.
+    """
+    before = websockets.asyncio.server.serve
+
+    def serve(*args: Any, **options: Any) -> Any:
+        answer = options.get('process_request')
+
+        def checked(connection: Any, request: Any) -> Any:
+            if not own_page(request.headers.get('Origin'), request.headers.get('Host', '')):
+                return connection.respond(403, 'opened by a page of another address\n')
+            return None if answer is None else answer(connection, request)
+        return before(*args, **{**options, 'process_request': checked})
+    websockets.asyncio.server.serve = serve     # type: ignore[assignment, misc]
+    try:
+        yield
+    finally:
+        websockets.asyncio.server.serve = before        # type: ignore[misc]
+
+
+def own_page(origin: str | None, host: str) -> bool:
+    """
+    Tell whether a request comes from a page of this server, or from no page at all.
+
+    Origin and host must be the same address, and an IP address or a name of this machine: the
+    owner of any other name can make it mean this machine.
+
+    Parameters
+    ----------
+    origin : str or None
+        The request's ``Origin``; None from what is no browser.
+    host : str
+        The request's ``Host``.
+
+    """
+    if origin is None:
+        return True
+    found = urlsplit(origin)
+    if found.netloc.lower() != host.lower():
+        return False
+    try:
+        name = found.hostname or ''
+        ipaddress.ip_address(name)
+    except ValueError:
+        machine = socket.gethostname().lower()
+        return name in ('localhost', machine, f'{machine}.local')
+    return True
 
 
 def close_page(server: Any) -> None:

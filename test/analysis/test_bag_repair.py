@@ -1,6 +1,8 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Recorders that are killed, files that are cut off, disks that are full."""
+import resource
+import struct
 import subprocess
 import sys
 
@@ -163,3 +165,33 @@ def test_an_sqlite_file_without_metadata_is_read_and_repaired(tmp_path):
     assert words(tmp_path / 'bag') == list(range(30))
     assert repair(tmp_path / 'bag', tmp_path / 'out') == 30
     assert words(tmp_path / 'out') == list(range(30))
+
+
+@pytest.mark.parametrize('compression', ['zstd', 'lz4'])
+def test_a_small_file_with_a_gigabyte_of_zeros_ends_soon_and_fills_no_memory(tmp_path,
+                                                                             compression):
+    """Unpacked, they are a hundred million empty records."""
+    import lz4.frame
+    import zstandard
+    size = 1_000_000_000
+    if compression == 'zstd':
+        packer = zstandard.ZstdCompressor().compressobj(size=size)
+    else:
+        packer = lz4.frame.LZ4FrameCompressor()
+    block, parts = bytes(10_000_000), []
+    if compression == 'lz4':
+        parts.append(packer.begin(size))
+    parts += [packer.compress(block) for _ in range(size // len(block))]
+    packed = b''.join([*parts, packer.flush()])
+    name = compression.encode()
+    content = (struct.pack('<QQQII', 0, 1, size, 0, len(name)) + name
+               + struct.pack('<Q', len(packed)) + packed)
+    bomb = tmp_path / 'bomb.mcap'
+    bomb.write_bytes(b'\x89MCAP0\r\n' + struct.pack('<BQ', 6, len(content)) + content)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(BagError, match='no message .* is whole'):
+        repair(bomb, tmp_path / 'out')
+    with pytest.raises(BagError, match='unpack to 1,000,000,000 bytes'):
+        BagReader(bomb)
+    grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    assert grown < 200_000_000

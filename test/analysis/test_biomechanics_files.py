@@ -13,7 +13,7 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, 
 from legged_dynamics.model.opensim import read_osim
 from legged_dynamics.model.opensim.joints import TO_OURS
 from legged_dynamics.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.trials.c3d import read_trc, write_trc
+from legged_dynamics.trials.c3d import read_c3d, read_trc, write_trc
 from legged_dynamics.trials.coordinates import (
     angle_unit,
     read_storage,
@@ -231,6 +231,25 @@ def test_force_plates_of_a_c3d_file(tmp_path, walk, turn):
     np.testing.assert_allclose(found.plates.moment[on], walk.plates.moment[on], atol=0.1)
     said = any('axes of the force plates were turned' in note for note in found.notes)
     assert said == (not np.allclose(turn, np.eye(3)))
+
+
+def test_a_c3d_file_that_crashes_or_never_ends_its_reader_is_refused(tmp_path, monkeypatch):
+    """Ezc3d believes a file's sizes; that costs a process of its own its life, not ours."""
+    path, cut = tmp_path / 'walk.c3d', tmp_path / 'cut.c3d'
+    write_c3d(path, np.eye(3))
+    cut.write_bytes(path.read_bytes()[:520])
+    with pytest.raises(MeasurementError, match='cut.c3d: this is not a C3D file that ezc3d can'):
+        read_c3d(cut)
+    read_c3d(path)
+    with monkeypatch.context() as patch:
+        patch.setattr('legged_dynamics.trials.c3d._SECONDS', 1e-3)
+        patch.setattr('legged_dynamics.trials.c3d._SECONDS_OF_BYTE', 0.0)
+        with pytest.raises(MeasurementError, match=r'takes ezc3d more than 0\.001 s'):
+            read_c3d(path)
+    monkeypatch.setattr('legged_dynamics.trials.c3d._MEMORY', 100_000)
+    monkeypatch.setattr('legged_dynamics.trials.c3d._MEMORY_OF_BYTE', 0)
+    with pytest.raises(MeasurementError, match='is not a C3D file'):
+        read_c3d(path)
 
 
 def test_convert_a_c3d_file_for_opensim(tmp_path, capsys):

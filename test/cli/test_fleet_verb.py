@@ -225,6 +225,19 @@ def test_an_error_that_is_no_fault_of_the_recording_is_tried_again(scheduler, tm
     assert len(list((tmp_path / 'attempts').glob('9-*'))) == 3
 
 
+@pytest.mark.processes
+def test_workers_on_this_machine_answer_only_whoever_has_started_them():
+    pytest.importorskip('cryptography')
+    from distributed import Client
+    with cluster(1) as client:
+        assert client.submit(sum, [1, 2]).result(60.0) == 3
+        address = client.scheduler.address
+        assert address.startswith('tls://127.0.0.1:')
+        for stranger in (address, address.replace('tls://', 'tcp://')):
+            with pytest.raises((OSError, TypeError)):
+                Client(stranger, timeout=3.0)
+
+
 # ---- outliers and page ---------------------------------------------------------------------
 
 

@@ -32,6 +32,22 @@ def test_a_node_is_warm_when_it_was_warmed_from_the_same_sources(folder, monkeyp
     assert not kernel_state.is_warm(NODE)
 
 
+@pytest.mark.parametrize('mode', [0o770, 0o720, 0o702])
+def test_a_folder_that_others_can_write_to_is_not_taken_and_that_is_said(
+        tmp_path, monkeypatch, caplog, mode):
+    own, shared = tmp_path / 'own', tmp_path / 'shared'
+    shared.mkdir()
+    shared.chmod(mode)
+    monkeypatch.setattr(kernel_state.config, 'CACHE_DIR', str(shared))
+    monkeypatch.setenv('XDG_CACHE_HOME', str(own))
+    look = kernel_cache.cache_directory.__wrapped__         # without what it remembers
+    assert look() == own / 'legged_dynamics' / 'kernels'
+    assert f'not kept in {shared}, which can be written by others' in caplog.text
+    caplog.clear()
+    shared.chmod(0o755)
+    assert look() == shared and not caplog.text
+
+
 def test_where_nothing_can_be_kept_nothing_is_waited_for(monkeypatch):
     monkeypatch.setattr(kernel_state, 'cache_directory', lambda: None)
     assert kernel_state.is_warm(NODE)

@@ -109,6 +109,20 @@ def read_function(element: Element, where: str) -> OpenSimFunction:
     raise ModelError(f'{where}: expected a function out of {", ".join(KINDS)}, got {kind}')
 
 
+def _of_inputs(function: OpenSimFunction, count: int, where: str) -> OpenSimFunction:
+    """Return a function as one of so many coordinates, with a coefficient for each."""
+    if function.linear is None:
+        if not count:
+            raise ModelError(f'{where}: expected the coordinates that its function depends on, '
+                             'got none')
+        return function
+    *slopes, offset = function.linear
+    if len(slopes) > count:
+        raise ModelError(f'{where}: expected a function of {count} coordinates, got one with '
+                         f'coefficients for {len(slopes)}')
+    return _linear(*slopes, *[0.0] * (count - len(slopes)), offset)
+
+
 def _numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
     """
     Return the numbers in a child's text.
@@ -294,12 +308,14 @@ def read_document(path: str | Path) -> Document:
         if path.stat().st_size > LARGEST_FILE:
             raise ModelError(f'{path}: expected an OpenSim model below 100 MB')
         text = path.read_bytes()
-        if b'<!ENTITY' in text:
-            raise ModelError(f'{path}: an OpenSim model declares no entities')
-        root = ElementTree.fromstring(text)
     except OSError as error:
         raise ModelError(f'cannot read {path}: {error}') from error
-    except ElementTree.ParseError as error:
+    if b'<!ENTITY' in text:
+        raise ModelError(f'{path}: an OpenSim model declares no entities')
+    try:
+        root = ElementTree.fromstring(text)
+    # An encoding that is not known is a LookupError, one of several bytes a ValueError.
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise ModelError(f'{path}: this is not XML that can be parsed: {error}') from error
     model = root.find('Model')
     if root.tag != 'OpenSimDocument' or model is None:
@@ -307,7 +323,11 @@ def read_document(path: str | Path) -> Document:
             (child.tag for child in root), 'nothing')
         raise ModelError(f'{path}: expected an OpenSimDocument with a Model, got {inside}; setup '
                          'files of tools name their model in <model_file>')
-    version, notes = int(root.get('Version', '0') or 0), []
+    stated, notes = root.get('Version', '').strip() or '0', []
+    if not stated.isdecimal() or len(stated) > 9:
+        raise ModelError(f'{path}: expected a number as the Version of its OpenSimDocument, got '
+                         f'{stated[:60]!r}')
+    version = int(stated)
     if 30500 <= version < 30517:
         raise ModelError(f'{path}: it was written by a preview of OpenSim 4 (version {version}); '
                          'open it in OpenSim 4 and save it again')
@@ -367,6 +387,12 @@ def _joint(joint: Element, child: str, origin: str) -> OpenSimJoint:
     (parent, in_parent), (child, in_child) = ends
     axes = (_custom(joint, where) if kind == 'CustomJoint'
             else _simple(SIMPLE[kind], coordinates, where))
+    known = [found.name for found in coordinates]
+    for axis in axes:
+        for used in axis.coordinates:
+            if used not in known:
+                raise ModelError(f'{where}: an axis depends on the coordinate {used!r}, which is '
+                                 f'none of the joint; it has: {", ".join(known) or "none"}')
     return OpenSimJoint(name, parent, child, in_parent, in_child, coordinates, axes)
 
 
@@ -431,6 +457,7 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
             function = _linear(1.0, 0.0) if names else _constant()
         else:
             function = read_function(stated, what)
+        function = _of_inputs(function, len(names), what)
         length = np.linalg.norm(vector)
         if length < 1e-9:
             raise ModelError(f'{what}: expected an axis of non-zero length')
@@ -453,9 +480,9 @@ def _coupling(constraint: Element, origin: str) -> Coupling:
                    for child in holder), None)
     if stated is None:
         raise ModelError(f'{where}: it has no function')
-    return Coupling((constraint.findtext('dependent_coordinate_name') or '').strip(),
-                    tuple((constraint.findtext('independent_coordinate_names') or '').split()),
-                    read_function(stated, where))
+    masters = tuple((constraint.findtext('independent_coordinate_names') or '').split())
+    return Coupling((constraint.findtext('dependent_coordinate_name') or '').strip(), masters,
+                    _of_inputs(read_function(stated, where), len(masters), where))
 
 
 def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:

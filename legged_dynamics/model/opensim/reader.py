@@ -222,11 +222,25 @@ def read_osim(path: str | Path,
         When it cannot be read, or its bodies are no tree of such joints.
 
     """
-    return _model_of(read_document(path), spans or {})
+    try:
+        return _model_of(read_document(path), spans or {})
+    except RecursionError as error:
+        raise ModelError(f'{path}: its bodies or functions nest too deeply') from error
 
 
 def _model_of(document: Document, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
     """Return the model that a document describes; see :func:`read_osim`."""
+    try:
+        return _assembled(document, spans)
+    except ModelError:
+        raise
+    # numpy's and scipy's errors about numbers whose squares or differences overflow
+    except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
+        raise ModelError(f'{document.path}: a joint has numbers that cannot be computed with: '
+                         f'{error}') from error
+
+
+def _assembled(document: Document, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
     notes = list(document.notes)
     root, kept = _root(document, notes)
     links = {name: _turned(document.bodies[name]) for name in kept}

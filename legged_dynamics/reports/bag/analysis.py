@@ -3,6 +3,7 @@
 """From a bag to everything a report says: find, replay, align with the truth, measure."""
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -360,8 +361,8 @@ def write_csv(analysis: Analysis, path: Path) -> None:
     modes = [Mode(mode).name.lower() for mode in analysis.series.mode.values.tolist()]
     form = '%d,%s,' + ','.join(['%.7g'] * len(names)) + '\n'
     try:
-        with path.open('w', encoding='ascii') as file:
-            file.write(','.join(['stamp_ns', 'mode', *names]) + '\n')
+        with path.open('w', encoding='utf-8', newline='') as file:
+            csv.writer(file, lineterminator='\n').writerow(['stamp_ns', 'mode', *names])
             file.writelines(form % (stamp, mode, *row)
                             for stamp, mode, row in zip(stamps, modes, table))
     except OSError as error:

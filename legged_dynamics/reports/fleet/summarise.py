@@ -323,7 +323,7 @@ def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
         # No access from outside, no dashboard; one thread each, since a replay is mostly Python.
         with dask.config.set(_UNHURRIED), LocalCluster(
                 n_workers=workers, threads_per_worker=1, processes=True, host='127.0.0.1',
-                dashboard_address=None, silence_logs=logging.CRITICAL) as local, \
+                dashboard_address=None, silence_logs=logging.CRITICAL, **_own_access()) as local, \
                 Client(local) as client:
             yield client
         return
@@ -337,6 +337,24 @@ def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
             raise ConfigurationError(f'the Dask scheduler at {scheduler} has no workers; start '
                                      f'some with "dask worker {scheduler} --nthreads 1"')
         yield client
+
+
+def _own_access() -> dict[str, Any]:
+    """
+    Return options that keep a cluster on the loopback to whoever has started it.
+
+    A scheduler runs any code that it is sent, and other users of the machine reach the loopback,
+    too. It asks everybody for a certificate, made for this run and never written to a file.
+    """
+    from distributed.security import Security
+
+    try:
+        return {'security': Security.temporary(), 'protocol': 'tls://'}
+    except ImportError:
+        logging.getLogger(__name__).warning(
+            "other users of this machine can reach the batch's workers while it runs; "
+            "pip install 'legged_dynamics[fleet]' (cryptography is missing) to prevent that")
+        return {}
 
 
 def check_workers(client: Client, out: Path, recordings: Sequence[Path]) -> None:
