@@ -26,7 +26,6 @@ lists them with units, ranges and defaults."""
 UNITREE = 'unitree'
 # The name that a Unitree robot's node runs under: its topics are those of the estimator.
 ESTIMATOR = 'ground_reaction_estimator'
-LOOPBACK = 'lo'
 
 
 def add_parser(verbs: Any) -> None:
@@ -101,7 +100,7 @@ def unitree_parser() -> argparse.ArgumentParser:
     from legged_dynamics.unitree.robots import ROBOTS
 
     parser = argparse.ArgumentParser(
-        prog='legged-dynamics run unitree', description="Foot forces of a Unitree robot from its "
+        prog='legged-dynamics run unitree', description='Foot forces of a Unitree robot from its '
         'own LowState, on the topics of ground_reaction_estimator. Reads only, unless --command '
         'is given.')
     parser.add_argument('--robot', required=True, help=f'one of {", ".join(ROBOTS)}')
@@ -230,9 +229,7 @@ def reach(interface: str, domain: int, environ: MutableMapping[str, str]) -> Non
     environ['ROS_DOMAIN_ID'] = str(domain)
     for name in ('ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS', 'CYCLONEDDS_URI'):
         environ.pop(name, None)
-    if interface == LOOPBACK:
-        environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-        return
+    # Unitree's programs find each other by multicast, on the loopback interface too.
     environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'SUBNET'
     environ['CYCLONEDDS_URI'] = (
         '<CycloneDDS><Domain id="any"><General><Interfaces><NetworkInterface '

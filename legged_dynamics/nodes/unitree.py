@@ -115,6 +115,8 @@ class LowStateInput(RobotInput):
             for monitor in (self.joints, self.imu):
                 monitor.refused(self._now(), str(error))
             return
+        if sample is None:
+            return
         self._arrived(message, sample)
         imu = convert.imu(dialect, sample.stamp_ns, self._imu_frame, sample.gyro,
                           sample.accelerometer, sample.orientation)

@@ -6,7 +6,7 @@ LowState to joint states and IMU readings with one stamp, and foot forces writte
 LowState has no stamp but a ``tick`` that counts milliseconds on the robot. `TickClock` turns it
 into time on this machine: the smallest difference between arrival and tick that was seen lately is
 the offset, as in NTP's minimum filter, so that jitter of the network does not become jitter of
-stamps.
+stamps. A tick that goes back is a restart of the robot.
 """
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ TICK_NS = 1_000_000     # one count of LowState's tick
 _WRAP = 2**32           # counts after which it begins again
 # Quartz clocks of two machines differ by less than this [ns/ns].
 _DRIFT = 1e-4
-# A difference beyond this is a restart of the robot or of its clock [ns].
-_JUMP_NS = 200_000_000
 _MOST = 2**15 - 1       # of int16
 
 
@@ -32,14 +30,16 @@ class TickClock:
     """
     Turns ticks of the robot into stamps of this machine.
 
-    Where the tick stands still, as in Unitree's simulator, stamps are times of arrival.
+    Where the tick stands still from the first message on, as in Unitree's Python simulator, stamps
+    are times of arrival.
     """
 
     def __init__(self) -> None:
         self._tick: int | None = None
         self._count = self._offset = self._arrival = self._stamp = 0
+        self._moves = False
 
-    def __call__(self, tick: int, arrival_ns: int) -> int:
+    def __call__(self, tick: int, arrival_ns: int) -> int | None:
         """
         Return the stamp of a message.
 
@@ -52,23 +52,24 @@ class TickClock:
 
         Returns
         -------
-        int
-            Stamp [ns]; later than the last one except after a restart.
+        int or None
+            Stamp [ns]; later than the last one except after a restart. None for a message that
+            repeats the last one's tick.
 
         """
         step = 0 if self._tick is None else (tick - self._tick + _WRAP // 2) % _WRAP - _WRAP // 2
         if self._tick is not None and step == 0:
+            if self._moves:
+                return None
             stamp = max(arrival_ns, self._stamp + 1)
             self._arrival, self._stamp = arrival_ns, stamp
             return stamp
         first = self._tick is None
+        self._moves = not first
         self._tick, self._count = tick, self._count + step
         offset = arrival_ns - self._count * TICK_NS
         allowed = self._offset + round(_DRIFT * (arrival_ns - self._arrival))
-        if first or abs(offset - self._offset) > _JUMP_NS:
-            self._offset = offset
-        else:
-            self._offset = min(offset, allowed)
+        self._offset = offset if first or step < 0 else min(offset, allowed)
         self._arrival = arrival_ns
         self._stamp = self._offset + self._count * TICK_NS
         return self._stamp
@@ -122,7 +123,7 @@ class LowStateReader:
         self._places = robot.motors
         self._clock = TickClock()
 
-    def __call__(self, message: Any, arrival_ns: int) -> LowStateSample:
+    def __call__(self, message: Any, arrival_ns: int) -> LowStateSample | None:
         """
         Return the sample in a message.
 
@@ -135,8 +136,8 @@ class LowStateReader:
 
         Returns
         -------
-        LowStateSample
-            Values as they came.
+        LowStateSample or None
+            Values as they came; None for a message that repeats the last one.
 
         Raises
         ------
@@ -155,8 +156,11 @@ class LowStateReader:
         w, x, y, z = imu.quaternion
         orientation = np.array([x, y, z, w], float)
         length = math.sqrt(orientation @ orientation)
+        stamp = self._clock(message.tick, arrival_ns)
+        if stamp is None:
+            return None
         return LowStateSample(
-            self._clock(message.tick, arrival_ns), *values, sensed[:3], sensed[3:],
+            stamp, *values, sensed[:3], sensed[3:],
             orientation / length if 0.5 < length < 2.0 else None)
 
 
