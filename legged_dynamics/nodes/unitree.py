@@ -102,9 +102,9 @@ class LowStateInput(RobotInput):
             f'{self._robot.family}/msg/LowState', LOW_STATE, self._low_state, qos)
         dialect = self._component.dialect
         self._joint_states = self._endpoints.publisher(
-            'sensor_msgs/msg/JointState', JOINTS, dialect.qos.best_effort(100))
+            'sensor_msgs/msg/JointState', JOINTS, dialect.qos.reliable(100))
         self._imu_data = self._endpoints.publisher('sensor_msgs/msg/Imu', IMU,
-                                                   dialect.qos.best_effort(100))
+                                                   dialect.qos.reliable(100))
         return [(self.joints, source), (self.imu, source)]
 
     def _low_state(self, message: Any) -> None:
@@ -175,6 +175,8 @@ class UnitreeNode(GroundReactionNode):
     def deactivate(self) -> None:
         """Stop estimating; the last messages to motors that were commanded are damping."""
         super().deactivate()
+        if self._watchdog is not None:
+            self._watchdog.reset()
         self._send_damping()
 
     def cleanup(self) -> None:
