@@ -32,13 +32,16 @@ from legged_dynamics.schema import CheckedSettings, setting
 # Parameters of each joint, then those of the whole robot.
 OF_JOINT = ('offset', 'gain', 'dry friction', 'viscous friction')
 OF_ROBOT = ('common gain', 'delay', 'mass', 'centre x', 'centre y', 'centre z')
-# Samples so near to a change of contact are left out: the filter mixes both sides [s].
-NEAR_CHANGE = 0.05
+# Samples so near to a change of contact are left out, as far as enough remain: the filter mixes
+# both sides, and feet that land shake the legs [s].
+NEAR_CHANGE = (0.12, 0.05)
+ENOUGH = 150            # samples
 # Speed at which dry friction has most of its size [rad/s].
 CREEP = 0.05
 # Residuals are taken as independent from one block to the next [s].
-BLOCK = 1.0
+BLOCK = 3.0
 PASSES = 4
+FIXED = 1e6             # information on what stands still, in deviations of its prior
 _SMALLEST = 30          # samples
 
 
@@ -56,7 +59,7 @@ class Priors(CheckedSettings):
         'validation.friction', 0.02, '',
         'Dry friction beyond the stated one, and viscous friction at 5 rad/s, as parts of the '
         'effort limit.', 1e-5, 1.0)
-    delay: float = setting('validation.delay', 0.004, 's', 'Delay of torques.', 1e-5, 0.1)
+    delay: float = setting('validation.delay', 0.0015, 's', 'Delay of torques.', 1e-5, 0.1)
     mass: float = setting('validation.mass', 0.04, '', 'Mass, as a part.', 1e-4, 1.0)
     center: float = setting('validation.center', 0.01, 'm', "The base's centre of mass.",
                             1e-4, 0.2)
@@ -263,10 +266,13 @@ class TorqueErrorProblem:
         """Return which samples are far from changes of contact, (n,) bool."""
         time, contact = self._samples.time, self._contact
         changes = time[np.flatnonzero((np.diff(contact.astype(int), axis=0) != 0).any(axis=1))]
-        far = np.ones(len(time), bool)
-        for change in changes:
-            far &= np.abs(time - change) > NEAR_CHANGE
-        return far if far.sum() >= _SMALLEST else np.ones(len(time), bool)
+        for near in NEAR_CHANGE:
+            far = np.ones(len(time), bool)
+            for change in changes:
+                far &= np.abs(time - change) > near
+            if far.sum() >= ENOUGH:
+                return far
+        return np.ones(len(time), bool)
 
     def stacked(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """
@@ -334,17 +340,18 @@ class TorqueErrorProblem:
                          len(y) - G.shape[1]))
         square = sum(seen.T @ seen for _, seen, _ in rows)
         gathered = sum(seen.T @ left for left, seen, _ in rows)
-        extra, extra_gathered = np.eye(len(prior)), np.zeros(len(prior))
-        for row, value, deviation in known:
-            extra += np.outer(row * prior, row * prior) / deviation ** 2
-            extra_gathered += row * prior * value / deviation ** 2
+        # Less mass and less torque would shrink all residuals: the mass stands still here.
+        common, mass = (len(self.joints) * len(OF_JOINT) + OF_ROBOT.index(name)
+                        for name in ('common gain', 'mass'))
+        extra = np.eye(len(prior))
+        extra[mass, mass] = FIXED
         values, vectors = np.linalg.eigh(square)
         dispersion, theta, misfit = np.ones(len(prior)), np.zeros(len(prior)), 1.0
         covariance = np.eye(len(prior))
         for _ in range(PASSES):
             weighted = vectors * dispersion ** -1.0
             covariance = np.linalg.inv(extra + (weighted * values) @ vectors.T)
-            theta = covariance @ (extra_gathered + weighted @ (vectors.T @ gathered))
+            theta = covariance @ (weighted @ (vectors.T @ gathered))
             residual = [left - seen @ theta for left, seen, _ in rows]
             misfit = float(np.sqrt(sum((r ** 2).sum() for r in residual)
                                    / max(sum(count for *_, count in rows) - len(prior), 1)))
@@ -355,8 +362,18 @@ class TorqueErrorProblem:
             each = spread / np.maximum(values, 1e-9 * values[-1])
             mean = max(float(np.median(each)), 1.0)
             dispersion = np.maximum(each, mean)
-        return TorqueErrors(self.joints, theta * prior, covariance * np.outer(prior, prior),
-                            prior, misfit, len(used))
+        theta, covariance = theta * prior, covariance * np.outer(prior, prior)
+        # What the ratio of torques and mass leaves open is shared by their priors.
+        line = np.zeros(len(prior))
+        line[common], line[mass] = 1.0, self._model.total_mass
+        part, whole = self._priors.mass ** 2, self._priors.common_gain ** 2
+        theta = theta - line * theta[common] * part / (part + whole)
+        covariance = covariance + np.outer(line, line) * part * whole / (part + whole)
+        for row, value, deviation in known:
+            gain = covariance @ row / (row @ covariance @ row + deviation ** 2)
+            theta = theta + gain * (value - row @ theta)
+            covariance = covariance - np.outer(gain, covariance @ row)
+        return TorqueErrors(self.joints, theta, covariance, prior, misfit, len(used))
 
     def corrected(self, theta: np.ndarray, effort: np.ndarray, velocity: np.ndarray,
                   period: float, stiction: np.ndarray) -> np.ndarray:
