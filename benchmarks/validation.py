@@ -23,7 +23,6 @@ from legged_dynamics.estimation import EstimatorSettings, Measurement
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.joint_order import JointOrder
 from legged_dynamics.simulation import Schedule, SimulatedRobot
-from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.validation.phases import phases_of
 from legged_dynamics.validation.validation import (
     FORCE_BAND,
@@ -170,7 +169,7 @@ def _in_base(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
 
 def true_accuracy(case: Case) -> dict[str, float]:
     """
-    Return the rms error of a standing foot's force, % of the stated weight, as `validate` means it.
+    Return the rms error of a standing foot's force, % of the weight, as `validate` states it.
 
     Parameters
     ----------

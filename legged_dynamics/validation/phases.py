@@ -87,7 +87,7 @@ def phases_of(time: np.ndarray, position: np.ndarray, velocity: np.ndarray, cont
     seconds = {'still': float(still.sum() * period), 'standing': float(standing.sum() * period),
                'stepping': float((~standing).sum() * period)}
     if seconds['still'] < STAND:
-        missing.append(f'stand: {seconds["still"]:.1f} s of standing still, {STAND:g} s are needed')
+        missing.append(f'stand: {seconds["still"]:.1f} s of standing still; needed: {STAND:g} s')
     short = [foot for foot, down in zip(feet, contact.T) if (~down).sum() * period < LIFT]
     if short:
         missing.append(f'lift: {", ".join(short)} {"is" if len(short) == 1 else "are"} never off '

@@ -409,9 +409,9 @@ class TorqueErrorProblem:
         out[:, index] = tau - error
         return out
 
-    def effect_on_foot(self, foot: int, where: np.ndarray) -> np.ndarray:
+    def effect_on_foot(self, foot: int, where: np.ndarray) -> tuple[float, np.ndarray]:
         """
-        Return what errors do to the mean vertical force of a foot.
+        Return the mean vertical force that torques alone give a foot, and what errors do to it.
 
         Parameters
         ----------
@@ -422,18 +422,24 @@ class TorqueErrorProblem:
 
         Returns
         -------
-        (p,) array
-            Estimated less true force is this row times the errors [N].
+        force : float [N]
+            Mean over the samples.
+        row : (p,) array
+            That force less the true one is ``row @ theta``.
 
         """
-        rows = []
+        index, columns = self._measured, np.concatenate(self._columns)
+        at = sum(len(own) for own in self._columns[:foot])
+        forces, rows = [], []
         for k in where:
-            _, G, phi, sigma = self.stacked(k)
-            gain = np.linalg.pinv(G / sigma[:, None]) / sigma
-            at = sum(len(self._columns[i]) for i in np.flatnonzero(self._contact[k]) if i < foot)
-            # y = G w - phi theta, so that the estimate is w - gain phi theta
-            rows.append(-self._samples.up[k] @ (gain @ phi)[at:at + 3])
-        return np.mean(rows, axis=0)
+            jacobian = self.equations.jacobian[k][columns][:, index]
+            inverse = np.linalg.pinv(jacobian.T, rcond=1e-3)[at:at + 3]
+            left = self.equations.effort[k, index] - self._samples.effort[k, index]
+            up = self._samples.up[k]
+            forces.append(up @ inverse @ left)
+            # left = J^T w - phi theta
+            rows.append(-up @ inverse @ self._phi[k, 6:])
+        return float(np.mean(forces)), np.mean(rows, axis=0)
 
     def forces_by_torque(self) -> np.ndarray:
         """Return the force that torques alone give each foot, in the air too, (n, nf, 3) [N]."""

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Validation of a robot's forces: how far they can be trusted, from a recording without force sensors.
+Validation: how far a robot's forces can be trusted, from a recording without force sensors.
 
 The estimator runs over the recording as it is. `TorqueErrorProblem` tells which errors of torques
 and masses explain what contradicts the equations of motion. Then the estimator runs again over
@@ -135,9 +135,9 @@ class Validation:
         What torques and masses must be off by.
     joints : tuple of JointVerdict
         The same in words.
-    scales : dict of str to (float, float, float)
-        Of a foot with a scale under it: force of the scale, of the estimate, and of the estimate
-        without the errors [N].
+    scales : dict of str to tuple of float
+        Of a foot with a scale under it: force of the scale, of the fused estimate, by torque
+        alone, and by torque without the errors [N].
     phases : Phases
         What the recording has, and what it lacks.
     limit : float
@@ -157,7 +157,7 @@ class Validation:
     horizontal: tuple[float, float]
     errors: TorqueErrors
     joints: tuple[JointVerdict, ...]
-    scales: Mapping[str, tuple[float, float, float]]
+    scales: Mapping[str, tuple[float, float, float, float]]
     phases: Phases
     limit: float
     sums: Mapping[str, np.ndarray]
@@ -316,22 +316,21 @@ def _problem(applied: RobotModel, config: RobotConfig, measurements: Sequence[Me
 def _with_scales(problem: TorqueErrorProblem, time: np.ndarray, at: np.ndarray,
                  force: np.ndarray, up: np.ndarray, phases: Phases, feet: Sequence[str],
                  scales: Mapping[str, float]
-                 ) -> tuple[TorqueErrors, dict[str, tuple[float, float, float]]]:
+                 ) -> tuple[TorqueErrors, dict[str, tuple[float, float, float, float]]]:
     where = np.flatnonzero(phases.still[at])
     if scales and not len(where):
         raise MeasurementError('--scale: the robot never stands still in this recording, so that '
                                'no force can be compared with the scale')
-    known, rows, estimated = [], {}, {}
+    known, seen = [], {}
     for foot, mass in scales.items():
         i, true = feet.index(foot), mass * GRAVITY
-        rows[foot] = problem.effect_on_foot(i, where)
-        estimated[foot] = float(np.nanmean(np.einsum('ni,ni->n', force[at][where][:, i],
-                                                     up[where])))
-        known.append((rows[foot], estimated[foot] - true, SCALE_DEVIATION * true))
+        by_torque, row = problem.effect_on_foot(i, where)
+        fused = float(np.nanmean(np.einsum('ni,ni->n', force[at][where][:, i], up[where])))
+        known.append((row, by_torque - true, SCALE_DEVIATION * true))
+        seen[foot] = (true, fused, by_torque, row)
     errors = problem.solve(known)
-    return errors, {foot: (mass * GRAVITY, estimated[foot],
-                           estimated[foot] - float(rows[foot] @ errors.value))
-                    for foot, mass in scales.items()}
+    return errors, {foot: (true, fused, by_torque, by_torque - float(row @ errors.value))
+                    for foot, (true, fused, by_torque, row) in seen.items()}
 
 
 def _accuracy(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
