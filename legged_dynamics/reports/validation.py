@@ -56,7 +56,8 @@ def validation_tables(found: Validation) -> list[Table]:
                 UNITS[name][0]) for name in OF_ROBOT])]
     if found.scales:
         tables.append(Table(
-            'Scales under feet, N', ('foot', 'scale', 'fused', 'by torque', 'by torque without the errors'),
+            'Scales under feet, N',
+            ('foot', 'scale', 'fused', 'by torque', 'by torque without the errors'),
             [(foot, *(f'{value:.1f}' for value in values))
              for foot, values in found.scales.items()]))
     return tables

@@ -160,7 +160,7 @@ class LowStateReader:
         if stamp is None:
             return None
         return LowStateSample(
-            stamp, *values, sensed[:3], sensed[3:],
+            stamp, values[0], values[1], values[2], sensed[:3], sensed[3:],
             orientation / length if 0.5 < length < 2.0 else None)
 
 

@@ -25,6 +25,7 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.identification.samples import (
     ImuLog,
     JointLog,
+    Samples,
     SensorLog,
     filtered,
     observe,
@@ -299,7 +300,7 @@ def run_estimator(model: RobotModel, config: RobotConfig, settings: EstimatorSet
 
 def _problem(applied: RobotModel, config: RobotConfig, measurements: Sequence[Measurement],
              contact: np.ndarray, priors: Priors | None, band: float | None = None
-             ) -> tuple[TorqueErrorProblem, object, np.ndarray]:
+             ) -> tuple[TorqueErrorProblem, Samples, np.ndarray]:
     """Return the regression on filtered readings, these, and where they lie in the recording."""
     stamps = np.array([m.stamp_ns for m in measurements])
     q, v, tau, w, a = (np.array([getattr(m, name) for m in measurements], float) for name in (
@@ -401,10 +402,11 @@ def _bands(sums: Mapping[str, np.ndarray], period: float, time: np.ndarray, weig
         sections = (butter(2, high, fs=1.0 / period, output='sos') if low == 0.0 else
                     butter(2, (low, high), 'bandpass', fs=1.0 / period, output='sos'))
         passed = {name: sosfiltfilt(sections, total) for name, total in sums.items()}
-        found.append((f'{low:g} to {high:g} Hz', *(
+        fused, torque, both = (
             100.0 * float(np.sqrt(np.mean((passed[a] - passed[b])[inside] ** 2))) / weight
             for a, b in (('fused', 'base only'), ('torque only', 'base only'),
-                         ('fused', 'torque only')))))
+                         ('fused', 'torque only')))
+        found.append((f'{low:g} to {high:g} Hz', fused, torque, both))
     return found
 
 

@@ -9,6 +9,7 @@ from simulated_bag import messages, write
 
 from benchmarks.validation import WITHIN, make_case, true_accuracy
 from legged_dynamics.cli import main
+from legged_dynamics.cli.record import announce_steps
 from legged_dynamics.cli.validate import parsed_scales
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
@@ -105,6 +106,15 @@ def test_phases_name_what_is_missing():
     assert (cycles[0], cycles[-1]) == (downs[0], downs[-1] - 1)
 
 
+def test_the_steps_of_a_recording_are_what_phases_ask_for(capsys):
+    waited = []
+    announce_steps(waited.append)
+    assert sum(waited) == 120.0
+    said = capsys.readouterr().out
+    for what in ('stand', 'Lift each foot', 'Squat', 'trot'):
+        assert what in said
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(('name', 'seed', 'size'), [('anymal_class', 11, 1.0),
                                                     ('solo_class', 12, 1.5)])
@@ -123,7 +133,7 @@ def test_the_verb_writes_a_page_and_its_exit_code_is_the_verdict(tmp_path, capsy
     said = capsys.readouterr().out
     assert said.startswith('forces on this robot are right to')
     assert 'missing: stand' in said
-    assert 'Accuracy of a standing foot' in page.read_text()
+    assert 'Feet in the air' in page.read_text()
     assert main(['validate', str(bag), '-o', str(page), '--limit', '0.01']) == 3
     assert 'not to be trusted' in capsys.readouterr().out
     assert main(['validate', str(bag), '--scale', 'LF_FOOT']) == 2
