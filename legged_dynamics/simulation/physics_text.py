@@ -3,10 +3,10 @@
 """
 A URDF as physics needs it: one link a moving body, primitive feet, and nothing else.
 
-Makers' URDFs have meshes, materials twice, rotors and lidars without mass or inertia, and joints to
-the world; MuJoCo refuses some and mistakes others. `physics_text` writes the robot anew from the
-`RobotModel` that the estimator uses: links that fixed joints connect are one body, moving bodies
-without mass get a negligible one, and base, IMU and feet are frames of their own.
+Makers' URDFs have meshes, materials twice, rotors and lidars without mass or inertia, and joints
+to the world; MuJoCo refuses some and mistakes others. `physics_text` writes the robot anew from
+the `RobotModel` that the estimator uses: links that fixed joints connect are one body, moving
+bodies without mass get a negligible one, and base, IMU and feet are frames of their own.
 """
 from __future__ import annotations
 

@@ -195,12 +195,12 @@ class Plant(Hardware):
         config = RobotConfig.from_parameters(
             {key: value for key, value in parameters.items()
              if key.startswith(('robot.', 'noise.'))})
+        found = checked(parameters, SETTINGS)
         model = RobotModel.from_xml(urdf)
         config = replace(config, base_link=config.base_link or model.base_link,
                          imu_link=config.imu_link or config.base_link or model.base_link,
                          joints=config.joints or model.joint_names)
         check_plant(model, config)
-        found = checked(parameters, SETTINGS)
         settings = vars(WalkerSettings.from_checked(found)).copy()
         del settings['kind']
         return cls(
