@@ -26,7 +26,6 @@ from legged_dynamics.cli import (
     reproduce,
     run,
     stickybot,
-    validate,
     view,
     warm,
 )
@@ -34,7 +33,7 @@ from legged_dynamics.cli.output import say
 from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, analyze, view, doctor, validate, identify, inverse_dynamics, convert,
+VERBS = (demo, run, record, analyze, view, doctor, identify, inverse_dynamics, convert,
          info, new_robot, force_map, reproduce, stickybot, warm)
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong

@@ -9,8 +9,8 @@ from simulated_bag import messages, write
 
 from benchmarks.validation import WITHIN, make_case, true_accuracy
 from legged_dynamics.cli import main
+from legged_dynamics.cli.doctor import parsed_scales
 from legged_dynamics.cli.record import announce_steps
-from legged_dynamics.cli.validate import parsed_scales
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.validation.phases import phases_of, whole_cycles
