@@ -9,5 +9,6 @@ from legged_dynamics.model.parts import Inertia, Joint, Tree
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.model.robot_model import ModelWarning, RobotModel
 
-__all__ = ['ActuatorModel', 'FlatFoot', 'Foot', 'Frame', 'Inertia', 'Joint', 'JointOrder', 'LineFoot',
-           'ModelWarning', 'PointFoot', 'RobotConfig', 'RobotModel', 'SensorNoise', 'Tree']
+__all__ = ['ActuatorModel', 'FlatFoot', 'Foot', 'Frame', 'Inertia', 'Joint', 'JointOrder',
+           'LineFoot', 'ModelWarning', 'PointFoot', 'RobotConfig', 'RobotModel', 'SensorNoise',
+           'Tree']

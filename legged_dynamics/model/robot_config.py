@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-from legged_dynamics.model.actuators import SETTINGS as ACTUATOR_SETTINGS
-from legged_dynamics.model.actuators import StatedActuators
+from legged_dynamics.model.actuator_settings import SETTINGS as ACTUATOR_SETTINGS
+from legged_dynamics.model.actuator_settings import StatedActuators
 from legged_dynamics.model.feet import KINDS, Foot, FootFrame, foot_of_kind
 from legged_dynamics.model.parts import Q_START, Inertia
 from legged_dynamics.model.robot_model import RobotModel
