@@ -41,6 +41,9 @@ DEVIATION_KEYS = ('robot.joint_friction_deviation', 'robot.joint_damping_deviati
 # armature and offset), else the value itself. From small servos to hydraulic cylinders these
 # span what makers state.
 UNKNOWN = (0.03, 0.004, 0.02, 8e-4, 0.02, 0.004, 3e-3)
+# What is believed of one that is not stated: load friction and delay are small until data say
+# otherwise, else a motor that has none would be thought of as a bad one.
+NOT_STATED = (0.03, 0.004, 0.005, 8e-4, 0.02, 0.004, 5e-4)
 # Deviation of a stated value, as a share of it.
 STATED_SHARE = 0.1
 # Deviation of a stated delay [s].
@@ -91,8 +94,10 @@ class ActuatorModel:
         """
         limit = assumed_limits(model)
         unknown = np.outer(UNKNOWN, np.ones(len(limit)))
+        believed = np.outer(NOT_STATED, np.ones(len(limit)))
         for row in (FRICTION, DAMPING, ARMATURE, OFFSET):
             unknown[row] *= limit
+            believed[row] *= limit
         stated = config.actuators
 
         def spread(values: Sequence[float]) -> np.ndarray:
@@ -119,10 +124,10 @@ class ActuatorModel:
             deviation[DELAY] = stated.effort_age_deviation
         elif config.noise.effort_age != 0.0:
             deviation[DELAY] = STATED_DELAY
-        unknown[GAIN] = np.where(np.isnan(deviation[GAIN]), config.noise.effort_gain,
-                                 unknown[GAIN])
-        believed = np.where(value != 0.0, STATED_SHARE * np.abs(value), unknown)
-        believed[GAIN], believed[DELAY] = unknown[GAIN], unknown[DELAY]
+        believed[GAIN] = unknown[GAIN] = config.noise.effort_gain
+        for row in (FRICTION, DAMPING, LOAD_FRICTION, ARMATURE):
+            believed[row] = np.where(value[row] != 0.0, STATED_SHARE * np.abs(value[row]),
+                                     believed[row])
         deviation = np.where(np.isnan(deviation), believed, deviation)
         return cls(value, deviation, unknown, limit)
 
