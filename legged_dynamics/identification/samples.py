@@ -385,7 +385,8 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples
         'position_offset', names, 0.0)
     speed = c.per_joint('velocity_scale', names, 1.0)
     effort = signals.effort[:, _order(signals, c.driver_names(names, effort=True))]
-    effort = effort * c.per_joint('effort_scale', names, 1.0)
+    effort = (effort * c.per_joint('effort_scale', names, 1.0)
+              + c.per_joint('effort_offset', names, 0.0))
     effort[:, [name in c.ignore_effort for name in names]] = np.nan
     velocity, acceleration = signals.velocity[:, order], signals.acceleration[:, order]
     rate = signals.rate[:, order] * scale

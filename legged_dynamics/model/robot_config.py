@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
+from legged_dynamics.model.actuator_settings import SETTINGS as ACTUATOR_SETTINGS
+from legged_dynamics.model.actuator_settings import StatedActuators
 from legged_dynamics.model.feet import KINDS, Foot, FootFrame, foot_of_kind
 from legged_dynamics.model.parts import Q_START, Inertia
 from legged_dynamics.model.robot_model import RobotModel
@@ -68,13 +70,14 @@ class RobotSettings(CheckedSettings):
         'robot.absent_positions', [], 'rad', 'Where they stand, one each; empty: zero.')
     armature: list[float] = setting(
         'robot.armature', [], 'kg m^2',
-        'Rotor inertia at the joint: one value, or one per joint in command order.', 0.0)
+        'Rotor inertia at the joint: one value, or one per joint in command order; 0: not known.',
+        0.0)
     joint_damping: list[float] = setting(
         'robot.joint_damping', [], 'N m s/rad',
-        'Viscous friction: one value, or one per joint in command order.', 0.0)
+        'Viscous friction: one value, or one per joint in command order; 0: not known.', 0.0)
     joint_friction: list[float] = setting(
         'robot.joint_friction', [], 'N m',
-        'Coulomb friction: one value, or one per joint in command order.', 0.0)
+        'Coulomb friction: one value, or one per joint in command order; 0: not known.', 0.0)
     payload_mass: float = setting(
         'robot.payload_mass', 0.0, 'kg',
         'What the base carries beyond the URDF; negative where the URDF has too much.')
@@ -106,7 +109,8 @@ class NoiseSettings(CheckedSettings):
     effort_age: float = setting(
         'noise.effort_age', 0.0, 's',
         'How much older measured torques are than the positions of their message: half a period '
-        'where a driver reports what its motors have held until then.', -0.05, 0.05)
+        'where a driver reports what its motors have held until then; 0: not known, and learned.',
+        -0.05, 0.05)
     joint_position: list[float] = setting(
         'noise.joint_position', [], 'rad',
         'Position, one per joint in command order; empty: noise.position.', 0.0)
@@ -134,7 +138,8 @@ class NoiseSettings(CheckedSettings):
         "Error of the model's centre of mass, one standard deviation.", 0.0, 1.0)
 
 
-SETTINGS = (*RobotSettings.table(), *SENSOR_SETTINGS, *NoiseSettings.table())
+SETTINGS = (*RobotSettings.table(), *ACTUATOR_SETTINGS, *SENSOR_SETTINGS,
+            *NoiseSettings.table())
 
 
 @dataclass(frozen=True)
@@ -302,6 +307,9 @@ class RobotConfig:
         Load of the base that the URDF lacks, in the root link's frame.
     center_of_mass_offset : tuple of float [m]
         Shift of the base's own centre of mass from where the URDF has it.
+    actuators : StatedActuators
+        What is stated of the actuators beside armature, damping and friction; see
+        `model.actuators.ActuatorModel.of`.
 
     """
 
@@ -319,6 +327,7 @@ class RobotConfig:
     sensors: SensorCorrection = field(default_factory=SensorCorrection.none)
     payload: Inertia = field(default_factory=Inertia)
     center_of_mass_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
+    actuators: StatedActuators = field(default_factory=StatedActuators)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> RobotConfig:
@@ -373,7 +382,7 @@ class RobotConfig:
                    absent=dict(zip(absent, where or [0.0] * len(absent))), foot_frames=frames,
                    sensors=SensorCorrection.from_parameters(found), payload=payload,
                    center_of_mass_offset=tuple(robot.center_of_mass_offset),
-                   **per_joint)
+                   actuators=StatedActuators.from_checked(found, joints), **per_joint)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotConfig:

@@ -250,8 +250,10 @@ class GroundReactionNode(Component):
         self._reaction = reaction
         faults = reaction.faults & ~Fault.WARMING_UP
         if faults:
-            self._estimates.refused(self.common.now(), '; '.join(
-                text for fault, text in FAULT_TEXTS.items() if faults & fault))
+            texts = [text for fault, text in FAULT_TEXTS.items() if faults & fault]
+            findings = self._estimator.actuator_findings    # type: ignore[union-attr]
+            texts += [str(finding) for finding in findings]
+            self._estimates.refused(self.common.now(), '; '.join(texts))
         if reaction.mode != Mode.UNAVAILABLE:
             self._estimates.saw(self.common.now())
             self._publish(reaction)

@@ -18,7 +18,14 @@ import numpy as np
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.truth import world_force
 from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE, ForceError, rms
-from legged_dynamics.reports.bag.analysis import Analysis, distrust, doubts, verdict
+from legged_dynamics.reports.bag.analysis import (
+    Analysis,
+    compare_sums,
+    distrust,
+    doubts,
+    foot_sums,
+    verdict,
+)
 from legged_dynamics.reports.bag.figures import (
     Heading,
     draw_body,
@@ -388,6 +395,7 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
              f'{np.ptp(analysis.series.time):.2f} s, '
              f'contacts {_contact_source(analysis)}.',
         sections=sections(analysis), verdict=sentence, judged=judged,
+        caution=not compare_sums(foot_sums(analysis), analysis.weight)[1],
         warnings=[*reversed(warnings), *([distrust(reasons)] if reasons else [])],
         command=command_line(f'legged-dynamics analyze {analysis.bag}'),
         robot=robot.name, remarks=_pace(analysis), cards=_cards(analysis),
