@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Draw a robot with its feet, its IMU and the load of each foot; writes check_a_description.svg."""
+"""Draw a robot with feet, IMU and the load of each foot; writes check_a_description.svg."""
 from pathlib import Path
 
 import legged_dynamics as ld

@@ -20,7 +20,7 @@ figure = Figure(figsize=(7, 3.2), layout='constrained')
 axes = figure.subplots()
 for name, values in zip(('fore-aft', 'sideways', 'vertical'), np.transpose(bars)):
     axes.loglog(levels, values, label=name)
-axes.set(xlabel='noise of the joints\' accelerations [rad/s²]',
+axes.set(xlabel='noise of joint accelerations [rad/s²]',
          ylabel='standard deviation of the force [N]', title='standing on one foot')
 axes.legend()
 figure.savefig('what_noise_does.png')

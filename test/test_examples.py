@@ -21,6 +21,6 @@ def test_example_runs(path, tmp_path):
                           cwd=tmp_path, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
-    for name in PICTURE.findall(path.read_text().split('\n\n')[0]):     # what its first line states
+    for name in PICTURE.findall(path.read_text().split('\n\n')[0]):   # in its first line
         assert (tmp_path / name).stat().st_size > 1000
     assert len(path.read_text().splitlines()) <= 80
