@@ -16,7 +16,7 @@ from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction,
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground import given_normals
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
-from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
 from legged_dynamics.middleware.protocol import Component, Dialect
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
@@ -174,8 +174,13 @@ class GroundReactionNode(Component):
         self.input.stop()
 
     def cleanup(self) -> None:
-        """Leave all topics."""
+        """Leave all topics; keep what was learned of the actuators, where a file is given."""
         self.common.close()
+        if self._estimator is not None and self._estimator.actuators is not None:
+            try:
+                self._estimator.actuators.keep()
+            except OutputError as error:
+                self.node.get_logger().warning(str(error))
         self._estimator = None
 
     def on_fault(self, error: Exception) -> None:
