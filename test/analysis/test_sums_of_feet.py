@@ -4,7 +4,7 @@
 from collections import Counter
 
 from legged_dynamics.estimation import ActuatorFinding, EstimatorSettings, Fault
-from legged_dynamics.recordings.inputs import input_notes
+from legged_dynamics.recordings.inputs import InputTimes, input_notes, input_statistics
 from legged_dynamics.reports.bag.analysis import FootSum, compare_sums
 from legged_dynamics.reports.page import Page
 
@@ -30,5 +30,9 @@ def test_sums_beyond_their_error_bars_are_said_in_amber():
 def test_a_report_names_actuators_with_the_line_to_write():
     finding = ActuatorFinding(int(Fault.EFFORT_LATE), (), 'delay', 0.003, 3e-4, 's',
                               'noise.effort_age: 0.0030')
-    notes = input_notes(Counter(), Counter(), EstimatorSettings.from_parameters(), [], [finding])
+    times = InputTimes()
+    for k in range(100):
+        times.note(2_000_000 * k, 2_000_000 * k)
+    notes = input_notes(Counter(), Counter(), EstimatorSettings.from_parameters(),
+                        [input_statistics('joint_states', times)], [finding])
     assert notes == ['EFFORT_LATE: delay: 3 +- 0.3 ms; write noise.effort_age: 0.0030.']
