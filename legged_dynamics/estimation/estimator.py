@@ -120,15 +120,10 @@ class GroundReactionEstimator:
         self._views = self._input_views(nj, nf)
         self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
-        learn = settings.actuators_learn and settings.fusion != 'base_only'
-        self._learner = ActuatorLearner(
-            self.model, config, settings.rate, [int(self._index[name]) for name in _LEARNED_FROM],
-            len(self._row), settings.actuators_file) if learn else None
+        self._learner: ActuatorLearner | None = None
         self._robot, self._ground = arrays.robot, self._results.places['feet.ground_normal'][0]
         self._robot.effort_map[:, 0] = 1.0
         self._place(config.noise.effort_age)
-        if self._learner is not None:
-            self._use(self._learner)
         self.reset()
 
     @property
@@ -152,7 +147,17 @@ class GroundReactionEstimator:
         return () if self._learner is None else self._learner.findings
 
     def reset(self) -> None:
-        """Forget all measurements; the next estimates warm up again."""
+        """Forget all measurements and what they taught; the next estimates warm up again."""
+        s = self.settings
+        if s.actuators_learn and s.fusion != 'base_only':
+            places = [int(self._index[name]) for name in _LEARNED_FROM]
+            self._learner = ActuatorLearner(self.model, self.config, s.rate, places,
+                                            len(self._row), s.actuators_file)
+            self._use(self._learner)
+        self._restart()
+
+    def _restart(self) -> None:
+        """Forget all measurements, but not what they taught of the actuators."""
         self._kept[:] = 0.0
         self._memory.contact.probability[:] = 0.5
         self._memory.tilt[TILT.up:TILT.up + 3] = self._memory.ground.normal[:] = 0.0, 0.0, 1.0
@@ -192,12 +197,14 @@ class GroundReactionEstimator:
             faults = self._check_time(stamp)
         self._fill_row(measurement, contact)
         learner = self._learner
-        complete = learner is not None and learner.take(self._row)
+        complete = learner is not None and learner.take(self._row, stamp)
         self._window_stamps[-1] = stamp
         out = np.zeros(self._output_size)
         out[self._faults] = faults if learner is None else faults | learner.faults
         mode = tick(self._layouts, self._settings, self._integers, self._floats, out)
         if mode == codes.NOT_FINITE:
+            if learner is not None:
+                learner.restart()
             raise MeasurementError(self._not_finite(measurement))
         self._newest = stamp
         self._stamps.append(stamp)
@@ -242,7 +249,7 @@ class GroundReactionEstimator:
                                    'again; the repeated measurement is left out')
         if 0 < step <= self.settings.max_gap * 1e9:
             return 0
-        self.reset()
+        self._restart()
         return codes.TIME_JUMPED_BACK if step < 0 else codes.GAP
 
     def _input_views(self, nj: int, nf: int) -> list[np.ndarray]:

@@ -71,7 +71,7 @@ class Moving:
             _, tau = self.torque(t - self.late)
             row = np.concatenate([[0.0], q, v, self.gain * tau, np.zeros(3),
                                   mount.R.T @ base.proper_acceleration])
-            if learner.take(row):
+            if learner.take(row, round(1e9 * t)):
                 learner.learn((0.0, 0.0, 1.0))
         return learner
 
