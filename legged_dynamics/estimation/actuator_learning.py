@@ -799,7 +799,7 @@ class ActuatorLearner:
                 (FRICTION, codes.FRICTION_MISSTATED,
                  LEAST[0] * stated.limit + 0.2 * stated.value[FRICTION]),
                 (ARMATURE, codes.ARMATURE_MISSTATED,
-                 LEAST[1] * stated.limit + 0.3 * stated.value[ARMATURE]),
+                 LEAST[1] * stated.limit + 0.6 * stated.value[ARMATURE]),
                 (GAIN, codes.GAIN_MISSTATED, np.full(len(names), LEAST[2]))):
             sigma = np.sqrt(np.maximum(self.covariance[:, row, row], 0.0))
             off = self.value[row] - stated.value[row]
