@@ -95,7 +95,7 @@ PRIOR_FORCE = 3.0
 # Length of a block [s].
 BLOCK = 0.01
 # Time from one estimate to the next [s], in the first so many blocks with swinging legs, and else.
-SOLVE, SOLVE_OFTEN = (0.05, 0.5), 200.0
+SOLVE, SOLVE_OFTEN = (0.05, 0.5), 100.0
 # Time after which what was learned is forgotten [s].
 MEMORY = 60.0
 # Deviations by which data must pull a stated value until it is let go of, and those within which
@@ -569,7 +569,7 @@ class ActuatorLearner:
             information=np.zeros((n_theta, n_theta)), right=np.zeros(n_theta),
             noisy=np.zeros(2), theta=self._prior.copy(), used=self._prior.copy(),
             misfit=np.zeros(nj), counts=np.zeros(2), heard=np.zeros(nj))
-        self._loose = np.zeros(n_theta, bool)
+        self._loose, self._rows = np.zeros(n_theta, bool), self._x.rows
         self._period, self._first_ns, self._last_ns = 1.0 / rate, 0, 0
         self._suspicion = np.array([SUSPICION.get(one.split()[0], 1.0) for one in self.names])
         self._joints, self._command = model.joint_names, config.joints or model.joint_names
@@ -589,7 +589,7 @@ class ActuatorLearner:
         regress_block(self._x, self._up)
         for array, before in zip((self._x.spread, *self._x[-8:]), started):
             array[...] = before
-        self._file = file
+        self._file, self._recalled = file, bool(file) and Path(file).is_file()
         self._recall()
         self._solve()
 
@@ -628,7 +628,7 @@ class ActuatorLearner:
         """
         if self._filled > self._block:      # the last block was not learned from
             self._filled = 0
-        self._x.rows[self._filled] = row
+        self._rows[self._filled] = row
         if not self._filled:
             self._first_ns = stamp_ns
         self._last_ns = stamp_ns
@@ -776,6 +776,11 @@ class ActuatorLearner:
             size[moves] += 0.1 * (now[moves] - size[moves])
         self.torque_variance = (np.einsum('jk,jkk->j', size ** 2, doubt)
                                 + self.value[FRICTION] ** 2)
+
+    @property
+    def walks(self) -> bool:
+        """Whether a leg has swung, or an earlier run is remembered."""
+        return bool(self._x.counts[1] > 0.0) or self._recalled
 
     @property
     def effort_age(self) -> float:

@@ -55,6 +55,8 @@ from legged_dynamics.spatial.layout import length_of
 OBSERVABLE = 0.5
 # Friction by load below this share of the torque is taken as none.
 LEAST_LOAD_FRICTION = 0.01
+# Levels of contact follow variances of torques that have changed by this share.
+SAME_LEVELS = 0.1
 
 
 class GroundReactionEstimator:
@@ -121,6 +123,7 @@ class GroundReactionEstimator:
         self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
         self._learner: ActuatorLearner | None = None
+        self._levels_of = np.full(nj, -1.0)     # variances that levels of contact belong to
         self._robot, self._ground = arrays.robot, self._results.places['feet.ground_normal'][0]
         self._robot.effort_map[:, 0] = 1.0
         self._place(config.noise.effort_age)
@@ -223,7 +226,8 @@ class GroundReactionEstimator:
 
     def _use(self, learner: ActuatorLearner) -> None:
         """Give the tick what is known of the actuators now."""
-        robot, value = self._robot, learner.value
+        # On its feet alone a robot cannot tell its torques' errors from a push: it has to walk.
+        robot, value = self._robot, (learner if learner.walks else learner.stated).value
         constants = robot.tree.constants[1:]
         constants[:, parts.ARMATURE] = np.maximum(value[actuators.ARMATURE], 0.0)
         constants[:, parts.DAMPING] = value[actuators.DAMPING]
@@ -233,9 +237,12 @@ class GroundReactionEstimator:
         load = value[actuators.LOAD_FRICTION]
         robot.effort_map[:, 2] = np.where(load > LEAST_LOAD_FRICTION, load, 0.0)
         robot.doubt[:] = learner.doubt.reshape(len(robot.doubt), -1)
-        robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings,
-                                                 learner.torque_variance)
-        self._place(learner.effort_age)
+        variance = learner.torque_variance
+        if not np.allclose(variance, self._levels_of, rtol=SAME_LEVELS, atol=0.0):
+            self._levels_of = variance.copy()
+            robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings,
+                                                     variance)
+        self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
 
     # ---- input -----------------------------------------------------------------------------
 
