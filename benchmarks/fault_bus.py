@@ -65,7 +65,7 @@ WALL = {
         'imu_timeout:=0.1', '-p', 'odometry.max_gap:=0.3',
         '-p', 'max_gap:=0.3', '-p', f'rate:={WALL_RATE}'),
 }
-PATIENCE = 90.0         # s of wall time for a process to start
+PATIENCE = 300.0        # s of wall time for a process to start, which may have to compile
 # Starts a node whose wall clock is ahead by what a file says: it can be set while the node runs.
 START = """
 import mmap, struct, sys, time

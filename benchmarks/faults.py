@@ -277,6 +277,8 @@ def run(bus: FaultBus, row: Row) -> tuple[str, bool]:
         if bus.stand(not row.wall):
             break
         bus.end()
+    else:
+        return f'| {row.name} | {row.phase} | the robot never stood |||||| NO |', False
     set_in_motion(bus, row.phase)
     bus.ticks(3)
     bus.forget()
