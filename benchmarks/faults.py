@@ -5,12 +5,13 @@ The fault table on a real bus: processes that are killed, stopped, signalled and
 and clocks that are wrong, strangers who command.
 
     python -m benchmarks.faults [--quick] [--rows TEXT] [--middleware rclpy]
+    python -m benchmarks.faults --in-process
 
 Simulated robot, watchdog and controller are processes of their own on the loopback interface, in
-lock-step (`benchmarks.fault_bus`) with their default deadlines; rows about clocks, and about
-processes that start, in wall time. Rows are judged by the order of events and by ticks (joint
+lock-step (`benchmarks.fault_bus`) with their default deadlines; rows about clocks in wall time. Rows are judged by the order of events and by ticks (joint
 states), never by milliseconds. A robot that drops limp reaches 2 m/s; one that is let down stays
-below `SOFT`.
+below `SOFT`. The second command prints the rows of `test/nodes/test_fault_table.py`, on the
+in-process bus with simulated time.
 """
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,12 +95,18 @@ def launch_interrupted(number: signal.Signals) -> Callable[[FaultBus], None]:
 
 
 def restarted(*nodes: str) -> Callable[[FaultBus], None]:
-    """Return a fault: processes are killed, and the watchdog among them started again."""
+    """
+    Return a fault: processes are killed, and the watchdog among them started again.
+
+    Time stands still while it starts: what it does with a robot that has not fallen yet is seen.
+    """
     def spoil(bus: FaultBus) -> None:
+        bus.paused = True
         for node in nodes:
             bus.send(node, KILL)
-        bus._watch.pop(DOG, None)
         bus.start(DOG)
+        bus.wait_for_listener()
+        bus.paused = False
     return spoil
 
 
@@ -207,11 +216,9 @@ def rows() -> list[Row]:
                      'has left|the node is being stopped', phase, quick)
                  for number, name in SIGNALS.items() if number in (INT, TERM)]
         made += [
-            Row('watchdog killed and started again', restarted(DOG), 'safe', '', phase,
-                soft=False, wall=True),
+            Row('watchdog killed and started again', restarted(DOG), 'safe', '', phase),
             Row('watchdog and controller killed, watchdog started again',
-                restarted(CONTROLLER, DOG), 'no torque', 'nobody commands', phase, quick,
-                soft=False, wall=True),
+                restarted(CONTROLLER, DOG), 'no torque', 'nobody commands', phase, quick),
             Row('SIGSTOP of the robot for 1 s', stopped_robot, 'either', '', phase, soft=False,
                 wall=True),
         ]
@@ -331,13 +338,48 @@ def settle(bus: FaultBus, row: Row, said: Callable[[], bool]) -> bool:
     return zero()
 
 
+def in_process(part: str) -> int:
+    """Print the rows of the tests' table whose name has a text; return the exit code."""
+    tests = Path(__file__).resolve().parent.parent / 'test'
+    sys.path[:0] = [str(tests), str(tests / 'nodes')]
+    table = import_module('test_fault_table')
+    bench = import_module('fault_bench').FaultBench(**{'safety.damping_duration': 0.25})
+    print('| fault | said after, ms | left after, ms | largest effort, % of limit | power, W '
+          '| in the end |\n|---|---:|---:|---:|---:|---|')
+    for name, row in {**table.STANDS, **table.LET_GO}.items():
+        if part not in name:
+            continue
+        bench.stand()
+        if row.moving:
+            table.crouch(bench)
+        bench.began_ns = bench.bus.now_ns
+        row.spoil(bench)
+        said = bench.run(row.seconds, lambda row=row: row.text in bench.texts())
+        bench.run(row.seconds - (said or 0.0))
+        bench.heal()
+        bench.run(0.5)
+        left = next((ns for ns, _, _, state in bench.commands
+                     if state in ('HOLDING', 'DAMPING') and ns >= bench.began_ns), None)
+        obeyed = bench.stands() and bench.state() == 'ACTIVE'
+        end = 'stands, obeyed' if obeyed else bench.state()
+        print(f'| {name} | {"-" if not row.text or said is None else round(1e3 * said)} '
+              f'| {"-" if left is None else round((left - bench.began_ns) * 1e-6)} '
+              f'| {100 * bench.largest_share_of_limits():.0f} | {bench.power_put_in():.2f} '
+              f'| {end} |', flush=True)
+        bench.run(0.5)
+    return 0
+
+
 def main() -> int:
     """Print the table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--quick', action='store_true', help='a fifth of the rows')
     parser.add_argument('--rows', default='', help='only rows whose name has this text')
+    parser.add_argument('--in-process', action='store_true')
     parser.add_argument('--middleware', default='cyclonedds', choices=('cyclonedds', 'rclpy'))
     args = parser.parse_args()
+    if args.in_process:
+        return in_process(args.rows)
     chosen = [row for row in rows() if (row.quick or not args.quick)
               and args.rows in f'{row.name} {row.phase}']
     bad = 0
