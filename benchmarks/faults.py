@@ -8,10 +8,10 @@ and clocks that are wrong, strangers who command.
     python -m benchmarks.faults --in-process
 
 Simulated robot, watchdog and controller are processes of their own on the loopback interface, in
-lock-step (`benchmarks.fault_bus`) with their default deadlines; rows about clocks in wall time. Rows are judged by the order of events and by ticks (joint
-states), never by milliseconds. A robot that drops limp reaches 2 m/s; one that is let down stays
-below `SOFT`. The second command prints the rows of `test/nodes/test_fault_table.py`, on the
-in-process bus with simulated time.
+lock-step (`benchmarks.fault_bus`) with their default deadlines; rows about clocks in wall time.
+Rows are judged by the order of events and by ticks (joint states), never by milliseconds. A robot
+that drops limp reaches 2 m/s; one that is let down stays below `SOFT`. The second command prints
+the rows of `test/nodes/test_fault_table.py`, on the in-process bus with simulated time.
 """
 from __future__ import annotations
 
