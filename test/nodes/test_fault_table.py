@@ -235,8 +235,6 @@ STANDS = {
     'effort 1e300': Row(entry('effort', 2, HUGE), 0.5, 'counts as not known: LF_KFE = 1e+300'),
     'efforts of the wrong sign': Row(every('effort', lambda e: -e), 0.5, 'the opposite sign',
                                      within=0.12),
-    'one effort of the wrong sign': Row(entry('effort', 2, lambda e: -e), 0.5,
-                                        'counts as not known: LF_KFE', within=0.12),
     'IMU NaN once': Row(vector('linear_acceleration', NAN), 0.002, 'not finite'),
     '30 % loss': Row(lossy(0.3), 1.0, ''),
     '70 % loss': Row(lossy(0.7), 1.0, ''),
