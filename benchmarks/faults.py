@@ -53,7 +53,8 @@ class Row:
         Makes the fault on a FaultBus.
     end : str
         'stands', 'down' (let down, and free of torque at last), or 'no torque' (the motors at
-        least get zero, for there is nobody left to let the robot down).
+        least get zero, for there is nobody left to let the robot down), 'named' (nothing here can
+        keep the robot up: it must be said), 'no watchdog' (the same, of a watchdog that is gone).
     said : str
         Regular expression that diagnostics or status messages must match; '' for none.
     phase : str
@@ -236,9 +237,9 @@ def rows() -> list[Row]:
         Row('a forger with the identity of the owner', forger, 'down', 'a second sender has',
             quick=True),
         Row('a stranger at full effort', stranger, 'stands', 'not passed on: stranger@1'),
-        Row('efforts published past the watchdog', past_the_watchdog, 'stands',
+        Row('efforts published past the watchdog', past_the_watchdog, 'named',
             r'past the watchdog to the motors: .*pid \d+|past the watchdog to the motors: /',
-            quick=True),
+            quick=True, soft=False),
         Row('position of one knee NaN', entry('position', 2, lambda q: float('nan')), 'down',
             'LF_KFE', quick=True),
         Row('encoder of one knee +1 rad', entry('position', 2, lambda q: q + 1.0), 'down',
@@ -308,7 +309,7 @@ def run(bus: FaultBus, row: Row) -> tuple[str, bool]:
     wanted = (said() and not again
               and {'stands': stands, 'down': zero, 'no torque': zero,
                    'safe': zero or stands or bus.state(DOG) == 'forwarding',
-                   'no watchdog': True, 'either': stands or zero}[row.end]
+                   'no watchdog': True, 'named': True, 'either': stands or zero}[row.end]
               and not (row.soft and dropped) and not largest > 1.0 + 1e-9)
     named = '-' if not row.said else 'yes' if said() else 'NO'
     share = '-' if np.isnan(largest) else f'{100 * largest:.0f}'
@@ -324,7 +325,7 @@ def settle(bus: FaultBus, row: Row, said: Callable[[], bool]) -> bool:
         over = (bus.state(DOG) in ('latched', 'inactive', '')
                 or bus.processes[DOG].poll() is not None)
         return over and bool(bus.sent) and not bus.sent[-1][1].any()
-    if row.end in ('stands', 'either'):
+    if row.end in ('stands', 'either', 'named'):
         bus.ticks(round(3.0 * bus.rate))
         bus.until(said, 5.0)
     elif row.end == 'no watchdog':
