@@ -18,7 +18,7 @@ nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = 'auto', 3
 nb_execution_excludepatterns = ['[!n]*', 'nimble*']
 html_theme, html_title = 'furo', 'legged_dynamics'
 html_show_sourcelink = False
-html_static_path, html_css_files = ['_static'], ['site.css']
+html_static_path, html_css_files, html_js_files = ['_static'], ['site.css'], ['site.js']
 
 myst_heading_anchors = 4
 myst_enable_extensions = ['dollarmath']
