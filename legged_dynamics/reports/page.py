@@ -517,6 +517,7 @@ class Page:
             Each a value, and what it is.
 
         """
+        picture = picture.replace(' xmlns="http://www.w3.org/2000/svg"', '')   # HTML knows it
         figure = (f'<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>'
                   if picture else '')
         self._said.append(f'<div class="opening">{figure}{_cards(cards)}</div>')
