@@ -179,9 +179,9 @@ class Validation:
                         'than its URDF')
         begin = (f'forces on this robot are right to {how} of the weight' if self.trusted else
                  f'forces on this robot are not to be trusted: off by {how} of the weight')
-        lacking = [one.partition(':')[0] for one in self.phases.missing]
-        return '; '.join([begin, *said[:4], *([f'as far as a recording without {", ".join(lacking)}'
-                                               ' tells'] if lacking else [])])
+        lacking = ', '.join(one.partition(':')[0] for one in self.phases.missing)
+        limits = [f'as far as a recording without {lacking} tells'] if lacking else []
+        return '; '.join([begin, *said[:4], *limits])
 
 
 def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Measurement],
