@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions import reactions as own_messages
 from legged_dynamics.conversions.markers import reaction_picture
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
@@ -249,6 +250,11 @@ class GroundReactionNode(Component):
         self._external = publisher('sensor_msgs/msg/JointState', '~/external_torque')
         self._all = publisher('sensor_msgs/msg/JointState', '~/reactions')
         self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
+        # Of the optional package legged_dynamics_msgs.
+        there = own_messages.installed(self.dialect)
+        self._foot_contacts = publisher(own_messages.CONTACTS, '~/contacts') if there else None
+        self._foot_reactions = (publisher(own_messages.REACTIONS, '~/foot_reactions') if there
+                                else None)
 
     def _take(self, measurement: Measurement) -> None:
         reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
@@ -289,6 +295,10 @@ class GroundReactionNode(Component):
                 self._center.publish(convert.point_stamped(dialect, ns, base, center))
         if self._all.get_subscription_count():
             self._all.publish(all_of(dialect, reaction))
+        if self._foot_contacts is not None and self._foot_contacts.get_subscription_count():
+            self._foot_contacts.publish(own_messages.foot_contacts(dialect, reaction, base))
+        if self._foot_reactions is not None and self._foot_reactions.get_subscription_count():
+            self._foot_reactions.publish(own_messages.foot_reactions(dialect, reaction, base))
         if self._push.get_subscription_count():
             self._push.publish(convert.wrench_stamped(dialect, ns, self._pushed,
                                                       reaction.link_wrench))
