@@ -1,0 +1,462 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Walker: a velocity in, a target of the base and a plan of the legs out.
+
+Every leg is in stance or swings. The clock of the gait says when a leg is to lift; it lifts when
+the others bear. A foot stands again when it is felt to bear, earlier or later than planned: a late
+foot is lowered until it does, and the clock waits for it. Feet land where the inverted pendulum
+and the commanded velocity want them (:mod:`footholds`), on the plane through the last footholds.
+The base follows the integral of the velocity, at its height over that plane and tilted with it; in
+gaits with three and more feet on the ground it is led over the feet that bear next (the support
+polygon of Bledt et al. 2018).
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.standing import body_poses, center_of_mass, link_pose
+from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_to_z
+from legged_dynamics.workspace.command import BodyTarget
+from legged_dynamics.workspace.controller import LegPlan
+from legged_dynamics.workspace.walking.footholds import fit_plane, pendulum_step
+from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
+from legged_dynamics.workspace.walking.settings import WalkSettings
+from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
+
+# A touch counts as the ground from this part of the swing on.
+EARLY = 0.55
+# Longest time that the clock waits for feet that do not land [s].
+WAIT = 0.25
+# Depth below the estimated ground at which feet aim, in heights of the body.
+PRESS = 0.01
+
+
+class Walking(Enum):
+    """What the legs do."""
+
+    STAND = 'stands'
+    STEP = 'walks'
+    STOP = 'stops'
+    RECOVER = 'steps to recover'
+
+
+@dataclass
+class _Leg:
+    """One leg's place in the gait."""
+
+    swing: SwingPath | None = None
+    since: float = 0.0          # s in swing or in stance
+    over: float = 0.0           # s beyond the planned touch-down
+    goal: np.ndarray | None = None
+    early: bool = False         # stands before its planned touch-down
+
+
+@dataclass(frozen=True, eq=False)
+class WalkPlan:
+    """
+    What a tick of walking gives to the controller.
+
+    Attributes
+    ----------
+    target : BodyTarget
+        Of the base.
+    legs : LegPlan
+        Of all legs.
+
+    """
+
+    target: BodyTarget
+    legs: LegPlan
+
+
+class Walker:
+    """
+    Walks a robot by gait, footholds and a moving target of its base.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a floating base and 1-DoF joints.
+    config : RobotConfig
+        Its feet and its standing pose.
+    settings : WalkSettings or mapping, optional
+        Checked settings, or dotted names of `walking.settings.SETTINGS`.
+
+    Attributes
+    ----------
+    state : Walking
+        What the legs do.
+    height : float [m]
+        Of the base's origin over the ground.
+
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig,
+                 settings: WalkSettings | Mapping[str, Any] | None = None):
+        self.model, self._config = config.apply_to(model), config
+        self._feet = config.feet
+        self._weight = self.model.total_mass * GRAVITY
+        self._swings: dict[bytes, SwingLegs] = {}
+        self._flat = any(not foot.round for foot in self._feet)
+        self.configure(settings)
+        self.reset()
+
+    def configure(self, settings: WalkSettings | Mapping[str, Any] | None = None) -> None:
+        """
+        Use other settings from the next tick on.
+
+        Parameters
+        ----------
+        settings : WalkSettings or mapping, optional
+            Checked settings, or dotted names; the defaults unless given.
+
+        """
+        if not isinstance(settings, WalkSettings):
+            settings = WalkSettings.from_parameters(settings)
+        self.settings = settings
+        self._gait_name = ''
+
+    def reset(self) -> None:
+        """Forget everything; the next tick starts from the stance that the robot has."""
+        self.state = Walking.STAND
+        self._legs = [_Leg() for _ in self._feet]
+        self._clock = 0.0
+        self._waited = 0.0
+        self._newest: int | None = None
+        self._wanted = np.zeros(3)
+        self._velocity = np.zeros(3)
+        self._places: np.ndarray | None = None
+        self._gait_name = ''
+
+    def command(self, ahead: float, left: float, turning: float) -> None:
+        """
+        Ask for a velocity.
+
+        Parameters
+        ----------
+        ahead, left : float [m/s]
+            Velocity of the base along its own axes.
+        turning : float [rad/s]
+            Rate about the vertical.
+
+        """
+        most = self.settings.speed or 1.2 * math.sqrt(GRAVITY * self.height) * 0.4
+        size = math.hypot(ahead, left)
+        part = min(1.0, most / size) if size else 1.0
+        limit = self.settings.turning
+        self._wanted[:] = ahead * part, left * part, min(max(turning, -limit), limit)
+
+    # ---- start -----------------------------------------------------------------------------
+
+    def _begin(self, state: BodyState, position: np.ndarray) -> None:
+        """Take the stance, its height and the feet's places under the body."""
+        bodies = body_poses(self.model, position)
+        self._com = center_of_mass(self.model, bodies)
+        links = [link_pose(self.model, bodies, foot.link) for foot in self._feet]
+        heading = _heading(state.rotation)
+        turn = heading.T @ state.rotation
+        nominal = np.array([turn @ pose.p for pose in links])
+        com = turn @ self._com
+        # The radius of balls, or the middle of soles.
+        self._radius = np.array([getattr(foot, 'radius', 0.0) for foot in self._feet])
+        self._hips = nominal[:, :2] - nominal[:, :2].mean(axis=0)
+        self._shift = com[:2]
+        self.height = float(-(nominal[:, 2] - self._radius).mean())
+        self._com_height = self.height + float(com[2])
+        self._places = state.foot_position.copy()
+        self._reference = state.position[:2] + (heading @ com)[:2]
+        self._yaw = math.atan2(heading[1, 0], heading[0, 0])
+        self._plane = fit_plane(self._places, self._spread())
+        self._fitted = True
+        self._tilt = state.rotation.copy()
+        self._lean = 0.0
+
+    def _spread(self) -> float:
+        return float(np.ptp(self._hips, axis=0).max()) or 0.2
+
+    def _choose(self, gait: str) -> None:
+        """Read the timing of a gait."""
+        if gait == self._gait_name:
+            return
+        row, s = GAITS[gait], self.settings
+        self._offsets = offsets_of(gait, self._hips)
+        self._duty = s.duty or row.duty
+        self._cycle = s.cycle or row.cycle * math.sqrt(self._com_height / GRAVITY)
+        self._gait_name, self._order = gait, row.order
+        groups = len(np.unique(np.round(self._offsets, 6)))
+        self._step_time = self._cycle / max(groups, 1) if row.order != 'wave' else (
+            self._duty * self._cycle)
+        self._swing_time = (1.0 - self._duty) * self._cycle
+
+    # ---- a tick ----------------------------------------------------------------------------
+
+    def update(self, state: BodyState, measurement: Measurement, felt: np.ndarray) -> WalkPlan:
+        """
+        Return the target of the base and the plan of the legs at an instant.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose, twist and places of the feet.
+        measurement : Measurement
+            Joint positions and velocities, in the model's order.
+        felt : (nf,) array of bool
+            Feet that are felt to bear.
+
+        Returns
+        -------
+        WalkPlan
+
+        """
+        q, v = np.asarray(measurement.position), np.asarray(measurement.velocity)
+        if self._places is None:
+            self._begin(state, q)
+        stamp = measurement.stamp_ns
+        dt = 0.0 if self._newest is None else min(max((stamp - self._newest) * 1e-9, 0.0), 0.02)
+        self._newest = stamp
+        gait = self.settings.gait
+        moving = gait != 'stand'
+        self._choose(gait if moving else self._gait_name or 'trot')
+        if moving and self.state is Walking.STAND:
+            self.state = Walking.STEP
+            # The first foot to lift does so at once.
+            self._clock = float((self._duty - self._offsets).max() % 1.0) - 1e-3
+        elif moving:
+            self.state = Walking.STEP
+        elif self.state is Walking.STEP:
+            self.state = Walking.STOP
+        self._pace(dt)
+        body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
+        self._schedule(state, felt, dt)
+        return self._plan(state, body, q, v, dt)
+
+    def _pace(self, dt: float) -> None:
+        """Let the velocity approach the one that is asked for."""
+        wanted = self._wanted if self.state is Walking.STEP else np.zeros(3)
+        step = self.settings.acceleration * dt
+        gap = wanted - self._velocity
+        far = math.hypot(gap[0], gap[1])
+        self._velocity[:2] += gap[:2] * (min(1.0, step / far) if far else 0.0)
+        self._velocity[2] += min(max(gap[2], -3.0 * step), 3.0 * step)
+
+    def _schedule(self, state: BodyState, felt: np.ndarray, dt: float) -> None:
+        """Let legs lift and land."""
+        legs, stepping = self._legs, self.state is not Walking.STAND
+        late = [leg for leg in legs if leg.swing is not None and leg.over > 0.0]
+        if stepping:
+            if late and self._waited < WAIT:
+                self._waited += dt
+            else:
+                self._clock = (self._clock + dt / self._cycle) % 1.0
+        if not late:
+            self._waited = 0.0
+        for i, leg in enumerate(legs):
+            phase = (self._clock + self._offsets[i]) % 1.0
+            leg.since += dt
+            if leg.swing is None:
+                if phase < self._duty:
+                    leg.early = False
+                elif (self.state is Walking.STEP and not leg.early
+                      and leg.since > 0.3 * self._duty * self._cycle and self._may_lift(i)):
+                    self._lift(i, state)
+                continue
+            part = leg.since / self._swing_time
+            leg.over = max(leg.since - self._swing_time, 0.0)
+            if felt[i] and part > EARLY:
+                self._land(i, state, phase)
+        if self.state is Walking.STOP and all(leg.swing is None for leg in legs):
+            self.state = Walking.STAND
+            self._reference = self._middle(state)
+
+    def _may_lift(self, foot: int) -> bool:
+        """Return whether the other feet can bear the body."""
+        down = [i for i, leg in enumerate(self._legs) if leg.swing is None and i != foot]
+        if self._flat:
+            return bool(down)
+        # A foot of the same beat may lift together with this one.
+        return len(down) >= 2
+
+    def _lift(self, foot: int, state: BodyState) -> None:
+        leg = self._legs[foot]
+        start = state.foot_position[foot] + [0.0, 0.0, self._radius[foot]]
+        leg.swing = SwingPath(start, self.settings.clearance * self.height)
+        leg.since = leg.over = 0.0
+        leg.goal = start.copy()
+
+    def _land(self, foot: int, state: BodyState, phase: float) -> None:
+        leg = self._legs[foot]
+        leg.early = phase >= self._duty
+        leg.swing, leg.since, leg.over = None, 0.0, 0.0
+        self._places[foot] = state.foot_position[foot]
+        self._fitted = False
+
+    def _middle(self, state: BodyState) -> np.ndarray:
+        return state.foot_position[:, :2].mean(axis=0)
+
+    # ---- the plan --------------------------------------------------------------------------
+
+    def _plan(self, state: BodyState, body: np.ndarray, q: np.ndarray, v: np.ndarray,
+              dt: float) -> WalkPlan:
+        legs, n = self._legs, len(self._legs)
+        bearing = np.array([leg.swing is None for leg in legs])
+        if not self._fitted:
+            self._plane, self._fitted = fit_plane(self._places, self._spread()), True
+        self._yaw += self._velocity[2] * dt
+        c, s = math.cos(self._yaw), math.sin(self._yaw)
+        heading = np.array([[c, -s], [s, c]])
+        speed = heading @ self._velocity[:2]
+        R, w = state.rotation, state.twist[3:]
+        com_arm = R @ self._com
+        com = state.position[:2] + com_arm[:2]
+        com_speed = (R @ (state.twist[:3] + np.cross(w, self._com)))[:2]
+        target = self._base(state, com, speed, heading, bearing, dt)
+        moved = np.full(len(q), np.nan)
+        most = self._loads(bearing, n)
+        if not bearing.all():
+            self._move_legs(body, q, v, com, com_speed, speed, heading, target, moved, dt)
+        return WalkPlan(target, LegPlan(bearing, most, moved,
+                                        self.state is not Walking.STAND))
+
+    def _loads(self, bearing: np.ndarray, n: int) -> np.ndarray:
+        """Return the largest normal force of each foot."""
+        most = np.full(n, np.inf)
+        ramp = self.settings.ramp
+        if self.state is Walking.STAND or not ramp:
+            return most
+        for i, leg in enumerate(self._legs):
+            part = 1.0
+            if not bearing[i]:
+                part = 0.0
+            else:
+                if leg.since < ramp and leg.since < self._cycle:
+                    part = 0.05 + leg.since / ramp
+                left = (self._duty - (self._clock + self._offsets[i])) % 1.0 * self._cycle
+                if (self._clock + self._offsets[i]) % 1.0 < self._duty and left < ramp and (
+                        self.state is Walking.STEP):
+                    part = min(part, 0.05 + left / ramp)
+            if part < 1.0:
+                most[i] = part * self._weight
+        return most
+
+    def _base(self, state: BodyState, com: np.ndarray, speed: np.ndarray, heading: np.ndarray,
+              bearing: np.ndarray, dt: float) -> BodyTarget:
+        """Move the reference of the base."""
+        self._reference = self._reference + speed * dt
+        leash = self.settings.leash * self.height
+        lead = self._reference - com
+        far = math.hypot(lead[0], lead[1])
+        if far > leash:
+            self._reference = com + lead * (leash / far)
+        wanted = self._reference
+        if self._order == 'wave' and self.state is not Walking.STAND:
+            wanted = self._support_center(state)
+            self._reference = wanted
+        a, b, c0 = self._plane
+        # Filter the plane: it jumps when a foot lands.
+        gain = min(1.0, dt / 0.15)
+        normal = np.array([-a, -b, 1.0])
+        normal /= np.linalg.norm(normal)
+        R = rotation_to_z(normal) @ np.array([[heading[0, 0], heading[0, 1], 0.0],
+                                              [heading[1, 0], heading[1, 1], 0.0],
+                                              [0.0, 0.0, 1.0]])
+        self._tilt = _nearer(self._tilt, R, gain) if gain < 1.0 else R
+        R_d = self._tilt
+        arm = R_d @ self._com
+        xy = wanted - arm[:2]
+        goal = self.height * R_d[2, 2] + a * xy[0] + b * xy[1] + c0
+        if not hasattr(self, '_z') or dt == 0.0:
+            self._z = goal
+        self._z += gain * (goal - self._z)
+        v_world = np.array([speed[0], speed[1], a * speed[0] + b * speed[1]])
+        turning = np.array([0.0, 0.0, self._velocity[2]])
+        twist = np.concatenate([R_d.T @ (v_world - np.cross(turning, arm)), R_d.T @ turning])
+        packed = np.concatenate([R_d.ravel(), xy, [self._z], twist, np.zeros(6)])
+        return BodyTarget(packed)
+
+    def _support_center(self, state: BodyState) -> np.ndarray:
+        """Return the middle of the feet, weighted by how long they bear from now on."""
+        total, weight = np.zeros(2), 0.0
+        preview = 0.12
+        for i, leg in enumerate(self._legs):
+            phase = (self._clock + self._offsets[i]) % 1.0
+            if phase < self._duty:
+                share = min(1.0, (self._duty - phase) / preview, 0.3 + phase / preview)
+            else:
+                share = 0.0
+                if phase > 1.0 - 0.3 * preview:
+                    share = (phase - 1.0) / preview + 0.3
+            place = state.foot_position[i, :2] if leg.swing is None else (
+                leg.goal[:2] if leg.goal is not None else self._places[i, :2])
+            total += share * place
+            weight += share
+        return total / weight if weight > 0.1 else self._reference
+
+    def _move_legs(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, com: np.ndarray,
+                   com_speed: np.ndarray, speed: np.ndarray, heading: np.ndarray,
+                   target: BodyTarget, moved: np.ndarray, dt: float) -> None:
+        """Fill the accelerations of the swinging legs' joints."""
+        s = self.settings
+        members = [i for i, leg in enumerate(self._legs) if leg.swing is not None]
+        key = bytes(members)
+        if key not in self._swings:
+            self._swings[key] = SwingLegs(self.model, self._feet, members)
+        swing = self._swings[key]
+        motions = []
+        a, b, c0 = self._plane
+        for i in members:
+            leg = self._legs[i]
+            left = max(self._swing_time - leg.since, 0.0)
+            part = leg.since / self._swing_time
+            if left > 0.25 * self._swing_time or leg.goal is None:
+                turn = self._velocity[2] * left
+                ct, st = math.cos(turn), math.sin(turn)
+                hip = heading @ np.array([ct * self._hips[i, 0] - st * self._hips[i, 1],
+                                          st * self._hips[i, 0] + ct * self._hips[i, 1]])
+                step = pendulum_step(com_speed, speed, self._com_height, self._step_time,
+                                     s.capture)
+                half = 0.5 * self._velocity[2] * self._step_time
+                hip = hip + half * np.array([-hip[1], hip[0]])
+                place = com + com_speed * left + hip + self._limit(step)
+                leg.goal = np.array([place[0], place[1], 0.0])
+                leg.goal[2] = (a * place[0] + b * place[1] + c0 + self._radius[i]
+                               - PRESS * self.height)
+            motion = leg.swing.advance(leg.goal, part, left, self._swing_time, dt)
+            if leg.over > 0.0:
+                down = s.lowering * self.height
+                motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
+                                    np.array([0.0, 0.0, -down]), np.zeros(3))
+            motions.append(motion)
+        gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
+        self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
+
+    def _limit(self, step: np.ndarray) -> np.ndarray:
+        """Keep a step within the reach of a leg."""
+        most = 0.55 * self.height
+        size = math.hypot(step[0], step[1])
+        return step * (most / size) if size > most else step
+
+
+def _heading(R: np.ndarray) -> np.ndarray:
+    """Return the rotation about the vertical by the heading of an orientation."""
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _nearer(R: np.ndarray, goal: np.ndarray, part: float) -> np.ndarray:
+    """Return an orientation a part of the way to another one."""
+    E = R.T @ goal
+    small = 0.5 * np.array([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]])
+    return R @ rotation_from_vector(part * small)
