@@ -95,6 +95,7 @@ class Laboratory:
         tilt = rotation_from_vector(np.array([*slope, 0.0]))
         self.model.opt.gravity[:] = tilt.T @ [0.0, 0.0, -9.81]
         self.tilt = tilt        # from the floor's axes to those of the world
+        self._tilted = quaternion_from_rotation(tilt)[[3, 0, 1, 2]]
         ids = [self.model.joint(name).id for name in self.joints]
         self._qpos, self._dofs = self.model.jnt_qposadr[ids], self.model.jnt_dofadr[ids]
         self._body = self.model.body(self.base).id
@@ -144,10 +145,12 @@ class Laboratory:
         gyro = sensor[:3] + self._bias['gyro'] + FIELD['gyro'] * noise[0]
         accelerometer = (sensor[3:6] + self._bias['accelerometer']
                          + FIELD['accelerometer'] * noise[1])
-        turn = rotation_from_vector(self._bias['orientation'] + FIELD['orientation'] * noise[2])
-        R = np.empty(9)
-        mujoco.mju_quat2Mat(R, sensor[6:10])
-        xyzw = quaternion_from_rotation(turn @ self.tilt @ R.reshape(3, 3))
+        off, turn, whole = (self._bias['orientation'] + FIELD['orientation'] * noise[2],
+                            np.array([1.0, 0.0, 0.0, 0.0]), np.empty(4))
+        mujoco.mju_quatIntegrate(turn, off, 1.0)
+        mujoco.mju_mulQuat(whole, turn, self._tilted)
+        mujoco.mju_mulQuat(whole, whole.copy(), sensor[6:10])
+        xyzw = whole[[1, 2, 3, 0]]
         return Measurement(round(self.time * 1e9) + 1_000_000_000, q, v, tau, gyro, accelerometer,
                            xyzw)
 

@@ -27,7 +27,6 @@ from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import body_poses, center_of_mass, link_pose
-from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_to_z
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.walking.footholds import fit_plane, pendulum_step
@@ -35,8 +34,11 @@ from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
 
-# A touch counts as the ground from this part of the swing on.
-EARLY = 0.55
+# A foot lands early from this part of its swing on if it feels this part of the weight: less may
+# be friction of its joints. From the second part on any touch is the ground.
+EARLY, FIRM, NEARLY = 0.35, 0.25, 0.88
+# Time after a touch-down from which a foot's place is trusted [s].
+SETTLED = 0.02
 # Longest time that the clock waits for feet that do not land [s].
 WAIT = 0.25
 # Depth below the estimated ground at which feet aim, in heights of the body.
@@ -178,13 +180,9 @@ class Walker:
         self._places = state.foot_position.copy()
         self._reference = state.position[:2] + (heading @ com)[:2]
         self._yaw = math.atan2(heading[1, 0], heading[0, 0])
-        self._plane = fit_plane(self._places, self._spread())
-        self._fitted = True
-        self._tilt = state.rotation.copy()
-        self._lean = 0.0
-
-    def _spread(self) -> float:
-        return float(np.ptp(self._hips, axis=0).max()) or 0.2
+        self._width = float(np.ptp(self._hips, axis=0).max()) or 0.2
+        self._plane = fit_plane(self._places, self._width)
+        self._slope = np.array(self._plane[:2])
 
     def _choose(self, gait: str) -> None:
         """Read the timing of a gait."""
@@ -202,7 +200,15 @@ class Walker:
 
     # ---- a tick ----------------------------------------------------------------------------
 
-    def update(self, state: BodyState, measurement: Measurement, felt: np.ndarray) -> WalkPlan:
+    @property
+    def trusted(self) -> np.ndarray:
+        """Feet whose places tell where the body is, (nf,) of bool: those that bear for a while."""
+        bearing = np.array([leg.swing is None for leg in self._legs])
+        settled = bearing & np.array([leg.since >= SETTLED for leg in self._legs])
+        return settled if settled.any() else bearing
+
+    def update(self, state: BodyState, measurement: Measurement, felt: np.ndarray,
+               force: np.ndarray) -> WalkPlan:
         """
         Return the target of the base and the plan of the legs at an instant.
 
@@ -214,6 +220,8 @@ class Walker:
             Joint positions and velocities, in the model's order.
         felt : (nf,) array of bool
             Feet that are felt to bear.
+        force : (nf,) array [N]
+            Size of the estimated force on each foot.
 
         Returns
         -------
@@ -239,7 +247,7 @@ class Walker:
             self.state = Walking.STOP
         self._pace(dt)
         body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
-        self._schedule(state, felt, dt)
+        self._schedule(state, felt, force, dt)
         return self._plan(state, body, q, v, dt)
 
     def _pace(self, dt: float) -> None:
@@ -251,7 +259,8 @@ class Walker:
         self._velocity[:2] += gap[:2] * (min(1.0, step / far) if far else 0.0)
         self._velocity[2] += min(max(gap[2], -3.0 * step), 3.0 * step)
 
-    def _schedule(self, state: BodyState, felt: np.ndarray, dt: float) -> None:
+    def _schedule(self, state: BodyState, felt: np.ndarray, force: np.ndarray,
+                  dt: float) -> None:
         """Let legs lift and land."""
         legs, stepping = self._legs, self.state is not Walking.STAND
         late = [leg for leg in legs if leg.swing is not None and leg.over > 0.0]
@@ -274,7 +283,7 @@ class Walker:
                 continue
             part = leg.since / self._swing_time
             leg.over = max(leg.since - self._swing_time, 0.0)
-            if felt[i] and part > EARLY:
+            if felt[i] and (part > NEARLY or (part > EARLY and force[i] > FIRM * self._weight)):
                 self._land(i, state, phase)
         if self.state is Walking.STOP and all(leg.swing is None for leg in legs):
             self.state = Walking.STAND
@@ -299,8 +308,6 @@ class Walker:
         leg = self._legs[foot]
         leg.early = phase >= self._duty
         leg.swing, leg.since, leg.over = None, 0.0, 0.0
-        self._places[foot] = state.foot_position[foot]
-        self._fitted = False
 
     def _middle(self, state: BodyState) -> np.ndarray:
         return state.foot_position[:, :2].mean(axis=0)
@@ -311,8 +318,9 @@ class Walker:
               dt: float) -> WalkPlan:
         legs, n = self._legs, len(self._legs)
         bearing = np.array([leg.swing is None for leg in legs])
-        if not self._fitted:
-            self._plane, self._fitted = fit_plane(self._places, self._spread()), True
+        settled = self.trusted
+        self._places[settled] = state.foot_position[settled]
+        self._plane = fit_plane(self._places, self._width)
         self._yaw += self._velocity[2] * dt
         c, s = math.cos(self._yaw), math.sin(self._yaw)
         heading = np.array([[c, -s], [s, c]])
@@ -320,7 +328,7 @@ class Walker:
         R, w = state.rotation, state.twist[3:]
         com_arm = R @ self._com
         com = state.position[:2] + com_arm[:2]
-        com_speed = (R @ (state.twist[:3] + np.cross(w, self._com)))[:2]
+        com_speed = (R @ (state.twist[:3] + _cross(w, self._com)))[:2]
         target = self._base(state, com, speed, heading, bearing, dt)
         moved = np.full(len(q), np.nan)
         most = self._loads(bearing, n)
@@ -366,13 +374,8 @@ class Walker:
         a, b, c0 = self._plane
         # Filter the plane: it jumps when a foot lands.
         gain = min(1.0, dt / 0.15)
-        normal = np.array([-a, -b, 1.0])
-        normal /= np.linalg.norm(normal)
-        R = rotation_to_z(normal) @ np.array([[heading[0, 0], heading[0, 1], 0.0],
-                                              [heading[1, 0], heading[1, 1], 0.0],
-                                              [0.0, 0.0, 1.0]])
-        self._tilt = _nearer(self._tilt, R, gain) if gain < 1.0 else R
-        R_d = self._tilt
+        self._slope += gain * (np.array([a, b]) - self._slope)
+        R_d = _on_slope(self._slope, heading)
         arm = R_d @ self._com
         xy = wanted - arm[:2]
         goal = self.height * R_d[2, 2] + a * xy[0] + b * xy[1] + c0
@@ -381,7 +384,7 @@ class Walker:
         self._z += gain * (goal - self._z)
         v_world = np.array([speed[0], speed[1], a * speed[0] + b * speed[1]])
         turning = np.array([0.0, 0.0, self._velocity[2]])
-        twist = np.concatenate([R_d.T @ (v_world - np.cross(turning, arm)), R_d.T @ turning])
+        twist = np.concatenate([R_d.T @ (v_world - _cross(turning, arm)), R_d.T @ turning])
         packed = np.concatenate([R_d.ravel(), xy, [self._z], twist, np.zeros(6)])
         return BodyTarget(packed)
 
@@ -455,8 +458,18 @@ def _heading(R: np.ndarray) -> np.ndarray:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def _nearer(R: np.ndarray, goal: np.ndarray, part: float) -> np.ndarray:
-    """Return an orientation a part of the way to another one."""
-    E = R.T @ goal
-    small = 0.5 * np.array([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]])
-    return R @ rotation_from_vector(part * small)
+def _on_slope(slope: np.ndarray, heading: np.ndarray) -> np.ndarray:
+    """Return the orientation whose z is normal to a slope and whose x has a heading."""
+    n = 1.0 / math.sqrt(1.0 + float(slope @ slope))
+    z = [-slope[0] * n, -slope[1] * n, n]
+    x = [heading[0, 0], heading[1, 0], slope[0] * heading[0, 0] + slope[1] * heading[1, 0]]
+    size = math.hypot(*x)
+    x = [part / size for part in x]
+    y = [z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]]
+    return np.array([x, y, z]).T
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return ``a x b``; numpy's takes ten times as long."""
+    (x, y, z), (u, v, w) = a.tolist(), b.tolist()
+    return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
