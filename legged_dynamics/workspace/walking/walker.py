@@ -35,14 +35,27 @@ from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
 
 # A foot lands early from this part of its swing on if it feels this part of the weight: less may
-# be friction of its joints. From the second part on any touch is the ground.
-EARLY, FIRM, NEARLY = 0.35, 0.25, 0.88
+# be friction of its joints. From the second part on any touch is the ground when the foot is as near
+# to the plane of the others as this part of the height.
+EARLY, FIRM, NEARLY, NEAR = 0.35, 0.25, 0.88, 0.03
 # Time after a touch-down from which a foot's place is trusted [s].
 SETTLED = 0.02
 # Longest time that the clock waits for feet that do not land [s].
 WAIT = 0.25
 # Depth below the estimated ground at which feet aim, in heights of the body.
 PRESS = 0.01
+
+
+# Times of the preview of the centre of pressure, in time constants of the pendulum, and the weights
+# of an exponential window there.
+PREVIEW = np.linspace(0.0, 3.5, 15)
+WEIGHTS = np.exp(-PREVIEW)
+WEIGHTS[[0, -1]] *= 0.5
+WEIGHTS /= WEIGHTS.sum()
+# Velocity from which a robot stops stepping [m/s or rad/s].
+SLOW = 0.04
+# How far the body sways towards the feet that bear, as a part of the way, where they leave a choice.
+SWAY = 0.6
 
 
 class Walking(Enum):
@@ -183,6 +196,8 @@ class Walker:
         self._width = float(np.ptp(self._hips, axis=0).max()) or 0.2
         self._plane = fit_plane(self._places, self._width)
         self._slope = np.array(self._plane[:2])
+        self._sway = self._reference.copy()
+        self._held = 0.0
 
     def _choose(self, gait: str) -> None:
         """Read the timing of a gait."""
@@ -193,6 +208,8 @@ class Walker:
         self._duty = s.duty or row.duty
         self._cycle = s.cycle or row.cycle * math.sqrt(self._com_height / GRAVITY)
         self._gait_name, self._order = gait, row.order
+        sides = len(self._feet) == 2 or row.order == 'side'
+        self._sways = 1.0 if sides else SWAY if row.order == 'wave' else 0.0
         groups = len(np.unique(np.round(self._offsets, 6)))
         self._step_time = self._cycle / max(groups, 1) if row.order != 'wave' else (
             self._duty * self._cycle)
@@ -239,8 +256,10 @@ class Walker:
         self._choose(gait if moving else self._gait_name or 'trot')
         if moving and self.state is Walking.STAND:
             self.state = Walking.STEP
-            # The first foot to lift does so at once.
-            self._clock = float((self._duty - self._offsets).max() % 1.0) - 1e-3
+            # The first foot is about to lift; a body that sways is led over the others before.
+            self._clock = float((self._duty - self._offsets.max()) % 1.0) - 1e-3
+            self._held = (3.0 * math.sqrt(self._com_height / GRAVITY) if self._sways else 0.0)
+            self._sway = self._reference.copy()
         elif moving:
             self.state = Walking.STEP
         elif self.state is Walking.STEP:
@@ -265,7 +284,9 @@ class Walker:
         legs, stepping = self._legs, self.state is not Walking.STAND
         late = [leg for leg in legs if leg.swing is not None and leg.over > 0.0]
         if stepping:
-            if late and self._waited < WAIT:
+            if self._held > 0.0:
+                self._held -= dt
+            elif late and self._waited < WAIT:
                 self._waited += dt
             else:
                 self._clock = (self._clock + dt / self._cycle) % 1.0
@@ -277,17 +298,25 @@ class Walker:
             if leg.swing is None:
                 if phase < self._duty:
                     leg.early = False
-                elif (self.state is Walking.STEP and not leg.early
+                elif (self._steps_on() and not leg.early
                       and leg.since > 0.3 * self._duty * self._cycle and self._may_lift(i)):
                     self._lift(i, state)
                 continue
             part = leg.since / self._swing_time
             leg.over = max(leg.since - self._swing_time, 0.0)
-            if felt[i] and (part > NEARLY or (part > EARLY and force[i] > FIRM * self._weight)):
+            if felt[i] and (part > EARLY and force[i] > FIRM * self._weight or leg.over > 0.0
+                            or part > NEARLY and self._above(state.foot_position[i])
+                            < NEAR * self.height):
                 self._land(i, state, phase)
-        if self.state is Walking.STOP and all(leg.swing is None for leg in legs):
+        if self.state is Walking.STOP and not self._steps_on() and all(
+                leg.swing is None for leg in legs):
             self.state = Walking.STAND
-            self._reference = self._middle(state)
+            self._velocity[:] = 0.0
+
+    def _steps_on(self) -> bool:
+        """Return whether feet are to lift: also to stop, until the body is slow."""
+        return self.state in (Walking.STEP, Walking.RECOVER) or (
+            self.state is Walking.STOP and float(np.abs(self._velocity).max()) > SLOW)
 
     def _may_lift(self, foot: int) -> bool:
         """Return whether the other feet can bear the body."""
@@ -296,6 +325,11 @@ class Walker:
             return bool(down)
         # A foot of the same beat may lift together with this one.
         return len(down) >= 2
+
+    def _above(self, place: np.ndarray) -> float:
+        """Return the height of a place over the plane of the last footholds."""
+        a, b, c = self._plane
+        return float(place[2] - a * place[0] - b * place[1] - c)
 
     def _lift(self, foot: int, state: BodyState) -> None:
         leg = self._legs[foot]
@@ -352,7 +386,7 @@ class Walker:
                     part = 0.05 + leg.since / ramp
                 left = (self._duty - (self._clock + self._offsets[i])) % 1.0 * self._cycle
                 if (self._clock + self._offsets[i]) % 1.0 < self._duty and left < ramp and (
-                        self.state is Walking.STEP):
+                        self._steps_on()):
                     part = min(part, 0.05 + left / ramp)
             if part < 1.0:
                 most[i] = part * self._weight
@@ -361,16 +395,29 @@ class Walker:
     def _base(self, state: BodyState, com: np.ndarray, speed: np.ndarray, heading: np.ndarray,
               bearing: np.ndarray, dt: float) -> BodyTarget:
         """Move the reference of the base."""
+        omega = math.sqrt(GRAVITY / self._com_height)
+        if self.state is Walking.STAND:
+            step = min(1.0, omega * dt)
+            self._reference = self._reference + step * (self._middle(state) - self._reference)
         self._reference = self._reference + speed * dt
         leash = self.settings.leash * self.height
         lead = self._reference - com
         far = math.hypot(lead[0], lead[1])
-        if far > leash:
+        if far > leash and not self._sways:
             self._reference = com + lead * (leash / far)
-        wanted = self._reference
-        if self._order == 'wave' and self.state is not Walking.STAND:
-            wanted = self._support_center(state)
-            self._reference = wanted
+        wanted, drive, pull = self._reference, speed, np.zeros(2)
+        if self._sways:
+            dcm, pressure = self._preview(state, speed, omega)
+            drive = omega * (dcm - self._sway)
+            pull = omega * omega * (self._sway - pressure)
+            self._sway = self._sway + dt * drive
+            lead = self._sway - com
+            far = math.hypot(lead[0], lead[1])
+            if far > leash:
+                off = lead * (1.0 - leash / far)
+                self._sway, self._reference = self._sway - off, self._reference - off
+            wanted = self._sway
+        self._drive, self._goal_com = drive, wanted
         a, b, c0 = self._plane
         # Filter the plane: it jumps when a foot lands.
         gain = min(1.0, dt / 0.15)
@@ -382,29 +429,47 @@ class Walker:
         if not hasattr(self, '_z') or dt == 0.0:
             self._z = goal
         self._z += gain * (goal - self._z)
-        v_world = np.array([speed[0], speed[1], a * speed[0] + b * speed[1]])
+        v_world = np.array([drive[0], drive[1], a * drive[0] + b * drive[1]])
         turning = np.array([0.0, 0.0, self._velocity[2]])
         twist = np.concatenate([R_d.T @ (v_world - _cross(turning, arm)), R_d.T @ turning])
-        packed = np.concatenate([R_d.ravel(), xy, [self._z], twist, np.zeros(6)])
+        pulled = R_d.T @ np.array([pull[0], pull[1], 0.0])
+        packed = np.concatenate([R_d.ravel(), xy, [self._z], twist, pulled, np.zeros(3)])
         return BodyTarget(packed)
 
-    def _support_center(self, state: BodyState) -> np.ndarray:
-        """Return the middle of the feet, weighted by how long they bear from now on."""
-        total, weight = np.zeros(2), 0.0
-        preview = 0.12
-        for i, leg in enumerate(self._legs):
-            phase = (self._clock + self._offsets[i]) % 1.0
-            if phase < self._duty:
-                share = min(1.0, (self._duty - phase) / preview, 0.3 + phase / preview)
-            else:
-                share = 0.0
-                if phase > 1.0 - 0.3 * preview:
-                    share = (phase - 1.0) / preview + 0.3
-            place = state.foot_position[i, :2] if leg.swing is None else (
-                leg.goal[:2] if leg.goal is not None else self._places[i, :2])
-            total += share * place
-            weight += share
-        return total / weight if weight > 0.1 else self._reference
+    def _preview(self, state: BodyState, speed: np.ndarray, omega: float
+                 ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return the divergent component of motion, and the centre of pressure, of the coming steps.
+
+        The component that stays bounded is ``xi = omega int_0^inf p(t + s) exp(-omega s) ds`` of
+        the centre of pressure p that the gait plans (Englsberger 2015, eq. 16).
+        """
+        if self.state is Walking.STAND:
+            middle = self._middle(state)
+            return middle, middle
+        times = PREVIEW / omega
+        phase = (self._clock + self._offsets + times[:, None] / self._cycle)
+        whole = np.floor(phase)
+        stands = (phase - whole < self._duty).astype(float)
+        stands[0] = [leg.swing is None for leg in self._legs]
+        path = self._reference + times[:, None] * speed
+        c, s = math.cos(self._yaw), math.sin(self._yaw)
+        hips = self._hips @ np.array([[c, s], [-s, c]])
+        # A foot is where it stands until it lifts, then where its hip will be.
+        here = np.array([state.foot_position[i, :2] if leg.swing is None else leg.goal[:2]
+                         for i, leg in enumerate(self._legs)])
+        kept = np.array([leg.swing is not None for leg in self._legs]) + (
+            (phase - whole) >= self._duty)
+        kept = np.cumsum(kept * (phase - whole >= self._duty), axis=0) == 0
+        swinging = np.array([leg.swing is not None for leg in self._legs])
+        kept = kept | (swinging & (np.cumsum(stands == 0.0, axis=0) == np.arange(1, len(
+            times) + 1)[:, None])) | (swinging & (whole - whole[0] <= 1))
+        places = np.where(kept[:, :, None], here, path[:, None] + hips)
+        middle = places.mean(axis=1)
+        count = np.maximum(stands.sum(axis=1), 1.0)[:, None]
+        pressure = (stands[:, :, None] * places).sum(axis=1) / count
+        pressure = middle + self._sways * (pressure - middle)
+        return WEIGHTS @ pressure, pressure[0]
 
     def _move_legs(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, com: np.ndarray,
                    com_speed: np.ndarray, speed: np.ndarray, heading: np.ndarray,
@@ -432,6 +497,13 @@ class Walker:
                 half = 0.5 * self._velocity[2] * self._step_time
                 hip = hip + half * np.array([-hip[1], hip[0]])
                 place = com + com_speed * left + hip + self._limit(step)
+                if self._sways:
+                    # Off its reference the pendulum gets as much further until the foot lands.
+                    omega = math.sqrt(GRAVITY / self._com_height)
+                    off = com - self._goal_com + (com_speed - self._drive) / omega
+                    off = off * (math.exp(min(omega * left, 1.0)) * s.capture)
+                    middle = self._reference + (left + 0.5 * self._duty * self._cycle) * speed
+                    place = middle + hip + self._limit(off)
                 leg.goal = np.array([place[0], place[1], 0.0])
                 leg.goal[2] = (a * place[0] + b * place[1] + c0 + self._radius[i]
                                - PRESS * self.height)
