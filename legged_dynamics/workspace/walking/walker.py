@@ -23,12 +23,14 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.model.feet import corners_of
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import body_poses, center_of_mass, link_pose
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.controller import LegPlan
+from legged_dynamics.workspace.support import hull_edges
 from legged_dynamics.workspace.walking.footholds import fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
 from legged_dynamics.workspace.walking.settings import WalkSettings
@@ -54,6 +56,12 @@ WEIGHTS[[0, -1]] *= 0.5
 WEIGHTS /= WEIGHTS.sum()
 # Velocity from which a robot stops stepping [m/s or rad/s].
 SLOW = 0.04
+# A standing robot steps when its capture point is nearer to the edge of its support than this part
+# of its height, and it moves as fast as this [m/s].
+KEPT, FAST = 0.05, 0.12
+# A foot that is to bear and is not felt is in the air when it moves as far from its place [m]; it is
+# then lowered with this part of the weight.
+ADRIFT, LOWERED = 0.01, 0.04
 # How far the body sways towards the feet that bear, as a part of the way, where they leave a choice.
 SWAY = 0.6
 
@@ -76,6 +84,7 @@ class _Leg:
     over: float = 0.0           # s beyond the planned touch-down
     goal: np.ndarray | None = None
     early: bool = False         # stands before its planned touch-down
+    loose: bool = False         # is to bear, but does not: it is lowered
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,13 +151,15 @@ class Walker:
             settings = WalkSettings.from_parameters(settings)
         self.settings = settings
         self._gait_name = ''
+        self._recovery = 'steps' if len(self._feet) == 2 else 'trot'
 
     def reset(self) -> None:
         """Forget everything; the next tick starts from the stance that the robot has."""
         self.state = Walking.STAND
         self._legs = [_Leg() for _ in self._feet]
         self._clock = 0.0
-        self._waited = 0.0
+        self._waited = self._calm = 0.0
+        self._ran = False
         self._newest: int | None = None
         self._wanted = np.zeros(3)
         self._velocity = np.zeros(3)
@@ -221,7 +232,8 @@ class Walker:
     def trusted(self) -> np.ndarray:
         """Feet whose places tell where the body is, (nf,) of bool: those that bear for a while."""
         bearing = np.array([leg.swing is None for leg in self._legs])
-        settled = bearing & np.array([leg.since >= SETTLED for leg in self._legs])
+        settled = bearing & np.array([leg.since >= SETTLED and not leg.loose
+                                      for leg in self._legs])
         return settled if settled.any() else bearing
 
     def update(self, state: BodyState, measurement: Measurement, felt: np.ndarray,
@@ -253,15 +265,23 @@ class Walker:
         self._newest = stamp
         gait = self.settings.gait
         moving = gait != 'stand'
-        self._choose(gait if moving else self._gait_name or 'trot')
+        self._choose(gait if moving else self._gait_name or self._recovery)
+        if self.state is Walking.STAND and not moving and self._pushed(state):
+            moving, self._calm = True, 0.0
+            self._choose(self._recovery)
+        if self.state is Walking.RECOVER and not moving:
+            moving = not self._recovered(state, dt)
+            if not moving:
+                self.state = Walking.STEP
         if moving and self.state is Walking.STAND:
-            self.state = Walking.STEP
+            self.state = Walking.STEP if gait != 'stand' else Walking.RECOVER
+            self._start(state)
             # The first foot is about to lift; a body that sways is led over the others before.
             self._clock = float((self._duty - self._offsets.max()) % 1.0) - 1e-3
             self._held = (3.0 * math.sqrt(self._com_height / GRAVITY) if self._sways else 0.0)
             self._sway = self._reference.copy()
         elif moving:
-            self.state = Walking.STEP
+            self.state = Walking.STEP if gait != 'stand' else Walking.RECOVER
         elif self.state is Walking.STEP:
             self.state = Walking.STOP
         self._pace(dt)
@@ -296,6 +316,7 @@ class Walker:
             phase = (self._clock + self._offsets[i]) % 1.0
             leg.since += dt
             if leg.swing is None:
+                self._watch(i, state, bool(felt[i]))
                 if phase < self._duty:
                     leg.early = False
                 elif (self._steps_on() and not leg.early
@@ -313,10 +334,56 @@ class Walker:
             self.state = Walking.STAND
             self._velocity[:] = 0.0
 
+    def _watch(self, foot: int, state: BodyState, felt: bool) -> None:
+        """Notice that a foot that is to bear is in the air, and that it bears again."""
+        leg = self._legs[foot]
+        if felt and leg.loose:
+            leg.loose, leg.since = False, 0.0
+        elif not felt and not leg.loose and leg.since > 2.0 * SETTLED:
+            off = float(state.foot_offset[foot])
+            leg.loose = off > ADRIFT
+
     def _steps_on(self) -> bool:
         """Return whether feet are to lift: also to stop, until the body is slow."""
         return self.state in (Walking.STEP, Walking.RECOVER) or (
             self.state is Walking.STOP and float(np.abs(self._velocity).max()) > SLOW)
+
+    def _start(self, state: BodyState) -> None:
+        """Begin to walk from where the body is."""
+        R = state.rotation
+        self._yaw = math.atan2(R[1, 0], R[0, 0])
+        self._reference = state.position[:2] + (R @ self._com)[:2]
+        self._sway, self._z = self._reference.copy(), float(state.position[2])
+
+    def _pushed(self, state: BodyState) -> bool:
+        """Return whether the capture point leaves the support of a standing robot."""
+        if not self.settings.recovery or len(self._feet) < 3 and not self._flat:
+            return False
+        R, omega = state.rotation, math.sqrt(GRAVITY / self._com_height)
+        point = state.position + R @ self._com
+        speed = R @ (state.twist[:3] + _cross(state.twist[3:], self._com))
+        capture = point[:2] + speed[:2] / omega
+        edges = hull_edges(self._corners(state))
+        if not len(edges):
+            return False
+        outside = float((edges[:, :2] @ capture - edges[:, 2]).max())
+        return outside > -KEPT * self.height and float(speed @ speed) > FAST * FAST
+
+    def _corners(self, state: BodyState) -> np.ndarray:
+        """Return where the feet touch the ground, (n, 2) [m]."""
+        if not self._flat:
+            return state.foot_position[:, :2]
+        found = []
+        for place, foot in zip(state.foot_position, self._feet):
+            corners = corners_of([foot.front, foot.back, foot.left, foot.right])
+            found.append(place[:2] + corners[:, :2] @ _heading(state.rotation)[:2, :2].T)
+        return np.vstack(found)
+
+    def _recovered(self, state: BodyState, dt: float) -> bool:
+        """Return whether the body has come to rest."""
+        slow = math.hypot(*state.twist[:2].tolist()) < 0.5 * FAST
+        self._calm = self._calm + dt if slow else 0.0
+        return self._calm > 0.5 * self._cycle
 
     def _may_lift(self, foot: int) -> bool:
         """Return whether the other feet can bear the body."""
@@ -341,7 +408,7 @@ class Walker:
     def _land(self, foot: int, state: BodyState, phase: float) -> None:
         leg = self._legs[foot]
         leg.early = phase >= self._duty
-        leg.swing, leg.since, leg.over = None, 0.0, 0.0
+        leg.swing, leg.since, leg.over, self._ran = None, 0.0, 0.0, True
 
     def _middle(self, state: BodyState) -> np.ndarray:
         return state.foot_position[:, :2].mean(axis=0)
@@ -375,14 +442,15 @@ class Walker:
         """Return the largest normal force of each foot."""
         most = np.full(n, np.inf)
         ramp = self.settings.ramp
-        if self.state is Walking.STAND or not ramp:
-            return most
         for i, leg in enumerate(self._legs):
             part = 1.0
+            if leg.loose:
+                most[i] = LOWERED * self._weight
+                continue
             if not bearing[i]:
                 part = 0.0
             else:
-                if leg.since < ramp and leg.since < self._cycle:
+                if leg.since < ramp and self._newest is not None and self._ran:
                     part = 0.05 + leg.since / ramp
                 left = (self._duty - (self._clock + self._offsets[i])) % 1.0 * self._cycle
                 if (self._clock + self._offsets[i]) % 1.0 < self._duty and left < ramp and (
