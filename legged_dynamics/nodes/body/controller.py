@@ -27,6 +27,8 @@ from legged_dynamics.nodes.body.output import SETTINGS as OUTPUT_SETTINGS
 from legged_dynamics.nodes.body.output import BodyPostures, StateOutput
 from legged_dynamics.nodes.body.targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.nodes.body.targets import BodyTargets
+from legged_dynamics.nodes.body.walking import SETTINGS as WALK_SETTINGS
+from legged_dynamics.nodes.body.walking import BodyWalk
 from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_input import Commands
@@ -59,7 +61,7 @@ class BodySettings(CheckedSettings):
 
 SETTINGS = (
     *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
-    *OUTPUT_SETTINGS, *BodySettings.table(),
+    *OUTPUT_SETTINGS, *WALK_SETTINGS, *BodySettings.table(),
 )
 # Without the IMU, joint states must still be answered before the guard's time-out.
 DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
@@ -79,7 +81,7 @@ class BodyController(ControllerNode):
     """
 
     settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
-    live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.')
+    live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.', 'gait', 'walking.')
     _controller: WorkspaceController | None = None
 
     def __init__(self, node: Any, dialect: Any):
@@ -127,6 +129,7 @@ class BodyController(ControllerNode):
         self._targets = BodyTargets(self.common, self._no_target)
         self._postures = BodyPostures(self.common, self._targets, self._no_posture, self._holds,
                                       self._anew)
+        self._walk = BodyWalk(self.common, self._no_walk)
         self._forget()
         self.listen(self._build, self._take)
 
@@ -160,6 +163,7 @@ class BodyController(ControllerNode):
         self._odometry = LegOdometry(model, config, values(ODOMETRY_SETTINGS))
         self._targets.build(controller, config)
         self._postures.build(controller, config)
+        self._walk.build(model, config)
         if first:
             self._topics = StateOutput(self.common, controller)
             self.join(model, config)
@@ -185,6 +189,7 @@ class BodyController(ControllerNode):
         command = self._controller.update(
             state, measurement, BodyTarget.of(state.position, state.rotation),
             {0: AskedForce(np.array([0.0, 0.0, 1.0]))} if measurement.stamp_ns else {})
+        self._walk.walker.rehearse(state, measurement, self._controller)
         self._targets.rehearse(state, measurement.position)
         self._controller.margins(command, state, measurement.position)
 
@@ -197,6 +202,7 @@ class BodyController(ControllerNode):
         self._odometry.reset()
         self._targets.reference.settings = self._controller.settings
         self._postures.posture.reset()
+        self._walk.reset()
         self._forget()
 
     def _changing(self, values: dict[str, Any]) -> None:
@@ -204,6 +210,7 @@ class BodyController(ControllerNode):
         settings = WorkspaceSettings.from_parameters(
             {setting.name: values[setting.name] for setting in WORKSPACE_SETTINGS})
         if self._controller is not None:
+            self._walk.configure(values)
             self._controller.configure(settings)
             self._targets.reference.settings = settings
 
@@ -245,6 +252,9 @@ class BodyController(ControllerNode):
                     and not self._postures.posture.active)
         contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
         self.efforts.screen.stance = contact
+        if contact is not None and self._started:
+            # What is planned and felt: a doubt of the detector must not unload a foot in need.
+            contact = self._walk.walker.trusted
         state = self._odometry.update(measurement, contact)
         self.reaction, self.state, self._position = reaction, state, measurement.position
         if self.lost:
@@ -258,12 +268,24 @@ class BodyController(ControllerNode):
             self._started = True
             self._targets.start(measurement.stamp_ns, state.position, state.rotation)
         self._targets.plan(state, measurement.position)
-        self.target = self._targets.reference.at(measurement.stamp_ns)
+        legs = None
+        if contact is not None:
+            walked = self._walk.walker.walking
+            plan = self._walk.step(state, measurement, reaction)
+            legs = plan.legs
+            if walked and not self._walk.walker.walking:
+                self._targets.start(measurement.stamp_ns, self.target.position,
+                                    self.target.rotation)
+            elif self._walk.walker.walking and not walked:
+                self._targets.stay(measurement.stamp_ns)
+        self.target = (plan.target if legs is not None and self._walk.walker.walking
+                       else self._targets.reference.at(measurement.stamp_ns))
         if not 0 <= measurement.stamp_ns - self._ground_ns < GROUND_EVERY_NS:
             self._ground_ns = measurement.stamp_ns
             self._ground = Ground.of_reaction(reaction, state)
-        command = self._controller.update(state, measurement, self.target, self.asked(),
-                                         self._ground)
+        asked = {} if self._walk.walker.walking else self.asked()
+        command = self._controller.update(state, measurement, self.target, asked,
+                                          self._ground, legs)
         self.command = command
         self._postures.step(measurement.stamp_ns, command.error)
         loose = self._postures.posture.loose
@@ -298,11 +320,17 @@ class BodyController(ControllerNode):
         """Return in a word what the body does."""
         if self.lost:
             return 'lost'
-        return 'idle' if self.command is None or not self._started else self._postures.mode
+        if self.command is None or not self._started:
+            return 'idle'
+        walker = self._walk.walker
+        return walker.state.value if walker.walking else self._postures.mode
 
     def _judge_command(self, measurement: Measurement, command: WorkspaceCommand) -> None:
         now, stamp = self.common.now(), measurement.stamp_ns
-        faults = [text for fault, text in FAULT_TEXTS.items() if command.faults & fault]
+        # In a gait feet leave the ground, and two of them leave a moment to the next step.
+        usual = (WorkspaceFault.FOOT_LOST | WorkspaceFault.UNBALANCED
+                 if self._walk.walker.walking else WorkspaceFault.NONE)
+        faults = [text for fault, text in FAULT_TEXTS.items() if command.faults & fault & ~usual]
         if measurement.angular_velocity is None:
             self._blind_ns = stamp if self._blind_ns is None else self._blind_ns
             faults.append(BLIND)
@@ -325,13 +353,24 @@ class BodyController(ControllerNode):
         assert self._controller is not None
         self._controller.reset()
         self._odometry.reset()
+        self._walk.reset()
         self._started = False
+
+    def _no_walk(self) -> str:
+        """Return why the robot cannot walk now, or ''."""
+        if self.parameters['stance'] == 'all':
+            return "stance is 'all': walking needs 'detected'"
+        posture = self._postures.posture if hasattr(self._postures, 'posture') else None
+        return self._no_posture() or (f'the body {posture.phase.value}; ask it to stand first'
+                                      if posture is not None and posture.active else '')
 
     def _no_posture(self) -> str:
         """Return why no posture can be taken now, or ''."""
         if (self.lost or self.state is None or not self._started
                 or not self.efforts.input.listening):
             return 'the body is not under control'
+        if self._walk.walker.walking:
+            return 'the robot walks; halt it first'
         return 'the node is being stopped' * self._settling
 
     def _no_target(self) -> str:
@@ -375,7 +414,8 @@ class BodyController(ControllerNode):
             body = 'ERROR', f'{self.lost}; activate the node again'
         elif self.efforts.input.state() is not None or not self._body.received:
             body = 'OK', 'not under control'
-        return super().judge(now) | {'body': body, 'targets': self._targets.judge(now)}
+        return super().judge(now) | {'body': body, 'targets': self._targets.judge(now),
+                                     'walking': self._walk.judge(now)}
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
         """

@@ -34,7 +34,7 @@ from legged_dynamics.dynamics.jacobians import (
     moment_axis,
 )
 from legged_dynamics.dynamics.kinematics import forward_kinematics
-from legged_dynamics.model.feet import Foot, PointFoot
+from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import (
     add,
@@ -160,7 +160,7 @@ class SwingLegs:
 
     def __init__(self, model: RobotModel, feet: Sequence[Foot], swinging: Sequence[int]):
         self.members = list(swinging)
-        found = [replace(feet[i], radius=0.0) if isinstance(feet[i], PointFoot) else feet[i]
+        found = [replace(feet[i], radius=0.0) if feet[i].round else feet[i]       # type: ignore
                  for i in self.members]
         self.arrays: StanceArrays = stance_arrays(model, found)
         self._goal = np.zeros((len(found), 18))

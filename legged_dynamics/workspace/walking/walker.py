@@ -29,7 +29,7 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import body_poses, center_of_mass, link_pose
 from legged_dynamics.workspace.command import BodyTarget
-from legged_dynamics.workspace.controller import LegPlan
+from legged_dynamics.workspace.controller import LegPlan, WorkspaceController
 from legged_dynamics.workspace.support import hull_edges
 from legged_dynamics.workspace.walking.footholds import fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
@@ -62,6 +62,8 @@ KEPT, FAST = 0.05, 0.12
 # A foot that is to bear and is not felt is in the air when it moves as far from its place [m]; it is
 # then lowered with this part of the weight.
 ADRIFT, LOWERED = 0.01, 0.04
+# Largest speed by default, as a part of that of a shallow wave, sqrt(g h).
+FROUDE = 0.48
 # How far the body sways towards the feet that bear, as a part of the way, where they leave a choice.
 SWAY = 0.6
 
@@ -122,10 +124,14 @@ class Walker:
     ----------
     state : Walking
         What the legs do.
+    walk : bool
+        Whether to walk in the gait of the settings; else the robot comes to a stand.
     height : float [m]
         Of the base's origin over the ground.
 
     """
+
+    height = 0.0
 
     def __init__(self, model: RobotModel, config: RobotConfig,
                  settings: WalkSettings | Mapping[str, Any] | None = None):
@@ -153,9 +159,28 @@ class Walker:
         self._gait_name = ''
         self._recovery = 'steps' if len(self._feet) == 2 else 'trot'
 
+    def check(self, gait: str) -> None:
+        """
+        Refuse a gait that the robot cannot use.
+
+        Parameters
+        ----------
+        gait : str
+            A name in `gaits.GAITS`.
+
+        Raises
+        ------
+        ConfigurationError
+            When there is no such gait, or the robot has too few feet for it.
+
+        """
+        hips = self._hips if self._places is not None else np.array(
+            [[-float(i // 2), 1.0 - 2.0 * (i % 2)] for i in range(len(self._feet))])
+        offsets_of(gait, hips)
+
     def reset(self) -> None:
         """Forget everything; the next tick starts from the stance that the robot has."""
-        self.state = Walking.STAND
+        self.state, self.walk = Walking.STAND, True
         self._legs = [_Leg() for _ in self._feet]
         self._clock = 0.0
         self._waited = self._calm = 0.0
@@ -178,11 +203,54 @@ class Walker:
             Rate about the vertical.
 
         """
-        most = self.settings.speed or 1.2 * math.sqrt(GRAVITY * self.height) * 0.4
+        most = self.settings.speed or (FROUDE * math.sqrt(GRAVITY * self.height)
+                                       if self.height else math.inf)
         size = math.hypot(ahead, left)
         part = min(1.0, most / size) if size else 1.0
         limit = self.settings.turning
         self._wanted[:] = ahead * part, left * part, min(max(turning, -limit), limit)
+
+    def rehearse(self, state: BodyState, measurement: Measurement,
+                 controller: WorkspaceController) -> None:
+        """
+        Run a step of every set of feet once, so that its kernels and arrays are ready.
+
+        Parameters
+        ----------
+        state : BodyState
+            Of a robot that stands.
+        measurement : Measurement
+            Joint positions and velocities, in the model's order.
+        controller : WorkspaceController
+            Controller whose ticks are run as well.
+
+        """
+        self.reset()
+        n = len(self._feet)
+        still = self.update(state, measurement, np.ones(n, bool), np.zeros(n))
+        body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
+        q, v = np.asarray(measurement.position), np.asarray(measurement.velocity)
+        members = list(range(n // 2)) or [0]
+        swing = SwingLegs(self.model, self._feet, members)
+        moved = np.full(len(q), np.nan)
+        motions = [FootMotion(state.foot_position[i], np.zeros(3), np.zeros(3)) for i in members]
+        swing.accelerations(body, q, v, motions, state.rotation, (1.0, 1.0), 0.05, moved)
+        down = np.ones(n, bool)
+        down[members] = False
+        controller.update(state, measurement, still.target,
+                          legs=LegPlan(down, still.legs.most, moved))
+        controller.reset()
+        self.reset()
+
+    @property
+    def walking(self) -> bool:
+        """Whether legs step, or are about to."""
+        return self.state is not Walking.STAND
+
+    @property
+    def lowered(self) -> list[int]:
+        """Numbers of feet that are to bear and are in the air."""
+        return [i for i, leg in enumerate(self._legs) if leg.loose]
 
     # ---- start -----------------------------------------------------------------------------
 
@@ -263,7 +331,7 @@ class Walker:
         stamp = measurement.stamp_ns
         dt = 0.0 if self._newest is None else min(max((stamp - self._newest) * 1e-9, 0.0), 0.02)
         self._newest = stamp
-        gait = self.settings.gait
+        gait = self.settings.gait if self.walk else 'stand'
         moving = gait != 'stand'
         self._choose(gait if moving else self._gait_name or self._recovery)
         if self.state is Walking.STAND and not moving and self._pushed(state):
