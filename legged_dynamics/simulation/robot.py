@@ -10,6 +10,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.simulation.gait import TrotClock
 from legged_dynamics.simulation.hardware import SimulatedHardware
@@ -345,7 +346,17 @@ class SimulatedRobot(SimulatedHardware):
     def _take_over(self) -> None:
         self._controller.reset()
 
+    def _push(self) -> None:
+        """Push the base while it is time."""
+        plant = self.plant
+        if not plant.push_time:
+            return
+        begun = plant.push_time <= self.time < plant.push_time + plant.push_duration
+        weight = GRAVITY * self.model.body_subtreemass[self._base]
+        self.data.xfrc_applied[self._base, :3] = weight * begun * np.array(plant.push_force)
+
     def _advance(self, period: float) -> None:
+        self._push()
         if self._command is None:
             self._targets = self._controller.update(period, self.behaviour)
         for substep in range(self._substeps):
