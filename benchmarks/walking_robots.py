@@ -9,9 +9,12 @@ configuration does not know.
 """
 from __future__ import annotations
 
+import math
+import time
 import warnings
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -19,11 +22,15 @@ import numpy as np
 
 from benchmarks.zoo.robots import ZooRobot, by_joint, nominal, robot
 from benchmarks.zoo.sensors import FIELD
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
-from legged_dynamics.simulation.plant import add_floor, build_world
+from legged_dynamics.simulation.plant import GROUND, ROBOT, add_floor, build_world
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector
+from legged_dynamics.workspace import WorkspaceController
+from legged_dynamics.workspace.walking import Walker
 
 RATE, STEP = 500.0, 1e-3
+TAKEN = 0.3     # s, when the controller takes over from stiff joints
 
 
 class Laboratory:
@@ -48,6 +55,10 @@ class Laboratory:
         By which part the controller's model is lighter than the robot.
     scenery : callable
         Adds the ground.
+    slope : tuple of float [rad]
+        Tilt of the whole floor about its x and y.
+    options : callable, optional
+        Changes the physics' options.
 
     """
 
@@ -178,12 +189,7 @@ class Laboratory:
         self.time = self._steps * STEP
         up = (self.tilt @ data.xmat[self._body].reshape(3, 3))[2, 2]
         self.fallen = self.fallen or bool(
-            up < 0.5 or data.xpos[self._body][2] - self.ground(*data.xpos[self._body][:2])
-            < 0.4 * self.height)
-
-    def ground(self, x: float, y: float) -> float:
-        """Return the height of the ground; level by default [m]."""
-        return 0.0
+            up < 0.5 or data.xpos[self._body][2] < 0.4 * self.height)
 
     def pose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the true position and orientation of the base in axes of the floor."""
@@ -206,3 +212,181 @@ class Laboratory:
                     mujoco.mj_contactForce(self.model, self.data, k, part)
                     found[bodies.index(body)] += part[0]
         return found
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def bumps(size: float, reach: float = 8.0, seed: int = 3) -> Callable:
+    """
+    Return scenery of low boxes on a floor: steps up and down that nobody has announced.
+
+    Parameters
+    ----------
+    size : float [m]
+        Height of the boxes.
+    reach : float [m]
+        How far they lie around the start.
+    seed : int
+        Of their places.
+
+    """
+    def scenery(spec: mujoco.MjSpec) -> None:
+        add_floor(spec)
+        rng = np.random.default_rng(seed)
+        for x in np.arange(0.9, reach, 0.9):
+            spec.worldbody.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.2, 2.0, 0.5 * size],
+                pos=[x + rng.uniform(-0.1, 0.1), 0.0, 0.5 * size], contype=GROUND,
+                conaffinity=ROBOT)
+    return scenery
+
+
+@dataclass(frozen=True)
+class Push:
+    """
+    A push on the base.
+
+    Attributes
+    ----------
+    start, duration : float [s]
+    force : (3,) sequence
+        In weights of the robot, axes of the floor.
+
+    """
+
+    start: float
+    duration: float
+    force: Sequence[float]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """
+    What a robot did.
+
+    Attributes
+    ----------
+    fallen : bool
+        Whether it fell, or its controller gave up.
+    cause : str
+        Why, or ''.
+    time : (n,) array [s]
+    position, rpy : (n, 3) array [m, rad]
+        True pose of the base, axes of the floor.
+    velocity : (n, 3) array [m/s, m/s, rad/s]
+        True velocity ahead and to the left, and turning rate.
+    wanted : (n, 3) array
+        The same as commanded.
+    estimated : (n, 3) array [m]
+        Position by the odometry.
+    effort : (n,) array
+        Largest effort of a joint, as a part of its limit.
+    force_error : (n, nf) array
+        Error of the estimated size of each foot's force, in weights.
+    bearing : (n, nf) array of bool
+    tick : float [s]
+        Mean time of walker and controller.
+    height : float [m]
+        Of the base at the start.
+
+    """
+
+    fallen: bool
+    cause: str
+    time: np.ndarray
+    position: np.ndarray
+    rpy: np.ndarray
+    velocity: np.ndarray
+    wanted: np.ndarray
+    estimated: np.ndarray
+    effort: np.ndarray
+    force_error: np.ndarray
+    bearing: np.ndarray
+    tick: float
+    height: float
+
+    def between(self, first: float, last: float) -> np.ndarray:
+        """Return which samples lie between two times [s]."""
+        return (self.time >= first) & (self.time < last)
+
+
+def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]], seconds: float,
+         pushes: Sequence[Push] = (), settings: Mapping[str, Any] | None = None,
+         start: float = 1.0, stop: float = 1.5) -> Run:
+    """
+    Let a robot walk.
+
+    Parameters
+    ----------
+    lab : Laboratory
+        The robot, as it stands.
+    gait : str
+        Name of the gait; 'stand' for standing.
+    command : callable
+        Returns the velocity ahead, to the left and turning at a time [s].
+    seconds : float [s]
+        How long.
+    pushes : sequence of Push
+        Pushes on the base.
+    settings : mapping, optional
+        Settings of walking and of workspace control by their dotted names.
+    start, stop : float [s]
+        Standing at the start, and the time at the end in which the robot comes to a stand.
+
+    Returns
+    -------
+    Run
+
+    """
+    given = dict(settings or {})
+    walking = {name: value for name, value in given.items() if name.startswith('walking.')}
+    controller = WorkspaceController(lab.known, lab.config, {
+        name: value for name, value in given.items() if name not in walking})
+    walker = Walker(lab.known, lab.config, {**walking, 'gait': gait})
+    walker.walk = False
+    weight, rows, spent, cause = lab.known.total_mass * GRAVITY, [], 0.0, ''
+    force_error, bearing, wanted = [], [], np.zeros(3)
+    while lab.time < seconds and not lab.fallen:
+        measurement = lab.sense()
+        reaction = lab.estimator.update(measurement)
+        if lab.time < TAKEN:
+            lab.odometry.update(measurement)
+            lab.step(None)
+            continue
+        state = lab.odometry.update(measurement, walker.trusted)
+        size = np.sqrt(np.einsum('fi,fi->f', reaction.wrench[:, :3], reaction.wrench[:, :3]))
+        began = time.perf_counter()
+        walker.walk = gait != 'stand' and start <= lab.time < seconds - stop
+        wanted = np.array(command(lab.time) if walker.walk else (0.0, 0.0, 0.0), float)
+        walker.command(*wanted)
+        plan = walker.update(state, measurement, reaction.latest_contact, size)
+        answer = controller.update(state, measurement, plan.target, legs=plan.legs)
+        spent += time.perf_counter() - began
+        force = np.zeros(3)
+        for push in pushes:
+            if push.start <= lab.time < push.start + push.duration:
+                force += weight * np.asarray(push.force)
+        lab.push(force)
+        true = lab.forces()
+        lab.step(answer.effort)
+        (x, y, z), R = lab.pose()
+        twist = lab.velocity()
+        yaw = math.atan2(R[1, 0], R[0, 0])
+        c, s = math.cos(yaw), math.sin(yaw)
+        rows.append((lab.time, x, y, z, math.atan2(R[2, 1], R[2, 2]),
+                     -math.asin(min(max(R[2, 0], -1.0), 1.0)), yaw,
+                     c * twist[0] + s * twist[1], -s * twist[0] + c * twist[1],
+                     float(R[2] @ twist[3:]), *wanted, *state.position,
+                     float(np.abs(answer.effort / np.maximum(lab.limits, 1e-9)).max())))
+        force_error.append((size - true) / weight)
+        bearing.append(plan.legs.bearing)
+        if not answer.usable:
+            cause = f'{answer.faults.name} at {lab.time:.1f} s'
+            break
+    if lab.fallen:
+        cause = f'fell at {lab.time:.1f} s'
+    table = np.array(rows)
+    return Run(bool(cause), cause, table[:, 0], table[:, 1:4], table[:, 4:7], table[:, 7:10],
+               table[:, 10:13], table[:, 13:16], table[:, 16], np.array(force_error),
+               np.array(bearing), spent / len(rows), lab.height)
