@@ -38,7 +38,7 @@ class WalkSettings(CheckedSettings):
         'Part of the error of the velocity that one step takes away, as far as a pendulum is '
         'concerned.', 0.0, 1.5)
     foot_frequency: float = setting(
-        'walking.foot_frequency', 42.0, 'rad/s',
+        'walking.foot_frequency', 36.0, 'rad/s',
         'Natural frequency of the spring that holds a swinging foot on its path.', 1.0, 200.0)
     ramp: float = setting(
         'walking.ramp', 0.045, 's',
