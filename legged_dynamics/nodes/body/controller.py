@@ -67,6 +67,8 @@ SETTINGS = (
 DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
 # How often the ground that the estimator has seen is read [ns].
 GROUND_EVERY_NS = 100_000_000
+# A body that stays as far off its target [m], or leans as much [rad], for so long [s] is reported.
+SAGGING, LEANING, LASTING = 0.015, 0.026, 3.0
 BLIND = 'no IMU reading: the body is held by the legs alone'
 
 
@@ -147,6 +149,7 @@ class BodyController(ControllerNode):
         self.lost = ''
         self._started = self._settling = False
         self._blind_ns: int | None = None
+        self._upright_ns = 0
         self._ground: Ground | None = None
         self._ground_ns = -GROUND_EVERY_NS
 
@@ -251,10 +254,10 @@ class BodyController(ControllerNode):
         detected = (self.parameters['stance'] == 'detected'
                     and not self._postures.posture.active)
         contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
-        self.efforts.screen.stance = contact
         if contact is not None and self._started:
             # What is planned and felt: a doubt of the detector must not unload a foot in need.
             contact = self._walk.walker.trusted
+        self.efforts.screen.stance = contact
         state = self._odometry.update(measurement, contact)
         self.reaction, self.state, self._position = reaction, state, measurement.position
         if self.lost:
@@ -343,10 +346,22 @@ class BodyController(ControllerNode):
             self.lost = (f'the body is lost: {1e3 * math.hypot(*error[:3]):.0f} mm and '
                          f'{math.degrees(math.hypot(*error[3:])):.1f} deg off its target'
                          + (', ' + '; '.join(faults) if faults else ''))
+        if lean := self._lean(stamp, command):
+            faults.append(lean)
         if faults:
             self._body.refused(now, '; '.join(faults))
         else:
             self._body.saw(now)
+
+    def _lean(self, stamp: int, command: WorkspaceCommand) -> str:
+        """Return what the integral cannot take away of a body at rest, or ''."""
+        off, turned = math.hypot(*command.error[:3]), math.hypot(*command.error[3:])
+        if (off < SAGGING and turned < LEANING) or stamp < self._targets.reference.end_ns:
+            self._upright_ns = stamp
+        if (stamp - self._upright_ns) * 1e-9 < LASTING:
+            return ''
+        return (f'the body stays {1e3 * off:.0f} mm and {math.degrees(turned):.1f} deg off its '
+                'target: a load or friction beyond gains.windup')
 
     def _anew(self) -> None:
         """Start again from where the body is now."""
