@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.walking_robots import Laboratory, Push, bumps, walk
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import LegOdometry, Measurement
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.standing import body_poses, link_pose
@@ -59,7 +60,7 @@ def test_gaits_that_a_robot_cannot_use_are_refused():
 @pytest.mark.parametrize('wanted', [0.0, 0.3, -0.6])
 def test_a_pendulum_takes_on_the_wanted_speed_within_one_step(wanted):
     height, time = 0.5, 0.33
-    omega = math.sqrt(9.80665 / height)
+    omega = math.sqrt(GRAVITY / height)
     x, v, ends = 0.0, 0.45, [0.0]
     for _ in range(6):
         # Between steps the pendulum of height h above p obeys xdd = omega^2 (x - p).
@@ -73,7 +74,7 @@ def test_a_pendulum_takes_on_the_wanted_speed_within_one_step(wanted):
 
 def test_a_part_of_the_error_stays_when_less_is_asked_for():
     height, time, capture = 0.5, 0.33, 0.6
-    omega = math.sqrt(9.80665 / height)
+    omega = math.sqrt(GRAVITY / height)
     p = float(pendulum_step(np.array([0.4, 0.0]), np.zeros(2), height, time, capture)[0])
     v = -p * omega * math.sinh(omega * time) + 0.4 * math.cosh(omega * time)
     assert v == pytest.approx((1.0 - capture) * 0.4)
@@ -138,10 +139,10 @@ def test_no_foot_gets_more_than_its_limit_and_the_others_bear_the_rest(anymal):
     controller, odometry = WorkspaceController(model, config), LegOdometry(model, config)
     q = np.array([dict(zip(config.joints, config.nominal_position))[name]
                   for name in model.joint_names])
-    measurement = Measurement(0, q, np.zeros(12), None, np.zeros(3), np.array([0.0, 0.0, 9.80665]),
+    measurement = Measurement(0, q, np.zeros(12), None, np.zeros(3), np.array([0.0, 0.0, GRAVITY]),
                               np.array([0.0, 0.0, 0.0, 1.0]))
     state = odometry.update(measurement)
-    weight = model.total_mass * 9.80665
+    weight = model.total_mass * GRAVITY
     target = BodyTarget.of(state.position, state.rotation)
     free = controller.update(state, measurement, target)
     most = np.full(4, np.inf)
@@ -215,7 +216,7 @@ def test_a_standing_robot_keeps_all_its_feet_when_it_is_pushed():
 @pytest.mark.slow
 def test_a_standing_robot_steps_where_its_support_does_not_suffice():
     found = walk(Laboratory('anymal_class'), 'stand', lambda t: (0.0, 0.0, 0.0),
-                 6.0, [Push(1.2, 0.3, (0.7, 0.0, 0.0))])
+                 6.0, [Push(1.2, 0.3, (0.0, 0.8, 0.0))])
     assert not found.cause
     assert not found.bearing.all()
     assert found.bearing[-200:].all()

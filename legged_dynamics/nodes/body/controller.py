@@ -376,17 +376,20 @@ class BodyController(ControllerNode):
         if self.parameters['stance'] == 'all':
             return "stance is 'all': walking needs 'detected'"
         posture = self._postures.posture if hasattr(self._postures, 'posture') else None
-        return self._no_posture() or (f'the body {posture.phase.value}; ask it to stand first'
+        return self._no_control() or (f'the body {posture.phase.value}; ask it to stand first'
                                       if posture is not None and posture.active else '')
 
-    def _no_posture(self) -> str:
-        """Return why no posture can be taken now, or ''."""
+    def _no_control(self) -> str:
+        """Return why the body is not under control, or ''."""
         if (self.lost or self.state is None or not self._started
                 or not self.efforts.input.listening):
             return 'the body is not under control'
-        if self._walk.walker.walking:
-            return 'the robot walks; halt it first'
         return 'the node is being stopped' * self._settling
+
+    def _no_posture(self) -> str:
+        """Return why no posture can be taken now, or ''."""
+        return self._no_control() or ('the robot walks; halt it first'
+                                      * self._walk.walker.walking)
 
     def _no_target(self) -> str:
         """Return why no target can be taken now, or ''."""
@@ -401,6 +404,9 @@ class BodyController(ControllerNode):
 
     def _settled(self) -> bool:
         """Sit down; return whether that is done, or cannot be."""
+        if self._walk.walker.walking and not self.lost:
+            self._walk.request('stand')
+            return False
         if not self._settling:
             if self._no_posture() or not self._postures.request('sit')[0]:
                 return True
