@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Walking: gaits, footholds by the pendulum, swinging legs by their kinematics, and whole walks."""
+"""Walking: gaits, footholds by the pendulum, swinging legs by their kinematics, whole walks."""
 import math
 
 import numpy as np
@@ -187,8 +187,8 @@ def test_it_walks_in_other_gaits(name, gait, wanted):
 
 @pytest.mark.slow
 def test_it_walks_over_steps_that_it_does_not_know():
-    found = walk(Laboratory('anymal_class', scenery=bumps(0.04)), 'trot', lambda t: (0.35, 0.0, 0.0),
-                 6.5)
+    found = walk(Laboratory('anymal_class', scenery=bumps(0.04)), 'trot',
+                 lambda t: (0.35, 0.0, 0.0), 6.5)
     assert not found.cause
     assert found.position[:, 2].max() > found.height + 0.02
 

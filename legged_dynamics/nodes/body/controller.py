@@ -53,7 +53,8 @@ class BodySettings(CheckedSettings):
 
     stance: str = setting(
         'stance', 'detected', '',
-        'Which feet count as in contact: those detected, or all.', choices=('detected', 'all'))
+        'Which feet count as in contact: detected: all that are not seen in the air, and the '
+        'robot may walk; all: every foot, always.', choices=('detected', 'all'))
     sensor_patience: float = setting(
         'sensor_patience', 0.5, 's',
         'How long the body is held without the IMU before the robot is let go limp.', 0.0, 10.0)

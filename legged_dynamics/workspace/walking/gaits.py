@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Gaits as a table: what part of a cycle a foot stands (duty), and when in the cycle it does (offset).
+Gaits as a table: the part of a cycle in which a foot stands (duty), and its shift (offset).
 
 A foot stands while its own phase, the phase of the cycle plus its offset, is below the duty, and
 swings from there to one (Hildebrand 1965). Offsets follow from where the feet are: their row from

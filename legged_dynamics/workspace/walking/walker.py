@@ -37,8 +37,8 @@ from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
 
 # A foot lands early from this part of its swing on if it feels this part of the weight: less may
-# be friction of its joints. From the second part on any touch is the ground when the foot is as near
-# to the plane of the others as this part of the height.
+# be friction of its joints. From the second part on any touch is the ground when the foot is as
+# near to the plane of the others as this part of the height.
 EARLY, FIRM, NEARLY, NEAR = 0.35, 0.25, 0.88, 0.03
 # Time after a touch-down from which a foot's place is trusted [s].
 SETTLED = 0.02
@@ -46,10 +46,8 @@ SETTLED = 0.02
 WAIT = 0.25
 # Depth below the estimated ground at which feet aim, in heights of the body.
 PRESS = 0.01
-
-
-# Times of the preview of the centre of pressure, in time constants of the pendulum, and the weights
-# of an exponential window there.
+# Times of the preview of the centre of pressure, in time constants of the pendulum, and the
+# weights of an exponential window there.
 PREVIEW = np.linspace(0.0, 3.5, 15)
 WEIGHTS = np.exp(-PREVIEW)
 WEIGHTS[[0, -1]] *= 0.5
@@ -59,12 +57,13 @@ SLOW = 0.04
 # A standing robot steps when its capture point is nearer to the edge of its support than this part
 # of its height, and it moves as fast as this [m/s].
 KEPT, FAST = 0.05, 0.12
-# A foot that is to bear and is not felt is in the air when it moves as far from its place [m]; it is
-# then lowered with this part of the weight.
+# A foot that is to bear and is not felt is in the air when it moves as far from its place [m]; it
+# is then lowered with this part of the weight.
 ADRIFT, LOWERED = 0.01, 0.04
 # Largest speed by default, as a part of that of a shallow wave, sqrt(g h).
 FROUDE = 0.48
-# How far the body sways towards the feet that bear, as a part of the way, where they leave a choice.
+# How far the body sways towards the feet that bear, as a part of the way, where they leave a
+# choice.
 SWAY = 0.6
 
 
@@ -275,7 +274,7 @@ class Walker:
         self._width = float(np.ptp(self._hips, axis=0).max()) or 0.2
         self._plane = fit_plane(self._places, self._width)
         self._slope = np.array(self._plane[:2])
-        self._sway = self._reference.copy()
+        self._sway, self._z = self._reference.copy(), float(state.position[2])
         self._held = 0.0
 
     def _choose(self, gait: str) -> None:
@@ -393,9 +392,9 @@ class Walker:
                 continue
             part = leg.since / self._swing_time
             leg.over = max(leg.since - self._swing_time, 0.0)
-            if felt[i] and (part > EARLY and force[i] > FIRM * self._weight or leg.over > 0.0
-                            or part > NEARLY and self._above(state.foot_position[i])
-                            < NEAR * self.height):
+            if felt[i] and ((part > EARLY and force[i] > FIRM * self._weight) or leg.over > 0.0
+                            or (part > NEARLY and self._above(state.foot_position[i])
+                            < NEAR * self.height)):
                 self._land(i, state, phase)
         if self.state is Walking.STOP and not self._steps_on() and all(
                 leg.swing is None for leg in legs):
@@ -425,7 +424,7 @@ class Walker:
 
     def _pushed(self, state: BodyState) -> bool:
         """Return whether the capture point leaves the support of a standing robot."""
-        if not self.settings.recovery or len(self._feet) < 3 and not self._flat:
+        if not self.settings.recovery or (len(self._feet) < 3 and not self._flat):
             return False
         R, omega = state.rotation, math.sqrt(GRAVITY / self._com_height)
         point = state.position + R @ self._com
@@ -476,7 +475,8 @@ class Walker:
     def _land(self, foot: int, state: BodyState, phase: float) -> None:
         leg = self._legs[foot]
         leg.early = phase >= self._duty
-        leg.swing, leg.since, leg.over, self._ran = None, 0.0, 0.0, True
+        leg.swing, leg.goal, leg.since, leg.over = None, None, 0.0, 0.0
+        self._ran = True
 
     def _middle(self, state: BodyState) -> np.ndarray:
         return state.foot_position[:, :2].mean(axis=0)
@@ -562,8 +562,6 @@ class Walker:
         arm = R_d @ self._com
         xy = wanted - arm[:2]
         goal = self.height * R_d[2, 2] + a * xy[0] + b * xy[1] + c0
-        if not hasattr(self, '_z') or dt == 0.0:
-            self._z = goal
         self._z += gain * (goal - self._z)
         v_world = np.array([drive[0], drive[1], a * drive[0] + b * drive[1]])
         turning = np.array([0.0, 0.0, self._velocity[2]])
@@ -591,15 +589,10 @@ class Walker:
         path = self._reference + times[:, None] * speed
         c, s = math.cos(self._yaw), math.sin(self._yaw)
         hips = self._hips @ np.array([[c, s], [-s, c]])
-        # A foot is where it stands until it lifts, then where its hip will be.
-        here = np.array([state.foot_position[i, :2] if leg.swing is None else leg.goal[:2]
+        here = np.array([state.foot_position[i, :2] if leg.goal is None else leg.goal[:2]
                          for i, leg in enumerate(self._legs)])
-        kept = np.array([leg.swing is not None for leg in self._legs]) + (
-            (phase - whole) >= self._duty)
-        kept = np.cumsum(kept * (phase - whole >= self._duty), axis=0) == 0
-        swinging = np.array([leg.swing is not None for leg in self._legs])
-        kept = kept | (swinging & (np.cumsum(stands == 0.0, axis=0) == np.arange(1, len(
-            times) + 1)[:, None])) | (swinging & (whole - whole[0] <= 1))
+        # A foot stays where it stands, or lands, until it lifts next; then it is under its hip.
+        kept = phase - whole[0] < self._duty + (phase[0] - whole[0] >= self._duty)
         places = np.where(kept[:, :, None], here, path[:, None] + hips)
         middle = places.mean(axis=1)
         count = np.maximum(stands.sum(axis=1), 1.0)[:, None]
