@@ -86,6 +86,7 @@ class BodyController(ControllerNode):
     settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
     live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.', 'gait', 'walking.')
     _controller: WorkspaceController | None = None
+    target: BodyTarget
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect, self._changing, settled=self._settled)
@@ -376,9 +377,10 @@ class BodyController(ControllerNode):
         """Return why the robot cannot walk now, or ''."""
         if self.parameters['stance'] == 'all':
             return "stance is 'all': walking needs 'detected'"
-        posture = self._postures.posture if hasattr(self._postures, 'posture') else None
-        return self._no_control() or (f'the body {posture.phase.value}; ask it to stand first'
-                                      if posture is not None and posture.active else '')
+        if why := self._no_control():
+            return why
+        posture = self._postures.posture
+        return (f'the body {posture.phase.value}; ask it to stand first' if posture.active else '')
 
     def _no_control(self) -> str:
         """Return why the body is not under control, or ''."""

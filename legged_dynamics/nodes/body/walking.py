@@ -77,7 +77,7 @@ class BodyWalk:
             (lambda message: self._on_velocity(message.twist)) if stamped else self._on_velocity,
             qos)
         endpoints.subscription('std_msgs/msg/String', '~/gait',
-                               lambda message: self.request(message.data), qos)
+                               self._on_gait, qos)
         endpoints.service('std_srvs/srv/Trigger', '~/walk', partial(self._serve, True))
         endpoints.service('std_srvs/srv/Trigger', '~/halt', partial(self._serve, False))
 
@@ -210,6 +210,9 @@ class BodyWalk:
         usual = gait if gait != 'stand' else USUAL
         response.success, response.message = self.request(usual if walk else 'stand')
         return response
+
+    def _on_gait(self, message: Any) -> None:
+        self.request(message.data)
 
     def _on_velocity(self, twist: Any) -> None:
         velocity = (twist.linear.x, twist.linear.y, twist.angular.z)

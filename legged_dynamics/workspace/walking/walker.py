@@ -60,6 +60,7 @@ KEPT, FAST = 0.05, 0.12
 # A foot that is to bear and is not felt is in the air when it moves as far from its place [m]; it
 # is then lowered with this part of the weight.
 ADRIFT, LOWERED = 0.01, 0.04
+EDGES = ('front', 'back', 'left', 'right')
 # Largest speed by default, as a part of that of a shallow wave, sqrt(g h).
 FROUDE = 0.48
 # How far the body sways towards the feet that bear, as a part of the way, where they leave a
@@ -173,7 +174,7 @@ class Walker:
             When there is no such gait, or the robot has too few feet for it.
 
         """
-        hips = self._hips if self._places is not None else np.array(
+        hips = self._hips if self._begun else np.array(
             [[-float(i // 2), 1.0 - 2.0 * (i % 2)] for i in range(len(self._feet))])
         offsets_of(gait, hips)
 
@@ -187,7 +188,7 @@ class Walker:
         self._newest: int | None = None
         self._wanted = np.zeros(3)
         self._velocity = np.zeros(3)
-        self._places: np.ndarray | None = None
+        self._begun = False
         self._gait_name = ''
 
     def command(self, ahead: float, left: float, turning: float) -> None:
@@ -268,7 +269,7 @@ class Walker:
         self._shift = com[:2]
         self.height = float(-(nominal[:, 2] - self._radius).mean())
         self._com_height = self.height + float(com[2])
-        self._places = state.foot_position.copy()
+        self._begun, self._places = True, state.foot_position.copy()
         self._reference = state.position[:2] + (heading @ com)[:2]
         self._yaw = math.atan2(heading[1, 0], heading[0, 0])
         self._width = float(np.ptp(self._hips, axis=0).max()) or 0.2
@@ -325,7 +326,7 @@ class Walker:
 
         """
         q, v = np.asarray(measurement.position), np.asarray(measurement.velocity)
-        if self._places is None:
+        if not self._begun:
             self._begin(state, q)
         stamp = measurement.stamp_ns
         dt = 0.0 if self._newest is None else min(max((stamp - self._newest) * 1e-9, 0.0), 0.02)
@@ -442,7 +443,7 @@ class Walker:
             return state.foot_position[:, :2]
         found = []
         for place, foot in zip(state.foot_position, self._feet):
-            corners = corners_of([foot.front, foot.back, foot.left, foot.right])
+            corners = corners_of([getattr(foot, edge) for edge in EDGES])
             found.append(place[:2] + corners[:, :2] @ _heading(state.rotation)[:2, :2].T)
         return np.vstack(found)
 
@@ -636,6 +637,7 @@ class Walker:
                 leg.goal = np.array([place[0], place[1], 0.0])
                 leg.goal[2] = (a * place[0] + b * place[1] + c0 + self._radius[i]
                                - PRESS * self.height)
+            assert leg.swing is not None
             motion = leg.swing.advance(leg.goal, part, left, self._swing_time, dt)
             if leg.over > 0.0:
                 down = s.lowering * self.height
