@@ -157,6 +157,8 @@ class ExerciseController(QuadrupedController):
 # The stand-in for the own controller of a robot on flat feet: it holds its joints, and stands.
 
 
+# Speed from which a base that comes down to the ground has fallen and not sat down [m/s].
+DROP = 0.5
 LENGTH = 0.1    # m: that arm of a moment on a sole counts as much as its force
 
 
@@ -259,6 +261,7 @@ class SimulatedRobot(SimulatedHardware):
     """
 
     plant: Plant
+    _dropped = False
 
     def __init__(self, plant: Plant, *, schedule: Schedule | None = None, noise: bool = True,
                  seed: int = 0, start_ns: int = 0):
@@ -338,10 +341,16 @@ class SimulatedRobot(SimulatedHardware):
 
     @property
     def fallen(self) -> bool:
-        """Whether the base lies on the ground or is tilted by more than 60 degrees."""
-        upright = self.data.xmat[self._base][8]
-        low = self.data.xpos[self._base][2] < 0.4 * self._controller.height
-        return bool(upright < 0.5 or low)
+        """
+        Whether the base is tilted by more than 60 degrees, or came down faster than one sits down.
+
+        A robot that has sat down lies on the ground as well, and has not fallen.
+        """
+        return bool(self.data.xmat[self._base][8] < 0.5 or (self._low and self._dropped))
+
+    @property
+    def _low(self) -> bool:
+        return bool(self.data.xpos[self._base][2] < 0.4 * self._controller.height)
 
     def _take_over(self) -> None:
         self._controller.reset()
@@ -362,6 +371,8 @@ class SimulatedRobot(SimulatedHardware):
         for substep in range(self._substeps):
             self._apply(self._targets, substep * self.plant.timestep)
             mujoco.mj_step(self.model, self.data)
+        speed = self.data.qvel[self._free_dofs[2]]
+        self._dropped = self._low and (self._dropped or bool(speed < -DROP))
 
     def _apply(self, targets: JointTargets, elapsed: float) -> None:
         if self._command is not None:
