@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from benchmarks.walking_robots import Laboratory, Push, bumps, walk
-from benchmarks.zoo.robots import MissingRobot
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import LegOdometry, Measurement
 from legged_dynamics.exceptions import ConfigurationError
@@ -212,16 +211,3 @@ def test_a_standing_robot_keeps_all_its_feet_when_it_is_pushed():
     away = found.position - found.position[found.between(1.0, 1.2)].mean(axis=0)
     assert 0.01 < np.linalg.norm(away, axis=1).max() < 0.06
     assert np.linalg.norm(away[-50:], axis=1).max() < 0.03
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('side', [(0.6, 0.0, 0.0), (0.0, -0.6, 0.0)])
-def test_a_standing_robot_steps_where_its_support_does_not_suffice(side):
-    try:
-        lab = Laboratory('go2')
-    except MissingRobot as missing:
-        pytest.skip(str(missing))
-    found = walk(lab, 'stand', lambda t: (0.0, 0.0, 0.0), 6.0, [Push(1.5, 0.3, side)])
-    assert not found.cause
-    assert not found.bearing.all()
-    assert found.bearing[-200:].all()
