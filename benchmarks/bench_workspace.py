@@ -103,11 +103,11 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
     """Return what each stage of the last tick costs, by name."""
     feet = controller._stances[state.contact.tobytes()]
     s, memory, inputs, held = feet.arrays, feet.memory, controller._inputs, controller._held
-    parameters, gains = controller._parameters, controller._gains
+    parameters, gains, moved = controller._parameters, controller._gains, controller._unmoved
     out, up = np.zeros(codes.OUTPUT.effort + 12 + 28), tuple(state.rotation[2])
     first, inverse = lean_kernel(propagate_velocity), lean_kernel(invert_legs)
     threshold = float(parameters[codes.PARAMETER.threshold])
-    find_dynamics(s, parameters, held, inputs)
+    find_dynamics(s, parameters, held, moved, inputs)
     find_forces(s, memory, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out)
     at = codes.OUTPUT
     even, free = memory.shares.copy(), out[at.effort:at.effort + 12].copy()
@@ -127,7 +127,7 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
         'stage 2, of which: singular values and inverses of the legs':
             lambda: inverse(s, threshold),
         'stages 1 and 2: exact workspace dynamics':
-            lambda: find_dynamics(s, parameters, held, inputs),
+            lambda: find_dynamics(s, parameters, held, moved, inputs),
         'stage 2 with a big base, on top':
             lambda: reduce_big_base(s, scratch, BIG_BASE, inputs[12:18]),
         'stage 3: errors, wanted acceleration, force, inverse dynamics':

@@ -14,7 +14,7 @@ import hashlib
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +137,17 @@ POSES = (
     (1.5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
 )
 DURATION = sum(seconds for seconds, _, _ in POSES)
+# What the walking robot is told when [s], velocities in m/s and rad/s; and when it is pushed, for
+# 0.2 s, by which part of its weight.
+WALK: tuple[tuple[float, dict[str, Any]], ...] = (
+    (2.0, {'gait': 'trot', 'cmd_vel': (0.4, 0.0, 0.0)}),    # ahead
+    (7.0, {'cmd_vel': (0.2, 0.0, 0.5)}),                    # turns
+    (11.0, {'cmd_vel': (0.0, 0.2, 0.0)}),                   # sideways
+    (14.0, {'cmd_vel': (0.2, 0.0, 0.0)}),                   # is pushed on the way
+    (17.0, {'gait': 'stand'}),
+    (19.5, {'posture': 'sit'}),
+)
+WALKED, PUSHED, PUSH = 24.0, 15.0, (0.0, 0.3, 0.0)
 CONTROLLER = 'workspace_controller'
 NODE = 'body_motion'
 ANSWER = f'/{NODE}/answer'
@@ -147,22 +158,26 @@ ACKNOWLEDGING = 60.0    # s for the controller to have the motion
 
 class Motion:
     """
-    Sends the motion at a fixed simulated time: time waits for its answers, too.
-
-    It starts where the controller says the body is wanted.
+    Sends messages to the controller at fixed simulated times: time waits for its answers, too.
 
     Parameters
     ----------
     bus : CycloneBus
         Of a process that spins it.
+    topics : mapping of str to str
+        Topics of the messages, and their types.
+    events : sequence of (float, callable)
+        Simulated time [s], rising, and what returns the messages that are due then, as pairs of
+        topic and message, from where the controller says that the body is wanted.
 
     """
 
-    def __init__(self, bus: Any):
+    def __init__(self, bus: Any, topics: Mapping[str, str],
+                 events: Sequence[tuple[float, Callable[[Any], Sequence[tuple[str, Any]]]]]):
         from legged_dynamics.middleware.parameters import StandaloneDialect
         from legged_dynamics.nodes.lock_step import BEGIN_NS
         self._dialect = dialect = StandaloneDialect()
-        self._begin, self._sent = BEGIN_NS + round(1e9 * BEGIN), False
+        self._events = [(BEGIN_NS + round(1e9 * time), send) for time, send in events]
         self._node = node = bus.create_node(NODE)
         # A simulator in lock-step counts the subscriptions of the robot's topics.
         self._ears = [node.create_raw_subscription(kind, topic, lambda cdr, now: None, 10)
@@ -171,24 +186,27 @@ class Motion:
         node.create_subscription(dialect.message('geometry_msgs/msg/PoseStamped'),
                                  f'{CONTROLLER}/body_reference', self._on_reference,
                                  dialect.qos.reliable(1000))
-        self._trajectory = node.create_publisher(
-            dialect.message('trajectory_msgs/msg/MultiDOFJointTrajectory'),
-            f'{CONTROLLER}/body_trajectory', dialect.qos.reliable(1))
+        self._topics = {topic: node.create_publisher(dialect.message(kind), topic,
+                                                     dialect.qos.reliable(1))
+                        for topic, kind in topics.items()}
         self._answers = node.create_publisher(dialect.message('sensor_msgs/msg/JointState'),
                                               ANSWER, dialect.qos.latched)
-        self._answer(self._begin - 1)
+        self._answer(self._events[0][0] - 1)
 
     def _on_reference(self, message: Any) -> None:
         from legged_dynamics import conversions as convert
         from legged_dynamics.exceptions import MiddlewareError
         pose = convert.read_pose(message)
-        if self._sent or pose.stamp_ns < self._begin:
+        if not self._events or pose.stamp_ns < self._events[0][0]:
             return
-        self._sent = True
-        self._trajectory.publish(trajectory(self._dialect, pose.position, pose.orientation))
-        # Time stands still at this sample until the controller has it.
-        if not self._trajectory.wait_for_acks(ACKNOWLEDGING):
-            raise MiddlewareError(f'{CONTROLLER} does not receive its trajectory; see its log')
+        for topic, sent in self._events.pop(0)[1](pose):
+            self._topics[topic].publish(sent)
+            # Time stands still at this sample until the controller has it.
+            if not self._topics[topic].wait_for_acks(ACKNOWLEDGING):
+                raise MiddlewareError(f'{CONTROLLER} does not receive {topic}; see its log')
+        if self._events:
+            self._answer(self._events[0][0] - 1)
+            return
         self._answer(EVER_AFTER)
         for ear in self._ears:
             self._node.destroy_subscription(ear)
@@ -196,6 +214,52 @@ class Motion:
     def _answer(self, ns: int) -> None:
         from legged_dynamics.nodes.lock_step import answer
         self._answers.publish(answer(self._dialect, ns, None))
+
+
+def moving_the_body(bus: Any) -> Motion:
+    """
+    Return the motion of the body on standing feet, `POSES`.
+
+    Parameters
+    ----------
+    bus : CycloneBus
+        Of a process that spins it.
+
+    """
+    from legged_dynamics.middleware.parameters import StandaloneDialect
+    dialect, topic = StandaloneDialect(), f'{CONTROLLER}/body_trajectory'
+    return Motion(bus, {topic: 'trajectory_msgs/msg/MultiDOFJointTrajectory'}, [
+        (BEGIN, lambda pose: [(topic, trajectory(dialect, pose.position, pose.orientation))])])
+
+
+def walking(bus: Any) -> Motion:
+    """
+    Return the walk `WALK`.
+
+    Parameters
+    ----------
+    bus : CycloneBus
+        Of a process that spins it.
+
+    """
+    from legged_dynamics import conversions as convert
+    from legged_dynamics.middleware.parameters import StandaloneDialect
+    dialect = StandaloneDialect()
+    kinds = {'cmd_vel': 'geometry_msgs/msg/TwistStamped',
+             f'{CONTROLLER}/gait': 'std_msgs/msg/String',
+             f'{CONTROLLER}/posture': 'std_msgs/msg/String'}
+
+    def message(topic: str, value: Any) -> Any:
+        if topic != 'cmd_vel':
+            return convert.string(dialect, value)
+        made = dialect.message(kinds[topic])()
+        made.twist.linear.x, made.twist.linear.y, made.twist.angular.z = value
+        return made
+
+    def sender(told: Mapping[str, Any]) -> Callable[[Any], list[tuple[str, Any]]]:
+        return lambda pose: [(topic, message(topic, told[topic.split('/')[-1]]))
+                             for topic in kinds if topic.split('/')[-1] in told]
+    return Motion(bus, kinds, [(time, sender(told)) for time, told in WALK])
 
 
 def trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> Any:
@@ -257,16 +321,18 @@ def add_parser(verbs: Any) -> None:
         description='Runs simulator, estimator and recorder as separate processes on a DDS bus on '
         'the loopback interface, then analyses the recording. Needs no ROS and no display. The '
         'exit code is 3 when the robot fell.')
-    parser.add_argument('--motion', choices=('walk', 'body'), default='walk',
-                        help="walk: by the robot's own controller; body: stands up, crouches, "
-                        'sways, pitches and yaws under workspace_controller '
+    parser.add_argument('--motion', choices=('walk', 'body', 'own'), default='walk',
+                        help='walk: stands, trots ahead, turns, goes sideways, is pushed and sits '
+                        'down under workspace_controller; body: stands up, crouches, sways, '
+                        "pitches and yaws under it; own: by the simulated robot's own controller "
                         '(default: %(default)s)')
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='where bag, logs and report go; default: demo/<date and time>')
     parser.add_argument('--robot', default='anymal_class', metavar='NAME',
                         help='robot with a URDF beside its YAML (default: %(default)s)')
-    parser.add_argument('--schedule', default=SCHEDULE, metavar='TEXT',
-                        help='of a walk: behaviours with seconds (default: %(default)s)')
+    parser.add_argument('--schedule', metavar='TEXT',
+                        help='behaviours with seconds of --motion own, which it implies (default: '
+                        f'{SCHEDULE})')
     parser.add_argument('--speed', type=float, default=1.0, metavar='X',
                         help='greatest real-time factor; 0: as fast as the machine can '
                         '(default: %(default)g)')
@@ -300,6 +366,9 @@ def run(args: argparse.Namespace) -> int:
     yaml, urdf = robot_files(args.robot)
     if urdf is None:
         raise ConfigurationError(f'--robot: expected a robot with a URDF beside {yaml}')
+    if args.schedule is not None:
+        args.motion = 'own'
+    args.schedule = args.schedule or SCHEDULE
     Schedule.from_text(args.schedule)       # says what is wrong with it before all else
     out = args.out or Path('demo') / time.strftime('%Y%m%d_%H%M%S')
     bag = out / 'bag'
@@ -307,7 +376,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f'--out: {bag} exists already; choose another folder')
     out.mkdir(parents=True, exist_ok=True)
     with interrupted_at_once():
-        compile_first(ESTIMATOR, *((CONTROLLER,) if args.motion == 'body' else ()))
+        compile_first(ESTIMATOR, *((CONTROLLER,) if args.motion != 'own' else ()))
     outcome = record_live(yaml, urdf, args, out)
     _say('Analysing the recording')
     warnings, remarks = outcome.warnings(), outcome.remarks(args.speed)
@@ -343,7 +412,7 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
     from legged_dynamics.model import RobotConfig
     from legged_dynamics.simulation import Schedule
 
-    body = args.motion == 'body'
+    own = args.motion == 'own'
     command = [sys.executable, '-m', 'legged_dynamics.cli']
     parameters = ['--ros-args', '--params-file', str(yaml),
                   '-p', f'robot_description:={urdf.resolve()}']
@@ -351,8 +420,8 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
         '-p', f'qos_overrides.{topic}.subscription.reliability:=reliable',
         '-p', f'qos_overrides.{topic}.subscription.depth:={10 * WINDOW}')]
     answering = [*parameters, '-p', 'use_sim_time:=true', *reliable]
-    duration = MARGIN + (DURATION if body else
-                         Schedule.from_text(args.schedule).duration)
+    duration = MARGIN + {'body': BEGIN + DURATION, 'walk': WALKED,
+                         'own': Schedule.from_text(args.schedule).duration}[args.motion]
     outputs = [f'/{ESTIMATOR}/{foot.link}/{name}' for foot in RobotConfig.from_yaml(yaml).feet
                for name in ('wrench', 'contact')] + [f'/{ESTIMATOR}/external_torque']
     answers = [f'/{name}/answer:{WINDOW}' for name in (ESTIMATOR, RECORDER)]
@@ -377,17 +446,21 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
                                              '/ground_truth/odom', '--port', str(args.port)])
                     processes.wait_until(lambda: processes.said('view', 'View:'), STARTING)
                     _say(processes.log('view')[0])
-                schedule, motion = args.schedule, None
-                if body:
-                    processes.start('controller', [*command, 'run', CONTROLLER,
-                                                   *answering])
-                    motion = Motion(bus)
+                schedule, motion, pushes = args.schedule, None, list[str]()
+                if not own:
+                    processes.start('controller', [
+                        *command, 'run', CONTROLLER, *answering,
+                        '-p', f'walking.command_timeout:={WALKED}'])
+                    motion = moving_the_body(bus) if args.motion == 'body' else walking(bus)
                     schedule = 'stand 1'
                     answers += [f'/{CONTROLLER}/answer', ANSWER]
-                    duration += BEGIN
+                if args.motion == 'walk':
+                    pushes = ['-p', f'simulation.push.time:={PUSHED}',
+                              '-p', f'simulation.push.force:={list(PUSH)}']
                 processes.start('simulator', [
                     *command, 'run', 'simulated_robot', *parameters,
-                    '-p', f"schedule:='{schedule}'", '-p', f'lock_step.answers:={answers}',
+                    *pushes, '-p', f"schedule:='{schedule}'",
+                    '-p', f'lock_step.answers:={answers}',
                     '-p', 'lock_step.listeners:=1',
                     '-p', f'lock_step.speed:={args.speed}',
                     '-p', f'lock_step.duration:={duration}'])
@@ -414,7 +487,7 @@ def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
     bus.create_node('demo').create_subscription(
         dialect.message('rosgraph_msgs/msg/Clock'), '/clock',
         lambda message: heard.append(convert.stamp_ns(message.clock)), dialect.qos.best_effort(1))
-    title = 'Walking' if motion is None else 'Moving the body'
+    title = 'Moving'
     moved = looked = time.monotonic()
     with closing(ProgressBar(title)) as bar:        # also when it fails: the cursor is hidden
         while True:

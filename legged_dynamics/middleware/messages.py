@@ -87,6 +87,9 @@ DEFINITIONS = {
     'geometry_msgs/msg/Twist': """
         Vector3 linear
         Vector3 angular""",
+    'geometry_msgs/msg/TwistStamped': """
+        std_msgs/Header header
+        Twist twist""",
     'geometry_msgs/msg/TwistWithCovariance': """
         Twist twist
         float64[36] covariance""",

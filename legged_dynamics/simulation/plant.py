@@ -53,6 +53,13 @@ class WalkerSettings(SimulationSettings):
         'Speed after an impact by that before; 0.1353 is critical damping.', 0.01, 0.9)
     drop_height: float = setting(
         'simulation.drop_height', 0.0, 'm', 'Height of the feet at the start.', 0.0, 1.0)
+    push_time: float = setting(
+        'simulation.push.time', 0.0, 's', 'When the base is pushed; 0: never.', 0.0, 1e6)
+    push_duration: float = setting(
+        'simulation.push.duration', 0.2, 's', 'How long the base is pushed.', 0.0, 1e3)
+    push_force: list[float] = setting(
+        'simulation.push.force', [0.0, 0.0, 0.0], '',
+        'Push on the base along x, y, z of the world, in weights of the robot.', -10.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -154,6 +161,8 @@ class Plant(Hardware):
         Friction coefficient of the feet; time constant of their rubber [s].
     restitution, drop_height : float
         Speed after an impact by that before; height of the feet at the start [m].
+    push_time, push_duration, push_force : float, float, list of float
+        When and how long the base is pushed [s]; force in weights of the robot, world axes.
     gait : TrotSettings
         How the robot stands and trots.
     physics : str
@@ -171,6 +180,9 @@ class Plant(Hardware):
     contact_time: float
     restitution: float
     drop_height: float
+    push_time: float
+    push_duration: float
+    push_force: list[float]
     gait: TrotSettings
     physics: str = ''
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.simulation.gait import TrotClock
 from legged_dynamics.simulation.hardware import SimulatedHardware
@@ -156,6 +157,8 @@ class ExerciseController(QuadrupedController):
 # The stand-in for the own controller of a robot on flat feet: it holds its joints, and stands.
 
 
+# Speed from which a base that comes down to the ground has fallen and not sat down [m/s].
+DROP = 0.5
 LENGTH = 0.1    # m: that arm of a moment on a sole counts as much as its force
 
 
@@ -258,6 +261,7 @@ class SimulatedRobot(SimulatedHardware):
     """
 
     plant: Plant
+    _dropped = False
 
     def __init__(self, plant: Plant, *, schedule: Schedule | None = None, noise: bool = True,
                  seed: int = 0, start_ns: int = 0):
@@ -337,20 +341,38 @@ class SimulatedRobot(SimulatedHardware):
 
     @property
     def fallen(self) -> bool:
-        """Whether the base lies on the ground or is tilted by more than 60 degrees."""
-        upright = self.data.xmat[self._base][8]
-        low = self.data.xpos[self._base][2] < 0.4 * self._controller.height
-        return bool(upright < 0.5 or low)
+        """
+        Whether the base is tilted by more than 60 degrees, or came down faster than one sits down.
+
+        A robot that has sat down lies on the ground as well, and has not fallen.
+        """
+        return bool(self.data.xmat[self._base][8] < 0.5 or (self._low and self._dropped))
+
+    @property
+    def _low(self) -> bool:
+        return bool(self.data.xpos[self._base][2] < 0.4 * self._controller.height)
 
     def _take_over(self) -> None:
         self._controller.reset()
 
+    def _push(self) -> None:
+        """Push the base while it is time."""
+        plant = self.plant
+        if not plant.push_time:
+            return
+        begun = plant.push_time <= self.time < plant.push_time + plant.push_duration
+        weight = GRAVITY * self.model.body_subtreemass[self._base]
+        self.data.xfrc_applied[self._base, :3] = weight * begun * np.array(plant.push_force)
+
     def _advance(self, period: float) -> None:
+        self._push()
         if self._command is None:
             self._targets = self._controller.update(period, self.behaviour)
         for substep in range(self._substeps):
             self._apply(self._targets, substep * self.plant.timestep)
             mujoco.mj_step(self.model, self.data)
+        speed = self.data.qvel[self._free_dofs[2]]
+        self._dropped = self._low and (self._dropped or bool(speed < -DROP))
 
     def _apply(self, targets: JointTargets, elapsed: float) -> None:
         if self._command is not None:

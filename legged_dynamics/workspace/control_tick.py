@@ -174,7 +174,7 @@ def _report(feet, states, singular, inertia, bias, memory, out, nv):
 
 
 @lean_kernel
-def find_dynamics(s, parameters, held, inputs):
+def find_dynamics(s, parameters, held, moved, inputs):
     """
     Run stages 1 and 2: fill everything in ``s`` from its q and v and the base's motion.
 
@@ -186,6 +186,8 @@ def find_dynamics(s, parameters, held, inputs):
         At the places `PARAMETER`.
     held : (nv,) array [rad or m]
         Positions that joints which do not move the feet should keep.
+    moved : (nv,) array [rad/s^2 or m/s^2]
+        Accelerations of joints that are moved instead, as those of swinging legs; NaN for others.
     inputs : (42,) array
         Pose and twist of the base, target; at the places `INPUT`.
 
@@ -196,6 +198,8 @@ def find_dynamics(s, parameters, held, inputs):
     for j in range(s.v.shape[0]):
         s.posture[j] = (parameters[PARAMETER.posture_stiffness] * (held[j] - s.q[j])
                         - parameters[PARAMETER.posture_damping] * s.v[j])
+        if not math.isnan(moved[j]):
+            s.posture[j] = moved[j]
     for i in range(s.lean.shape[0]):
         # Only the difference from the vertical is stored: the dynamics kernels use one normal.
         normal = rotate_back(load9(inputs, 0), load3(s.touch[i], 0))

@@ -161,6 +161,38 @@ class _ForceRequests:
 
 
 # -------------------------------------------------------------------------------------------------
+# Legs that do not all bear.
+
+
+@dataclass(frozen=True, eq=False)
+class LegPlan:
+    """
+    Which feet bear the body at a tick, and how the other legs move.
+
+    Attributes
+    ----------
+    bearing : (nf,) array of bool
+        Feet that get forces of the ground.
+    most : (nf,) array [N]
+        Largest normal force of each foot: it grows after a touch-down and shrinks before a
+        lift-off, so that efforts do not jump.
+    moved : (nv,) array [rad/s^2 or m/s^2]
+        Accelerations of the joints of other legs; NaN for joints that keep their posture.
+    stepping : bool
+        Whether the feet may fail to produce the required wrench for any length of time.
+    gains : (5, 6) array, optional
+        Gains of the base, as `WorkspaceSettings.gains`; the settings' by default.
+
+    """
+
+    bearing: np.ndarray
+    most: np.ndarray
+    moved: np.ndarray
+    stepping: bool = True
+    gains: np.ndarray | None = None
+
+
+# -------------------------------------------------------------------------------------------------
 # The controller.
 
 
@@ -223,6 +255,7 @@ class WorkspaceController:
         self.feet = tuple(foot.link for foot in config.feet)
         self._config = config
         self._integral, self._inputs = np.zeros(6), np.zeros(INPUT.width)
+        self._unmoved = np.full(self.model.nv, np.nan)
         self.configure(settings)
         self.reset()
 
@@ -275,7 +308,7 @@ class WorkspaceController:
 
     def update(self, state: BodyState, measurement: Measurement, target: BodyTarget,
                asked: Mapping[int, AskedForce] | None = None,
-               ground: Ground | None = None) -> WorkspaceCommand:
+               ground: Ground | None = None, legs: LegPlan | None = None) -> WorkspaceCommand:
         """
         Return efforts that move the base towards its target and give feet their desired forces.
 
@@ -291,6 +324,9 @@ class WorkspaceController:
             Requested forces by the foot's number; the 'even' division ignores them.
         ground : Ground, optional
             Known normals of the ground, in addition to what the places of the feet tell.
+        legs : LegPlan, optional
+            Which feet bear how much, and how the other legs move; without one, the feet in
+            contact bear and the other legs stay as they are.
 
         Returns
         -------
@@ -312,7 +348,10 @@ class WorkspaceController:
         inputs[12:18], inputs[INPUT.target:] = state.twist, target.packed
         step = self._time_step(stamp)
         dt = step if self._integrate else 0.0
-        feet = self._feet_of(state, q)
+        contact = state.contact if legs is None else legs.bearing
+        feet = self._feet_of(contact, q)
+        moved = self._unmoved if legs is None else legs.moved
+        gains = self._gains if legs is None or legs.gains is None else legs.gains
         out = np.zeros(OUTPUT.effort + nv + 7 * nf)
         # Singular values are not known for legs that are not in contact.
         out[OUTPUT.effort + nv + 6 * nf:] = np.nan
@@ -323,26 +362,30 @@ class WorkspaceController:
             s.q[:], s.v[:] = q, v
             self._look_at_ground(state, ground)
             feet.stand_on(self.ground)
-            find_dynamics(s, self._parameters, self._held, inputs)
+            feet.bear(None if legs is None else legs.most)
+            find_dynamics(s, self._parameters, self._held, moved, inputs)
             if self._big_base:
                 reduce_big_base(s, feet.scratch, BIG_BASE, inputs[12:18])
             wanted = self._seek(feet, state, asked or {}, inputs, step, out)
-            find_forces(s, memory, self._method, self._gains, self._integral, inputs, dt, out)
+            find_forces(s, memory, self._method, gains, self._integral, inputs, dt, out)
             outcome = self._divide(feet, inputs, out)
             faults |= find_efforts(s, memory, self._method, outcome, self._parameters, out)
             if wanted:
                 requests = {'asked': wanted, 'clipped': self._explain(feet, state, wanted)}
-            faults |= self._out_of_patience(stamp, faults)
+            # On two feet the moment about the line through them is missed in every step.
+            faults |= self._out_of_patience(stamp, 0 if legs is not None and legs.stepping
+                                            else faults)
             self._last = feet
         else:
             wanted_acceleration(inputs[INPUT.body:INPUT.target], inputs[INPUT.target:],
                                 self._gains, self._integral, 0.0, out[:24].reshape(4, 6))
             faults |= int(WorkspaceFault.NO_STANCE)
-        self._integrate = not faults & _STUCK
+        self._integrate = not faults & (_STUCK if legs is None or not legs.stepping
+                                        else codes.EFFORT_LIMIT)
         if faults & _LIMP:
             out[OUTPUT.effort:OUTPUT.effort + nv] = 0.0
         out.setflags(write=False)
-        return WorkspaceCommand(stamp, WorkspaceFault(faults), state.contact, nv, out, **requests)
+        return WorkspaceCommand(stamp, WorkspaceFault(faults), contact, nv, out, **requests)
 
     def forces(self) -> dict[int, np.ndarray]:
         """Return the last commanded forces on the feet in contact, (3,) [N], world axes."""
@@ -473,14 +516,14 @@ class WorkspaceController:
         self._newest = stamp
         return step if 0.0 < step <= LONGEST_TICK else 0.0
 
-    def _feet_of(self, state: BodyState, q: np.ndarray) -> StanceFeet:
+    def _feet_of(self, contact: np.ndarray, q: np.ndarray) -> StanceFeet:
         """Return the arrays of the feet in contact; note the posture when the stance changes."""
-        key = state.contact.tobytes()
+        key = contact.tobytes()
         if key != self._stance:
             self._stance, self._held = key, q.copy()
         if key not in self._stances:
-            self._stances[key] = StanceFeet(self.model, self._config.feet, state.contact,
-                                              self.settings)
+            self._stances[key] = StanceFeet(self.model, self._config.feet, contact,
+                                            self.settings)
         return self._stances[key]
 
     def _out_of_patience(self, stamp: int, faults: int) -> int:

@@ -431,7 +431,7 @@ class DivisionProgram(NamedTuple):
 
 
 def foot_cone(foot: Foot, friction: float, minimum: float,
-              margin: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+              margin: float = 0.0, most: float = np.inf) -> tuple[np.ndarray, np.ndarray]:
     """
     Return the inequalities ``A w >= b`` on the wrench of one foot.
 
@@ -445,6 +445,8 @@ def foot_cone(foot: Foot, friction: float, minimum: float,
         Least normal force.
     margin : float
         Fraction of a sole, at its edges, in which the centre of pressure must not lie.
+    most : float [N]
+        Largest normal force.
 
     Returns
     -------
@@ -454,13 +456,15 @@ def foot_cone(foot: Foot, friction: float, minimum: float,
         Lower bounds.
 
     """
-    A, b = contact_inequalities(FrictionCone(friction, facets=FACETS, minimum=minimum),
+    A, b = contact_inequalities(FrictionCone(friction, facets=FACETS, minimum=minimum,
+                                             maximum=most),
                                 foot.shrunk(margin), np.eye(3))
     return as_wrenches(foot, A), b
 
 
 def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, minimum: float,
-                 ground: np.ndarray | None = None, upright: float = 1.0) -> DivisionProgram:
+                 ground: np.ndarray | None = None, upright: float = 1.0,
+                     most: float = np.inf) -> DivisionProgram:
     """
     Return the program for some feet.
 
@@ -478,9 +482,11 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
         Taken as it is; level by default.
     upright : float [1/m]
         Missing newtons at the base that count as much as one missing newton metre.
+    most : float [N]
+        Largest normal force of each foot.
 
     """
-    found = [foot_cone(foot, friction, minimum) for foot in feet]
+    found = [foot_cone(foot, friction, minimum, most=most) for foot in feet]
     if ground is None:
         ground = np.tile(np.eye(3).ravel(), (len(feet), 1))
     k = max(len(b) for _, b in found)

@@ -47,7 +47,7 @@ class WorkspaceSettings(CheckedSettings):
         'gains.windup.linear', 2.0, 'm/s^2',
         'Largest acceleration that the integral term may contribute.', 0.0, 100.0)
     angular_windup: float = setting(
-        'gains.windup.angular', 4.0, 'rad/s^2',
+        'gains.windup.angular', 20.0, 'rad/s^2',
         'Largest angular acceleration that the integral term may contribute.', 0.0, 1000.0)
     linear_acceleration_limit: float = setting(
         'limits.acceleration.linear', 8.0, 'm/s^2',

@@ -21,6 +21,8 @@ from legged_dynamics.workspace.stance_arrays import GROUP, articulated_scratch, 
 # Missing newtons at the base that count as much as one missing newton metre [1/m]: a body that is
 # pushed away should stay upright.
 UPRIGHT = 10.0
+# Largest normal force of a foot without a limit, in weights of the robot.
+MOST = 100.0
 
 
 class StanceFeet:
@@ -68,9 +70,12 @@ class StanceFeet:
         self._standing, self._seen, self._version = standing, -1, -1
         self._margin = settings.sole_margin
         self._minimum = settings.minimum_load * model.total_mass * GRAVITY
+        self._unlimited, self._most = MOST * model.total_mass * GRAVITY, None
         self.program = division_program(
             standing, table.size, nv, settings.friction, self._minimum,
-            self.arrays.ground, UPRIGHT)
+            self.arrays.ground, UPRIGHT, self._unlimited)
+        # The last two rows of a foot's cone are its least and its largest normal force.
+        self._loads = [int(cone[:, 0].sum()) - 2 for cone in self.program.cones]
         weights = table.rows.scales(1.0, settings.moment_arm ** -2)
         group = [next(g for g, row in enumerate(self.arrays.groups)
                       if start in row[GROUP.members:GROUP.members + row[GROUP.n_rows]])
@@ -101,8 +106,26 @@ class StanceFeet:
         self._version = ground.version
         for cone, foot, friction in zip(self.program.cones, self._standing,
                                         ground.friction[self.members]):
-            A, _ = foot_cone(foot, float(friction), self._minimum, self._margin)
+            A, _ = foot_cone(foot, float(friction), self._minimum, self._margin, self._unlimited)
             cone[:len(A), 1:] = A
+
+    def bear(self, most: np.ndarray | None) -> None:
+        """
+        Limit the normal forces of these feet.
+
+        Parameters
+        ----------
+        most : (nf,) array [N], optional
+            Largest normal force of all feet of the robot; none by default.
+
+        """
+        if most is None and self._most is None:
+            return
+        self._most = most
+        for i, (foot, row) in enumerate(zip(self.members, self._loads)):
+            limit = self._unlimited if most is None else min(most[foot], self._unlimited)
+            self.program.bounds[i, row] = min(self._minimum, 0.5 * limit)
+            self.program.bounds[i, row + 1] = -limit
 
     # ---- forces on single feet, in world axes ----------------------------------------------
 
@@ -208,7 +231,7 @@ class StanceFeet:
         rows = cone[(cone[:, 0] != 0.0) & (np.abs(cone[:, 4:]).max(axis=1) == 0.0), 1:4]
         if local[2] < self._minimum:
             return f'a normal force below {self._minimum:.0f} N'
-        if (rows[:-1] @ local < -1e-9 * np.linalg.norm(force)).any():
+        if (rows[:-2] @ local < -1e-9 * np.linalg.norm(force)).any():
             return 'outside the friction cone'
         own = self.arrays.jacobian[start:start + 3]
         free = self.arrays.M[6:] @ self.memory.acceleration + self.arrays.h[6:]

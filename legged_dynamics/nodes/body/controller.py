@@ -27,6 +27,8 @@ from legged_dynamics.nodes.body.output import SETTINGS as OUTPUT_SETTINGS
 from legged_dynamics.nodes.body.output import BodyPostures, StateOutput
 from legged_dynamics.nodes.body.targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.nodes.body.targets import BodyTargets
+from legged_dynamics.nodes.body.walking import SETTINGS as WALK_SETTINGS
+from legged_dynamics.nodes.body.walking import BodyWalk
 from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_input import Commands
@@ -51,7 +53,8 @@ class BodySettings(CheckedSettings):
 
     stance: str = setting(
         'stance', 'detected', '',
-        'Which feet count as in contact: those detected, or all.', choices=('detected', 'all'))
+        'Which feet count as in contact: detected: all that are not seen in the air, and the '
+        'robot may walk; all: every foot, always.', choices=('detected', 'all'))
     sensor_patience: float = setting(
         'sensor_patience', 0.5, 's',
         'How long the body is held without the IMU before the robot is let go limp.', 0.0, 10.0)
@@ -59,12 +62,14 @@ class BodySettings(CheckedSettings):
 
 SETTINGS = (
     *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
-    *OUTPUT_SETTINGS, *BodySettings.table(),
+    *OUTPUT_SETTINGS, *WALK_SETTINGS, *BodySettings.table(),
 )
 # Without the IMU, joint states must still be answered before the guard's time-out.
 DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
 # How often the ground that the estimator has seen is read [ns].
 GROUND_EVERY_NS = 100_000_000
+# A body that stays as far off its target [m], or leans as much [rad], for so long [s] is reported.
+SAGGING, LEANING, LASTING = 0.015, 0.026, 3.0
 BLIND = 'no IMU reading: the body is held by the legs alone'
 
 
@@ -79,8 +84,9 @@ class BodyController(ControllerNode):
     """
 
     settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
-    live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.')
+    live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.', 'gait', 'walking.')
     _controller: WorkspaceController | None = None
+    target: BodyTarget
 
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect, self._changing, settled=self._settled)
@@ -127,6 +133,7 @@ class BodyController(ControllerNode):
         self._targets = BodyTargets(self.common, self._no_target)
         self._postures = BodyPostures(self.common, self._targets, self._no_posture, self._holds,
                                       self._anew)
+        self._walk = BodyWalk(self.common, self._no_walk)
         self._forget()
         self.listen(self._build, self._take)
 
@@ -144,6 +151,7 @@ class BodyController(ControllerNode):
         self.lost = ''
         self._started = self._settling = False
         self._blind_ns: int | None = None
+        self._upright_ns = 0
         self._ground: Ground | None = None
         self._ground_ns = -GROUND_EVERY_NS
 
@@ -160,6 +168,7 @@ class BodyController(ControllerNode):
         self._odometry = LegOdometry(model, config, values(ODOMETRY_SETTINGS))
         self._targets.build(controller, config)
         self._postures.build(controller, config)
+        self._walk.build(model, config)
         if first:
             self._topics = StateOutput(self.common, controller)
             self.join(model, config)
@@ -185,6 +194,7 @@ class BodyController(ControllerNode):
         command = self._controller.update(
             state, measurement, BodyTarget.of(state.position, state.rotation),
             {0: AskedForce(np.array([0.0, 0.0, 1.0]))} if measurement.stamp_ns else {})
+        self._walk.walker.rehearse(state, measurement, self._controller)
         self._targets.rehearse(state, measurement.position)
         self._controller.margins(command, state, measurement.position)
 
@@ -197,6 +207,7 @@ class BodyController(ControllerNode):
         self._odometry.reset()
         self._targets.reference.settings = self._controller.settings
         self._postures.posture.reset()
+        self._walk.reset()
         self._forget()
 
     def _changing(self, values: dict[str, Any]) -> None:
@@ -204,6 +215,7 @@ class BodyController(ControllerNode):
         settings = WorkspaceSettings.from_parameters(
             {setting.name: values[setting.name] for setting in WORKSPACE_SETTINGS})
         if self._controller is not None:
+            self._walk.configure(values)
             self._controller.configure(settings)
             self._targets.reference.settings = settings
 
@@ -244,6 +256,9 @@ class BodyController(ControllerNode):
         detected = (self.parameters['stance'] == 'detected'
                     and not self._postures.posture.active)
         contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
+        if contact is not None and self._started:
+            # What is planned and felt: a doubt of the detector must not unload a foot in need.
+            contact = self._walk.walker.trusted
         self.efforts.screen.stance = contact
         state = self._odometry.update(measurement, contact)
         self.reaction, self.state, self._position = reaction, state, measurement.position
@@ -258,12 +273,24 @@ class BodyController(ControllerNode):
             self._started = True
             self._targets.start(measurement.stamp_ns, state.position, state.rotation)
         self._targets.plan(state, measurement.position)
-        self.target = self._targets.reference.at(measurement.stamp_ns)
+        legs = None
+        if contact is not None:
+            walked = self._walk.walker.walking
+            plan = self._walk.step(state, measurement, reaction)
+            legs = plan.legs
+            if walked and not self._walk.walker.walking:
+                self._targets.start(measurement.stamp_ns, self.target.position,
+                                    self.target.rotation)
+            elif self._walk.walker.walking and not walked:
+                self._targets.stay(measurement.stamp_ns)
+        self.target = (plan.target if legs is not None and self._walk.walker.walking
+                       else self._targets.reference.at(measurement.stamp_ns))
         if not 0 <= measurement.stamp_ns - self._ground_ns < GROUND_EVERY_NS:
             self._ground_ns = measurement.stamp_ns
             self._ground = Ground.of_reaction(reaction, state)
-        command = self._controller.update(state, measurement, self.target, self.asked(),
-                                         self._ground)
+        asked = {} if self._walk.walker.walking else self.asked()
+        command = self._controller.update(state, measurement, self.target, asked,
+                                          self._ground, legs)
         self.command = command
         self._postures.step(measurement.stamp_ns, command.error)
         loose = self._postures.posture.loose
@@ -298,11 +325,17 @@ class BodyController(ControllerNode):
         """Return in a word what the body does."""
         if self.lost:
             return 'lost'
-        return 'idle' if self.command is None or not self._started else self._postures.mode
+        if self.command is None or not self._started:
+            return 'idle'
+        walker = self._walk.walker
+        return walker.state.value if walker.walking else self._postures.mode
 
     def _judge_command(self, measurement: Measurement, command: WorkspaceCommand) -> None:
         now, stamp = self.common.now(), measurement.stamp_ns
-        faults = [text for fault, text in FAULT_TEXTS.items() if command.faults & fault]
+        # In a gait feet leave the ground, and two of them leave a moment to the next step.
+        usual = (WorkspaceFault.FOOT_LOST | WorkspaceFault.UNBALANCED
+                 if self._walk.walker.walking else WorkspaceFault.NONE)
+        faults = [text for fault, text in FAULT_TEXTS.items() if command.faults & fault & ~usual]
         if measurement.angular_velocity is None:
             self._blind_ns = stamp if self._blind_ns is None else self._blind_ns
             faults.append(BLIND)
@@ -315,24 +348,51 @@ class BodyController(ControllerNode):
             self.lost = (f'the body is lost: {1e3 * math.hypot(*error[:3]):.0f} mm and '
                          f'{math.degrees(math.hypot(*error[3:])):.1f} deg off its target'
                          + (', ' + '; '.join(faults) if faults else ''))
+        if lean := self._lean(stamp, command):
+            faults.append(lean)
         if faults:
             self._body.refused(now, '; '.join(faults))
         else:
             self._body.saw(now)
+
+    def _lean(self, stamp: int, command: WorkspaceCommand) -> str:
+        """Return what the integral cannot take away of a body at rest, or ''."""
+        off, turned = math.hypot(*command.error[:3]), math.hypot(*command.error[3:])
+        if (off < SAGGING and turned < LEANING) or stamp < self._targets.reference.end_ns:
+            self._upright_ns = stamp
+        if (stamp - self._upright_ns) * 1e-9 < LASTING:
+            return ''
+        return (f'the body stays {1e3 * off:.0f} mm and {math.degrees(turned):.1f} deg off its '
+                'target: a load or friction beyond gains.windup')
 
     def _anew(self) -> None:
         """Start again from where the body is now."""
         assert self._controller is not None
         self._controller.reset()
         self._odometry.reset()
+        self._walk.reset()
         self._started = False
 
-    def _no_posture(self) -> str:
-        """Return why no posture can be taken now, or ''."""
+    def _no_walk(self) -> str:
+        """Return why the robot cannot walk now, or ''."""
+        if self.parameters['stance'] == 'all':
+            return "stance is 'all': walking needs 'detected'"
+        if why := self._no_control():
+            return why
+        posture = self._postures.posture
+        return (f'the body {posture.phase.value}; ask it to stand first' if posture.active else '')
+
+    def _no_control(self) -> str:
+        """Return why the body is not under control, or ''."""
         if (self.lost or self.state is None or not self._started
                 or not self.efforts.input.listening):
             return 'the body is not under control'
         return 'the node is being stopped' * self._settling
+
+    def _no_posture(self) -> str:
+        """Return why no posture can be taken now, or ''."""
+        return self._no_control() or ('the robot walks; halt it first'
+                                      * self._walk.walker.walking)
 
     def _no_target(self) -> str:
         """Return why no target can be taken now, or ''."""
@@ -347,6 +407,9 @@ class BodyController(ControllerNode):
 
     def _settled(self) -> bool:
         """Sit down; return whether that is done, or cannot be."""
+        if self._walk.walker.walking and not self.lost:
+            self._walk.request('stand')
+            return False
         if not self._settling:
             if self._no_posture() or not self._postures.request('sit')[0]:
                 return True
@@ -375,7 +438,8 @@ class BodyController(ControllerNode):
             body = 'ERROR', f'{self.lost}; activate the node again'
         elif self.efforts.input.state() is not None or not self._body.received:
             body = 'OK', 'not under control'
-        return super().judge(now) | {'body': body, 'targets': self._targets.judge(now)}
+        return super().judge(now) | {'body': body, 'targets': self._targets.judge(now),
+                                     'walking': self._walk.judge(now)}
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
         """

@@ -1,0 +1,262 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tables of docs/walking.md: robots that walk by our own commands, against the truth.
+
+``python -m benchmarks.walking [--quick] [--robots go2,hyq] [--only gaits,ground]`` runs robots of
+the zoo in MuJoCo with the sensors of the field, 2 % of torque gain, joint friction of 3 % of the
+effort limits that the configuration does not know (the hexapod: 1 %), and 5 ms from a sample to
+its efforts. Robots whose descriptions are not installed are left out and named.
+"""
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from benchmarks.walking_robots import Laboratory, Push, Run, bumps, walk
+from benchmarks.zoo.robots import MissingRobot
+
+QUADRUPEDS = ('go2', 'anymal_class', 'solo_class', 'hyq', 'b1')
+# Joint friction beside the configured one, in parts of the effort limit.
+FRICTION = {'hexapod': 0.01}
+SLOPE = math.radians(10.0)
+SIDES = {'ahead': (1.0, 0.0, 0.0), 'back': (-1.0, 0.0, 0.0), 'left': (0.0, 1.0, 0.0),
+         'right': (0.0, -1.0, 0.0)}
+
+
+@dataclass
+class Tally:
+    """Runs, falls, and the worst error of the mean speed so far."""
+
+    runs: int = 0
+    causes: list[str] = field(default_factory=list)
+    worst: float = 0.0
+    missing: set[str] = field(default_factory=set)
+
+
+def commands(fast: float, seconds: float) -> Callable[[float], Sequence[float]]:
+    """Return commands of all kinds, one after the other, each for a fifth of the time."""
+    parts = [(fast, 0.0, 0.0), (0.5 * fast, 0.0, 0.6), (0.0, min(0.2, fast), 0.0),
+             (0.0, 0.0, -0.6), (0.7 * fast, -0.5 * min(0.2, fast), 0.3)]
+    return lambda t: parts[min(int(5.0 * t / seconds), 4)]
+
+
+def random_commands(seed: int, fast: float) -> Callable[[float], Sequence[float]]:
+    """Return a random velocity for every two seconds."""
+    rng = np.random.default_rng(seed)
+    table = rng.uniform(-1.0, 1.0, (30, 3)) * [fast, min(0.2, fast), 0.6]
+    return lambda t: table[min(int(t / 2.0), 29)]
+
+
+def _steady(found: Run) -> np.ndarray:
+    """Return samples whose command has lasted for 1.5 s and is not that of a stand."""
+    change = np.flatnonzero((np.diff(found.wanted, axis=0) != 0.0).any(axis=1))
+    since = found.time.copy()
+    for k in change:
+        since[k + 1:] = found.time[k + 1:] - found.time[k + 1]
+    moving = (found.wanted != 0.0).any(axis=1)
+    return moving & (since > 1.5)
+
+
+def speed_error(found: Run) -> float:
+    """Return the worst error of the mean velocity of any command, as a part of its size."""
+    steady, worst = _steady(found), 0.0
+    for wanted in np.unique(found.wanted[steady], axis=0):
+        here = steady & (found.wanted == wanted).all(axis=1)
+        mean = found.velocity[here].mean(axis=0)
+        for part in (slice(0, 2), slice(2, 3)):
+            size = float(np.linalg.norm(wanted[part]))
+            if size > 0.05:
+                worst = max(worst, float(np.linalg.norm(mean[part] - wanted[part])) / size)
+    return worst
+
+
+def row(found: Run, first: float = 1.5, level: bool = True) -> str:
+    """Return the columns of one run: height, tilt, effort, drift, force, tick."""
+    here = found.between(first, found.time[-1] - 0.5)
+    if found.cause or here.sum() < 100:
+        return f'{found.cause or "too short"} | | | | | |'
+    error = speed_error(found)
+    height = np.abs(found.position[here, 2] - found.height).max()
+    tilt = np.hypot(found.rpy[here, 0], found.rpy[here, 1]).max()
+    off = found.estimated[here] - found.position[here]
+    way = np.linalg.norm(np.diff(found.position[here, :2], axis=0), axis=1).sum()
+    drift = np.linalg.norm(off[-1, :2] - off[0, :2]) / max(way, 0.1)
+    force = np.sqrt((found.force_error[here] ** 2).mean())
+    return (f'{100 * error:.0f} | {1e3 * height:.0f} | {math.degrees(tilt):.1f} | '
+            f'{np.percentile(found.effort[here], 99):.2f}, {found.effort[here].max():.2f} | '
+            f'{100 * drift:.1f} | {100 * force:.1f} |')
+
+
+def run(tally: Tally, name: str, gait: str, command: Callable[[float], Sequence[float]],
+        seconds: float, title: str, pushes: Sequence[Push] = (), judged: bool = True,
+        **ground: Any) -> Run | None:
+    """Run one robot, print its row, and count it."""
+    friction = ground.pop('friction', FRICTION.get(name, 0.03))
+    try:
+        lab = Laboratory(name, friction=friction, **ground)
+    except MissingRobot:
+        tally.missing.add(name)
+        return None
+    found = walk(lab, gait, command, seconds, pushes)
+    tally.runs += 1
+    if found.cause:
+        tally.causes.append(f'{name}, {gait}, {title}: {found.cause}')
+    elif judged:
+        tally.worst = max(tally.worst, speed_error(found))
+    print(f'| {name} | {gait} | {title} | {row(found)}', flush=True)
+    return found
+
+
+HEAD = ('| robot | gait | case | error of the mean speed [%] | height off by at most [mm] | '
+        'tilt at most [deg] | effort: 99 %, largest [of the limit] | drift of the odometry [%] | '
+        'error of a force, rms [% of the weight] |\n|---|---|---|---:|---:|---:|---:|---:|---:|')
+
+
+def gaits(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+    """Print the table of gaits."""
+    print(f'\nGaits on the level floor\n\n{HEAD}')
+    seconds = 12.0 if quick else 60.0
+    for name in robots:
+        if name == 'hexapod':
+            for gait, fast in (('tripod', 0.3), ('wave', 0.08)):
+                run(tally, name, gait, commands(fast, seconds), seconds, 'all commands')
+            continue
+        run(tally, name, 'trot', commands(0.3 if name == 'solo_class' else 0.6, seconds), seconds,
+            'all commands')
+        run(tally, name, 'crawl', lambda t: (0.1, 0.0, 0.0), seconds if quick else 20.0,
+            'ahead at 0.1 m/s')
+
+
+def ground(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+    """Print the table of grounds, loads and delays."""
+    print(f'\nGround, load and delay, trot\n\n{HEAD}')
+    seconds = 7.0 if quick else 12.0
+    cases: dict[str, dict[str, Any]] = {
+        '10 deg up': {'slope': (0.0, SLOPE)}, '10 deg down': {'slope': (0.0, -SLOPE)},
+        '10 deg across': {'slope': (SLOPE, 0.0)}, 'friction 0.4': {'floor_friction': 0.4},
+        'soft floor': {'contact_time': 0.03}, 'stiff floor': {'contact_time': 0.003},
+        '15 % payload': {'payload': (0.15, (0.05, 0.04, 0.08))},
+        'model 5 % light': {'lighter': 0.05}, 'efforts 10 ms later': {'delay': 0.015}}
+    for name in robots:
+        if name == 'hexapod':
+            continue
+        for title, case in cases.items():
+            run(tally, name, 'trot', lambda t: (0.3, 0.0, 0.0), seconds, title, **case)
+        step = {'hyq': 0.08, 'solo_class': 0.02}.get(name, 0.04)
+        run(tally, name, 'trot', lambda t: (0.3, 0.0, 0.0), seconds + 3.0,
+            f'unseen steps of {100 * step:.0f} cm', scenery=bumps(step))
+
+
+def pushes(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+    """Print the table of pushes."""
+    print('\nPushes: furthest from where it stood, or most tilt while it trots at 0.2 m/s\n\n'
+          '| robot | case | ahead | back | left | right |\n|---|---|---:|---:|---:|---:|')
+    for name in robots:
+        for title, gait, part, duration in (('standing, 40 % for 0.3 s', 'stand', 0.4, 0.3),
+                                            ('standing, 60 % for 0.3 s', 'stand', 0.6, 0.3),
+                                            ('trotting, 40 % for 0.2 s', 'trot', 0.4, 0.2)):
+            if name == 'hexapod' and gait == 'trot':
+                continue
+            texts = []
+            for side, way in SIDES.items():
+                try:
+                    lab = Laboratory(name, friction=FRICTION.get(name, 0.03))
+                except MissingRobot:
+                    tally.missing.add(name)
+                    break
+                found = walk(lab, gait, lambda t: (0.2, 0.0, 0.0), 5.5,
+                             [Push(2.0, duration, part * np.array(way))])
+                tally.runs += 1
+                if found.cause:
+                    tally.causes.append(f'{name}, {title}, {side}: {found.cause}')
+                after = found.between(2.0, 9.0)
+                away = found.position[after] - found.position[after][0]
+                tilt = math.degrees(np.hypot(*found.rpy[after, :2].T).max())
+                stepped = ', steps' * (gait == 'stand' and not found.bearing.all())
+                texts.append(found.cause or (
+                    f'{1e3 * np.linalg.norm(away, axis=1).max():.0f} mm{stepped}'
+                    if gait == 'stand' else f'{tilt:.1f} deg'))
+            if texts:
+                print(f'| {name} | {title} | {" | ".join(texts)} |', flush=True)
+
+
+def standing(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+    """Print the table of payloads beside the middle."""
+    print('\nStanding with 12 % payload at (5, 4, 8) cm, and with joint friction of 5 %\n\n'
+          '| robot | leans with the payload [deg] | with friction off by [mm] |\n|---|---:|---:|')
+    for name in robots:
+        texts = []
+        for case in ({'payload': (0.12, (0.05, 0.04, 0.08))}, {'friction': 0.05}):
+            try:
+                found = walk(Laboratory(name, **{'friction': 0.03} | case), 'stand',
+                             lambda t: (0.0, 0.0, 0.0), 5.0)
+            except MissingRobot:
+                tally.missing.add(name)
+                break
+            tally.runs += 1
+            if found.cause:
+                tally.causes.append(f'{name}, standing: {found.cause}')
+            last = found.between(4.5, 9.0)
+            lean = math.degrees(np.hypot(*found.rpy[last, :2].T).mean())
+            away = found.position[last].mean(axis=0) - found.position[0]
+            texts.append(found.cause or (f'{lean:.2f}' if 'payload' in case else
+                                         f'{1e3 * np.linalg.norm(away):.1f}'))
+        if texts:
+            print(f'| {name} | {" | ".join(texts)} |', flush=True)
+
+
+def random(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+    """Print how many of many random commands end in a fall."""
+    count = 3 if quick else 100
+    print(f'\n{count} sequences of random commands of 20 s a robot\n\n'
+          '| robot | falls |\n|---|---:|')
+    for name in robots:
+        if name == 'hexapod':
+            continue
+        falls = 0
+        for seed in range(count):
+            try:
+                lab = Laboratory(name, seed=seed)
+            except MissingRobot:
+                tally.missing.add(name)
+                break
+            found = walk(lab, 'trot', random_commands(seed, 0.3 if name == 'solo_class' else 0.6),
+                         20.0)
+            tally.runs += 1
+            if found.cause:
+                falls += 1
+                tally.causes.append(f'{name}, random commands {seed}: {found.cause}')
+        print(f'| {name} | {falls} |', flush=True)
+
+
+TABLES = {'gaits': gaits, 'ground': ground, 'pushes': pushes, 'standing': standing,
+          'random': random}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser.add_argument('--quick', action='store_true', help='shorter and fewer runs')
+    parser.add_argument('--robots', default=','.join((*QUADRUPEDS, 'hexapod')))
+    parser.add_argument('--only', default=','.join(TABLES))
+    args = parser.parse_args(argv)
+    tally, robots = Tally(), args.robots.split(',')
+    for name in args.only.split(','):
+        TABLES[name](tally, robots, args.quick)
+    print()
+    for cause in tally.causes:
+        print(f'lost: {cause}')
+    if tally.missing:
+        print(f'not installed: {", ".join(sorted(tally.missing))}')
+    print(f'walking: {tally.runs} runs, {len(tally.causes)} falls, worst mean speed error '
+          f'{100 * tally.worst:.1f} %')
+
+
+if __name__ == '__main__':
+    main()

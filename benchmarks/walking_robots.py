@@ -1,0 +1,392 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+A robot in MuJoCo under the package's own estimator, odometry and controller, in one process.
+
+What a node would do at every sample is done here without a bus: sensors with the errors of the
+field, efforts that reach the motors some milliseconds later, joint friction that the
+configuration does not know.
+"""
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from benchmarks.zoo.robots import ZooRobot, by_joint, nominal, robot
+from benchmarks.zoo.sensors import FIELD
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
+from legged_dynamics.simulation.plant import GROUND, ROBOT, add_floor, build_world
+from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector
+from legged_dynamics.workspace import WorkspaceController
+from legged_dynamics.workspace.walking import Walker
+
+RATE, STEP = 500.0, 1e-3
+TAKEN = 0.3     # s, when the controller takes over from stiff joints
+
+
+class Laboratory:
+    """
+    A robot that stands on its ground, and what its sensors say.
+
+    Parameters
+    ----------
+    zoo : ZooRobot or str
+        The robot, or its name in the zoo.
+    seed : int
+        Of the sensors' errors.
+    friction : float
+        Dry friction of joints beside the configured one, as a part of the effort limit.
+    delay : float [s]
+        From a sample to the efforts that answer it.
+    floor_friction, contact_time : float
+        Friction coefficient; time constant of the contacts [s].
+    payload : tuple
+        Mass in masses of the robot, and where it is in base axes [m].
+    lighter : float
+        By which part the controller's model is lighter than the robot.
+    scenery : callable
+        Adds the ground.
+    slope : tuple of float [rad]
+        Tilt of the whole floor about its x and y.
+    options : callable, optional
+        Changes the physics' options.
+
+    """
+
+    def __init__(self, zoo: ZooRobot | str, seed: int = 0, friction: float = 0.03,
+                 delay: float = 0.005, floor_friction: float = 0.8, contact_time: float = 0.01,
+                 payload: tuple[float, Any] | None = None, lighter: float = 0.0,
+                 scenery: Callable = add_floor, slope: tuple[float, float] = (0.0, 0.0),
+                 options: Callable | None = None):
+        zoo = robot(zoo) if isinstance(zoo, str) else zoo
+        self.zoo, self.config = zoo, zoo.config
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            self.known = zoo.model
+        self.joints = self.known.joint_names
+        config = self.config
+        physics = {key: np.array([by_joint(zoo, getattr(config, name))[joint]
+                                  for joint in self.joints])
+                   for key, name in (('armature', 'armature'), ('damping', 'joint_damping'),
+                                     ('friction', 'joint_friction'))}
+        limits = np.where(np.isfinite(self.known.effort_limits), self.known.effort_limits, 0.0)
+        physics['friction'] = physics['friction'] + friction * limits
+        self.limits = limits
+        self.base = config.base_link or self.known.base_link
+        self.feet = tuple(foot.link for foot in config.feet)
+        self.radius = getattr(config.feet[0], 'radius', 0.0)
+
+        def world(spec: mujoco.MjSpec) -> None:
+            scenery(spec)
+            if payload:
+                load = spec.body(self.base).add_body(name='payload', pos=list(payload[1]))
+                load.mass = payload[0] * self.known.total_mass
+                load.inertia, load.explicitinertial = 3 * [1e-4 * load.mass], True
+
+        self.model = build_world(
+            zoo.urdf, base_link=self.base, imu_link=config.imu_link, joints=self.joints,
+            feet=self.feet, timestep=STEP, foot_friction=floor_friction,
+            contact_time=contact_time, scenery=world, **physics)
+        if lighter:
+            self.model.body_mass[:] /= 1.0 - lighter
+            self.model.body_inertia[:] /= 1.0 - lighter
+        if options:
+            options(self.model)
+        self.data = mujoco.MjData(self.model)
+        mujoco.mj_setConst(self.model, self.data)
+        tilt = rotation_from_vector(np.array([*slope, 0.0]))
+        self.model.opt.gravity[:] = tilt.T @ [0.0, 0.0, -9.81]
+        self.tilt = tilt        # from the floor's axes to those of the world
+        self._tilted = quaternion_from_rotation(tilt)[[3, 0, 1, 2]]
+        ids = [self.model.joint(name).id for name in self.joints]
+        self._qpos, self._dofs = self.model.jnt_qposadr[ids], self.model.jnt_dofadr[ids]
+        self._body = self.model.body(self.base).id
+        free = self.model.body_jntadr[self._body]
+        self._free = int(self.model.jnt_qposadr[free])
+        self._free_dof = int(self.model.jnt_dofadr[free])
+        data = self.data
+        data.qpos[self._qpos] = nominal(zoo, self.joints)
+        mujoco.mj_forward(self.model, data)
+        if not config.feet[0].round:
+            level = np.empty(4)
+            mujoco.mju_mat2Quat(level, data.site(self.feet[0]).xmat)
+            mujoco.mju_negQuat(data.qpos[self._free + 3:self._free + 7], level)
+            mujoco.mj_forward(self.model, data)
+        low = min(data.site(foot).xpos[2] for foot in self.feet)
+        data.qpos[self._free + 2] += self.radius - low
+        mujoco.mj_forward(self.model, data)
+        self.height = float(data.xpos[self._body][2])
+        rng = self._rng = np.random.default_rng(seed)
+        n = len(self.joints)
+        self._gain = 1.0 + FIELD['effort_gain'] * rng.standard_normal(n)
+        self._offset = FIELD['effort_offset'] * limits * rng.standard_normal(n)
+        self._bias = {name: FIELD[name + '_bias'] * rng.standard_normal(3)
+                      for name in ('gyro', 'accelerometer', 'orientation')}
+        self._queue: deque = deque()
+        self._late = round(delay / STEP)
+        self.time, self._steps = 0.0, 0
+        self.fallen = False
+        self.effort = np.zeros(n)
+        # Until the first command the joints are held by a stiff drive.
+        self._held = data.qpos[self._qpos].copy()
+        self.estimator = GroundReactionEstimator(self.known, config)
+        self.odometry = LegOdometry(self.known, config)
+        self.commanded = False
+
+    def sense(self) -> Measurement:
+        """Return what the sensors say now."""
+        rng, data = self._rng, self.data
+        n = len(self.joints)
+        white = rng.standard_normal(3 * n + 9)
+        q = data.qpos[self._qpos] + FIELD['position'] * white[:n]
+        v = data.qvel[self._dofs] + FIELD['velocity'] * white[n:2 * n]
+        tau = (data.actuator_force * self._gain + self._offset
+               + FIELD['effort'] * self.limits * white[2 * n:3 * n])
+        noise = white[3 * n:].reshape(3, 3)
+        sensor = data.sensordata
+        gyro = sensor[:3] + self._bias['gyro'] + FIELD['gyro'] * noise[0]
+        accelerometer = (sensor[3:6] + self._bias['accelerometer']
+                         + FIELD['accelerometer'] * noise[1])
+        off, turn, whole = (self._bias['orientation'] + FIELD['orientation'] * noise[2],
+                            np.array([1.0, 0.0, 0.0, 0.0]), np.empty(4))
+        mujoco.mju_quatIntegrate(turn, off, 1.0)
+        mujoco.mju_mulQuat(whole, turn, self._tilted)
+        mujoco.mju_mulQuat(whole, whole.copy(), sensor[6:10])
+        xyzw = whole[[1, 2, 3, 0]]
+        return Measurement(round(self.time * 1e9) + 1_000_000_000, q, v, tau, gyro, accelerometer,
+                           xyzw)
+
+    def push(self, force: np.ndarray) -> None:
+        """Push the base with a force in axes of the floor [N]."""
+        self.data.xfrc_applied[self._body, :3] = force
+
+    def step(self, effort: np.ndarray | None) -> None:
+        """Go on by one sample; efforts reach the motors after the delay."""
+        if effort is not None:
+            self._queue.append((self._steps + self._late, effort.copy()))
+            self.commanded = True
+        data = self.data
+        for _ in range(round(1.0 / (RATE * STEP))):
+            while self._queue and self._queue[0][0] <= self._steps:
+                self.effort = self._queue.popleft()[1]
+                self._held = None
+            if self._held is not None:
+                data.ctrl[:] = (12.0 * self.limits * (self._held - data.qpos[self._qpos])
+                                - 0.3 * self.limits * data.qvel[self._dofs])
+            else:
+                data.ctrl[:] = self.effort
+            mujoco.mj_step(self.model, data)
+            self._steps += 1
+        self.time = self._steps * STEP
+        up = (self.tilt @ data.xmat[self._body].reshape(3, 3))[2, 2]
+        self.fallen = self.fallen or bool(
+            up < 0.5 or data.xpos[self._body][2] < 0.4 * self.height)
+
+    def pose(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the true position and orientation of the base in axes of the floor."""
+        return (self.data.xpos[self._body].copy(),
+                self.data.xmat[self._body].reshape(3, 3).copy())
+
+    def velocity(self) -> np.ndarray:
+        """Return the true twist of the base, in axes of the floor and of the base, (6,)."""
+        return self.data.qvel[self._free_dof:self._free_dof + 6].copy()
+
+    def forces(self) -> np.ndarray:
+        """Return the true normal force on each foot [N]."""
+        found, part = np.zeros(len(self.feet)), np.zeros(6)
+        bodies = [self.model.body(foot).id for foot in self.feet]
+        for k in range(self.data.ncon):
+            contact = self.data.contact[k]
+            for geom in (contact.geom1, contact.geom2):
+                body = self.model.geom_bodyid[geom]
+                if body in bodies:
+                    mujoco.mj_contactForce(self.model, self.data, k, part)
+                    found[bodies.index(body)] += part[0]
+        return found
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def bumps(size: float, reach: float = 8.0, seed: int = 3) -> Callable:
+    """
+    Return scenery of low boxes on a floor: steps up and down that nobody has announced.
+
+    Parameters
+    ----------
+    size : float [m]
+        Height of the boxes.
+    reach : float [m]
+        How far they lie around the start.
+    seed : int
+        Of their places.
+
+    """
+    def scenery(spec: mujoco.MjSpec) -> None:
+        add_floor(spec)
+        rng = np.random.default_rng(seed)
+        for x in np.arange(0.9, reach, 0.9):
+            spec.worldbody.add_geom(
+                type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.2, 2.0, 0.5 * size],
+                pos=[x + rng.uniform(-0.1, 0.1), 0.0, 0.5 * size], contype=GROUND,
+                conaffinity=ROBOT)
+    return scenery
+
+
+@dataclass(frozen=True)
+class Push:
+    """
+    A push on the base.
+
+    Attributes
+    ----------
+    start, duration : float [s]
+    force : (3,) sequence
+        In weights of the robot, axes of the floor.
+
+    """
+
+    start: float
+    duration: float
+    force: Sequence[float]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """
+    What a robot did.
+
+    Attributes
+    ----------
+    fallen : bool
+        Whether it fell, or its controller gave up.
+    cause : str
+        Why, or ''.
+    time : (n,) array [s]
+    position, rpy : (n, 3) array [m, rad]
+        True pose of the base, axes of the floor.
+    velocity : (n, 3) array [m/s, m/s, rad/s]
+        True velocity ahead and to the left, and turning rate.
+    wanted : (n, 3) array
+        The same as commanded.
+    estimated : (n, 3) array [m]
+        Position by the odometry.
+    effort : (n,) array
+        Largest effort of a joint, as a part of its limit.
+    force_error : (n, nf) array
+        Error of the estimated size of each foot's force, in weights.
+    bearing : (n, nf) array of bool
+    tick : float [s]
+        Mean time of walker and controller.
+    height : float [m]
+        Of the base at the start.
+
+    """
+
+    fallen: bool
+    cause: str
+    time: np.ndarray
+    position: np.ndarray
+    rpy: np.ndarray
+    velocity: np.ndarray
+    wanted: np.ndarray
+    estimated: np.ndarray
+    effort: np.ndarray
+    force_error: np.ndarray
+    bearing: np.ndarray
+    tick: float
+    height: float
+
+    def between(self, first: float, last: float) -> np.ndarray:
+        """Return which samples lie between two times [s]."""
+        return (self.time >= first) & (self.time < last)
+
+
+def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]], seconds: float,
+         pushes: Sequence[Push] = (), settings: Mapping[str, Any] | None = None,
+         start: float = 1.0, stop: float = 1.5) -> Run:
+    """
+    Let a robot walk.
+
+    Parameters
+    ----------
+    lab : Laboratory
+        The robot, as it stands.
+    gait : str
+        Name of the gait; 'stand' for standing.
+    command : callable
+        Returns the velocity ahead, to the left and turning at a time [s].
+    seconds : float [s]
+        How long.
+    pushes : sequence of Push
+        Pushes on the base.
+    settings : mapping, optional
+        Settings of walking and of workspace control by their dotted names.
+    start, stop : float [s]
+        Standing at the start, and the time at the end in which the robot comes to a stand.
+
+    Returns
+    -------
+    Run
+
+    """
+    given = dict(settings or {})
+    walking = {name: value for name, value in given.items() if name.startswith('walking.')}
+    controller = WorkspaceController(lab.known, lab.config, {
+        name: value for name, value in given.items() if name not in walking})
+    walker = Walker(lab.known, lab.config, {**walking, 'gait': gait})
+    walker.walk = False
+    weight, rows, spent, cause = lab.known.total_mass * GRAVITY, [], 0.0, ''
+    force_error, bearing, wanted = [], [], np.zeros(3)
+    while lab.time < seconds and not lab.fallen:
+        measurement = lab.sense()
+        reaction = lab.estimator.update(measurement)
+        if lab.time < TAKEN:
+            lab.odometry.update(measurement)
+            lab.step(None)
+            continue
+        state = lab.odometry.update(measurement, walker.trusted)
+        size = np.sqrt(np.einsum('fi,fi->f', reaction.wrench[:, :3], reaction.wrench[:, :3]))
+        began = time.perf_counter()
+        walker.walk = gait != 'stand' and start <= lab.time < seconds - stop
+        wanted = np.array(command(lab.time) if walker.walk else (0.0, 0.0, 0.0), float)
+        walker.command(*wanted)
+        plan = walker.update(state, measurement, reaction.latest_contact, size)
+        answer = controller.update(state, measurement, plan.target, legs=plan.legs)
+        spent += time.perf_counter() - began
+        force = np.zeros(3)
+        for push in pushes:
+            if push.start <= lab.time < push.start + push.duration:
+                force += weight * np.asarray(push.force)
+        lab.push(force)
+        true = lab.forces()
+        lab.step(answer.effort)
+        (x, y, z), R = lab.pose()
+        twist = lab.velocity()
+        yaw = math.atan2(R[1, 0], R[0, 0])
+        c, s = math.cos(yaw), math.sin(yaw)
+        rows.append((lab.time, x, y, z, math.atan2(R[2, 1], R[2, 2]),
+                     -math.asin(min(max(R[2, 0], -1.0), 1.0)), yaw,
+                     c * twist[0] + s * twist[1], -s * twist[0] + c * twist[1],
+                     float(R[2] @ twist[3:]), *wanted, *state.position,
+                     float(np.abs(answer.effort / np.maximum(lab.limits, 1e-9)).max())))
+        force_error.append((size - true) / weight)
+        bearing.append(plan.legs.bearing)
+        if not answer.usable:
+            cause = f'{answer.faults.name} at {lab.time:.1f} s'
+            break
+    if lab.fallen:
+        cause = f'fell at {lab.time:.1f} s'
+    table = np.array(rows)
+    return Run(bool(cause), cause, table[:, 0], table[:, 1:4], table[:, 4:7], table[:, 7:10],
+               table[:, 10:13], table[:, 13:16], table[:, 16], np.array(force_error),
+               np.array(bearing), spent / len(rows), lab.height)

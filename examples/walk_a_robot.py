@@ -1,0 +1,37 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Walk any legged robot by its YAML and URDF: python examples/walk_a_robot.py my_robot.yaml."""
+import sys
+
+import numpy as np
+
+from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.resources import robot_files
+from legged_dynamics.simulation import SimulatedRobot
+from legged_dynamics.workspace import WorkspaceController
+from legged_dynamics.workspace.walking import Walker
+
+yaml, urdf = robot_files(sys.argv[1] if len(sys.argv) > 1 else 'solo_class')
+robot = SimulatedRobot.from_files(yaml, urdf)
+model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml)
+estimator, odometry = GroundReactionEstimator(model, config), LegOdometry(model, config)
+controller, walker = WorkspaceController(model, config), Walker(model, config, {'gait': 'trot'})
+to_model = [robot.plant.joints.index(name) for name in model.joint_names]
+while robot.time < 4.0 and not robot.fallen:
+    s = robot.read()
+    measurement = Measurement(s.stamp_ns, s.position[to_model], s.velocity[to_model],
+                              s.effort[to_model], s.angular_velocity, s.linear_acceleration,
+                              s.orientation)
+    reaction = estimator.update(measurement)
+    state = odometry.update(measurement, walker.trusted)
+    walker.walk = robot.time > 0.5      # stands before
+    walker.command(0.2, 0.0, 0.3)       # m/s ahead and to the left, rad/s
+    plan = walker.update(state, measurement, reaction.latest_contact,
+                         np.linalg.norm(reaction.wrench[:, :3], axis=1))
+    command = controller.update(state, measurement, plan.target, legs=plan.legs)
+    robot.command_effort(command.effort[np.argsort(to_model)])
+    robot.step()
+print(f'{"fallen" if robot.fallen else walker.state.value} at '
+      f'{np.round(robot.truth().base_position, 2)} m; by its own odometry at '
+      f'{np.round(state.position, 2)} m')

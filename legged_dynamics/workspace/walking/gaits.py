@@ -1,0 +1,119 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Gaits as a table: the part of a cycle in which a foot stands (duty), and its shift (offset).
+
+A foot stands while its own phase, the phase of the cycle plus its offset, is below the duty, and
+swings from there to one (Hildebrand 1965). Offsets follow from where the feet are: their row from
+front to rear and their side. Diagonal gaits alternate rows and sides, so four legs trot, six go in
+tripods and two walk; the wave of a crawl runs from the rear to the front of one side, then of the
+other; a pace alternates sides.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError
+
+
+class Gait(NamedTuple):
+    """
+    One row of the table.
+
+    Attributes
+    ----------
+    order : {'all', 'diagonal', 'wave', 'side'}
+        Rule by which the feet get their offsets.
+    duty : float
+        Part of the cycle in which a foot stands.
+    cycle : float
+        Duration of a cycle, in ``sqrt(height / g)``, the time unit of an inverted pendulum.
+    least : int
+        Feet that the gait must always leave on the ground, as a check that a robot can use it.
+
+    """
+
+    order: str
+    duty: float
+    cycle: float
+    least: int
+
+
+GAITS = {
+    'stand': Gait('all', 1.0, 1.0, 0),
+    'trot': Gait('diagonal', 0.6, 2.8, 2),
+    'walk': Gait('wave', 0.8, 5.0, 3),
+    'crawl': Gait('wave', 0.85, 9.0, 3),
+    'pace': Gait('side', 0.6, 2.2, 2),
+    'tripod': Gait('diagonal', 0.58, 4.0, 3),
+    'wave': Gait('wave', 0.85, 9.0, 4),
+    'steps': Gait('diagonal', 0.62, 4.0, 1),
+}
+
+
+def rows_of(places: np.ndarray) -> np.ndarray:
+    """
+    Return row (from the front, 0) and side (left 0, right 1) of each foot.
+
+    Parameters
+    ----------
+    places : (nf, 2) array [m]
+        Of the feet in base axes, x ahead and y to the left, in a standing pose.
+
+    Returns
+    -------
+    (nf, 2) int array
+
+    """
+    found = np.zeros((len(places), 2), int)
+    found[:, 1] = places[:, 1] < np.median(places[:, 1])
+    for side in (0, 1):
+        here = np.flatnonzero(found[:, 1] == side)
+        found[here[np.argsort(-places[here, 0])], 0] = np.arange(len(here))
+    return found
+
+
+def offsets_of(gait: str, places: np.ndarray) -> np.ndarray:
+    """
+    Return the offsets of a gait's feet, as parts of a cycle.
+
+    Parameters
+    ----------
+    gait : str
+        A name in `GAITS`.
+    places : (nf, 2) array [m]
+        Of the feet in base axes, in a standing pose.
+
+    Returns
+    -------
+    (nf,) array
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such gait, or the robot has too few feet for it.
+
+    """
+    if gait not in GAITS:
+        raise ConfigurationError(f'expected a gait among {", ".join(GAITS)}; got {gait!r}')
+    order, duty, _, least = GAITS[gait]
+    found = rows_of(places)
+    row, side, rows = found[:, 0], found[:, 1], found[:, 0].max() + 1
+    if order == 'diagonal':
+        offsets = 0.5 * ((row + side) % 2)
+    elif order == 'side':
+        offsets = 0.5 * side
+    elif order == 'wave':
+        # A foot whose offset is larger lifts earlier.
+        offsets = -((rows - 1 - row) / (2.0 * rows) + 0.5 * side) % 1.0
+    else:
+        offsets = np.zeros(len(places))
+    # At any time the fewest feet stand just before one lands.
+    phases = (-offsets[:, None] + offsets[None, :] + 1.0 - 1e-9) % 1.0
+    standing = (phases < duty).sum(axis=1).min() if duty < 1.0 else len(places)
+    if standing < least:
+        raise ConfigurationError(f'{gait}: expected a robot on which {least} feet always stand, '
+                                 f'got one of {len(places)} feet on which {standing} would')
+    return offsets

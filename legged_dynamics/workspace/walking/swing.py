@@ -1,0 +1,293 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Swinging legs: where a foot is to be on its way, and the joint accelerations that take it there.
+
+Across the ground a foot follows the minimum-jerk polynomial from where its reference is to its
+foothold in the time that is left (Flash and Hogan 1985, eq. A6), planned afresh at every tick, so
+the foothold may move. Above ground it follows ``z0 + (z1 - z0) s(x) + 64 c x^3 (1 - x)^3`` with
+the smooth step ``s`` and the clearance ``c``. The leg's joints get the accelerations
+
+    qdd = J^+ (xdd_d + K_v (xd_d - xd) + K_p (x_d - x) - Jdot v),
+
+which the control tick turns into efforts by inverse dynamics, together with the reaction on the
+body. A sole is also held at an orientation in the world.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_ROTATION,
+    SIZE,
+    START,
+    contact_bias,
+    contact_jacobians,
+    contact_map,
+    contact_points,
+    has_moment,
+    moment_axis,
+)
+from legged_dynamics.dynamics.kinematics import forward_kinematics
+from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.algebra import (
+    add,
+    compose,
+    cross,
+    dot,
+    load3,
+    load9,
+    rotate_back,
+    store3,
+    subtract,
+    transpose,
+)
+from legged_dynamics.spatial.exponential import rotation_log
+from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.layout import get9
+from legged_dynamics.workspace.propagation import invert_legs
+from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
+
+# Least time in which a reference reaches its foothold [s]: nearer the end it is frozen.
+LEAST_TIME = 0.02
+
+
+class FootMotion(NamedTuple):
+    """
+    Reference of a swinging foot in world axes.
+
+    Attributes
+    ----------
+    position, velocity, acceleration : (3,) array [m, m/s, m/s^2]
+        Of the foot's frame.
+
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+
+
+class SwingPath:
+    """
+    Reference of one swinging foot.
+
+    Parameters
+    ----------
+    start : (3,) array [m]
+        Where the foot lifts, in world axes.
+    clearance : float [m]
+        Height above the line between the ends.
+
+    """
+
+    def __init__(self, start: np.ndarray, clearance: float):
+        self._start, self._clearance = np.array(start), clearance
+        self._across = [[float(x), 0.0, 0.0] for x in start[:2]]
+        self._z = float(start[2])
+
+    def advance(self, goal: np.ndarray, part: float, left: float, duration: float,
+                dt: float) -> FootMotion:
+        """
+        Return the reference one step later.
+
+        Parameters
+        ----------
+        goal : (3,) array [m]
+            Foothold, in world axes.
+        part : float
+            Part of the swing that has passed, 0 to 1.
+        left, duration : float [s]
+            Time until touch-down, and of the whole swing.
+        dt : float [s]
+            Time step.
+
+        Returns
+        -------
+        FootMotion
+
+        """
+        T = left if left > LEAST_TIME else 0.0
+        for axis, state in enumerate(self._across):
+            x, v, a = state
+            if T:
+                gap = float(goal[axis]) - x
+                jerk = 60.0 * gap / T ** 3 - 36.0 * v / T ** 2 - 9.0 * a / T
+                state[0] = x + dt * (v + 0.5 * dt * a)
+                state[1] = v + dt * (a + 0.5 * dt * jerk)
+                state[2] = a + dt * jerk
+            else:
+                state[0], state[1], state[2] = x, 0.0, 0.0
+        s = min(max(part, 0.0), 1.0)
+        r, way, rate = 1.0 - s, float(goal[2]) - self._z, 1.0 / duration
+        c = 64.0 * self._clearance
+        z = self._z + way * s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s) + c * (s * r) ** 3
+        dz = way * 30.0 * (s * r) ** 2 + 3.0 * c * (s * r) ** 2 * (1.0 - 2.0 * s)
+        ddz = (60.0 * way * s * r * (1.0 - 2.0 * s)
+               + 6.0 * c * s * r * ((1.0 - 2.0 * s) ** 2 - s * r))
+        (x, vx, ax), (y, vy, ay) = self._across
+        return FootMotion(np.array([x, y, z]), np.array([vx, vy, dz * rate]),
+                          np.array([ax, ay, ddz * rate * rate]))
+
+
+class SwingLegs:
+    """
+    Joint accelerations of one set of swinging feet.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a floating base and 1-DoF joints.
+    feet : sequence of Foot
+        All feet.
+    swinging : sequence of int
+        Numbers of those that swing.
+
+    Attributes
+    ----------
+    members : list of int
+        Numbers of the swinging feet.
+    arrays : StanceArrays
+        Of their legs; a ball is taken at its centre.
+
+    """
+
+    def __init__(self, model: RobotModel, feet: Sequence[Foot], swinging: Sequence[int]):
+        self.members = list(swinging)
+        found = [replace(feet[i], radius=0.0) if feet[i].round else feet[i]       # type: ignore
+                 for i in self.members]
+        self.arrays: StanceArrays = stance_arrays(model, found)
+        self._goal = np.zeros((len(found), 18))
+        self._columns = np.zeros(model.nv)
+        for group in self.arrays.groups:
+            k, m = group[GROUP.n_rows], group[GROUP.n_columns]
+            self._columns[group[GROUP.members + k:GROUP.members + k + m]] = 1.0
+
+    def accelerations(self, body: np.ndarray, q: np.ndarray, v: np.ndarray,
+                      motions: Sequence[FootMotion], rotation: np.ndarray, gains: tuple[
+                          float, float], threshold: float, moved: np.ndarray) -> np.ndarray:
+        """
+        Fill the accelerations of the swinging legs' joints.
+
+        Parameters
+        ----------
+        body : (18,) array
+            ``R_WB`` by rows, position and twist of the base.
+        q, v : (nv,) array [rad or m, rad/s or m/s]
+            Of the joints.
+        motions : sequence of FootMotion
+            References of the swinging feet.
+        rotation : (3, 3) array
+            Orientation at which soles are held, to world axes.
+        gains : tuple of float [1/s^2, 1/s]
+            Stiffness and damping of the feet.
+        threshold : float
+            Singular value of a leg below which its inverse is damped.
+        moved : (nv,) array [rad/s^2 or m/s^2]
+            Filled at the joints of these legs.
+
+        Returns
+        -------
+        (k,) array [m]
+            Distance of each foot from its reference.
+
+        """
+        s, goal = self.arrays, self._goal
+        s.q[:], s.v[:] = q, v
+        for row, motion in zip(goal, motions):
+            row[:3], row[3:6], row[6:9] = motion
+            row[9:] = rotation.ravel()
+        away = np.zeros(len(goal))
+        find_swing(s, body, goal, gains[0], gains[1], threshold, self._columns, moved, away)
+        return away
+
+    def positions(self, body: np.ndarray) -> np.ndarray:
+        """
+        Return where the feet were at the last tick, (k, 3) [m], in world axes.
+
+        Parameters
+        ----------
+        body : (18,) array
+            ``R_WB`` by rows, position and twist of the base.
+
+        """
+        return self.arrays.states[:, CONTACT:CONTACT + 3] @ body[:9].reshape(3, 3).T + body[9:12]
+
+
+@lean_kernel
+def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, away):
+    """
+    Fill joint accelerations that take feet along their references.
+
+    Parameters
+    ----------
+    s : StanceArrays
+        Of the swinging feet; q and v are read.
+    body : (18,) array
+        ``R_WB`` by rows, position and twist of the base.
+    goal : (k, 18) array
+        Position, velocity, acceleration and orientation of the feet in world axes.
+    stiffness, damping : float [1/s^2, 1/s]
+        Gains of the feet.
+    threshold : float
+        Singular value below which a leg's inverse is damped.
+    columns : (nv,) array
+        One for joints of these legs.
+    moved : (nv,) array
+        Filled at these joints.
+    away : (k,) array [m]
+        Filled with the distance of each foot from its reference.
+
+    """
+    R, p = load9(body, 0), load3(body, 9)
+    vel, w = load3(body, 12), load3(body, 15)
+    up = (R[6], R[7], R[8])
+    store3(s.base, 0, w)
+    store3(s.base, 6, (0.0, 0.0, 0.0))
+    forward_kinematics(s.tree, s.q, s.v, s.still, s.base, s.bodies)
+    contact_points(s.feet, s.bodies, up, s.states)
+    contact_map(s.feet, s.states, s.grasp)
+    contact_jacobians(s.tree, s.feet, s.bodies, s.states, s.jacobian)
+    contact_bias(s.feet, s.bodies, s.states, up, s.drift)
+    invert_legs(s, threshold)
+    wanted = s.spare[2 * max(s.inverse.shape[0], s.inverse.shape[1]) + 2]
+    nv = s.v.shape[0]
+    for i in range(s.feet.index.shape[0]):
+        row, size = s.feet.index[i, START], s.feet.index[i, SIZE]
+        c = load3(s.states[i], CONTACT)
+        speed = add(vel, cross(w, c))
+        for k in range(3):
+            x = speed[k]
+            for j in range(nv):
+                x += s.jacobian[row + k, j] * s.v[j]
+            wanted[row + k] = x
+        gap = subtract(rotate_back(R, subtract(load3(goal[i], 0), p)), c)
+        away[i] = dot(gap, gap) ** 0.5
+        fast = rotate_back(R, load3(goal[i], 3))
+        faster = rotate_back(R, load3(goal[i], 6))
+        for k in range(3):
+            wanted[row + k] = (faster[k] + damping * (fast[k] - wanted[row + k])
+                               + stiffness * gap[k] - s.drift[row + k])
+        if has_moment(s.feet.index, i):
+            R_WF = compose(R, get9(s.states, i, FOOT_ROTATION))
+            turn = rotate_back(R, rotation_log(compose(load9(goal[i], 9), transpose(R_WF))))
+            for k in range(size - 3):
+                axis = moment_axis(s.feet.index, s.states, i, k)
+                rate = dot(axis, w)
+                for j in range(nv):
+                    rate += s.jacobian[row + 3 + k, j] * s.v[j]
+                wanted[row + 3 + k] = (stiffness * dot(axis, turn) - damping * rate
+                                       - s.drift[row + 3 + k])
+    for j in range(nv):
+        if columns[j] == 0.0:
+            continue
+        x = 0.0
+        for c in range(s.inverse.shape[1]):
+            x += s.inverse[j, c] * wanted[c]
+        moved[j] = x

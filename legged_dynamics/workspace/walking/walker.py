@@ -1,0 +1,678 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Walker: a velocity in, a target of the base and a plan of the legs out.
+
+Every leg is in stance or swings. The clock of the gait says when a leg is to lift; it lifts when
+the others bear. A foot stands again when it is felt to bear, earlier or later than planned: a late
+foot is lowered until it does, and the clock waits for it. Feet land where the inverted pendulum
+and the commanded velocity want them (:mod:`footholds`), on the plane through the last footholds.
+The base follows the integral of the velocity, at its height over that plane and tilted with it; in
+gaits with three and more feet on the ground it is led over the feet that bear next (the support
+polygon of Bledt et al. 2018).
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.model.feet import corners_of
+from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.standing import body_poses, center_of_mass, link_pose
+from legged_dynamics.workspace.command import BodyTarget
+from legged_dynamics.workspace.controller import LegPlan, WorkspaceController
+from legged_dynamics.workspace.support import hull_edges
+from legged_dynamics.workspace.walking.footholds import fit_plane, pendulum_step
+from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
+from legged_dynamics.workspace.walking.settings import WalkSettings
+from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
+
+# A foot lands early from this part of its swing on if it feels this part of the weight: less may
+# be friction of its joints. From the second part on any touch is the ground when the foot is as
+# near to the plane of the others as this part of the height.
+EARLY, FIRM, NEARLY, NEAR = 0.35, 0.25, 0.88, 0.03
+# Time after a touch-down from which a foot's place is trusted [s].
+SETTLED = 0.02
+# Longest time that the clock waits for feet that do not land [s].
+WAIT = 0.25
+# Depth below the estimated ground at which feet aim, in heights of the body.
+PRESS = 0.01
+# Times of the preview of the centre of pressure, in time constants of the pendulum, and the
+# weights of an exponential window there.
+PREVIEW = np.linspace(0.0, 3.5, 15)
+WEIGHTS = np.exp(-PREVIEW)
+WEIGHTS[[0, -1]] *= 0.5
+WEIGHTS /= WEIGHTS.sum()
+# Velocity from which a robot stops stepping [m/s or rad/s].
+SLOW = 0.04
+# A standing robot steps when its capture point is nearer to the edge of its support than this part
+# of its height, and it moves as fast as this [m/s].
+KEPT, FAST = 0.05, 0.12
+# A foot that is to bear and is not felt is in the air when it moves as far from its place [m]; it
+# is then lowered with this part of the weight.
+ADRIFT, LOWERED = 0.01, 0.04
+EDGES = ('front', 'back', 'left', 'right')
+# Largest speed by default, as a part of that of a shallow wave, sqrt(g h).
+FROUDE = 0.48
+# How far the body sways towards the feet that bear, as a part of the way, where they leave a
+# choice.
+SWAY = 0.6
+
+
+class Walking(Enum):
+    """What the legs do."""
+
+    STAND = 'stands'
+    STEP = 'walks'
+    STOP = 'stops'
+    RECOVER = 'steps to recover'
+
+
+@dataclass
+class _Leg:
+    """One leg's place in the gait."""
+
+    swing: SwingPath | None = None
+    since: float = 0.0          # s in swing or in stance
+    over: float = 0.0           # s beyond the planned touch-down
+    goal: np.ndarray | None = None
+    early: bool = False         # stands before its planned touch-down
+    loose: bool = False         # is to bear, but does not: it is lowered
+
+
+@dataclass(frozen=True, eq=False)
+class WalkPlan:
+    """
+    What a tick of walking gives to the controller.
+
+    Attributes
+    ----------
+    target : BodyTarget
+        Of the base.
+    legs : LegPlan
+        Of all legs.
+
+    """
+
+    target: BodyTarget
+    legs: LegPlan
+
+
+class Walker:
+    """
+    Walks a robot by gait, footholds and a moving target of its base.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a floating base and 1-DoF joints.
+    config : RobotConfig
+        Its feet and its standing pose.
+    settings : WalkSettings or mapping, optional
+        Checked settings, or dotted names of `walking.settings.SETTINGS`.
+
+    Attributes
+    ----------
+    state : Walking
+        What the legs do.
+    walk : bool
+        Whether to walk in the gait of the settings; else the robot comes to a stand.
+    height : float [m]
+        Of the base's origin over the ground.
+
+    """
+
+    height = 0.0
+
+    def __init__(self, model: RobotModel, config: RobotConfig,
+                 settings: WalkSettings | Mapping[str, Any] | None = None):
+        self.model, self._config = config.apply_to(model), config
+        self._feet = config.feet
+        self._weight = self.model.total_mass * GRAVITY
+        self._swings: dict[bytes, SwingLegs] = {}
+        self._flat = any(not foot.round for foot in self._feet)
+        self.configure(settings)
+        self.reset()
+
+    def configure(self, settings: WalkSettings | Mapping[str, Any] | None = None) -> None:
+        """
+        Use other settings from the next tick on.
+
+        Parameters
+        ----------
+        settings : WalkSettings or mapping, optional
+            Checked settings, or dotted names; the defaults unless given.
+
+        """
+        if not isinstance(settings, WalkSettings):
+            settings = WalkSettings.from_parameters(settings)
+        self.settings = settings
+        self._gait_name = ''
+        self._recovery = 'steps' if len(self._feet) == 2 else 'trot'
+
+    def check(self, gait: str) -> None:
+        """
+        Refuse a gait that the robot cannot use.
+
+        Parameters
+        ----------
+        gait : str
+            A name in `gaits.GAITS`.
+
+        Raises
+        ------
+        ConfigurationError
+            When there is no such gait, or the robot has too few feet for it.
+
+        """
+        hips = self._hips if self._begun else np.array(
+            [[-float(i // 2), 1.0 - 2.0 * (i % 2)] for i in range(len(self._feet))])
+        offsets_of(gait, hips)
+
+    def reset(self) -> None:
+        """Forget everything; the next tick starts from the stance that the robot has."""
+        self.state, self.walk = Walking.STAND, True
+        self._legs = [_Leg() for _ in self._feet]
+        self._clock = 0.0
+        self._waited = self._calm = 0.0
+        self._ran = False
+        self._newest: int | None = None
+        self._wanted = np.zeros(3)
+        self._velocity = np.zeros(3)
+        self._begun = False
+        self._gait_name = ''
+
+    def command(self, ahead: float, left: float, turning: float) -> None:
+        """
+        Ask for a velocity.
+
+        Parameters
+        ----------
+        ahead, left : float [m/s]
+            Velocity of the base along its own axes.
+        turning : float [rad/s]
+            Rate about the vertical.
+
+        """
+        most = self.settings.speed or (FROUDE * math.sqrt(GRAVITY * self.height)
+                                       if self.height else math.inf)
+        size = math.hypot(ahead, left)
+        part = min(1.0, most / size) if size else 1.0
+        limit = self.settings.turning
+        self._wanted[:] = ahead * part, left * part, min(max(turning, -limit), limit)
+
+    def rehearse(self, state: BodyState, measurement: Measurement,
+                 controller: WorkspaceController) -> None:
+        """
+        Run a step of every set of feet once, so that its kernels and arrays are ready.
+
+        Parameters
+        ----------
+        state : BodyState
+            Of a robot that stands.
+        measurement : Measurement
+            Joint positions and velocities, in the model's order.
+        controller : WorkspaceController
+            Controller whose ticks are run as well.
+
+        """
+        self.reset()
+        n = len(self._feet)
+        still = self.update(state, measurement, np.ones(n, bool), np.zeros(n))
+        body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
+        q, v = np.asarray(measurement.position), np.asarray(measurement.velocity)
+        members = list(range(n // 2)) or [0]
+        swing = SwingLegs(self.model, self._feet, members)
+        moved = np.full(len(q), np.nan)
+        motions = [FootMotion(state.foot_position[i], np.zeros(3), np.zeros(3)) for i in members]
+        swing.accelerations(body, q, v, motions, state.rotation, (1.0, 1.0), 0.05, moved)
+        down = np.ones(n, bool)
+        down[members] = False
+        controller.update(state, measurement, still.target,
+                          legs=LegPlan(down, still.legs.most, moved))
+        controller.reset()
+        self.reset()
+
+    @property
+    def walking(self) -> bool:
+        """Whether legs step, or are about to."""
+        return self.state is not Walking.STAND
+
+    @property
+    def lowered(self) -> list[int]:
+        """Numbers of feet that are to bear and are in the air."""
+        return [i for i, leg in enumerate(self._legs) if leg.loose]
+
+    # ---- start -----------------------------------------------------------------------------
+
+    def _begin(self, state: BodyState, position: np.ndarray) -> None:
+        """Take the stance, its height and the feet's places under the body."""
+        bodies = body_poses(self.model, position)
+        self._com = center_of_mass(self.model, bodies)
+        links = [link_pose(self.model, bodies, foot.link) for foot in self._feet]
+        heading = _heading(state.rotation)
+        turn = heading.T @ state.rotation
+        nominal = np.array([turn @ pose.p for pose in links])
+        com = turn @ self._com
+        # The radius of balls, or the middle of soles.
+        self._radius = np.array([getattr(foot, 'radius', 0.0) for foot in self._feet])
+        self._hips = nominal[:, :2] - nominal[:, :2].mean(axis=0)
+        self._shift = com[:2]
+        self.height = float(-(nominal[:, 2] - self._radius).mean())
+        self._com_height = self.height + float(com[2])
+        self._begun, self._places = True, state.foot_position.copy()
+        self._reference = state.position[:2] + (heading @ com)[:2]
+        self._yaw = math.atan2(heading[1, 0], heading[0, 0])
+        self._width = float(np.ptp(self._hips, axis=0).max()) or 0.2
+        self._plane = fit_plane(self._places, self._width)
+        self._slope = np.array(self._plane[:2])
+        self._sway, self._z = self._reference.copy(), float(state.position[2])
+        self._held = 0.0
+
+    def _choose(self, gait: str) -> None:
+        """Read the timing of a gait."""
+        if gait == self._gait_name:
+            return
+        row, s = GAITS[gait], self.settings
+        self._offsets = offsets_of(gait, self._hips)
+        self._duty = s.duty or row.duty
+        self._cycle = s.cycle or row.cycle * math.sqrt(self._com_height / GRAVITY)
+        self._gait_name, self._order = gait, row.order
+        sides = len(self._feet) == 2 or row.order == 'side'
+        self._sways = 1.0 if sides else SWAY if row.order == 'wave' else 0.0
+        groups = len(np.unique(np.round(self._offsets, 6)))
+        self._step_time = self._cycle / max(groups, 1) if row.order != 'wave' else (
+            self._duty * self._cycle)
+        self._swing_time = (1.0 - self._duty) * self._cycle
+
+    # ---- a tick ----------------------------------------------------------------------------
+
+    @property
+    def trusted(self) -> np.ndarray:
+        """Feet whose places tell where the body is, (nf,) of bool: those that bear for a while."""
+        bearing = np.array([leg.swing is None for leg in self._legs])
+        settled = bearing & np.array([leg.since >= SETTLED and not leg.loose
+                                      for leg in self._legs])
+        return settled if settled.any() else bearing
+
+    def update(self, state: BodyState, measurement: Measurement, felt: np.ndarray,
+               force: np.ndarray) -> WalkPlan:
+        """
+        Return the target of the base and the plan of the legs at an instant.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose, twist and places of the feet.
+        measurement : Measurement
+            Joint positions and velocities, in the model's order.
+        felt : (nf,) array of bool
+            Feet that are felt to bear.
+        force : (nf,) array [N]
+            Size of the estimated force on each foot.
+
+        Returns
+        -------
+        WalkPlan
+
+        """
+        q, v = np.asarray(measurement.position), np.asarray(measurement.velocity)
+        if not self._begun:
+            self._begin(state, q)
+        stamp = measurement.stamp_ns
+        dt = 0.0 if self._newest is None else min(max((stamp - self._newest) * 1e-9, 0.0), 0.02)
+        self._newest = stamp
+        gait = self.settings.gait if self.walk else 'stand'
+        moving = gait != 'stand'
+        self._choose(gait if moving else self._gait_name or self._recovery)
+        if self.state is Walking.STAND and not moving and self._pushed(state):
+            moving, self._calm = True, 0.0
+            self._choose(self._recovery)
+        if self.state is Walking.RECOVER and not moving:
+            moving = not self._recovered(state, dt)
+            if not moving:
+                self.state = Walking.STEP
+        if moving and self.state is Walking.STAND:
+            self.state = Walking.STEP if gait != 'stand' else Walking.RECOVER
+            self._start(state)
+            # The first foot is about to lift; a body that sways is led over the others before.
+            self._clock = float((self._duty - self._offsets.max()) % 1.0) - 1e-3
+            self._held = (3.0 * math.sqrt(self._com_height / GRAVITY) if self._sways else 0.0)
+            self._sway = self._reference.copy()
+        elif moving:
+            self.state = Walking.STEP if gait != 'stand' else Walking.RECOVER
+        elif self.state is Walking.STEP:
+            self.state = Walking.STOP
+        self._pace(dt)
+        body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
+        self._schedule(state, felt, force, dt)
+        return self._plan(state, body, q, v, dt)
+
+    def _pace(self, dt: float) -> None:
+        """Let the velocity approach the one that is asked for."""
+        wanted = self._wanted if self.state is Walking.STEP else np.zeros(3)
+        step = self.settings.acceleration * dt
+        gap = wanted - self._velocity
+        far = math.hypot(gap[0], gap[1])
+        self._velocity[:2] += gap[:2] * (min(1.0, step / far) if far else 0.0)
+        self._velocity[2] += min(max(gap[2], -3.0 * step), 3.0 * step)
+
+    def _schedule(self, state: BodyState, felt: np.ndarray, force: np.ndarray,
+                  dt: float) -> None:
+        """Let legs lift and land."""
+        legs, stepping = self._legs, self.state is not Walking.STAND
+        late = [leg for leg in legs if leg.swing is not None and leg.over > 0.0]
+        if stepping:
+            if self._held > 0.0:
+                self._held -= dt
+            elif late and self._waited < WAIT:
+                self._waited += dt
+            else:
+                self._clock = (self._clock + dt / self._cycle) % 1.0
+        if not late:
+            self._waited = 0.0
+        for i, leg in enumerate(legs):
+            phase = (self._clock + self._offsets[i]) % 1.0
+            leg.since += dt
+            if leg.swing is None:
+                self._watch(i, state, bool(felt[i]))
+                if phase < self._duty:
+                    leg.early = False
+                elif (self._steps_on() and not leg.early
+                      and leg.since > 0.3 * self._duty * self._cycle and self._may_lift(i)):
+                    self._lift(i, state)
+                continue
+            part = leg.since / self._swing_time
+            leg.over = max(leg.since - self._swing_time, 0.0)
+            if felt[i] and ((part > EARLY and force[i] > FIRM * self._weight) or leg.over > 0.0
+                            or (part > NEARLY and self._above(state.foot_position[i])
+                            < NEAR * self.height)):
+                self._land(i, state, phase)
+        if self.state is Walking.STOP and not self._steps_on() and all(
+                leg.swing is None for leg in legs):
+            self.state = Walking.STAND
+            self._velocity[:] = 0.0
+
+    def _watch(self, foot: int, state: BodyState, felt: bool) -> None:
+        """Notice that a foot that is to bear is in the air, and that it bears again."""
+        leg = self._legs[foot]
+        if felt and leg.loose:
+            leg.loose, leg.since = False, 0.0
+        elif not felt and not leg.loose and leg.since > 2.0 * SETTLED:
+            off = float(state.foot_offset[foot])
+            leg.loose = off > ADRIFT
+
+    def _steps_on(self) -> bool:
+        """Return whether feet are to lift: also to stop, until the body is slow."""
+        return self.state in (Walking.STEP, Walking.RECOVER) or (
+            self.state is Walking.STOP and float(np.abs(self._velocity).max()) > SLOW)
+
+    def _start(self, state: BodyState) -> None:
+        """Begin to walk from where the body is."""
+        R = state.rotation
+        self._yaw = math.atan2(R[1, 0], R[0, 0])
+        self._reference = state.position[:2] + (R @ self._com)[:2]
+        self._sway, self._z = self._reference.copy(), float(state.position[2])
+
+    def _pushed(self, state: BodyState) -> bool:
+        """Return whether the capture point leaves the support of a standing robot."""
+        if not self.settings.recovery or (len(self._feet) < 3 and not self._flat):
+            return False
+        R, omega = state.rotation, math.sqrt(GRAVITY / self._com_height)
+        point = state.position + R @ self._com
+        speed = R @ (state.twist[:3] + _cross(state.twist[3:], self._com))
+        capture = point[:2] + speed[:2] / omega
+        edges = hull_edges(self._corners(state))
+        if not len(edges):
+            return False
+        outside = float((edges[:, :2] @ capture - edges[:, 2]).max())
+        return outside > -KEPT * self.height and float(speed @ speed) > FAST * FAST
+
+    def _corners(self, state: BodyState) -> np.ndarray:
+        """Return where the feet touch the ground, (n, 2) [m]."""
+        if not self._flat:
+            return state.foot_position[:, :2]
+        found = []
+        for place, foot in zip(state.foot_position, self._feet):
+            corners = corners_of([getattr(foot, edge) for edge in EDGES])
+            found.append(place[:2] + corners[:, :2] @ _heading(state.rotation)[:2, :2].T)
+        return np.vstack(found)
+
+    def _recovered(self, state: BodyState, dt: float) -> bool:
+        """Return whether the body has come to rest."""
+        slow = math.hypot(*state.twist[:2].tolist()) < 0.5 * FAST
+        self._calm = self._calm + dt if slow else 0.0
+        return self._calm > 0.5 * self._cycle
+
+    def _may_lift(self, foot: int) -> bool:
+        """Return whether the other feet can bear the body."""
+        down = [i for i, leg in enumerate(self._legs) if leg.swing is None and i != foot]
+        if self._flat:
+            return bool(down)
+        # A foot of the same beat may lift together with this one.
+        return len(down) >= 2
+
+    def _above(self, place: np.ndarray) -> float:
+        """Return the height of a place over the plane of the last footholds."""
+        a, b, c = self._plane
+        return float(place[2] - a * place[0] - b * place[1] - c)
+
+    def _lift(self, foot: int, state: BodyState) -> None:
+        leg = self._legs[foot]
+        start = state.foot_position[foot] + [0.0, 0.0, self._radius[foot]]
+        leg.swing = SwingPath(start, self.settings.clearance * self.height)
+        leg.since = leg.over = 0.0
+        leg.goal = start.copy()
+
+    def _land(self, foot: int, state: BodyState, phase: float) -> None:
+        leg = self._legs[foot]
+        leg.early = phase >= self._duty
+        leg.swing, leg.goal, leg.since, leg.over = None, None, 0.0, 0.0
+        self._ran = True
+
+    def _middle(self, state: BodyState) -> np.ndarray:
+        return state.foot_position[:, :2].mean(axis=0)
+
+    # ---- the plan --------------------------------------------------------------------------
+
+    def _plan(self, state: BodyState, body: np.ndarray, q: np.ndarray, v: np.ndarray,
+              dt: float) -> WalkPlan:
+        legs, n = self._legs, len(self._legs)
+        bearing = np.array([leg.swing is None for leg in legs])
+        settled = self.trusted
+        self._places[settled] = state.foot_position[settled]
+        self._plane = fit_plane(self._places, self._width)
+        self._yaw += self._velocity[2] * dt
+        c, s = math.cos(self._yaw), math.sin(self._yaw)
+        heading = np.array([[c, -s], [s, c]])
+        speed = heading @ self._velocity[:2]
+        R, w = state.rotation, state.twist[3:]
+        com_arm = R @ self._com
+        com = state.position[:2] + com_arm[:2]
+        com_speed = (R @ (state.twist[:3] + _cross(w, self._com)))[:2]
+        target = self._base(state, com, speed, heading, bearing, dt)
+        moved = np.full(len(q), np.nan)
+        most = self._loads(bearing, n)
+        if not bearing.all():
+            self._move_legs(body, q, v, com, com_speed, speed, heading, target, moved, dt)
+        return WalkPlan(target, LegPlan(bearing, most, moved,
+                                        self.state is not Walking.STAND))
+
+    def _loads(self, bearing: np.ndarray, n: int) -> np.ndarray:
+        """Return the largest normal force of each foot."""
+        most = np.full(n, np.inf)
+        ramp = self.settings.ramp
+        for i, leg in enumerate(self._legs):
+            part = 1.0
+            if leg.loose:
+                most[i] = LOWERED * self._weight
+                continue
+            if not bearing[i]:
+                part = 0.0
+            else:
+                if leg.since < ramp and self._newest is not None and self._ran:
+                    part = 0.05 + leg.since / ramp
+                left = (self._duty - (self._clock + self._offsets[i])) % 1.0 * self._cycle
+                if (self._clock + self._offsets[i]) % 1.0 < self._duty and left < ramp and (
+                        self._steps_on()):
+                    part = min(part, 0.05 + left / ramp)
+            if part < 1.0:
+                most[i] = part * self._weight
+        return most
+
+    def _base(self, state: BodyState, com: np.ndarray, speed: np.ndarray, heading: np.ndarray,
+              bearing: np.ndarray, dt: float) -> BodyTarget:
+        """Move the reference of the base."""
+        omega = math.sqrt(GRAVITY / self._com_height)
+        if self.state is Walking.STAND:
+            step = min(1.0, omega * dt)
+            self._reference = self._reference + step * (self._middle(state) - self._reference)
+        self._reference = self._reference + speed * dt
+        leash = self.settings.leash * self.height
+        lead = self._reference - com
+        far = math.hypot(lead[0], lead[1])
+        if far > leash and not self._sways:
+            self._reference = com + lead * (leash / far)
+        wanted, drive, pull = self._reference, speed, np.zeros(2)
+        if self._sways:
+            dcm, pressure = self._preview(state, speed, omega)
+            drive = omega * (dcm - self._sway)
+            pull = omega * omega * (self._sway - pressure)
+            self._sway = self._sway + dt * drive
+            lead = self._sway - com
+            far = math.hypot(lead[0], lead[1])
+            if far > leash:
+                off = lead * (1.0 - leash / far)
+                self._sway, self._reference = self._sway - off, self._reference - off
+            wanted = self._sway
+        self._drive, self._goal_com = drive, wanted
+        a, b, c0 = self._plane
+        # Filter the plane: it jumps when a foot lands.
+        gain = min(1.0, dt / 0.15)
+        self._slope += gain * (np.array([a, b]) - self._slope)
+        R_d = _on_slope(self._slope, heading)
+        arm = R_d @ self._com
+        xy = wanted - arm[:2]
+        goal = self.height * R_d[2, 2] + a * xy[0] + b * xy[1] + c0
+        self._z += gain * (goal - self._z)
+        v_world = np.array([drive[0], drive[1], a * drive[0] + b * drive[1]])
+        turning = np.array([0.0, 0.0, self._velocity[2]])
+        twist = np.concatenate([R_d.T @ (v_world - _cross(turning, arm)), R_d.T @ turning])
+        pulled = R_d.T @ np.array([pull[0], pull[1], 0.0])
+        packed = np.concatenate([R_d.ravel(), xy, [self._z], twist, pulled, np.zeros(3)])
+        return BodyTarget(packed)
+
+    def _preview(self, state: BodyState, speed: np.ndarray, omega: float
+                 ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return the divergent component of motion, and the centre of pressure, of the coming steps.
+
+        The component that stays bounded is ``xi = omega int_0^inf p(t + s) exp(-omega s) ds`` of
+        the centre of pressure p that the gait plans (Englsberger 2015, eq. 16).
+        """
+        if self.state is Walking.STAND:
+            middle = self._middle(state)
+            return middle, middle
+        times = PREVIEW / omega
+        phase = (self._clock + self._offsets + times[:, None] / self._cycle)
+        whole = np.floor(phase)
+        stands = (phase - whole < self._duty).astype(float)
+        stands[0] = [leg.swing is None for leg in self._legs]
+        path = self._reference + times[:, None] * speed
+        c, s = math.cos(self._yaw), math.sin(self._yaw)
+        hips = self._hips @ np.array([[c, s], [-s, c]])
+        here = np.array([state.foot_position[i, :2] if leg.goal is None else leg.goal[:2]
+                         for i, leg in enumerate(self._legs)])
+        # A foot stays where it stands, or lands, until it lifts next; then it is under its hip.
+        kept = phase - whole[0] < self._duty + (phase[0] - whole[0] >= self._duty)
+        places = np.where(kept[:, :, None], here, path[:, None] + hips)
+        middle = places.mean(axis=1)
+        count = np.maximum(stands.sum(axis=1), 1.0)[:, None]
+        pressure = (stands[:, :, None] * places).sum(axis=1) / count
+        pressure = middle + self._sways * (pressure - middle)
+        return WEIGHTS @ pressure, pressure[0]
+
+    def _move_legs(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, com: np.ndarray,
+                   com_speed: np.ndarray, speed: np.ndarray, heading: np.ndarray,
+                   target: BodyTarget, moved: np.ndarray, dt: float) -> None:
+        """Fill the accelerations of the swinging legs' joints."""
+        s = self.settings
+        members = [i for i, leg in enumerate(self._legs) if leg.swing is not None]
+        key = bytes(members)
+        if key not in self._swings:
+            self._swings[key] = SwingLegs(self.model, self._feet, members)
+        swing = self._swings[key]
+        motions = []
+        a, b, c0 = self._plane
+        for i in members:
+            leg = self._legs[i]
+            left = max(self._swing_time - leg.since, 0.0)
+            part = leg.since / self._swing_time
+            if left > 0.25 * self._swing_time or leg.goal is None:
+                turn = self._velocity[2] * left
+                ct, st = math.cos(turn), math.sin(turn)
+                hip = heading @ np.array([ct * self._hips[i, 0] - st * self._hips[i, 1],
+                                          st * self._hips[i, 0] + ct * self._hips[i, 1]])
+                step = pendulum_step(com_speed, speed, self._com_height, self._step_time,
+                                     s.capture)
+                half = 0.5 * self._velocity[2] * self._step_time
+                hip = hip + half * np.array([-hip[1], hip[0]])
+                place = com + com_speed * left + hip + self._limit(step)
+                if self._sways:
+                    # Off its reference the pendulum gets as much further until the foot lands.
+                    omega = math.sqrt(GRAVITY / self._com_height)
+                    off = com - self._goal_com + (com_speed - self._drive) / omega
+                    off = off * (math.exp(min(omega * left, 1.0)) * s.capture)
+                    middle = self._reference + (left + 0.5 * self._duty * self._cycle) * speed
+                    place = middle + hip + self._limit(off)
+                leg.goal = np.array([place[0], place[1], 0.0])
+                leg.goal[2] = (a * place[0] + b * place[1] + c0 + self._radius[i]
+                               - PRESS * self.height)
+            assert leg.swing is not None
+            motion = leg.swing.advance(leg.goal, part, left, self._swing_time, dt)
+            if leg.over > 0.0:
+                down = s.lowering * self.height
+                motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
+                                    np.array([0.0, 0.0, -down]), np.zeros(3))
+            motions.append(motion)
+        gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
+        self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
+
+    def _limit(self, step: np.ndarray) -> np.ndarray:
+        """Keep a step within the reach of a leg."""
+        most = 0.55 * self.height
+        size = math.hypot(step[0], step[1])
+        return step * (most / size) if size > most else step
+
+
+def _heading(R: np.ndarray) -> np.ndarray:
+    """Return the rotation about the vertical by the heading of an orientation."""
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _on_slope(slope: np.ndarray, heading: np.ndarray) -> np.ndarray:
+    """Return the orientation whose z is normal to a slope and whose x has a heading."""
+    n = 1.0 / math.sqrt(1.0 + float(slope @ slope))
+    z = [-slope[0] * n, -slope[1] * n, n]
+    x = [heading[0, 0], heading[1, 0], slope[0] * heading[0, 0] + slope[1] * heading[1, 0]]
+    size = math.hypot(*x)
+    x = [part / size for part in x]
+    y = [z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]]
+    return np.array([x, y, z]).T
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return ``a x b``; numpy's takes ten times as long."""
+    (x, y, z), (u, v, w) = a.tolist(), b.tolist()
+    return np.array([y * w - z * v, z * u - x * w, x * v - y * u])

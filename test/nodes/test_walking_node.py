@@ -1,0 +1,82 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated robot walks on cmd_vel under its controller's node, on the in-process bus."""
+import math
+
+import numpy as np
+import pytest
+from closed_loop import ClosedLoop
+from loopback_robot import DIALECT
+
+from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+
+TWIST = 'geometry_msgs/msg/TwistStamped'
+
+
+class Walk(ClosedLoop):
+    """A robot that is told where to go."""
+
+    def __init__(self, **parameters):
+        super().__init__(WorkspaceControllerNode, **parameters)
+        qos = DIALECT.qos.reliable(10)
+        self.velocity = self.hand.create_publisher(DIALECT.message(TWIST), '/cmd_vel', qos)
+        self.node = self.host.component
+
+    def go(self, seconds, ahead=0.0, left=0.0, turning=0.0):
+        def say():
+            message = DIALECT.message(TWIST)()
+            message.twist.linear.x, message.twist.linear.y = ahead, left
+            message.twist.angular.z = turning
+            self.velocity.publish(message)
+        self.run(seconds, act=say)
+
+    def place(self):
+        return self.robot.truth().base_position[:2].copy()
+
+
+@pytest.fixture(scope='module')
+def walk():
+    loop = Walk(gait='trot')
+    loop.run(0.6)
+    return loop
+
+
+def test_it_stands_until_a_velocity_comes_then_walks_and_stops_in_silence(walk):
+    start = walk.place()
+    assert walk.node.mode() == 'holds'
+    walk.go(3.0, ahead=0.3)
+    assert walk.node.mode() == 'walks'
+    assert 0.5 < (walk.place() - start)[0] < 1.0
+    assert walk.status()['walking'] == (0, 'walks')
+    walk.run(1.5)                       # silence: it steps in place
+    there = walk.place()
+    assert walk.node.mode() == 'walks'
+    walk.run(2.5)                       # and then stands
+    assert walk.node.mode() == 'holds'
+    assert walk.place() == pytest.approx(there, abs=0.03)
+    assert not walk.robot.fallen
+
+
+def test_a_velocity_that_is_not_finite_is_ignored_and_said(walk):
+    walk.go(0.2, ahead=math.nan)
+    assert walk.node.mode() == 'holds'
+    level, text = walk.status()['walking']
+    assert level == 1 and 'finite' in text
+
+
+def test_a_gait_that_the_robot_cannot_use_is_refused(walk):
+    assert walk.node._walk.request('gallop')[0] is False
+    assert walk.node._walk.request('tripod') == (
+        False, 'tripod: expected a robot on which 3 feet always stand, got one of 4 feet on which '
+        '2 would')
+    assert walk.node._walk.request('trot')[0]
+
+
+def test_a_body_that_walks_takes_no_targets(walk):
+    walk.go(1.0, ahead=0.1)
+    assert 'walks' in walk.node._no_target()
+    assert walk.node._postures.request('sit') == (False, 'the robot walks; halt it first')
+    assert walk.node._walk.request('stand') == (True, 'standing')
+    walk.run(1.5)
+    assert walk.node.mode() == 'holds'
+    assert np.abs(walk.node.command.error[:3]).max() < 0.02

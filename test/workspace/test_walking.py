@@ -1,0 +1,213 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Walking: gaits, footholds by the pendulum, swinging legs by their kinematics, whole walks."""
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks.walking_robots import Laboratory, Push, bumps, walk
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation import LegOdometry, Measurement
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.standing import body_poses, link_pose
+from legged_dynamics.spatial.rotations import rotation_from_vector
+from legged_dynamics.workspace import BodyTarget, WorkspaceController
+from legged_dynamics.workspace.controller import LegPlan
+from legged_dynamics.workspace.walking.footholds import fit_plane, pendulum_step
+from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of, rows_of
+from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
+
+FOUR = np.array([[0.3, 0.2], [0.3, -0.2], [-0.3, 0.2], [-0.3, -0.2]])
+SIX = np.array([[x, y] for x in (0.2, 0.0, -0.2) for y in (0.15, -0.15)])
+TWO = np.array([[0.0, 0.1], [0.0, -0.1]])
+
+
+def standing(gait, places, phase):
+    return (phase + offsets_of(gait, places)) % 1.0 < GAITS[gait].duty
+
+
+@pytest.mark.parametrize(('gait', 'places', 'least'), [
+    ('trot', FOUR, 2), ('tripod', SIX, 3), ('walk', FOUR, 3), ('crawl', FOUR, 3),
+    ('wave', SIX, 5), ('steps', TWO, 1), ('pace', FOUR, 2)])
+def test_a_gait_always_leaves_its_feet_on_the_ground(gait, places, least):
+    counts = [standing(gait, places, phase).sum() for phase in np.linspace(0.0, 1.0, 997)]
+    assert min(counts) == least
+    assert max(counts) == len(places) or gait in ('crawl', 'wave', 'walk')
+
+
+def test_diagonal_feet_of_a_trot_swing_together_and_every_second_foot_of_a_tripod():
+    trot, tripod = offsets_of('trot', FOUR), offsets_of('tripod', SIX)
+    assert trot[0] == trot[3] != trot[1] == trot[2]
+    row, side = rows_of(SIX).T
+    assert len(set(tripod[(row + side) % 2 == 0])) == len(set(tripod[(row + side) % 2 == 1])) == 1
+
+
+def test_a_crawl_goes_from_rear_to_front_on_each_side():
+    # A foot lifts when its phase reaches the duty; sorted by that, rear left, front left, ...
+    order = np.argsort((GAITS['crawl'].duty - offsets_of('crawl', FOUR)) % 1.0)
+    around = [int(i) for i in np.roll(order, -int(np.flatnonzero(order == 2)[0]))]
+    assert around == [2, 0, 3, 1]
+
+
+def test_gaits_that_a_robot_cannot_use_are_refused():
+    with pytest.raises(ConfigurationError, match='expected a gait among'):
+        offsets_of('gallop', FOUR)
+    with pytest.raises(ConfigurationError, match='2 feet'):
+        offsets_of('trot', TWO)
+
+
+@pytest.mark.parametrize('wanted', [0.0, 0.3, -0.6])
+def test_a_pendulum_takes_on_the_wanted_speed_within_one_step(wanted):
+    height, time = 0.5, 0.33
+    omega = math.sqrt(GRAVITY / height)
+    x, v, ends = 0.0, 0.45, [0.0]
+    for _ in range(6):
+        # Between steps the pendulum of height h above p obeys xdd = omega^2 (x - p).
+        p = x + float(pendulum_step(np.array([v, 0.0]), np.array([wanted, 0.0]), height, time,
+                                    1.0)[0])
+        c, s = math.cosh(omega * time), math.sinh(omega * time)
+        x, v = p + (x - p) * c + v * s / omega, (x - p) * omega * s + v * c
+        ends.append(x)
+    assert np.diff(ends)[1:] / time == pytest.approx(wanted, abs=1e-9)
+
+
+def test_a_part_of_the_error_stays_when_less_is_asked_for():
+    height, time, capture = 0.5, 0.33, 0.6
+    omega = math.sqrt(GRAVITY / height)
+    p = float(pendulum_step(np.array([0.4, 0.0]), np.zeros(2), height, time, capture)[0])
+    v = -p * omega * math.sinh(omega * time) + 0.4 * math.cosh(omega * time)
+    assert v == pytest.approx((1.0 - capture) * 0.4)
+
+
+def test_the_plane_of_a_slope_is_found():
+    points = np.column_stack([FOUR, 0.2 + 0.1 * FOUR[:, 0] - 0.2 * FOUR[:, 1]])
+    assert fit_plane(points, 0.0) == pytest.approx((0.1, -0.2, 0.2))
+    on_a_point = np.tile([1.0, 2.0, 0.3], (4, 1))
+    assert fit_plane(on_a_point, 0.5) == pytest.approx((0.0, 0.0, 0.3))
+
+
+def test_a_foot_swings_over_the_ground_to_its_foothold_and_rests_there():
+    start, goal, T, dt = np.array([0.1, 0.2, 0.03]), np.array([0.3, 0.15, 0.05]), 0.3, 1e-3
+    path, rows = SwingPath(start, 0.08), []
+    for k in range(round(T / dt) + 1):
+        rows.append(np.concatenate(path.advance(goal, k * dt / T, T - k * dt, T, dt)))
+    x, v, a = np.split(np.array(rows), 3, axis=1)
+    assert np.abs(np.diff(x, axis=0) / dt - 0.5 * (v[1:] + v[:-1]))[:-25].max() < 2e-3
+    assert np.abs(np.diff(v, axis=0) / dt - 0.5 * (a[1:] + a[:-1]))[:-25].max() < 0.15
+    assert x[-1] == pytest.approx(goal, abs=2e-3)
+    assert v[-1] == pytest.approx(0.0, abs=1e-9)
+    assert x[:, 2].max() == pytest.approx(0.5 * (start[2] + goal[2]) + 0.08, abs=2e-3)
+
+
+@pytest.fixture(scope='module')
+def anymal():
+    return Laboratory('anymal_class')
+
+
+def test_swinging_legs_accelerate_their_feet_as_wanted(anymal):
+    """Of joints so accelerated the feet have that acceleration, by differences of positions."""
+    rng, model, config = np.random.default_rng(4), anymal.known, anymal.config
+    q = np.array([0.1, 0.5, -0.9, -0.1, 0.4, -0.8, 0.05, -0.4, 0.8, 0.0, -0.5, 0.9])
+    q = q[[config.joints.index(name) for name in model.joint_names]]
+    v, twist = rng.normal(0.0, 1.0, 12), rng.normal(0.0, 0.5, 6)
+    R, p = rotation_from_vector(np.array([0.1, -0.2, 0.4])), np.array([0.2, 0.1, 0.5])
+    legs = SwingLegs(model, config.feet, [0, 3])
+    motions = [FootMotion(*rng.normal(0.0, 0.3, (3, 3))) for _ in legs.members]
+    moved = np.full(12, np.nan)
+    gains = (900.0, 60.0)
+    legs.accelerations(np.concatenate([R.ravel(), p, twist]), q, v, motions, R, gains, 1e-3, moved)
+    assert np.isnan(moved).sum() == 6
+
+    def places(t):
+        # The base moves with a constant classical velocity of its origin and a constant rate.
+        turned = R @ rotation_from_vector(t * twist[3:])
+        bodies = body_poses(model, q + t * v + 0.5 * t * t * np.nan_to_num(moved))
+        here = np.array([link_pose(model, bodies, config.feet[i].link).p for i in legs.members])
+        return p + t * (R @ twist[:3]) + here @ turned.T
+    h = 1e-4
+    velocity = (places(h) - places(-h)) / (2.0 * h)
+    acceleration = (places(h) - 2.0 * places(0.0) + places(-h)) / h ** 2
+    for i, motion in enumerate(motions):
+        wanted = (motion.acceleration + gains[1] * (motion.velocity - velocity[i])
+                  + gains[0] * (motion.position - places(0.0)[i]))
+        assert acceleration[i] == pytest.approx(wanted, abs=1e-3 * np.abs(wanted).max())
+
+
+def test_no_foot_gets_more_than_its_limit_and_the_others_bear_the_rest(anymal):
+    model, config = anymal.known, anymal.config
+    controller, odometry = WorkspaceController(model, config), LegOdometry(model, config)
+    q = np.array([dict(zip(config.joints, config.nominal_position))[name]
+                  for name in model.joint_names])
+    measurement = Measurement(0, q, np.zeros(12), None, np.zeros(3), np.array([0.0, 0.0, GRAVITY]),
+                              np.array([0.0, 0.0, 0.0, 1.0]))
+    state = odometry.update(measurement)
+    weight = model.total_mass * GRAVITY
+    target = BodyTarget.of(state.position, state.rotation)
+    free = controller.update(state, measurement, target)
+    most = np.full(4, np.inf)
+    most[2] = 0.1 * weight
+    plan = LegPlan(np.ones(4, bool), most, np.full(12, np.nan))
+    answer = controller.update(state, measurement, target, legs=plan)
+    up = np.array([f[2] for f in controller.forces().values()])
+    assert np.linalg.norm(free.foot_wrench[2, :3]) > 0.2 * weight
+    assert up[2] == pytest.approx(0.1 * weight, rel=1e-6)
+    assert up.sum() == pytest.approx(weight, rel=1e-3)
+    assert answer.unbalanced == pytest.approx(0.0, abs=1e-3 * weight)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def judge(found, wanted, first=2.5, last=4.5):
+    assert not found.cause
+    here = found.between(first, last)
+    assert found.velocity[here].mean(axis=0) == pytest.approx(wanted, abs=0.05)
+    assert np.abs(found.position[here, 2] - found.height).max() < 0.02
+    assert np.degrees(np.hypot(*found.rpy[here, :2].T)).max() < 5.0
+    way = found.position[here][-1, :2] - found.position[here][0, :2]
+    seen = found.estimated[here][-1, :2] - found.estimated[here][0, :2]
+    length = np.linalg.norm(np.diff(found.position[here, :2], axis=0), axis=1).sum()
+    assert np.linalg.norm(seen - way) < max(0.02 * length, 0.005)
+
+
+def test_it_trots_with_the_commanded_velocity():
+    wanted = (0.4, 0.1, 0.3)
+    judge(walk(Laboratory('anymal_class'), 'trot', lambda t: wanted, 6.0), wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('name', 'gait', 'wanted'), [
+    ('solo_class', 'trot', (0.3, 0.0, -0.4)), ('solo_class', 'crawl', (0.08, 0.0, 0.1)),
+    ('anymal_class', 'walk', (0.2, 0.0, 0.0)), ('quadruped', 'trot', (0.2, 0.0, 0.0))])
+def test_it_walks_in_other_gaits(name, gait, wanted):
+    friction = 0.005 if name == 'quadruped' else 0.03
+    judge(walk(Laboratory(name, friction=friction), gait, lambda t: wanted, 6.5), wanted)
+
+
+@pytest.mark.slow
+def test_it_walks_over_steps_that_it_does_not_know():
+    found = walk(Laboratory('anymal_class', scenery=bumps(0.04)), 'trot',
+                 lambda t: (0.35, 0.0, 0.0), 6.5)
+    assert not found.cause
+    assert found.position[:, 2].max() > found.height + 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('side', [(0.4, 0.0, 0.0), (0.0, -0.4, 0.0)])
+def test_a_push_while_it_trots_does_not_fell_it(side):
+    found = walk(Laboratory('anymal_class'), 'trot', lambda t: (0.2, 0.0, 0.0), 6.0,
+                 [Push(2.5, 0.2, side)])
+    assert not found.cause
+    late = found.between(4.0, 4.5)
+    assert found.velocity[late].mean(axis=0) == pytest.approx((0.2, 0.0, 0.0), abs=0.05)
+
+
+def test_a_standing_robot_keeps_all_its_feet_when_it_is_pushed():
+    found = walk(Laboratory('anymal_class'), 'stand', lambda t: (0.0, 0.0, 0.0), 3.5,
+                 [Push(1.2, 0.3, (0.4, 0.0, 0.0))])
+    assert not found.cause
+    assert found.bearing.all()
+    away = found.position - found.position[found.between(1.0, 1.2)].mean(axis=0)
+    assert 0.01 < np.linalg.norm(away, axis=1).max() < 0.06
+    assert np.linalg.norm(away[-50:], axis=1).max() < 0.03
