@@ -179,6 +179,8 @@ class Robot(NamedTuple):
         Positions of the feet in the standing pose, x and y from the base [m].
     stops : (nv, 2) array
         Positions between which each joint moves freely [rad or m].
+    passive : (nv,) array
+        1 for a joint without a motor, whose effort is not measured.
 
     """
 
@@ -198,6 +200,7 @@ class Robot(NamedTuple):
     contact_levels: np.ndarray
     homes: np.ndarray
     stops: np.ndarray
+    passive: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -377,6 +380,7 @@ def unpack(layout, integers, floats):
     contact_levels, at = matrix(floats, at, nf, 3)
     homes, at = matrix(floats, at, nf, 2)
     stops, at = matrix(floats, at, nj, 2)
+    passive, at = vector(floats, at, nj)
     bodies, at = matrix(floats, at, nb, N_BODY_STATE)
     jacobian, at = matrix(floats, at, nx, nj)
     information, at = matrix(floats, at, nc, nc)
@@ -412,7 +416,8 @@ def unpack(layout, integers, floats):
         feet=FeetTable(index=index, geometry=geometry), model_error=model_error, prior=prior,
         columns=columns, mimics=mimics, ratio=ratio, branches=branches, ends=ends,
         effort_variance=effort_variance, motion_noise=motion_noise, stated_noise=stated_noise,
-        slope_noise=slope_noise, contact_levels=contact_levels, homes=homes, stops=stops)
+        slope_noise=slope_noise, contact_levels=contact_levels, homes=homes, stops=stops,
+        passive=passive)
     scratch = Scratch(bodies=bodies, jacobian=jacobian, information=information, grasp=grasp,
                       vectors=vectors)
     tracking = Tracking(

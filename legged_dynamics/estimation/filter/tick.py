@@ -44,6 +44,7 @@ from legged_dynamics.estimation.filter.memory import FILTER, STATUS, TILT
 from legged_dynamics.estimation.filter.missing_inputs import (
     drop_frozen_efforts,
     drop_zero_efforts,
+    fill_passive_efforts,
     missing_inputs,
 )
 from legged_dynamics.estimation.filter.noise import update_noise
@@ -235,6 +236,7 @@ def tick(layouts, settings_table, integers, floats, out):
     if drop_frozen_efforts(row, layout, robot.columns, memory.efforts,
                            (stamps[n] - stamps[n - 1]) * 1e-9):
         status[STATUS.by_torque] = 0.0
+    fill_passive_efforts(row, layout, robot.passive, robot.columns)
     _slide(window, stamps, row)
     status[STATUS.filled] = min(status[STATUS.filled] + 1.0, float(n))
     faults = int(results.faults[0]) | missing_inputs(row, layout, robot.columns)
