@@ -436,15 +436,24 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
     Returns
     -------
     int
-        Exit code: 0, or `DOUBTFUL` when the result does not deserve trust.
+        Exit code: 0, or `DOUBTFUL` when the result is doubtful or does not deserve trust.
 
     """
-    from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust, doubts, verdict
+    from legged_dynamics.reports.bag.analysis import (
+        DOUBTFUL,
+        distrust,
+        doubtful,
+        doubts,
+        verdict,
+    )
     from legged_dynamics.reports.bag.report import tables
 
     reasons = doubts(analysis)
     if reasons:
         say(distrust(reasons), 'bold red')
+    unsure = doubtful(analysis)
+    for sentence in unsure:
+        say(sentence, 'bold yellow')
     print(f'{verdict(analysis)[0]}\n')
     for note in analysis.notes:
         print(f'- {note}')
@@ -453,7 +462,7 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
         show(table)
     if report is not None:
         print(f'\nReport: {report.resolve()}')
-    return DOUBTFUL if reasons else 0
+    return DOUBTFUL if reasons or unsure else 0
 
 
 def truth_of(pairs: list[str]) -> dict[str, str]:

@@ -18,7 +18,13 @@ import numpy as np
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.truth import world_force
 from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE, ForceError, rms
-from legged_dynamics.reports.bag.analysis import Analysis, distrust, doubts, verdict
+from legged_dynamics.reports.bag.analysis import (
+    Analysis,
+    distrust,
+    doubtful,
+    doubts,
+    verdict,
+)
 from legged_dynamics.reports.bag.figures import (
     Heading,
     draw_body,
@@ -389,6 +395,7 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
              f'contacts {_contact_source(analysis)}.',
         sections=sections(analysis), verdict=sentence, judged=judged,
         warnings=[*reversed(warnings), *([distrust(reasons)] if reasons else [])],
+        cautions=[' '.join(doubtful(analysis))] if doubtful(analysis) else [],
         command=command_line(f'legged-dynamics analyze {analysis.bag}'),
         robot=robot.name, remarks=_pace(analysis), cards=_cards(analysis),
         picture=_picture(analysis),
