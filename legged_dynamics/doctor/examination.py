@@ -4,9 +4,9 @@
 Search for faults: the fault that explains most is corrected, then the next.
 
 A fault is compared with the healthy robot by the likelihood of the whole recording, prior odds
-included. A fault that has a size must pass two tests: its fix makes the recording likelier, and
-its size is likelier of a faulty than of a healthy robot. A fix that changes torques or masses is
-compared with friction of all joints, too (`likeliest_friction`).
+included, both with the small errors that every robot has fitted beside (`sized.nuisances`).
+Friction of all joints (`likeliest_friction`), rotor inertia and delay of torques compete with signs
+and scales; where two explain about the same, both are named and nothing is changed.
 """
 from __future__ import annotations
 
@@ -149,7 +149,6 @@ def changes_torques(before: RobotConfig, after: RobotConfig) -> bool:
 
 MOST = 8            # findings of the physics: a robot with more is another robot
 ALIKE = 3.0         # nats: explanations closer than that are both named
-SIZE_ODDS = 2.0     # nats against a size whose fix makes the recording likelier
 ROUNDS = 3          # Gauss-Newton steps of a size
 FAR, JUDGED = 40.0, 10      # nats behind the first, and candidates that are weighed at most
 FRICTION = 'friction'
@@ -348,11 +347,8 @@ class _Judge:
         """Return the candidate with its rank and evidence against a healthy robot."""
         gain = self._fit(candidate.config, candidate.evidence) - candidate.evidence.score
         gain -= self._healthy - self._now.score
-        rank = candidate.rank + gain
-        evidence = min(candidate.finding.evidence + gain, candidate.finding.evidence
-                       if gain > 0.0 else np.inf)
-        return replace(candidate, rank=rank,
-                       finding=replace(candidate.finding, evidence=evidence))
+        rank = float(candidate.rank + gain)
+        return replace(candidate, rank=rank, finding=replace(candidate.finding, evidence=rank))
 
     def _fit(self, config: RobotConfig, evidence: Evidence) -> float:
         """Return the score with small errors at their likeliest, less what they cost."""
@@ -436,10 +432,9 @@ def _fitted(likelihood: Likelihood, sized: Sized, config: RobotConfig,
         if best is now:
             return None
     gain = best.score - now.score
-    if gain < sized.cost:
+    if gain < 1.0:
         return None
     rank = gain - sized.cost - 0.5 * float(at @ at) / sized.faulty ** 2
     rank -= len(at) * np.log(sized.faulty / sized.healthy)
-    alarm = min(rank, sized.log_odds(at) - SIZE_ODDS)
-    return _Candidate(Finding(sized.kind, sized.subject, sized.text(at), alarm),
+    return _Candidate(Finding(sized.kind, sized.subject, sized.text(at), rank),
                       sized.apply(config, at), rank, best)

@@ -20,6 +20,10 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
 
+# Log of the prior odds against a fault of a kind that many robots have.
+OFTEN = 5.0
+
+
 @dataclass(frozen=True)
 class Sized:
     """
@@ -49,25 +53,7 @@ class Sized:
     healthy: float
     faulty: float
     text: Callable[[np.ndarray], str]
-    cost: float = RARE
-
-    def log_odds(self, size: np.ndarray) -> float:
-        """
-        Return the log of how much more likely a size is of a faulty robot than of a healthy one.
-
-        Parameters
-        ----------
-        size : (k,) array
-            The size.
-
-        Returns
-        -------
-        float
-
-        """
-        ratio = self.faulty / self.healthy
-        squares = float(size @ size) / self.healthy ** 2
-        return 0.5 * squares * (1.0 - ratio ** -2) - len(size) * math.log(ratio)
+    cost: float = OFTEN
 
 
 def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, imu: bool,
@@ -102,7 +88,7 @@ def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, i
 
     def motor(i: int) -> Sized:
         return Sized('effort_scale_joint', (names[i],), lambda c, x: m.scaled(
-            c, [i], math.exp(x[0]), 'effort'), (0.02,), 0.025, 0.7, lambda x: f'{names[i]}: '
+            c, [i], math.exp(x[0]), 'effort'), (0.02,), 0.025, 0.4, lambda x: f'{names[i]}: '
             f'the effort reads {math.exp(-x[0]):.3g} times what it is.')
 
     for _, joints in legs_of(model, config):
