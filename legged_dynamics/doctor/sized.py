@@ -19,7 +19,6 @@ from legged_dynamics.doctor.hypotheses import DEGREE, RARE, Corrector, legs_of
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
-
 # Log of the prior odds against a fault of a kind that many robots have.
 OFTEN = 5.0
 

@@ -81,8 +81,8 @@ class RobotSettings(CheckedSettings):
         'holds the robot; or zero, with noise.effort as its error.', choices=('unknown', 'zero'))
     transmission_cutoff: float = setting(
         'robot.transmission_cutoff', 0.0, 'Hz',
-        "Frequency up to which links follow their motors through elastic transmissions (belts), "
-        "where encoders are on the motors; 0: rigid, or encoders on the links.", 0.0, 1000.0)
+        'Frequency up to which links follow their motors through elastic transmissions (belts), '
+        'where encoders are on the motors; 0: rigid, or encoders on the links.', 0.0, 1000.0)
     armature: list[float] = setting(
         'robot.armature', [], 'kg m^2',
         'Rotor inertia at the joint: one value, or one per joint in command order.', 0.0)

@@ -4,9 +4,9 @@
 A log of joints in a CSV file as a bag, for robots and test stands without ROS.
 
 Columns: ``time`` [s]; of each joint its position, velocity and torque under its name in the URDF
-with a usual prefix (``q_HFE``, ``v_HFE``, ``tau_HFE``); and, where a force sensor was logged, three
-columns of force a foot, in world axes. Other columns are ignored. Velocities that the log lacks are
-differences of the positions.
+with a usual prefix (``q_HFE``, ``v_HFE``, ``tau_HFE``); and, where a force sensor was logged,
+three columns of force a foot, in world axes. Other columns are ignored. Velocities that the log
+lacks are differences of the positions.
 """
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
 from legged_dynamics.recordings.truth import world_force
 from legged_dynamics.reports.bag.accuracy import rms, zero_phase
 
-# Force at the base left unexplained, slow part, beyond which a result is doubtful [of the weight].
+# Slow part of the force left unexplained at the base, beyond which a result is doubtful [of the
+# weight].
 UNEXPLAINED = 0.02
 # The same of the difference between sums by motion and by torque, in deviations of what is
 # stated, with a share of the weight for what that does not cover.
