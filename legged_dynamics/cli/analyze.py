@@ -279,8 +279,8 @@ def add_parser(verbs: Any) -> None:
     topics.add_argument('--imu', default='', metavar='TOPIC')
     topics.add_argument('--truth', action='append', default=[], metavar='FOOT=TOPIC',
                         help='WrenchStamped with the true wrench of a foot, in its frame or, as '
-                        'force plates give it, in world axes about the origin; of a CSV log FOOT=X,Y,Z, '
-                        'columns of force in world axes; may be repeated')
+                        'force plates give it, in world axes about the origin; of a CSV log '
+                        'FOOT=X,Y,Z, columns of force in world axes; may be repeated')
     topics.add_argument('--valid', default='', metavar='TOPIC',
                         help='Bool that is true where the truth is complete')
     topics.add_argument('--contact', nargs='+', default=['detected'], metavar='SOURCE',

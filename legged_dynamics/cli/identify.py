@@ -36,8 +36,8 @@ def add_parser(verbs: Any) -> None:
         'inertia, link masses, friction, armature, torque constants, encoder offsets, IMU mount '
         'and biases, sensor noise; each with an error bar, and which motion would tell what this '
         'one does not. Masses and torques have one common factor: give --total-mass or '
-        '--trust-effort. Exit code 1 without; 3 when the result is not validated on another bag, or '
-        'explains that one worse than the description: then nothing is written.')
+        '--trust-effort. Exit code 1 without; 3 when the result is not validated on another bag, '
+        'or explains that one worse than the description: then nothing is written.')
     parser.add_argument('bag', metavar='BAG', type=Path, help=BAG_PATH)
     parser.add_argument('--validate', metavar='BAG', type=Path,
                         help='another bag, on which described and identified are compared')
@@ -97,8 +97,8 @@ def run(args: argparse.Namespace) -> int:
         text, worse = validation(args, choice, found)
         print(text)
     if worse:
-        print(f'\nRefused: the other bag is explained worse than as described ({", ".join(worse)}). '
-              'Nothing is changed. Friction or motion that this bag does not tell apart was '
+        print('\nRefused: the other bag is explained worse than as described '
+              f'({", ".join(worse)}). Nothing is changed. Friction or motion that this bag does not tell apart was '
               'mistaken for something else; the motions above tell it.')
         return DOUBTFUL
     if args.out:

@@ -5,8 +5,8 @@ Search for faults: the fault that explains most is corrected, then the next.
 
 A fault is compared with the healthy robot by the likelihood of the whole recording, prior odds
 included, both with the small errors that every robot has fitted beside (`sized.nuisances`).
-Friction of all joints (`likeliest_friction`), rotor inertia and delay of torques compete with signs
-and scales; where two explain about the same, both are named and nothing is changed.
+Friction of all joints (`likeliest_friction`), rotor inertia and delay of torques compete with
+signs and scales; where two explain about the same, both are named and nothing is changed.
 """
 from __future__ import annotations
 
@@ -413,8 +413,9 @@ def _fitted(likelihood: Likelihood, sized: Sized, config: RobotConfig,
     try:
         for _ in range(ROUNDS):
             here = best
-            J = np.stack([(likelihood.evaluate(sized.apply(config, at + step)).residual - here.residual)
-                          / step.sum() for step in np.diag(sized.steps)], axis=1)
+            J = np.stack([(likelihood.evaluate(sized.apply(config, at + step)).residual
+                           - here.residual) / step.sum() for step in np.diag(sized.steps)],
+                         axis=1)
             WJ = here.weight[:, None] * J
             step = np.linalg.solve(J.T @ WJ + prior, -(WJ.T @ here.residual) - prior @ at)
             for part in (1.0, 0.3):

@@ -319,7 +319,8 @@ class GroundReactionEstimator:
             'natural_frequency': size.natural_frequency,
             'two_samples': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
             'effort_at': effort_place(noise.effort_age, s.rate, s.half_window),
-            'use_base': floating and s.fusion != 'torque_only', 'use_torque': s.fusion != 'base_only',
+            'use_base': floating and s.fusion != 'torque_only',
+            'use_torque': s.fusion != 'base_only',
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
             **external_settings(self.model, self.feet, s.external_link, s.external_point,
                                 s.external_force, s.external_moment, s.prior_length)}

@@ -236,7 +236,8 @@ def filtered(log: SensorLog, band: float = BAND, spacing: float | None = None) -
     imu = _imu_signals(log, zero, band)
     imu_time, gyro, gyro_rate, accelerometer, orientation = imu
     return Signals(joints.names, grid[keep], q[keep], v[keep], a[keep], tau[keep], rate[keep],
-                   effort_rate[keep], imu_time, gyro, gyro_rate, accelerometer, orientation, band, 1.0 / period)
+                   effort_rate[keep], imu_time, gyro, gyro_rate, accelerometer, orientation, band,
+                   1.0 / period)
 
 
 def _imu_signals(log: SensorLog, zero: int, band: float) -> tuple[np.ndarray, ...]:
