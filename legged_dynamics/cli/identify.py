@@ -98,8 +98,8 @@ def run(args: argparse.Namespace) -> int:
         print(text)
     if worse:
         print('\nRefused: the other bag is explained worse than as described '
-              f'({", ".join(worse)}). Nothing is changed. Friction or motion that this bag does not tell apart was '
-              'mistaken for something else; the motions above tell it.')
+              f'({", ".join(worse)}). Nothing is changed. Friction or motion that this bag does '
+              'not tell apart was mistaken for something else; the motions above tell it.')
         return DOUBTFUL
     if args.out:
         write(args.out, choice, found, noise, args)

@@ -212,8 +212,8 @@ def contact_levels(model: RobotModel, config: RobotConfig,
     friction = model.tree.constants[1:, FRICTION]
     stated = config.noise.of_joints('effort', model, config.joints)
     variance = stated ** 2 + friction ** 2 + (1e-9 * weight) ** 2
-    if config.passive_effort == 'unknown':      # they measure nothing
-        jacobian[:, [model.joint_index(name) for name in config.passive_joints]] = 0.0
+    for name in config.unknown_efforts:     # they measure nothing
+        jacobian[:, model.joint_index(name)] = 0.0
     levels = np.zeros((nf, 3))
     for i, (start, size) in enumerate(table.index[:, [START, SIZE]]):
         J = jacobian[start:start + size]

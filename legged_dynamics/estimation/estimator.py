@@ -348,8 +348,8 @@ class GroundReactionEstimator:
             _add_columns(robot.columns[master], moved[1:1 + moved[0]])
             moved[0] = 0
         robot.passive[self._passive] = 1.0
-        if self.config.passive_effort == 'unknown':
-            robot.columns[self._passive] = 0    # no equation of theirs holds
+        for name in self.config.unknown_efforts:
+            robot.columns[self.model.joint_index(name)] = 0     # its equation does not hold
         add_external_columns(self.model, int(self._settings['external_body'][0]), robot.columns,
                              robot.mimics)
         free = self.model.with_base('floating')     # tables have rows of the base in any case

@@ -566,6 +566,12 @@ class RobotConfig:
                     found.setdefault(joint.mimic.joint, what)
         return found
 
+    @property
+    def unknown_efforts(self) -> tuple[str, ...]:
+        """Passive joints whose equation of motion is of no use: torque or motion is unknown."""
+        return tuple(name for name in self.passive_joints
+                     if self.passive_effort == 'unknown' or name in self.absent)
+
     def rails(self, model: RobotModel) -> tuple[str, ...]:
         """
         Return the rails of a fixed base: passive sliding joints between its root and the robot.
