@@ -8,9 +8,9 @@ and counts them: a tick is one joint state. It also stands in for the motors' co
 what is sent to `effort_controller/commands`, and holds the last command for ever.
 
 Time is simulated and in lock-step with these motors: the next sample is made when controller and
-watchdog have answered the last one, or have been silent for `SILENCE` of wall time for some samples
-on end, and at a tenth to a fifth of real time, so that a busy machine does not look like a dead
-process. Rows about clocks need the wall's time, at 125 Hz with deadlines of a second.
+watchdog have answered the last one, or have been silent for `SILENCE` of wall time for some
+samples on end, and at a quarter of real time at most, so that a busy machine does not look like a
+dead process. Rows about clocks need the wall's time, at 125 Hz with deadlines of a second.
 
 What goes to the motors, the diagnostics, the status messages of guard and watchdog, and the truth
 are kept with the tick at which they came.
@@ -124,10 +124,9 @@ class FaultBus:
         self._out = {kind: self.node.create_publisher(DIALECT.message(kind), topic,
                                                       qos.reliable(100))
                      for kind, topic in ((JOINTS, '/joint_states'), (IMU, '/imu/data'))}
-        self.node.create_raw_subscription(JOINTS, '/driver/joint_states',
-                                          lambda cdr, ns: self._relay(JOINTS, cdr), qos.reliable(100))
-        self.node.create_raw_subscription(IMU, '/driver/imu',
-                                          lambda cdr, ns: self._relay(IMU, cdr), qos.reliable(100))
+        for kind, topic in ((JOINTS, '/driver/joint_states'), (IMU, '/driver/imu')):
+            self.node.create_raw_subscription(
+                kind, topic, lambda cdr, ns, kind=kind: self._relay(kind, cdr), qos.reliable(100))
         self._listen(NUMBERS, '/effort_controller/commands', self._note_command)
         self._listen(STATUS, '/diagnostics', self._note_words)
         self._listen('nav_msgs/msg/Odometry', '/ground_truth/odom', self._note_truth)
@@ -140,7 +139,8 @@ class FaultBus:
         self._joints = list(config.joints)
         self._motors = self.node.create_publisher(DIALECT.message(JOINTS), ANSWER,
                                                   DIALECT.qos.latched)
-        self._listen(JOINTS, '/workspace_controller/answer', self._note_answer, DIALECT.qos.latched)
+        self._listen(JOINTS, '/workspace_controller/answer', self._note_answer,
+                     DIALECT.qos.latched)
         self._watch: dict[str, Any] = {}
         self._arguments, self.rate, self._strangers = LOCK_STEP, RATE, []
         self._clear()

@@ -29,7 +29,7 @@ from benchmarks.fault_bus import DIALECT, NUMBERS, FaultBus
 from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.discovery import DomainLease
 
-SOFT = 1.5              # m/s down, over one tick
+SOFT = 1.0              # m/s down, over one tick
 AFTER = 0.2             # s in which the largest effort is looked for
 LONG = 8.0              # s until everything must be over
 KILL, STOP, INT, TERM = signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGTERM
@@ -302,7 +302,8 @@ def run(bus: FaultBus, row: Row) -> tuple[str, bool]:
                    'no watchdog': True, 'either': stands or zero}[row.end]
               and not (row.soft and dropped) and not largest > 1.0 + 1e-9)
     named = '-' if not row.said else 'yes' if said() else 'NO'
-    line = (f'| {row.name} | {row.phase} | {named} | {"-" if np.isnan(largest) else f"{100 * largest:.0f}"} '
+    share = '-' if np.isnan(largest) else f'{100 * largest:.0f}'
+    line = (f'| {row.name} | {row.phase} | {named} | {share} '
             f'| {"-" if safe is None else safe} | {bus.fastest:.1f} | {end} '
             f'| {"YES" if again else "no"} | {"yes" if wanted else "NO"} |')
     return line, wanted

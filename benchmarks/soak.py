@@ -3,11 +3,15 @@
 """
 Robot, body controller and watchdog as processes on DDS, for long: memory, floods, kills.
 
-    python -m benchmarks.soak --minutes 60 --rate 500
+    python -m benchmarks.soak --minutes 60 --rate 500 [--lock-step]
 
-Prints how the memory of each process goes, the longest pause between two commands with and without
-somebody who floods the bus, beside that of a bare loop of the same period on the same machine, and
-how long after SIGKILL and SIGSTOP of the controller the watchdog's own first command comes.
+Prints how memory, open files and threads of each process go, the longest pause between two
+commands with and without somebody who floods the bus, beside that of a bare loop of the same
+period on the same machine, and how long after SIGKILL and SIGSTOP of the controller the
+watchdog's own first command comes.
+
+With --lock-step time is simulated and waits for the controller, as fast as that answers: the
+controller then stays active on a machine however busy, and nothing but the first is measured.
 """
 from __future__ import annotations
 
@@ -39,6 +43,11 @@ def memory(pid: int) -> float:
     return pages * os.sysconf('SC_PAGESIZE') / 1e6
 
 
+def holdings(pid: int) -> tuple[int, int]:
+    """Return how many open files and threads a process has."""
+    return len(os.listdir(f'/proc/{pid}/fd')), len(os.listdir(f'/proc/{pid}/task'))
+
+
 class BareLoop(threading.Thread):
     """What the machine does to a loop that does nothing: in a process of its own."""
 
@@ -60,7 +69,9 @@ class BareLoop(threading.Thread):
 class Soak:
     """The processes, and a listener on the motors' topic."""
 
-    def __init__(self, environment: dict[str, str], rate: float, folder: Path):
+    def __init__(self, environment: dict[str, str], rate: float, folder: Path,
+                 more: tuple[str, ...] = ()):
+        self._more = more
         self._environment, self._folder = {**os.environ, **environment}, folder
         self.yaml, self.urdf = robot_files('anymal_class')
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -71,7 +82,7 @@ class Soak:
         kind = DIALECT.message('std_msgs/msg/Float64MultiArray')
         self.node.create_subscription(kind, '/effort_controller/commands', self._sent,
                                       DIALECT.qos.reliable(10))
-        self.rate = rate
+        self.rate, self.revived = rate, 0
 
     def _sent(self, message: Any) -> None:
         self.times.append(time.monotonic())
@@ -82,7 +93,7 @@ class Soak:
             self.processes[node] = subprocess.Popen(
                 [sys.executable, '-m', 'legged_dynamics.cli', 'run', node, '--ros-args',
                  '--params-file', str(self.yaml), '-p', f'robot_description:={self.urdf}',
-                 *arguments], env=self._environment, stdout=log, stderr=log)
+                 *self._more, *arguments], env=self._environment, stdout=log, stderr=log)
         return self.processes[node]
 
     def control(self) -> subprocess.Popen[bytes]:
@@ -104,6 +115,7 @@ class Soak:
         self.times.clear()
         self.spin(1.0)
         if not self.times:
+            self.revived += 1
             print('let go by the guard or the watchdog; the controller is started anew')
             self.processes['workspace_controller'].kill()
             self.processes['workspace_controller'].wait()
@@ -132,18 +144,26 @@ def watch_memory(soak: Soak, minutes: float) -> None:
     """Print how memory goes."""
     soak.spin(WARM_UP)
     first = {name: memory(process.pid) for name, process in soak.processes.items()}
+    held = {name: [holdings(process.pid)] for name, process in soak.processes.items()}
+    began, sent = time.monotonic(), 0
     most = dict(first)
     end = time.monotonic() + 60.0 * minutes
     while time.monotonic() < end:
         soak.spin(min(10.0, max(end - time.monotonic(), 0.1)))
         soak.revive()
+        sent += len(soak.times)
         soak.times.clear()
         for name, process in soak.processes.items():
             most[name] = max(most[name], memory(process.pid))
+            held[name].append(holdings(process.pid))
+    print(f'{time.monotonic() - began:.0f} s; the motors heard at least {sent} commands; the '
+          f'controller was started anew {soak.revived} times')
     for name, process in soak.processes.items():
         print(f'{name:24s} {first[name]:7.2f} MB after {WARM_UP:.0f} s, '
               f'{memory(process.pid) - first[name]:+.2f} MB after {minutes:g} min, at most '
-              f'{most[name] - first[name]:+.2f} MB')
+              f'{most[name] - first[name]:+.2f} MB; open files '
+              f'{" to ".join(map(str, sorted({n for n, _ in held[name]})))}, threads '
+              f'{" to ".join(map(str, sorted({n for _, n in held[name]})))}')
 
 
 def flood(soak: Soak, kind: str, topic: str, size: int, rate: float) -> None:
@@ -188,16 +208,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--minutes', type=float, default=3.0)
     parser.add_argument('--rate', type=float, default=500.0)
+    parser.add_argument('--lock-step', action='store_true')
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, DomainLease() as lease:
         environment = {**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
-        soak = Soak(environment, args.rate, Path(folder))
+        soak = Soak(environment, args.rate, Path(folder),
+                    ('-p', 'use_sim_time:=true') if args.lock_step else ())
+        answers = ('-p', 'lock_step.answers:=[/workspace_controller/answer]', '-p',
+                   'lock_step.speed:=0.0', '-p', 'use_sim_time:=false') if args.lock_step else ()
         try:
             soak.start('simulated_robot', '-p', 'schedule:=stand 100000', '-p',
-                       f'simulation.rate:={args.rate}', '-p', 'simulation.command_timeout:=10.0')
+                       f'simulation.rate:={args.rate}', '-p', 'simulation.command_timeout:=10.0',
+                       *answers)
             soak.start('effort_watchdog')
             soak.control()
             watch_memory(soak, args.minutes)
+            if args.lock_step:
+                return 0
             pause, bare = soak.worst_pause(FLOODED)
             print(f'undisturbed: longest pause between commands {1e3 * pause:.0f} ms, bare loop '
                   f'{1e3 * bare:.0f} ms')

@@ -10,11 +10,15 @@ project, author = 'legged_dynamics', _MANIFEST.findtext('author')
 release = version = _MANIFEST.findtext('version')
 project_copyright = f'2026 {author}'
 
-extensions = ['myst_parser', 'numpydoc', 'sphinx.ext.autodoc', 'sphinx.ext.mathjax']
-source_suffix = {'.md': 'markdown'}
+extensions = ['myst_nb', 'numpydoc', 'sphinx.ext.autodoc', 'sphinx.ext.mathjax']
+source_suffix = {'.md': 'myst-nb'}
 exclude_patterns = ['_build']
+# Notebooks are run when the site is built; a cell that fails is an error.
+nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = 'auto', 300, True
+nb_execution_excludepatterns = ['[!n]*', 'nimble*']
 html_theme, html_title = 'furo', 'legged_dynamics'
 html_show_sourcelink = False
+html_static_path, html_css_files = ['_static'], ['site.css']
 
 myst_heading_anchors = 4
 myst_enable_extensions = ['dollarmath']

@@ -66,6 +66,8 @@ def main(arguments: list[str]) -> int:
                  wait: float = 1.5) -> None:
             page = browser.new_page(viewport={'width': size[0], 'height': size[1]})
             page.goto(address)
+            # What the view says about drawing in software, on a machine without a display.
+            page.add_style_tag(content='.mantine-Notifications-root { display: none; }')
             page.wait_for_timeout(1e3 * wait)
             page.screenshot(path=str(IMAGES / picture))
             page.close()

@@ -9,6 +9,7 @@ filter's delay are computed, the rest is drawn by hand.
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib
@@ -117,7 +118,7 @@ def boxes(rows: list[list[str]], height: float) -> Figure:
                             'edgecolor': FOOT_COLORS[k % 4]})
             found.append((2.1 * k, y))
         places.append(found)
-    for before, after in zip(places, places[1:]):
+    for before, after in pairwise(places):
         for a in before:
             for b in after:
                 axes.annotate('', (b[0] - 0.72, b[1]), (a[0] + 0.72, a[1]),

@@ -82,5 +82,6 @@ NODES: dict[str, NodeEntry] = {entry.name: entry for entry in (
                   'hangs.'}),
     NodeEntry('effort_watchdog', 'EffortWatchdogNode', 'Motors', commands_efforts=True,
               patience=PATIENCE_OF_WATCHDOG),
+    NodeEntry('unitree', 'UnitreeNode', 'Estimation'),
     NodeEntry('reaction_relay', 'ReactionRelay', has_kernels=False),
 )}

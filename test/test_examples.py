@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The examples run, and say something."""
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from tolerances import PATIENCE
 
 pytestmark = pytest.mark.processes
 
+PICTURE = re.compile(r'writes (\S+\.(?:png|svg))')
 EXAMPLES = sorted((Path(__file__).resolve().parent.parent / 'examples').glob('*.py'))
 
 
@@ -19,4 +21,6 @@ def test_example_runs(path, tmp_path):
                           cwd=tmp_path, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+    for name in PICTURE.findall(path.read_text().split('\n\n')[0]):   # in its first line
+        assert (tmp_path / name).stat().st_size > 1000
     assert len(path.read_text().splitlines()) <= 80

@@ -16,7 +16,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 LAYERS = ('exceptions', 'parameter_file', 'schema', 'resources', 'node_registry', 'spatial',
           'optimization', 'model', 'dynamics', 'force_map', 'contact', 'gait', 'estimation',
           'workspace', 'stickybot', 'safety', 'identification', 'doctor', 'simulation',
-          'middleware', 'conversions', 'recordings', 'reports', 'trials', 'nodes', 'view', 'cli')
+          'middleware', 'conversions', 'unitree', 'recordings', 'validation', 'reports', 'trials',
+          'nodes', 'view', 'cli')
 # Rooms of a layer, likewise; what stands in none of them stands above them all.
 ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control')}
 OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},

@@ -1,9 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``doctor``: what is wrong with a robot's description, driver or sensors."""
+"""Verbs ``doctor`` and ``validate``: what is wrong with a robot, and how right its forces are."""
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from legged_dynamics.cli.arguments import add_robot_arguments
 from legged_dynamics.recordings.file_formats import BAG_PATH
 
 SICK = 1        # exit code when something was found
+UNTRUSTED = 3   # exit code when forces are not right within the limit
+PAGE = 'validation.html'
 
 
 def add_parser(verbs: Any) -> None:
@@ -43,6 +46,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML',
                         help='write a report with a picture of each finding')
     parser.set_defaults(run=run)
+    add_validate_parser(verbs)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -151,3 +155,163 @@ def told(examined: Any, name: str, duration: float) -> str:
     lines += [f'{"" if i else chr(10)}not judged: {said}'
               for i, said in enumerate(examined.unchecked)]
     return '\n'.join(lines)
+
+
+# -------------------------------------------------------------------------------------------------
+# Verb ``validate``: how far forces can be trusted on a robot, without force sensors.
+
+
+def add_validate_parser(verbs: Any) -> None:
+    """
+    Add the verb to the command line.
+
+    Parameters
+    ----------
+    verbs : argparse subparsers
+        Of the command line.
+
+    """
+    parser = verbs.add_parser(
+        'validate', help='how far forces can be trusted on this robot, without force sensors',
+        description='Judges the forces of a robot by a recording of two minutes with joint '
+        'efforts and IMU (`record --validation` asks for it step by step): sums against the '
+        'weight, estimates from base and from torque against each other, feet in the air, and '
+        "what each joint's torque must be off by to explain it. Exit code 3 where forces are "
+        'not right within the limit.')
+    parser.add_argument('bag', metavar='BAG', type=Path, help=BAG_PATH)
+    add_robot_arguments(parser, 'in the bag')
+    parser.add_argument('--scale', metavar='FOOT=KG', action='append', default=[],
+                        help='reading of a scale under a foot while the robot stands still in '
+                        'this recording; more than once for more feet')
+    parser.add_argument('--limit', type=float, default=10.0, metavar='PERCENT',
+                        help='error of a foot, in %% of the weight, beyond which forces are not '
+                        'to be trusted (default: %(default)g)')
+    parser.add_argument('--joint-states', default='', metavar='TOPIC')
+    parser.add_argument('--imu', default='', metavar='TOPIC')
+    parser.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag')
+    parser.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag')
+    parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML', default=Path(PAGE),
+                        help='page to write (default: %(default)s)')
+    parser.set_defaults(run=run_validate)
+
+
+def run_validate(args: argparse.Namespace) -> int:
+    """
+    Validate, print verdict and tables, write the page.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What was typed.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or `UNTRUSTED`.
+
+    """
+    from legged_dynamics.cli.output import say
+    from legged_dynamics.middleware.compiling import compile_first
+    from legged_dynamics.recordings.replay import ESTIMATOR
+    from legged_dynamics.reports.validation import validation_tables, write_validation
+    from legged_dynamics.validation.validation import validate
+
+    scales = parsed_scales(args.scale)
+    choice, measurements = readings(args)
+    compile_first(ESTIMATOR)
+    found = validate(choice.model, choice.config, measurements, scales, limit=args.limit)
+    say(found.verdict, 'green' if found.trusted else 'red')
+    for said in found.phases.missing:
+        print(f'missing: {said}')
+    for table in validation_tables(found):
+        print(f'\n{table.title}')
+        widths = [max(len(str(row[i])) for row in (table.head, *table.rows))
+                  for i in range(len(table.head))]
+        for row in (table.head, *table.rows):
+            print('  ' + '  '.join(f'{cell!s:>{width}}' if i else f'{cell!s:<{width}}'
+                                   for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+    write_validation(args.out, found, choice.name)
+    print(f'\nReport: {args.out.resolve()}')
+    return 0 if found.trusted else UNTRUSTED
+
+
+def parsed_scales(texts: Sequence[str]) -> dict[str, float]:
+    """
+    Return readings of scales by foot.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Such as 'LF_FOOT=12.4' [kg].
+
+    Returns
+    -------
+    dict of str to float [kg]
+        Readings.
+
+    Raises
+    ------
+    ConfigurationError
+        When a text is not of that form.
+
+    """
+    from legged_dynamics.exceptions import ConfigurationError
+
+    found = {}
+    for text in texts:
+        foot, equals, value = text.partition('=')
+        try:
+            found[foot] = float(value)
+        except ValueError:
+            found[foot] = 0.0
+        if not equals or not 0.0 < found[foot] < 1e4:
+            raise ConfigurationError(f'--scale: expected FOOT=KG, such as LF_FOOT=12.4, '
+                                     f'got {text!r}')
+    return found
+
+
+def readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
+    """
+    Return robot and measurements of a bag, as the estimator takes them.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With bag, robot, topics and range.
+
+    Returns
+    -------
+    RobotChoice
+        The robot.
+    list of Measurement
+        In the model's order, corrected as the YAML says.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the bag or the robot cannot be read.
+
+    """
+    from legged_dynamics.conversions.samples import SampleReader
+    from legged_dynamics.estimation.sensor_stream import SensorStream
+    from legged_dynamics.exceptions import MeasurementError
+    from legged_dynamics.recordings.bags import BagReader
+    from legged_dynamics.recordings.robot import choose_robot
+    from legged_dynamics.recordings.topics import input_topics
+
+    with BagReader(args.bag) as bag:
+        joints, imu, description = input_topics(bag, args.joint_states, args.imu)
+        choice = choose_robot(bag, description, args.robot, args.urdf)
+        read, stream = SampleReader(choice.model, choice.config, joints, imu, ''), SensorStream()
+        first, last = (None if at is None else bag.start_ns + round(at * 1e9)
+                       for at in (args.start, args.end))
+        measurements: list[Any] = []
+        for message in bag.messages({joints, imu} - {''}, first, last):
+            try:
+                found = stream.push(read(message.topic, bag.decode(message)))
+            except MeasurementError as error:
+                stream.refuse(str(error))
+                continue
+            measurements += [one for one in found if not measurements
+                             or one.stamp_ns > measurements[-1].stamp_ns]
+    return choice, measurements

@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 from legged_dynamics.cli.arguments import add_network_argument, keep_to_this_machine
 from legged_dynamics.recordings.file_formats import BAG_PATH
+from legged_dynamics.validation.phases import STEPS_OF_A_RECORDING
 
 if TYPE_CHECKING:
     from legged_dynamics.recordings.bag_writer import Recorder
@@ -48,6 +50,9 @@ def add_parser(verbs: Any) -> None:
                         'simulator in lock-step; given more than once: up to which stamp all of '
                         'these topics are')
     parser.add_argument('--duration', type=float, metavar='S', help='stop by itself after so long')
+    parser.add_argument('--validation', action='store_true',
+                        help='say step by step what the robot is to do for `validate`, and stop '
+                        'after the last step')
     add_network_argument(parser)
     parser.set_defaults(run=run)
     add_repair_parser(verbs)
@@ -70,13 +75,20 @@ def run(args: argparse.Namespace) -> int:
     keep_to_this_machine(args.network)
     if args.duration is not None and not args.duration > 0.0:
         raise ConfigurationError(f'--duration: expected a time above 0 s, got {args.duration:g}')
+    if args.validation:
+        args.duration = sum(seconds for *_, seconds in STEPS_OF_A_RECORDING)
     record = record_on_ros2 if choose_backend() == 'rclpy' else record_on_cyclone
     out = args.out or Path(time.strftime('bag_%Y%m%d_%H%M%S'))
     with BagWriter(out, args.storage) as writer:
         recorder = Recorder(writer, args.topics, args.all or not args.topics)
         begin = time.monotonic()
-        record(recorder, args.duration, args.answer, lambda: print(
-            f'Recording into {out}; Ctrl-C stops', flush=True))
+
+        def ready() -> None:
+            print(f'Recording into {out}; Ctrl-C stops', flush=True)
+            if args.validation:
+                Thread(target=announce_steps, daemon=True).start()
+
+        record(recorder, args.duration, args.answer, ready)
         length = time.monotonic() - begin
     print(f'{sum(recorder.counts.values())} messages on {len(recorder.counts)} topics in '
           f'{length:.1f} s: {out}')
@@ -85,6 +97,22 @@ def run(args: argparse.Namespace) -> int:
     for topic in recorder.silent:
         print(f'- nothing came on {topic}')
     return 0
+
+
+def announce_steps(wait: Callable[[float], object] = time.sleep) -> None:
+    """
+    Print what the robot is to do for a validation, each step when it is due.
+
+    Parameters
+    ----------
+    wait : callable
+        Waits for a time [s].
+
+    """
+    count = len(STEPS_OF_A_RECORDING)
+    for i, (_, what, seconds) in enumerate(STEPS_OF_A_RECORDING, start=1):
+        print(f'Step {i} of {count}, {seconds:g} s: {what}', flush=True)
+        wait(seconds)
 
 
 def _announce(topic: str, kind: str) -> None:

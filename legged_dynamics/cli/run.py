@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+from collections.abc import MutableMapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 from legged_dynamics.cli.arguments import add_network_argument, keep_to_this_machine
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.node_registry import NODES
 
 HELP = """usage: legged-dynamics run {node} [--ros-args [-p NAME:=VALUE] [-r FROM:=TO]
@@ -17,6 +23,9 @@ HELP = """usage: legged-dynamics run {node} [--ros-args [-p NAME:=VALUE] [-r FRO
 
 Runs until Ctrl-C. A name after -p that is none of the node's parameters is refused; docs/topics.md
 lists them with units, ranges and defaults."""
+UNITREE = 'unitree'
+# The name that a Unitree robot's node runs under: its topics are those of the estimator.
+ESTIMATOR = 'ground_reaction_estimator'
 
 
 def add_parser(verbs: Any) -> None:
@@ -31,7 +40,8 @@ def add_parser(verbs: Any) -> None:
     """
     parser = verbs.add_parser(
         'run', help='run a node', description='Runs a node until Ctrl-C. What follows its name '
-        'goes to the node, --ros-args included.')
+        f'goes to the node, --ros-args included. `run {UNITREE} --help` lists the options of a '
+        'Unitree robot.')
     add_network_argument(parser)
     parser.add_argument('node', choices=NODES, metavar='NODE', help=f'one of {", ".join(NODES)}')
     parser.add_argument('arguments', nargs=argparse.REMAINDER, metavar='--ros-args ...',
@@ -55,11 +65,196 @@ def run(args: argparse.Namespace) -> int:
 
     """
     module = NODES[args.node].module
-    before = args.arguments[:args.arguments.index('--ros-args')
-                            if '--ros-args' in args.arguments else None]
+    before, ros = _split(args.arguments)
+    if args.node == UNITREE and before:
+        return import_module(module).main(unitree_arguments(before, ros, os.environ))
     if {'-h', '--help'} & set(before):
         print(HELP.format(node=args.node, text=(
             import_module(module).__doc__ or '').strip()))
         return 0
     keep_to_this_machine(args.network)
     return import_module(module).main(args.arguments)
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what stands before --ros-args, and the rest."""
+    at = arguments.index('--ros-args') if '--ros-args' in arguments else len(arguments)
+    return list(arguments[:at]), list(arguments[at:])
+
+
+# -------------------------------------------------------------------------------------------------
+# A Unitree robot: from options of its own to the arguments of its node.
+
+
+def unitree_parser() -> argparse.ArgumentParser:
+    """
+    Return the parser of what stands behind ``run unitree``.
+
+    Returns
+    -------
+    argparse.ArgumentParser
+        With ``robot``, ``interface``, ``urdf``, ``yaml``, ``domain``, ``foot_force``,
+        ``command`` and ``yes``.
+
+    """
+    from legged_dynamics.unitree.robots import ROBOTS
+
+    parser = argparse.ArgumentParser(
+        prog='legged-dynamics run unitree', description='Foot forces of a Unitree robot from its '
+        'own LowState, on the topics of ground_reaction_estimator. Reads only, unless --command '
+        'is given.')
+    parser.add_argument('--robot', required=True, help=f'one of {", ".join(ROBOTS)}')
+    parser.add_argument('--interface', required=True, metavar='NAME',
+                        help='network interface to the robot, such as eth0; lo: a simulator here')
+    parser.add_argument('--domain', type=int, default=0, metavar='N',
+                        help='DDS domain: 0 on robots (default), 1 in unitree_mujoco')
+    parser.add_argument('--urdf', default='', metavar='FILE',
+                        help="the robot's URDF; default: that of robot_descriptions (PyPI), where "
+                        'it is installed')
+    parser.add_argument('--yaml', default='', metavar='FILE',
+                        help="the robot's YAML; default: the one that comes with the package")
+    parser.add_argument('--foot-force', choices=('off', 'estimate', 'both'), default='off',
+                        help='publish LowState with our forces on '
+                        f'rt/{ESTIMATOR}/lowstate: in foot_force_est, or in foot_force too')
+    parser.add_argument('--print', type=float, default=0.5, metavar='S', dest='period',
+                        help='how often forces are printed; 0: never (default: %(default)s)')
+    parser.add_argument('--command', action='store_true',
+                        help='send efforts of effort_controller/commands to the motors, as torque')
+    parser.add_argument('--yes', action='store_true', help='do not ask before commanding')
+    return parser
+
+
+def unitree_arguments(before: Sequence[str], ros: Sequence[str],
+                      environ: MutableMapping[str, str]) -> list[str]:
+    """
+    Return the node's arguments for the options of ``run unitree``, and prepare the environment.
+
+    Parameters
+    ----------
+    before : sequence of str
+        Options.
+    ros : sequence of str
+        ``--ros-args`` and what follows, or nothing; it has the last word.
+    environ : mapping of str to str
+        Environment of the process: domain and interface of DDS are set in it.
+
+    Returns
+    -------
+    list of str
+        ``--ros-args`` and parameters.
+
+    Raises
+    ------
+    ConfigurationError
+        When robot, interface or URDF are not there, or commanding is not agreed to.
+
+    """
+    from legged_dynamics.resources import robot_files
+    from legged_dynamics.unitree.robots import robot_named
+
+    args = unitree_parser().parse_args(before)
+    robot = robot_named(args.robot)
+    urdf = args.urdf or described(robot.description)
+    if not Path(urdf).is_file():
+        raise ConfigurationError(f'--urdf: there is no file {urdf!r}; Unitree has it as '
+                                 f'{robot.urdf} in github.com/unitreerobotics/unitree_ros')
+    reach(args.interface, args.domain, environ)
+    if args.command and not args.yes:
+        ask(robot.name)
+    parameters = {'robot_description': urdf, 'unitree.robot': robot.name,
+                  'unitree.foot_force': f"'{args.foot_force}'",
+                  'unitree.print_period': float(args.period),
+                  'unitree.command': str(args.command).lower()}
+    made = ['--ros-args', '-r', f'__node:={ESTIMATOR}',
+            '--params-file', args.yaml or str(robot_files(robot.name)[0])]
+    for name, value in parameters.items():
+        made += ['-p', f'{name}:={value}']
+    return [*made, *ros[1:]]
+
+
+def described(package: str) -> str:
+    """
+    Return the URDF that the package robot_descriptions has of a robot.
+
+    Parameters
+    ----------
+    package : str
+        Such as 'go2_description'; empty where it has none.
+
+    Returns
+    -------
+    str
+        Path; robot_descriptions downloads it when it is asked for the first time.
+
+    Raises
+    ------
+    ConfigurationError
+        When robot_descriptions is not installed, or has no such robot.
+
+    """
+    try:
+        if package:
+            return str(import_module(f'robot_descriptions.{package}').URDF_PATH)
+    except (ImportError, AttributeError):
+        pass
+    raise ConfigurationError("--urdf: expected the robot's URDF; give the path of your copy"
+                             + (', or pip install robot_descriptions' if package else ''))
+
+
+def reach(interface: str, domain: int, environ: MutableMapping[str, str]) -> None:
+    """
+    Have DDS use one network interface and one domain.
+
+    Parameters
+    ----------
+    interface : str
+        Name as the system has it; ``lo`` keeps all on this machine.
+    domain : int
+        DDS domain.
+    environ : mapping of str to str
+        Environment of the process, which is changed.
+
+    Raises
+    ------
+    ConfigurationError
+        When the machine has no such interface.
+
+    """
+    import socket
+
+    names = [name for _, name in socket.if_nameindex()]
+    if interface not in names:
+        raise ConfigurationError(f'--interface: expected one of {", ".join(names)}, '
+                                 f'got {interface!r}')
+    environ['ROS_DOMAIN_ID'] = str(domain)
+    for name in ('ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS', 'CYCLONEDDS_URI'):
+        environ.pop(name, None)
+    # Unitree's programs find each other by multicast, on the loopback interface too.
+    environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'SUBNET'
+    environ['CYCLONEDDS_URI'] = (
+        '<CycloneDDS><Domain id="any"><General><Interfaces><NetworkInterface '
+        f'name={quoteattr(interface)}/></Interfaces></General></Domain></CycloneDDS>')
+
+
+def ask(name: str) -> None:
+    """
+    Ask whether the motors may be commanded.
+
+    Parameters
+    ----------
+    name : str
+        Name of the robot, which is to be typed.
+
+    Raises
+    ------
+    ConfigurationError
+        When the answer is another, or nobody can answer.
+
+    """
+    if not sys.stdin.isatty():
+        raise ConfigurationError('--command: nobody is there to be asked; --yes agrees beforehand')
+    answer = input(f'Torque will be sent to the motors of this {name}. Its own controller must be '
+                   'off (motion switcher), the robot hung up or free to fall.\n'
+                   f'Type {name} to go on: ')
+    if answer.strip().lower() != name:
+        raise ConfigurationError('--command: not agreed to; nothing was sent')

@@ -444,6 +444,7 @@ class SensorReader:
         self._offset = c.per_joint('position_offset', names, 0.0)
         self._velocity = c.per_joint('velocity_scale', names, 1.0)
         self._effort = c.per_joint('effort_scale', names, 1.0)
+        self._effort_offset = c.per_joint('effort_offset', names, 0.0)
         self._effort[[name in c.ignore_effort for name in names]] = np.nan
         self._imu_delay = round(c.imu_delay * 1e9)
 
@@ -478,7 +479,7 @@ class SensorReader:
             return sample
         effort = sample.effort
         if effort is not None:
-            effort = self._effort * self._effort_order(effort)
+            effort = self._effort * self._effort_order(effort) + self._effort_offset
         position = self._position * sample.position + self._offset
         velocity = self._velocity * sample.velocity
         for name in self.assumed:       # stated as it truly is: nothing to correct

@@ -216,16 +216,22 @@ def effort_place(age: float, rate: float, half_window: int) -> float:
     half_window : int
         Of the derivative filter, in samples; 0: the last two samples.
 
+    Returns
+    -------
+    float
+        In samples from the oldest one; beyond the newest where efforts are older than half the
+        window, which are then continued by their slope.
+
     Raises
     ------
     ConfigurationError
-        When the window does not reach so far.
+        When efforts are younger than the window reaches.
 
     """
     middle = max(half_window, 0.5)
-    if abs(age * rate) > middle + 1e-9:
+    if -age * rate > middle + 1e-9:
         raise ConfigurationError(
-            f'noise.effort_age: expected at most {middle / rate:g} s either way, half the span of '
-            f'the samples that an estimate is made of, got {age:g}; raise derivative.half_window, '
-            'or stamp efforts where they belong')
-    return min(max(middle + age * rate, 0.0), 2.0 * middle)
+            f'noise.effort_age: expected at least {-middle / rate:g} s, half the span of the '
+            f'samples that an estimate is made of, got {age:g}; raise derivative.half_window, or '
+            'stamp efforts where they belong')
+    return max(middle + age * rate, 0.0)

@@ -179,8 +179,8 @@ FLIGHT = 0.25
 SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.015, 0.1
 
 
-def contact_levels(model: RobotModel, config: RobotConfig,
-                   settings: EstimatorSettings) -> np.ndarray:
+def contact_levels(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
+                   doubt: np.ndarray | None = None) -> np.ndarray:
     """
     Return levels of each foot's normal force, as fractions of the weight.
 
@@ -192,6 +192,9 @@ def contact_levels(model: RobotModel, config: RobotConfig,
         Its torque noise, dry friction and standing pose.
     settings : EstimatorSettings
         Stated levels win over those from the robot.
+    doubt : (nv,) array, optional
+        Variance of each joint's torque by its actuator [(N m)^2]; that of the model's friction
+        if not given.
 
     Returns
     -------
@@ -211,7 +214,7 @@ def contact_levels(model: RobotModel, config: RobotConfig,
     contact_jacobians(model.tree, table, bodies, states, jacobian)
     friction = model.tree.constants[1:, FRICTION]
     stated = config.noise.of_joints('effort', model, config.joints)
-    variance = stated ** 2 + friction ** 2 + (1e-9 * weight) ** 2
+    variance = stated ** 2 + (friction ** 2 if doubt is None else doubt) + (1e-9 * weight) ** 2
     for name in config.unknown_efforts:     # they measure nothing
         jacobian[:, model.joint_index(name)] = 0.0
     levels = np.zeros((nf, 3))

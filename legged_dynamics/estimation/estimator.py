@@ -12,6 +12,7 @@ import numpy as np
 from legged_dynamics.dynamics.composite_body import branch_ends, branches_of
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.actuator_learning import ActuatorFinding, ActuatorLearner
 from legged_dynamics.estimation.attitude import acceleration_noise, effort_place
 from legged_dynamics.estimation.contact import contact_levels, foot_homes, motion_levels
 from legged_dynamics.estimation.filter import layout as codes
@@ -46,6 +47,7 @@ from legged_dynamics.estimation.settings import (
 from legged_dynamics.estimation.stand import Stand
 from legged_dynamics.estimation.transmission import Transmission
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model import actuators, parts
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
@@ -53,6 +55,8 @@ from legged_dynamics.spatial.layout import length_of
 
 # A foot's force is known once its deviation is below this fraction of an even share of the weight.
 OBSERVABLE = 0.5
+# Friction by load below this share of the torque is taken as none.
+LEAST_LOAD_FRICTION = 0.01
 
 
 class GroundReactionEstimator:
@@ -125,6 +129,16 @@ class GroundReactionEstimator:
         self._no_base = self._results.places['base_residual'][0]
         self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
+        learn = (settings.actuators_learn and settings.fusion != 'base_only'
+                 and self.model.floating)   # it learns from the base's equations
+        self._learner = ActuatorLearner(
+            self.model, config, settings.rate, [int(self._index[name]) for name in _LEARNED_FROM],
+            len(self._row), settings.actuators_file) if learn else None
+        self._robot, self._ground = arrays.robot, self._results.places['feet.ground_normal'][0]
+        self._robot.effort_map[:, 0] = 1.0
+        self._place(config.noise.effort_age)
+        if self._learner is not None:
+            self._use(self._learner)
         self.reset()
 
     @property
@@ -137,6 +151,16 @@ class GroundReactionEstimator:
         """Return how many samples an estimate lies behind the newest measurement."""
         return max(self.settings.half_window, 1)
 
+    @property
+    def actuators(self) -> ActuatorLearner | None:
+        """What was learned of the actuators, and how well; None where learning is off."""
+        return self._learner
+
+    @property
+    def actuator_findings(self) -> tuple[ActuatorFinding, ...]:
+        """What the configuration states otherwise than the actuators are, with its mend."""
+        return () if self._learner is None else self._learner.findings
+
     def reset(self) -> None:
         """Forget all measurements; the next estimates warm up again."""
         self._kept[:] = 0.0
@@ -148,6 +172,8 @@ class GroundReactionEstimator:
         for part in (self._stand, self._transmission):
             if part is not None:
                 part.reset()
+        if self._learner is not None:
+            self._learner.restart()
 
     def update(self, measurement: Measurement,
                contact: Sequence[bool] | None = None) -> GroundReaction:
@@ -183,9 +209,11 @@ class GroundReactionEstimator:
             self._transmission.advance(self._views[1], self._views[2], dt)
         if self._stand is not None:
             self._fill_stand(self._stand, dt)
+        learner = self._learner
+        complete = learner is not None and learner.take(self._row)
         self._window_stamps[-1] = stamp
         out = np.zeros(self._output_size)
-        out[self._faults] = faults
+        out[self._faults] = faults if learner is None else faults | learner.faults
         mode = tick(self._layouts, self._settings, self._integers, self._floats, out)
         if mode == codes.NOT_FINITE:
             raise MeasurementError(self._not_finite(measurement))
@@ -194,7 +222,33 @@ class GroundReactionEstimator:
         self._newest = stamp
         self._stamps.append(stamp)
         out.setflags(write=False)
+        if complete and learner is not None and learner.learn(out[self._ground]):
+            self._use(learner)
         return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
+
+    # ---- actuators -------------------------------------------------------------------------
+
+    def _place(self, age: float) -> None:
+        """Take efforts of an age [s] together with the samples that they belong to."""
+        self._settings['effort_at'] = effort_place(age, self.settings.rate,
+                                                   self.settings.half_window)
+        self._settings['effort_age'] = age
+
+    def _use(self, learner: ActuatorLearner) -> None:
+        """Give the tick what is known of the actuators now."""
+        robot, value = self._robot, learner.value
+        constants = robot.tree.constants[1:]
+        constants[:, parts.ARMATURE] = np.maximum(value[actuators.ARMATURE], 0.0)
+        constants[:, parts.DAMPING] = value[actuators.DAMPING]
+        constants[:, parts.FRICTION] = np.maximum(value[actuators.FRICTION], 0.0)
+        robot.effort_map[:, 0] = 1.0 / value[actuators.GAIN]
+        robot.effort_map[:, 1] = -value[actuators.OFFSET] / value[actuators.GAIN]
+        load = value[actuators.LOAD_FRICTION]
+        robot.effort_map[:, 2] = np.where(load > LEAST_LOAD_FRICTION, load, 0.0)
+        robot.doubt[:] = learner.doubt.reshape(len(robot.doubt), -1)
+        robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings,
+                                                 learner.torque_variance)
+        self._place(learner.effort_age)
 
     # ---- input -----------------------------------------------------------------------------
 
@@ -318,7 +372,6 @@ class GroundReactionEstimator:
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen,
             'natural_frequency': size.natural_frequency,
             'two_samples': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
-            'effort_at': effort_place(noise.effort_age, s.rate, s.half_window),
             'use_base': floating and s.fusion != 'torque_only',
             'use_torque': s.fusion != 'base_only',
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
@@ -372,5 +425,7 @@ def _add_columns(joint: np.ndarray, coordinates: np.ndarray) -> None:
     joint[0] += len(new)
 
 
+# Inputs that actuators are learned from.
+_LEARNED_FROM = ('position', 'velocity', 'effort', 'gyro', 'acceleration')
 _MODES = {mode.value: mode for mode in Mode}
 _NEVER = -(1 << 62)       # a stamp no clock shows

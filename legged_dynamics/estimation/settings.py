@@ -103,6 +103,12 @@ class EstimatorSettings(CheckedSettings):
     ground_normals: Sequence[float] = setting(
         'ground.normals', [], '1',
         'The same, three per foot in a row; zeros for a foot whose normal is to be found.')
+    actuators_learn: bool = setting(
+        'actuators.learn', True, '',
+        'Whether friction, armature, gain and delay of the actuators are learned on the way.')
+    actuators_file: str = setting(
+        'actuators.file', '', '',
+        'File that keeps what was learned of the actuators from start to start; empty: none.')
     external_link: str = setting(
         'external.link', '', '', 'Link that is pushed; empty: the base.')
     external_point: Sequence[float] = setting(

@@ -391,7 +391,8 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples
     place = _order(signals, c.driver_names(names, effort=True))
     # Torques that are older than the positions beside them: the first term of Taylor's series.
     effort = signals.effort[:, place] + config.noise.effort_age * signals.effort_rate[:, place]
-    effort = effort * c.per_joint('effort_scale', names, 1.0)
+    effort = (effort * c.per_joint('effort_scale', names, 1.0)
+              + c.per_joint('effort_offset', names, 0.0))
     effort[:, [name in c.ignore_effort for name in names]] = np.nan
     velocity, acceleration = signals.velocity[:, order], signals.acceleration[:, order]
     rate = signals.rate[:, order] * scale

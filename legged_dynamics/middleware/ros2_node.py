@@ -27,7 +27,13 @@ from rclpy.exceptions import (
 )
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import (
+    DurabilityPolicy,
+    QoSPolicyKind,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_profile_sensor_data,
+)
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MiddlewareError
@@ -38,6 +44,7 @@ from legged_dynamics.middleware.lifecycle import report_fault
 from legged_dynamics.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.middleware.parameters import ParameterStore
 from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.qos import Bounds
 
 # -------------------------------------------------------------------------------------------------
 # rclpy's dialect: its QoS profiles and parameters, and our messages with its classes behind.
@@ -251,7 +258,18 @@ class RclpyPublisher:
 
 class RclpySubscription:
     """
-    Takes our messages to a callback.
+    Takes our messages to a callback; what is too large or too frequent is left unread.
+
+    Parameters
+    ----------
+    name : str
+        The message's ROS name.
+    topic : str
+        Where it comes, for what is said.
+    callback : callable
+        Called with each message.
+    refused : callable
+        Called with the reason why a message was left unread.
 
     Attributes
     ----------
@@ -260,8 +278,10 @@ class RclpySubscription:
 
     """
 
-    def __init__(self, name: str, callback: Callable[[Any], None]):
-        self._name, self._callback = name, callback
+    def __init__(self, name: str, topic: str, callback: Callable[[Any], None],
+                 refused: Callable[[str], None]):
+        self._name, self._callback, self._refused = name, callback, refused
+        self._bounds = Bounds(name, topic)
         self.subscription: Any = None
 
     def take(self, cdr: bytes) -> None:
@@ -274,7 +294,10 @@ class RclpySubscription:
             Serialized message: CDR bytes with their encapsulation header.
 
         """
-        self._callback(deserialize(cdr, self._name))
+        if why := self._bounds.refuse(len(cdr)):
+            self._refused(why)
+        else:
+            self._callback(deserialize(cdr, self._name))
 
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""
@@ -318,7 +341,11 @@ class NativePublishers:
 _SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 _ERROR = TransitionCallbackReturn.ERROR
 _QOS_OVERRIDES = 'qos_overrides.'
+# rclpy's default has no durability.
+_OVERRIDABLE = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY,
+                QoSPolicyKind.DURABILITY)
 _LEAVING_PERIOD_S = 0.05
+_DISCOVERY_S = 2.0          # until nodes that were there before are known
 _LONGEST_FAREWELL_S = 0.5   # until all have acknowledged the last messages of a node that leaves
 
 
@@ -355,6 +382,7 @@ class ComponentNode(LifecycleNode):
         self.busy = ''
         self._farewell_ends = 0.0
         self._leaving: Any = None
+        self._looking: Any = None
         self._given_qos: dict[str, Override] = {}
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         super().__init__(component_class.default_name, **options)
@@ -364,6 +392,7 @@ class ComponentNode(LifecycleNode):
             description='Configure and activate at the start; off when a manager does it.',
             read_only=True)).value
         self.component = component_class(self, RclpyDialect())
+        self._looking = self.create_timer(_DISCOVERY_S, self._look_for_namesakes)
 
     # ---- what components ask of a node -------------------------------------------------------
 
@@ -469,7 +498,8 @@ class ComponentNode(LifecycleNode):
         name, callback = getattr(msg_type, 'ros_type', None), self._guarded(callback)
         if name is None:
             return super().create_subscription(msg_type, topic, callback, qos_profile, **options)
-        made = RclpySubscription(name, callback)
+        made = RclpySubscription(name, topic, callback, lambda why: self.get_logger().warning(
+            why, throttle_duration_sec=1.0))
         made.subscription = self._with_overrides(
             super().create_subscription, rclpy_class(name), topic, self._guarded(made.take),
             copy(qos_profile), event_callbacks=quiet_subscription_events(), raw=True)
@@ -771,13 +801,24 @@ class ComponentNode(LifecycleNode):
             self._warn_of_idle_qos()
         return _SUCCESS
 
+    def _look_for_namesakes(self) -> None:
+        """Say once when another node has this node's name: requests reach either of them."""
+        self.destroy_timer(self._looking)
+        own = (self.get_name(), self.get_namespace())
+        count = self.get_node_names_and_namespaces().count(own)
+        if count > 1:
+            self.get_logger().warning(
+                f'{count} nodes are called {self.get_fully_qualified_name()}: parameters and '
+                'transitions may reach any of them, and their messages get mixed up. End the '
+                'others, or give this one a name or namespace of its own (-r __node:=, -r __ns:=)')
+
     # ---- nothing that comes from outside ends the node ---------------------------------------
 
     def _with_overrides(self, create: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Join a topic with the QoS that `qos_overrides.<topic>...` parameters give."""
         try:
             return create(*args, **options,
-                          qos_overriding_options=QoSOverridingOptions.with_default_policies())
+                          qos_overriding_options=QoSOverridingOptions(_OVERRIDABLE))
         except RuntimeError as error:
             if 'QoS override' not in str(error):
                 raise

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
+from legged_dynamics.model.actuator_settings import SETTINGS as ACTUATOR_SETTINGS
+from legged_dynamics.model.actuator_settings import StatedActuators
 from legged_dynamics.model.feet import KINDS, Foot, FootFrame, foot_of_kind
 from legged_dynamics.model.parts import PARENT, Q_START, Inertia
 from legged_dynamics.model.robot_model import RobotModel
@@ -85,13 +87,14 @@ class RobotSettings(CheckedSettings):
         'where encoders are on the motors; 0: rigid, or encoders on the links.', 0.0, 1000.0)
     armature: list[float] = setting(
         'robot.armature', [], 'kg m^2',
-        'Rotor inertia at the joint: one value, or one per joint in command order.', 0.0)
+        'Rotor inertia at the joint: one value, or one per joint in command order; 0: not known.',
+        0.0)
     joint_damping: list[float] = setting(
         'robot.joint_damping', [], 'N m s/rad',
-        'Viscous friction: one value, or one per joint in command order.', 0.0)
+        'Viscous friction: one value, or one per joint in command order; 0: not known.', 0.0)
     joint_friction: list[float] = setting(
         'robot.joint_friction', [], 'N m',
-        'Coulomb friction: one value, or one per joint in command order.', 0.0)
+        'Coulomb friction: one value, or one per joint in command order; 0: not known.', 0.0)
     payload_mass: float = setting(
         'robot.payload_mass', 0.0, 'kg',
         'What the base carries beyond the URDF; negative where the URDF has too much.')
@@ -123,7 +126,8 @@ class NoiseSettings(CheckedSettings):
     effort_age: float = setting(
         'noise.effort_age', 0.0, 's',
         'How much older measured torques are than the positions of their message: half a period '
-        'where a driver reports what its motors have held until then.', -0.05, 0.05)
+        'where a driver reports what its motors have held until then; 0: not known, and learned.',
+        -0.05, 0.05)
     joint_position: list[float] = setting(
         'noise.joint_position', [], 'rad',
         'Position, one per joint in command order; empty: noise.position.', 0.0)
@@ -151,7 +155,8 @@ class NoiseSettings(CheckedSettings):
         "Error of the model's centre of mass, one standard deviation.", 0.0, 1.0)
 
 
-SETTINGS = (*RobotSettings.table(), *SENSOR_SETTINGS, *NoiseSettings.table())
+SETTINGS = (*RobotSettings.table(), *ACTUATOR_SETTINGS, *SENSOR_SETTINGS,
+            *NoiseSettings.table())
 
 
 @dataclass(frozen=True)
@@ -327,6 +332,9 @@ class RobotConfig:
         Frequency up to which links follow their motors; 0: at any.
     passive_effort : str
         'unknown' or 'zero': their torque.
+    actuators : StatedActuators
+        What is stated of the actuators beside armature, damping and friction; see
+        `model.actuators.ActuatorModel.of`.
 
     """
 
@@ -348,6 +356,7 @@ class RobotConfig:
     passive_joints: tuple[str, ...] = ()
     passive_effort: str = 'unknown'
     transmission_cutoff: float = 0.0
+    actuators: StatedActuators = field(default_factory=StatedActuators)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> RobotConfig:
@@ -405,7 +414,8 @@ class RobotConfig:
                    center_of_mass_offset=tuple(robot.center_of_mass_offset),
                    base=robot.base, passive_joints=tuple(robot.passive_joints),
                    passive_effort=robot.passive_effort,
-                   transmission_cutoff=robot.transmission_cutoff, **per_joint)
+                   transmission_cutoff=robot.transmission_cutoff,
+                   actuators=StatedActuators.from_checked(found, joints), **per_joint)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotConfig:

@@ -44,6 +44,9 @@ class SensorSettings(CheckedSettings):
     effort_scale: list[float] = setting(
         'robot.sensors.effort_scale', [], '1',
         'Factor from reported to true effort: one, or one per joint in command order.')
+    effort_offset: list[float] = setting(
+        'robot.sensors.effort_offset', [], 'N m',
+        'Added to the scaled effort: one, or one per joint in command order.')
     ignore_effort: list[str] = setting(
         'robot.sensors.ignore_effort', [], '', 'Joints whose efforts are not to be believed.')
     imu_axes: list[str] = setting(
@@ -90,7 +93,7 @@ class SensorCorrection:
     ----------
     rename, rename_effort : mapping of str to str
         From the name that the driver uses to the joint of the URDF it belongs to.
-    position_scale, position_offset, velocity_scale, effort_scale : tuple of float
+    position_scale, position_offset, velocity_scale, effort_scale, effort_offset : tuple of float
         None, one for all, or one per joint of `joints`.
     ignore_effort : tuple of str
         Joints whose efforts are not used.
@@ -120,6 +123,7 @@ class SensorCorrection:
     position_offset: tuple[float, ...] = ()
     velocity_scale: tuple[float, ...] = ()
     effort_scale: tuple[float, ...] = ()
+    effort_offset: tuple[float, ...] = ()
     ignore_effort: tuple[str, ...] = ()
     imu_axes: tuple[str, ...] = ('x', 'y', 'z')
     imu_rpy: tuple[float, ...] = (0.0, 0.0, 0.0)
@@ -173,7 +177,8 @@ class SensorCorrection:
         own = {name: value for name, value in values.items() if name.startswith(PREFIX)}
         found: dict[str, Any] = dict(vars(SensorSettings.from_parameters(own)))
         joints = tuple(values.get('robot.joints') or ())
-        for key in ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale'):
+        for key in ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale',
+                    'effort_offset'):
             if len(found[key]) not in {0, 1, len(joints)}:
                 raise ConfigurationError(
                     f'{PREFIX}{key}: expected one value, or one per name in robot.joints '

@@ -26,7 +26,7 @@ from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import RobotInput
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import CheckedSettings, Setting, setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
@@ -137,9 +137,12 @@ class GroundReactionNode(Component):
     has_kernels = True
     live = ('markers.',)
 
+    # Parameters beside those of robot and estimator.
+    own_settings: tuple[Setting, ...] = NODE_SETTINGS
+
     def __init__(self, node: Any, dialect: Any):
         super().__init__(node, dialect)
-        self.common = RobotComponent(self, (*ROBOT, *ESTIMATOR_SETTINGS, *NODE_SETTINGS),
+        self.common = RobotComponent(self, (*ROBOT, *ESTIMATOR_SETTINGS, *self.own_settings),
                                      _settings)
         self.parameters = self.common.parameters
 
@@ -153,9 +156,12 @@ class GroundReactionNode(Component):
         self._reaction: GroundReaction | None = None
         self._next_marker_ns = 0
         self.common.configure(self._judge, self._details)
-        self.input = RobotInput(self, self.common.endpoints, self.parameters, self.common.config,
-                                self.common.now, self._build, self._take)
+        self.input = self._listen()
         self.input.join()
+
+    def _listen(self) -> RobotInput:
+        return RobotInput(self, self.common.endpoints, self.parameters, self.common.config,
+                          self.common.now, self._build, self._take)
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
@@ -244,8 +250,10 @@ class GroundReactionNode(Component):
         self._reaction = reaction
         faults = reaction.faults & ~Fault.WARMING_UP
         if faults:
-            self._estimates.refused(self.common.now(), '; '.join(
-                text for fault, text in FAULT_TEXTS.items() if faults & fault))
+            texts = [text for fault, text in FAULT_TEXTS.items() if faults & fault]
+            findings = self._estimator.actuator_findings    # type: ignore[union-attr]
+            texts += [str(finding) for finding in findings]
+            self._estimates.refused(self.common.now(), '; '.join(texts))
         if reaction.mode != Mode.UNAVAILABLE:
             self._estimates.saw(self.common.now())
             self._publish(reaction)

@@ -89,6 +89,8 @@ class LockStep:
     ----------
     duration_ns : int
         When simulated time ends; 0: never.
+    speed : float
+        Greatest real-time factor; 0: as fast as answered.
 
     Raises
     ------
@@ -100,7 +102,7 @@ class LockStep:
     def __init__(self, component: Component, endpoints: Endpoints, settings: LockStepSettings,
                  answered: Callable[[], None]):
         self._node, self._window = component.node, settings.window
-        self._listeners, self._speed = settings.listeners, settings.speed
+        self._listeners, self.speed = settings.listeners, settings.speed
         self.duration_ns = round(1e9 * settings.duration)
         self._answered = answered
         self._newest: dict[str, int] = {}
@@ -225,7 +227,7 @@ class LockStep:
             Samples; infinite when `lock_step.speed` is 0.
 
         """
-        return elapsed_s * self._speed * 1e9 / period_ns if self._speed else float('inf')
+        return elapsed_s * self.speed * 1e9 / period_ns if self.speed else float('inf')
 
     def _take(self, topic: str, message: Any) -> None:
         stamp = convert.stamp_ns(message.header.stamp)

@@ -114,8 +114,12 @@ class RobotInput:
 
         """
         self.description.join(self._endpoints, self._parameters['robot_description'])
-        qos = self._component.dialect.qos.best_effort(self._parameters['input_depth'])
-        self._sources = [
+        self._sources = self._subscribe(self._component.dialect.qos.best_effort(
+            self._parameters['input_depth']))
+
+    def _subscribe(self, qos: Any) -> list[tuple[InputMonitor, Any]]:
+        """Subscribe to the sensors; return what each is watched with, and its subscription."""
+        sources = [
             (self._monitors[topic],
              self._endpoints.subscription(kind, topic, partial(self._take, topic), qos))
             for topic, kind in ((JOINTS, 'sensor_msgs/msg/JointState'),
@@ -123,6 +127,7 @@ class RobotInput:
         if self._has_switches:
             self._endpoints.subscription('sensor_msgs/msg/JointState', SWITCHES,
                                          partial(self._take, SWITCHES), qos)
+        return sources
 
     def start(self) -> None:
         """Make measurements from now on, with an empty memory."""

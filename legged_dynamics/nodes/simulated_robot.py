@@ -182,7 +182,7 @@ class SimulatedRobotNode(Component):
                 return
             if CATCH_UP < due < math.inf:   # lost time is dropped
                 self._dropped += 1
-                self._start_ns = self._steady() - (self._ticks + 1) * period
+                self._start_ns = self._steady() - round((self._ticks + 1) * period / lock.speed)
             self._obey(lock.commands(self._robot.stamp_ns + period, period))
             self._step(period)
 

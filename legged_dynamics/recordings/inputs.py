@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.estimation import EstimatorSettings, Fault
+from legged_dynamics.estimation import ActuatorFinding, EstimatorSettings, Fault
 from legged_dynamics.recordings.series import Column
 
 # A gap is an interval longer than this many medians.
@@ -155,7 +155,8 @@ def _per_second(when_ns: np.ndarray) -> float:
 
 
 def input_notes(faults: Counter[Fault], refused: Counter[str], settings: EstimatorSettings,
-                inputs: Sequence[InputStatistics]) -> list[str]:
+                inputs: Sequence[InputStatistics],
+                findings: Sequence[ActuatorFinding] = ()) -> list[str]:
     """
     Return sentences on what was missing, odd or refused.
 
@@ -169,6 +170,8 @@ def input_notes(faults: Counter[Fault], refused: Counter[str], settings: Estimat
         Settings of the estimator.
     inputs : sequence of InputStatistics
         Regularity of the joint states first, then of the IMU where there is one.
+    findings : sequence of ActuatorFinding
+        What the estimator learned of the actuators that the configuration states otherwise.
 
     Returns
     -------
@@ -191,6 +194,7 @@ def input_notes(faults: Counter[Fault], refused: Counter[str], settings: Estimat
                         (Fault.TIME_JUMPED_BACK, 'time set back')):
         if faults[fault]:
             notes.append(f'The estimator started anew {faults[fault]} times after {what}.')
+    notes += [f'{Fault(one.fault).name}: {one}.' for one in findings]
     notes += [f'{count} messages were refused: {why}.' for why, count in refused.most_common(5)]
     for entry in inputs:
         # By stamps a simulator may run on time while messages are lost or come slowly.

@@ -18,7 +18,14 @@ import numpy as np
 
 from legged_dynamics.conversions import stamp_ns
 from legged_dynamics.conversions.samples import SampleReader
-from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Measurement, Mode
+from legged_dynamics.estimation import (
+    ActuatorFinding,
+    EstimatorSettings,
+    Fault,
+    GroundReaction,
+    Measurement,
+    Mode,
+)
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.measurement import IMU_TIMEOUT, JointSample
 from legged_dynamics.estimation.sensor_stream import Sample, SensorStream
@@ -194,6 +201,11 @@ class Replay:
                     plan.model, plan.config, replace(plan.settings, fusion=fusion))
         self._receipts: dict[int, int] = {}
         self._pending: deque[Measurement] = deque()
+
+    @property
+    def findings(self) -> tuple[ActuatorFinding, ...]:
+        """What the actuators are found to be that the configuration states otherwise."""
+        return self._estimator.actuator_findings
 
     @property
     def delay(self) -> int:

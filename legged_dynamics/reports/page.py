@@ -462,7 +462,7 @@ class Page:
         self._headings.append(text)
         self._parts.append(f'<h2 id="s{len(self._headings)}">{escape(text)}</h2>')
 
-    def verdict(self, text: str, judged: bool = True) -> None:
+    def verdict(self, text: str, judged: bool = True, caution: bool = False) -> None:
         """
         Say in a sentence at the top what came out.
 
@@ -472,9 +472,11 @@ class Page:
             The sentence.
         judged : bool
             Whether there is a truth behind it.
+        caution : bool
+            Whether it names something that does not agree: in amber.
 
         """
-        kind = 'verdict' if judged else 'verdict open'
+        kind = 'verdict amber' if caution else 'verdict' if judged else 'verdict open'
         self._said.append(f'<p class="{kind}">{escape(unsigned_zero(text))}</p>')
 
     def banner(self, text: str) -> None:

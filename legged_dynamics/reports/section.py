@@ -139,6 +139,8 @@ class Report:
         Key figures of the first screen, each a value and what it is.
     viewer : str
         Command that shows the recording in three dimensions; empty for none.
+    caution : bool
+        Whether the verdict names something that does not agree: in amber.
 
     """
 
@@ -155,6 +157,7 @@ class Report:
     picture: tuple[str, str] = ('', '')
     cards: Sequence[tuple[str, str]] = ()
     viewer: str = ''
+    caution: bool = False
 
     @property
     def tables(self) -> list[Table]:
@@ -213,7 +216,7 @@ class Report:
         """
         page = Page(self.title, self.lead)
         if self.verdict:
-            page.verdict(self.verdict, self.judged)
+            page.verdict(self.verdict, self.judged, self.caution)
         for caution in reversed(self.cautions):
             page.caution(caution)
         for warning in reversed(self.warnings):

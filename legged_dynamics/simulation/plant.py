@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,8 +16,10 @@ from scipy.optimize import brentq
 
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
+from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.urdf import read_description_file
 from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file, setting
+from legged_dynamics.simulation.physics_text import physics_text, readable
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,8 @@ class Plant(Hardware):
         Speed after an impact by that before; height of the feet at the start [m].
     gait : TrotSettings
         How the robot stands and trots.
+    physics : str
+        URDF text for MuJoCo, where it differs from `urdf`; empty where that is read as it is.
 
     """
 
@@ -168,6 +172,7 @@ class Plant(Hardware):
     restitution: float
     drop_height: float
     gait: TrotSettings
+    physics: str = ''
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], urdf: str) -> Plant:
@@ -190,26 +195,21 @@ class Plant(Hardware):
         config = RobotConfig.from_parameters(
             {key: value for key, value in parameters.items()
              if key.startswith(('robot.', 'noise.'))})
-        for key, given in (('base_link', config.base_link), ('imu_link', config.imu_link),
-                           ('feet', config.feet), ('joints', config.joints),
-                           ('nominal_position', config.nominal_position)):
-            if not given:
-                raise ConfigurationError(f'robot.{key} is missing; the simulator needs it')
-        if len({(foot.kind, foot.radius) for foot in config.feet}) > 1:
-            raise ConfigurationError('robot.foot_types: the simulator expects feet of one kind '
-                                     'and size')
-        if config.noise.effort_percent:
-            raise ConfigurationError('noise.effort_percent: the simulator expects noise.effort or '
-                                     'noise.joint_effort, in N m')
         found = checked(parameters, SETTINGS)
+        model = RobotModel.from_xml(urdf)
+        config = replace(config, base_link=config.base_link or model.base_link,
+                         imu_link=config.imu_link or config.base_link or model.base_link,
+                         joints=config.joints or model.joint_names)
+        check_plant(model, config)
         settings = vars(WalkerSettings.from_checked(found)).copy()
         del settings['kind']
         return cls(
-            urdf=urdf, base_link=config.base_link, imu_link=config.imu_link,
+            urdf=urdf, physics='' if readable(urdf, config) else physics_text(model, config),
+            base_link=config.base_link, imu_link=config.imu_link,
             feet=tuple(foot.link for foot in config.feet),
             foot_radius=config.feet[0].radius, joints=config.joints,
             flat_feet=not config.feet[0].round,
-            noise=config.noise, gait=TrotSettings.from_checked(found), **settings,
+            noise=plain_noise(model, config), gait=TrotSettings.from_checked(found), **settings,
             **{key: _read_only(config.per_joint(key)) for key in (
                 'nominal_position', 'armature', 'joint_damping', 'joint_friction')})
 
@@ -236,6 +236,69 @@ class Plant(Hardware):
         config = Path(config)
         urdf = config.with_suffix('.urdf') if urdf is None else Path(urdf)
         return cls.from_parameters(read_parameter_file(config), read_description_file(urdf))
+
+
+def check_plant(model: RobotModel, config: RobotConfig) -> None:
+    """
+    Refuse a robot that cannot be simulated, with everything that is wrong at once.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Of the URDF.
+    config : RobotConfig
+        Of the YAML.
+
+    Raises
+    ------
+    ConfigurationError
+        With one line for each thing.
+
+    """
+    wrong = [f'robot.{key} is missing; the simulator needs it' for key, given in (
+        ('feet', config.feet), ('nominal_position', config.nominal_position)) if not given]
+    if len({(foot.kind, foot.radius) for foot in config.feet}) > 1:
+        wrong.append('robot.foot_types: the simulator expects feet of one kind and size')
+    extra = {frame.name: frame.parent for frame in config.foot_frames}
+    for key, names in (('base_link', [config.base_link]), ('imu_link', [config.imu_link]),
+                       ('feet', [extra.get(foot.link, foot.link) for foot in config.feet])):
+        wrong += [f'robot.{key}: the URDF has no link {name}' for name in names
+                  if name not in model.links]
+    strange = [name for name in config.joints if name not in model.joint_names]
+    if strange:
+        wrong.append(f'robot.joints: the URDF has no joint {", ".join(strange)}')
+    limits = [] if strange else model.effort_limits[[model.joint_index(name)
+                                                     for name in config.joints]]
+    weak = [name for name, limit in zip(config.joints, limits) if not 0.0 < limit < np.inf]
+    if weak:
+        wrong.append(f'the URDF states no effort limit of {", ".join(weak)}; the motors need one')
+    if wrong:
+        raise ConfigurationError('; '.join(wrong))
+
+
+def plain_noise(model: RobotModel, config: RobotConfig) -> SensorNoise:
+    """
+    Return a robot's noise with torques in N m alone.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With effort limits.
+    config : RobotConfig
+        Whose noise may be in per cent of these limits.
+
+    Returns
+    -------
+    SensorNoise
+        With one effort noise per joint where it was in per cent.
+
+    """
+    noise = config.noise
+    if not noise.effort_percent:
+        return noise
+    each = noise.of_joints('effort', model, config.joints)
+    return replace(noise, effort_percent=0.0, joint_effort=tuple(
+        float(each[model.joint_index(name)]) for name in config.joints))
 
 
 def _read_only(values: Sequence[float]) -> np.ndarray:

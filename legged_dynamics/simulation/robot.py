@@ -262,8 +262,9 @@ class SimulatedRobot(SimulatedHardware):
     def __init__(self, plant: Plant, *, schedule: Schedule | None = None, noise: bool = True,
                  seed: int = 0, start_ns: int = 0):
         model = build_world(
-            plant.urdf, base_link=plant.base_link, imu_link=plant.imu_link, joints=plant.joints,
-            feet=plant.feet, armature=plant.armature, damping=plant.joint_damping,
+            plant.physics or plant.urdf, base_link=plant.base_link,
+            imu_link=plant.imu_link, joints=plant.joints, feet=plant.feet,
+            armature=plant.armature, damping=plant.joint_damping,
             friction=plant.joint_friction, timestep=plant.timestep,
             foot_friction=plant.floor_friction, contact_time=plant.contact_time,
             restitution=plant.restitution)

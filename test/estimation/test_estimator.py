@@ -441,6 +441,6 @@ def test_torques_that_are_older_than_their_sample_are_taken_from_a_later_one(hal
 
 @pytest.mark.parametrize('half_window', [0, 3])
 def test_torques_of_a_sample_that_is_not_there_are_refused(half_window):
-    with pytest.raises(ConfigurationError, match='noise.effort_age: expected at most'):
-        GroundReactionEstimator(*quadruped(**{'noise.effort_age': 0.009}),
+    with pytest.raises(ConfigurationError, match='noise.effort_age: expected at least'):
+        GroundReactionEstimator(*quadruped(**{'noise.effort_age': -0.009}),
                                 {'derivative.half_window': half_window})

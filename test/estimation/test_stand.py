@@ -20,8 +20,8 @@ def inertial(mass, at):
 
 
 def hinge(name, parent, child, at):
-    return (f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
-            f'<origin xyz="0 0 {at}"/><axis xyz="0 1 0"/>'
+    return (f'<joint name="{name}" type="revolute"><parent link="{parent}"/>'
+            f'<child link="{child}"/><origin xyz="0 0 {at}"/><axis xyz="0 1 0"/>'
             '<limit lower="-3" upper="3" effort="20" velocity="20"/></joint>')
 
 

@@ -11,8 +11,11 @@ from std_srvs.srv import Trigger
 
 from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.middleware.cdr import serialize
+from legged_dynamics.middleware.qos import FASTEST, LONGEST_PAUSE
 from legged_dynamics.nodes.foot_force_controller import FootForceController
 from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
+from legged_dynamics.nodes.reaction_relay import ReactionRelay
 from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
 from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
@@ -28,8 +31,11 @@ FEET = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
 WRENCH, STATUS = 'geometry_msgs/msg/WrenchStamped', 'diagnostic_msgs/msg/DiagnosticArray'
 WEIGHT = 52.13 * 9.81
 ESTIMATOR = '/ground_reaction_estimator'
+RELAY_VALUES = {'relay.output': '/filled', 'relay.output_type': 'geometry_msgs/msg/PolygonStamped',
+                'relay.fields': ['header = header'], 'relay.names': ['LF_FOOT']}
 NODES = {GroundReactionNode: VALUES, FootForceController: VALUES, WorkspaceControllerNode: VALUES,
-         StickybotControllerNode: WALL_VALUES, SimulatedRobotNode: VALUES}
+         StickybotControllerNode: WALL_VALUES, SimulatedRobotNode: VALUES,
+         ReactionRelay: RELAY_VALUES}
 
 
 def simulate(bench, answers, values=VALUES, duration=0.4, **more):
@@ -166,6 +172,64 @@ def test_quality_of_service_can_be_overridden(bench, policy):
         assert found.qos_profile.reliability.name == 'RELIABLE'
     (given,) = bench.get(ESTIMATOR, f'qos_overrides./joint_states.subscription.{name}')
     assert value in (given.string_value, given.integer_value)
+
+
+def test_durability_can_be_overridden(bench):
+    bench.host(GroundReactionNode, {
+        **VALUES, 'qos_overrides./joint_states.subscription.durability': 'transient_local',
+        'qos_overrides./joint_states.subscription.reliability': 'reliable',
+        'qos_overrides./diagnostics.publisher.durability': 'transient_local'})
+    bench.until(lambda: bench.node.get_subscriptions_info_by_topic('/joint_states')
+                and bench.node.get_publishers_info_by_topic('/diagnostics'))
+    found = (*bench.node.get_subscriptions_info_by_topic('/joint_states'),
+             *bench.node.get_publishers_info_by_topic('/diagnostics'))
+    assert [entry.qos_profile.durability.name for entry in found] == 2 * ['TRANSIENT_LOCAL']
+
+
+def test_what_is_too_large_is_left_unread_and_told(bench, capfd):
+    """A description of 9 MB, before one that is right."""
+    hand = bench.publisher('std_msgs/msg/String', '/robot_description', NATIVE.qos.latched)
+    node = bench.host(GroundReactionNode, {**VALUES, 'robot_description': ''})
+    bench.until(hand.get_subscription_count)
+    message, said = NATIVE.message('std_msgs/msg/String'), ''
+    hand.publish(message(data='<' * 9_000_000))
+
+    def told():
+        nonlocal said
+        said += capfd.readouterr().err
+        return 'expected at most 8000000' in said
+    bench.until(told)
+    assert node.component._estimator is None
+    hand.publish(message(data=URDF.read_text()))
+    bench.until(lambda: node.component._estimator is not None)
+
+
+def test_a_flood_is_bounded_and_told(bench, capfd):
+    node = bench.host(GroundReactionNode, VALUES)
+    (taker,) = [source for monitor, source in node.component.input._sources
+                if monitor.name == 'imu']
+    imu = serialize(convert.imu(node.component.dialect, 1, 'imu', np.zeros(3), np.zeros(3),
+                                np.array([0.0, 0.0, 0.0, 1.0]), (1.0, 1.0, 1.0)),
+                    'sensor_msgs/msg/Imu')
+    taker._bounds._clock = lambda now=taker._bounds._since: now     # all at once
+    before = node.component.input.imu.received
+    for _ in range(9_000):
+        taker.take(imu)
+    assert node.component.input.imu.received - before == round(FASTEST * LONGEST_PAUSE)
+    assert 'the rest is left unread' in capfd.readouterr().err
+
+
+def test_a_second_node_of_the_same_name_is_told(bench, capfd):
+    """Both work; the later one says what to do."""
+    nodes = [bench.host(GroundReactionNode, VALUES, namespace='/twins') for _ in range(2)]
+    said = ''
+
+    def told():
+        nonlocal said
+        said += capfd.readouterr().err
+        return f'2 nodes are called /twins{ESTIMATOR}' in said
+    bench.until(told)
+    assert all(node.component.configured for node in nodes)
 
 
 def test_an_override_without_sense_is_told(bench):

@@ -192,17 +192,12 @@ def test_stamps_that_jump_do_not_blind_it():
         bench = Bench()
         bench.tick(A, count=100)
         bench.heard = False
-        for k in range(40):
-            bench.tick(A)
-            ahead = jump if k < count else 0
-            bench.dog.joints(bench.ms * MS, bench.ms * MS + ahead, PLACE, np.zeros(12))
-            assert not k or count > 1 or not bench.dog.doubt
-        q = PLACE.copy()
-        for _ in range(60):             # it is pushed
-            out = bench.tick()
-            q = q + 2e-3 * 0.3
-            bench.dog.joints(bench.ms * MS, bench.ms * MS + (jump if count > 1 else 0), q,
-                             np.full(12, 0.3))
+        q, v = PLACE.copy(), np.full(12, 0.3)       # it moves, then it is pushed
+        for k in range(160):
+            out = bench.tick(*(A,) * (k < 100))
+            q = q + 2e-3 * v
+            bench.dog.joints(bench.ms * MS, bench.ms * MS + jump * (k < count), q, v)
+            assert k < 40 or not bench.dog.doubt
         assert bench.dog.state is WatchdogState.HOLDING
         assert (out < STANDING - 5.0).all()         # seen, and resisted
 
@@ -210,10 +205,13 @@ def test_stamps_that_jump_do_not_blind_it():
 def test_joint_states_that_are_old_by_their_stamp_are_not_reacted_to():
     bench = Bench()
     bench.tick(A, count=100)
-    bench.heard = False
-    for _ in range(60):         # they come as often as before, 30 ms late
+    bench.heard, q = False, PLACE.copy()
+    for k in range(75):         # they come as often as before, 30 ms late
         bench.tick()
-        bench.dog.joints(bench.ms * MS, (bench.ms - 30) * MS, PLACE - 0.5, np.ones(12))
+        if k >= 15:
+            q = q + 2e-3
+            bench.dog.joints(bench.ms * MS, (bench.ms - 30) * MS, q, np.ones(12))
+            assert not bench.dog.doubt
     assert bench.dog.state is WatchdogState.HOLDING
     np.testing.assert_allclose(bench.tick(), STANDING, atol=0.1)
 

@@ -102,9 +102,9 @@ def test_missing_and_misspelt_keys_are_named():
     parameters = read_parameter_file(ROBOTS / 'solo_class.yaml')
     with pytest.raises(ConfigurationError, match=r'Did you mean simulation\.gait\.duty'):
         Plant.from_parameters({**parameters, 'simulation.gait.dutty': 0.6}, '')
-    del parameters['robot.imu_link']
-    with pytest.raises(ConfigurationError, match=r'robot\.imu_link is missing'):
-        Plant.from_parameters(parameters, '')
+    del parameters['robot.nominal_position']
+    with pytest.raises(ConfigurationError, match=r'robot\.nominal_position is missing'):
+        Plant.from_parameters(parameters, (ROBOTS / 'solo_class.urdf').read_text())
 
 
 @pytest.mark.parametrize(('old', 'new', 'message'), [

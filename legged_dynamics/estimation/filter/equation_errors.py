@@ -22,8 +22,10 @@ import math
 import numpy as np
 
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.dynamics.rigid_body import place_inertias
-from legged_dynamics.estimation.filter.layout import N_RIGHT_SIDES
+from legged_dynamics.estimation.filter.layout import N_DOUBT, N_RIGHT_SIDES
+from legged_dynamics.estimation.filter.memory import EFFORT
 from legged_dynamics.model.parts import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import cross, dot, load3
@@ -36,6 +38,10 @@ JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
 OFFSET_SHARE = 0.3
 # Variance of dry friction at rest over its square: it is anywhere within its bounds.
 STUCK = 1.0 / 3.0
+# Time over which slopes of torques are means [s].
+SLOPE_TIME = 0.006
+# Share of the variance by unknown actuators that changes from sample to sample.
+BRIEF_DOUBT = 0.1
 # Time after which an error counts as slowly varying [s].
 SLOW_TIME = 0.016
 # Variance that an exponential mean over n samples leaves of white errors, times n, and of errors
@@ -112,6 +118,100 @@ def stop_variance(robot, settings, j, position):
         return 0.0
     prismatic = robot.tree.topology[j + 1, JOINT] == PRISMATIC
     return (settings.weight * (1.0 if prismatic else settings.arm)) ** 2
+
+
+@part
+def correct_efforts(row, layout, effort_map):
+    """
+    Turn measured torques into those that motors deliver: gain, offset, friction by load.
+
+    Parameters
+    ----------
+    row : (input_size,) array
+        Newest measurement; written.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    effort_map : (nv, N_EFFORT_MAP) array
+        See `layout.Robot`.
+
+    """
+    for j in range(effort_map.shape[0]):
+        at = layout.effort + j
+        effort = effort_map[j, 0] * row[at] + effort_map[j, 1]
+        if effort_map[j, 2] != 0.0:
+            effort -= effort_map[j, 2] * math.fabs(row[at]) * math.tanh(
+                row[layout.velocity + j] / FRICTION_SPEED)
+        row[at] = effort
+
+
+@part
+def follow_slopes(window, layout, efforts):
+    """
+    Update the slopes of all torques by the newest sample, as exponential means.
+
+    Parameters
+    ----------
+    window : (samples, input_size) array
+        Measurements, oldest first.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    efforts : (nj, EFFORT.width) array
+        Written.
+
+    """
+    n = window.shape[0]
+    dt = window[n - 1, 0] - window[n - 2, 0]
+    share = min(dt / SLOPE_TIME, 1.0)
+    for j in range(efforts.shape[0]):
+        change = window[n - 1, layout.effort + j] - window[n - 2, layout.effort + j]
+        if math.isfinite(change) and dt > 0.0:
+            efforts[j, EFFORT.slope] += share * (change / dt - efforts[j, EFFORT.slope])
+
+
+@part
+def fill_doubt(robot, layout, efforts, row, accel, slipping, doubt):
+    """
+    Fill the variance of each joint's equation by what is not known of its actuator.
+
+    ``Phi Sigma Phi^T`` with Phi the derivatives by friction, damping, friction by load, armature,
+    gain, offset and delay (`estimation.actuator_learning`).
+
+    Parameters
+    ----------
+    robot : Robot
+        Constants of the robot, and its noise.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    efforts : (nj, EFFORT.width) array
+        Slopes of the torques.
+    row : (input_size,) array
+        Measurement of this instant.
+    accel : (nv,) array
+        Accelerations of the joints.
+    slipping : (nv,) array
+        Part of its dry friction that each joint has at its speed, -1 to 1; written.
+    doubt : (nv,) array
+        Written.
+
+    """
+    for j in range(robot.columns.shape[0]):
+        S, at = robot.doubt[j], layout.effort + j
+        v, effort = row[layout.velocity + j], row[at]
+        rubs = robot.tree.constants[j + 1, FRICTION] != 0.0 or S[0] > 0.0
+        slip = math.tanh(v / FRICTION_SPEED) if rubs else 0.0
+        slipping[j] = slip
+        slope = -efforts[j, EFFORT.slope]
+        phi = (slip, v, slip * math.fabs(effort), accel[j], effort, 1.0, slope)
+        variance = 0.0
+        for r in range(N_DOUBT):
+            t = 0.0
+            for c in range(N_DOUBT):
+                t += S[N_DOUBT * r + c] * phi[c]
+            variance += t * phi[r]
+        doubt[j] = max(variance, 0.0) if math.isfinite(effort) else 0.0
 
 
 @part
@@ -226,8 +326,8 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 
 
 @part
-def equation_covariance(robot, layout, settings, row, slipping, rows, n, response, S, slow_noise,
-                        steady):
+def equation_covariance(robot, layout, settings, row, slipping, doubt, rows, n, response, S,
+                        slow_noise, steady):
     """
     Fill the covariances of the equations' errors, lower triangles.
 
@@ -247,6 +347,8 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
         Measurement of this instant.
     slipping : (nv,) array
         Part of its dry friction that each joint has at its speed, -1 to 1.
+    doubt : (nv,) array
+        Variance of each joint's equation by what is not known of its actuator.
     rows : (n,) int array
         Equations that hold.
     n : int
@@ -293,11 +395,11 @@ def equation_covariance(robot, layout, settings, row, slipping, rows, n, respons
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
-            stuck = STUCK * friction ** 2 * (1.0 - slipping[j] ** 2)
-            slow = (OFFSET_SHARE ** 2 * robot.effort_variance[j]
+            stuck = STUCK * (friction ** 2 + robot.doubt[j, 0]) * (1.0 - slipping[j] ** 2)
+            slow = (doubt[j] + OFFSET_SHARE ** 2 * robot.effort_variance[j]
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
-            S[r, r] += robot.effort_variance[j] + stuck + slow * fewer
+            S[r, r] += robot.effort_variance[j] + stuck + slow * fewer + BRIEF_DOUBT * doubt[j]
             slow_noise[r, r] += share * robot.effort_variance[j] + slow + stuck
             steady[0, r] += slow + stuck
             steady[1, r] += WANDER * share * robot.effort_variance[j]

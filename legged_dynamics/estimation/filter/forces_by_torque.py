@@ -17,6 +17,7 @@ from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.contact import mix_latest_with_air, predict_heights, update_contact
 from legged_dynamics.estimation.filter.equation_errors import (
     equation_covariance,
+    fill_doubt,
     fill_masses,
     motion_response,
     stop_variance,
@@ -30,9 +31,11 @@ from legged_dynamics.estimation.filter.force_tracking import (
     start_tracking,
 )
 from legged_dynamics.estimation.filter.layout import (
+    ACCEL,
     BASE,
     BASE_WEIGHTS,
     BEYOND,
+    DOUBT,
     N_RIGHT_SIDES,
     RESIDUAL,
     SLIPPING,
@@ -40,7 +43,7 @@ from legged_dynamics.estimation.filter.layout import (
     TAU,
     VECTOR,
 )
-from legged_dynamics.estimation.filter.memory import N_EXTRA, N_MASS, STATUS
+from legged_dynamics.estimation.filter.memory import EFFORT, N_EXTRA, N_MASS, STATUS
 from legged_dynamics.estimation.filter.normal_equations import (
     add_base_information,
     joint_information,
@@ -84,8 +87,8 @@ SURPRISE, SURPRISE_FORCE = 20.0, 0.5
 
 
 @part
-def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
-                        G):
+def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, efforts, newest,
+                        middle, G):
     """
     Fill G, (3, nx), and return what the accelerometer would read without forces, and its variance.
 
@@ -117,9 +120,10 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
             j + 1, FRICTION]
         v, v_mid = newest[layout.velocity + j], middle[layout.velocity + j]
         now = math.tanh(v / FRICTION_SPEED) if friction != 0.0 else 0.0
-        effort = (newest[layout.effort + j] - damping * (v - v_mid)
+        late = settings.effort_age * efforts[j, EFFORT.slope]
+        effort = (newest[layout.effort + j] + late - damping * (v - v_mid)
                   - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
-        variance = (robot.effort_variance[j] + friction ** 2 * (1.0 - now ** 2)
+        variance = (robot.effort_variance[j] + vectors[DOUBT, j] + friction ** 2 * (1.0 - now ** 2)
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
         if not math.isfinite(effort):       # of a head or a gripper: that of its motion
             effort = 0.0
@@ -154,12 +158,12 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
 
 
 @part
-def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, newest, middle,
-                    probability, x, P):
+def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, efforts, newest,
+                    middle, probability, x, P):
     """Replace x and P, copies of the state and its covariance, by those of the newest sample."""
     G, GP = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
     ok, free, R = _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error,
-                                      newest, middle, G)
+                                      efforts, newest, middle, G)
     if not ok:
         return
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
@@ -329,7 +333,7 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
         Written.
 
     """
-    feet, nc, nj = robot.feet, layout.contacts, layout.joints
+    feet, nc = robot.feet, layout.contacts
     forces, mass, probability = memory.forces, memory.mass, memory.contact.probability
     x, P, nx = forces.state, forces.covariance, layout.contacts + N_EXTRA
     vectors, grasp, jacobian = scratch.vectors, scratch.grasp, scratch.jacobian
@@ -348,12 +352,10 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
     rows = tracking.rows
     joints, n = usable_equations(robot, layout, middle, base_used, rows)
     motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
-    for j in range(nj):
-        rubs = robot.tree.constants[j + 1, FRICTION] != 0.0
-        v = middle[layout.velocity + j]
-        vectors[SLIPPING, j] = math.tanh(v / FRICTION_SPEED) if rubs else 0.0
-    equation_covariance(robot, layout, settings, middle, vectors[SLIPPING], rows, n,
-                        tracking.response, tracking.noise, tracking.slow_noise,
+    fill_doubt(robot, layout, memory.efforts, middle, vectors[ACCEL], vectors[SLIPPING],
+               vectors[DOUBT])
+    equation_covariance(robot, layout, settings, middle, vectors[SLIPPING], vectors[DOUBT], rows,
+                        n, tracking.response, tracking.noise, tracking.slow_noise,
                         tracking.slow_variance)
     _store_slow_weights(tracking, vectors, joints, n)
     if n > joints:
@@ -397,8 +399,8 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
         for c in range(nx):
             covariance[r, c] = LATEST_SHARE * P[r, c]
     if settings.two_samples > 0.5 and base_used and settings.imu_body == 0:
-        _predict_latest(robot, layout, settings, tracking, scratch, mass.error, window[-1], middle,
-                        probability, latest, covariance)
+        _predict_latest(robot, layout, settings, tracking, scratch, mass.error, memory.efforts,
+                        window[-1], middle, probability, latest, covariance)
     else:
         for k in range(nc):
             covariance[k, k] += UNSEEN_SHARE * tracking.process_noise[k]

@@ -38,10 +38,14 @@ NOT_FINITE = -1
 WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
 NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
 NOISE_MISSTATED = 128
+FRICTION_MISSTATED, ARMATURE_MISSTATED, EFFORT_LATE = 256, 512, 1024
+GAIN_MISSTATED, IMU_LATE = 2048, 4096
 
 # Columns of the equations' response after the joints': angular and proper acceleration of the
 # base, and its jump.
 N_SHARED = 7
+# Columns of Robot.effort_map; actuator parameters of a joint.
+N_EFFORT_MAP, N_DOUBT = 3, 7
 # Right sides, which are the columns before the mass matrix in `Tracking.mass`.
 N_RIGHT_SIDES = 3
 
@@ -97,7 +101,8 @@ _REAL_SETTINGS = (
     'effort_gain',            # deviation of the gain of torque sensors
     'momentum_time',          # s, deviation of an error of momentum over that of its derivative
     'momentum_keep',          # share of an error of momentum that stays in a sample
-    'effort_at',              # place in the window of the efforts of the estimated instant
+    'effort_at',              # place in the window, or after it, of the efforts that belong
+    'effort_age',             # s, of efforts against the positions they come with
 )
 SETTINGS = np.dtype((np.record, [(name, np.float64) for name in _REAL_SETTINGS] + [
     ('imu_body', np.int64),                     # body that carries the IMU
@@ -181,6 +186,11 @@ class Robot(NamedTuple):
         Positions between which each joint moves freely [rad or m].
     passive : (nv,) array
         1 for a joint without a motor, whose effort is not measured.
+    effort_map : (nv, N_EFFORT_MAP) array
+        Factor from measured to delivered torque, what is added to it, and the share of it that
+        friction takes.
+    doubt : (nv, N_DOUBT ** 2) array
+        Covariance of each joint's actuator parameters, by rows: see `model.actuators`.
 
     """
 
@@ -201,6 +211,8 @@ class Robot(NamedTuple):
     homes: np.ndarray
     stops: np.ndarray
     passive: np.ndarray
+    effort_map: np.ndarray
+    doubt: np.ndarray
 
 
 class Scratch(NamedTuple):
@@ -300,8 +312,8 @@ class Tracking(NamedTuple):
 
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
- SLOW_WEIGHTS, SLIPPING) = range(10)
-N_VECTORS = 10
+ SLOW_WEIGHTS, SLIPPING, DOUBT) = range(11)
+N_VECTORS = 11
 
 
 class Arrays(NamedTuple):
@@ -381,6 +393,8 @@ def unpack(layout, integers, floats):
     homes, at = matrix(floats, at, nf, 2)
     stops, at = matrix(floats, at, nj, 2)
     passive, at = vector(floats, at, nj)
+    effort_map, at = matrix(floats, at, nj, N_EFFORT_MAP)
+    doubt, at = matrix(floats, at, nj, N_DOUBT * N_DOUBT)
     bodies, at = matrix(floats, at, nb, N_BODY_STATE)
     jacobian, at = matrix(floats, at, nx, nj)
     information, at = matrix(floats, at, nc, nc)
@@ -417,7 +431,7 @@ def unpack(layout, integers, floats):
         columns=columns, mimics=mimics, ratio=ratio, branches=branches, ends=ends,
         effort_variance=effort_variance, motion_noise=motion_noise, stated_noise=stated_noise,
         slope_noise=slope_noise, contact_levels=contact_levels, homes=homes, stops=stops,
-        passive=passive)
+        effort_map=effort_map, doubt=doubt, passive=passive)
     scratch = Scratch(bodies=bodies, jacobian=jacobian, information=information, grasp=grasp,
                       vectors=vectors)
     tracking = Tracking(

@@ -48,6 +48,7 @@ class _EffortColumns(NamedTuple):
 
     last: int = 1           # effort of the last sample [N m or N]
     unchanged: int = 1      # for how long it has been the same in every bit [s]
+    slope: int = 1          # mean slope [N m/s or N/s]
     width: int = 0
 
 

@@ -37,10 +37,11 @@ from legged_dynamics.estimation.attitude import (
 )
 from legged_dynamics.estimation.contact_by_motion import SETTLING
 from legged_dynamics.estimation.filter import layout as codes
+from legged_dynamics.estimation.filter.equation_errors import correct_efforts, follow_slopes
 from legged_dynamics.estimation.filter.forces_by_motion import track_by_motion
 from legged_dynamics.estimation.filter.forces_by_torque import interpolate_sample, track_by_torque
 from legged_dynamics.estimation.filter.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
-from legged_dynamics.estimation.filter.memory import FILTER, STATUS, TILT
+from legged_dynamics.estimation.filter.memory import EFFORT, FILTER, STATUS, TILT
 from legged_dynamics.estimation.filter.missing_inputs import (
     drop_frozen_efforts,
     drop_zero_efforts,
@@ -176,13 +177,13 @@ def _mark_observable(feet, settings, covariance, observable):
 
 
 @part
-def _take_middle(window, layout, settings, middle):
+def _take_middle(window, layout, settings, efforts, middle):
     """
     Fill the measurement that an estimate starts from.
 
     Of two samples their mean, which is what the mean acceleration between them belongs to; of more
     the one in the middle. Efforts that are older or younger than their samples are taken from as
-    much later or earlier ones.
+    much later or earlier ones, and where there are none so late along their slope.
     """
     n, at = window.shape[0], layout.orientation
     if n == 2:
@@ -196,7 +197,13 @@ def _take_middle(window, layout, settings, middle):
         middle[k] = window[n // 2, k] if n > 2 else 0.5 * (window[0, k] + window[1, k])
     first = min(int(settings.effort_at), n - 2)
     share = settings.effort_at - first
-    if settings.effort_at != 0.5 * (n - 1):
+    beyond = settings.effort_at - (n - 1)
+    if beyond > 0.0:
+        ahead = beyond * (window[n - 1, 0] - window[n - 2, 0])
+        for j in range(layout.joints):
+            k = layout.effort + j
+            middle[k] = window[n - 1, k] + ahead * efforts[j, EFFORT.slope]
+    elif settings.effort_at != 0.5 * (n - 1):
         for k in range(layout.effort, layout.effort + layout.joints):
             middle[k] = (1.0 - share) * window[first, k] + share * window[first + 1, k]
 
@@ -236,8 +243,10 @@ def tick(layouts, settings_table, integers, floats, out):
     if drop_frozen_efforts(row, layout, robot.columns, memory.efforts,
                            (stamps[n] - stamps[n - 1]) * 1e-9):
         status[STATUS.by_torque] = 0.0
+    correct_efforts(row, layout, robot.effort_map)
     fill_passive_efforts(row, layout, robot.passive, robot.columns)
     _slide(window, stamps, row)
+    follow_slopes(window, layout, memory.efforts)
     status[STATUS.filled] = min(status[STATUS.filled] + 1.0, float(n))
     faults = int(results.faults[0]) | missing_inputs(row, layout, robot.columns)
     results.faults[0] = faults
@@ -245,7 +254,7 @@ def tick(layouts, settings_table, integers, floats, out):
         results.faults[0] = faults | codes.WARMING_UP
         return codes.UNAVAILABLE
     update_noise(robot, layout, window, memory.noise, results)
-    _take_middle(window, layout, settings, now)
+    _take_middle(window, layout, settings, memory.efforts, now)
     results.faults[0] = int(results.faults[0]) | missing_inputs(now, layout, robot.columns)
     dt = window[n // 2, 0] - window[n // 2 - 1, 0]
 

@@ -7,7 +7,7 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from legged_dynamics.recordings.replay import (
 from legged_dynamics.recordings.robot import RobotChoice
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
 from legged_dynamics.recordings.topics import TopicChoice
-from legged_dynamics.recordings.truth import Truth, align_truth, desired_force
+from legged_dynamics.recordings.truth import Truth, align_truth, desired_force, world_force
 from legged_dynamics.reports.bag.accuracy import (
     ON_LINE,
     ZERO_PHASE,
@@ -58,9 +58,9 @@ from legged_dynamics.reports.bag.behaviour import (
     score_contacts,
 )
 from legged_dynamics.reports.bag.cautions import (
-    SumsCompared,
+    SlowSums,
     cautions,
-    compare_sums,
+    compare_slow_sums,
     unexplained,
 )
 from legged_dynamics.reports.bag.enriched import EnrichedBag
@@ -203,8 +203,8 @@ class Analysis:
     latency : Latency or None
     notes : list of str
         Sentences on what was missing, assumed or odd.
-    sums : SumsCompared
-        Sums over all feet by motion, by torque and by both.
+    sums : SlowSums
+        How far sums over all feet by motion and by torque differ.
     body : BodyTracking or None
         How the base followed a controller's reference.
     desired_force : (n, nf, 3) array or None [N]
@@ -227,7 +227,7 @@ class Analysis:
     live: list[LiveComparison]
     latency: Latency | None
     notes: list[str]
-    sums: SumsCompared
+    sums: SlowSums
     body: BodyTracking | None = None
     desired_force: np.ndarray | None = None
 
@@ -322,7 +322,7 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
     accuracy = measure_accuracy(series, replay.others, truth, behaviours, weight)
     inputs = [input_statistics(name, times) for name, times in (
         (topics.joint_states, replay.joints), (topics.imu, replay.imu)) if name]
-    notes = input_notes(replay.faults, replay.refused, settings, inputs)
+    notes = input_notes(replay.faults, replay.refused, settings, inputs, replay.findings)
     if main_name(series) != 'fused' and settings.fusion == 'fused' and not notes:
         notes.append(f'Most estimates are {main_name(series)}.')
     return Analysis(
@@ -333,8 +333,8 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
         inputs, _compare_live(series, recording.live, replay.joints),
         _measure_latency(replay.joints, recording.live, 0),
         [*robot.notes, *topics.missing, *truth.notes, *accuracy.notes, *notes],
-        compare_sums(series, replay.others, main_name(series), robot.model, robot.config,
-                     settings), track_body(recording), desired_force(series, recording))
+        compare_slow_sums(series, replay.others, robot.model, robot.config, settings),
+        track_body(recording), desired_force(series, recording))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -438,6 +438,8 @@ def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
 # Parts of weight, time and messages [%, or 1] beyond which the result is not to be trusted.
 LARGEST_ERROR, LEAST_AGREEMENT = 15.0, 80.0
 LARGEST_RESIDUAL, MOST_SILENT, MOST_LOST = 0.25, 0.2, 0.1
+# Deviations on either side of a 95 % error bar.
+BAR = 1.96
 # Exit code of a command whose result does not deserve trust.
 DOUBTFUL = 3
 
@@ -523,14 +525,103 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
     """
     errors = [error for error in analysis.accuracy.feet if error.treatment == ZERO_PHASE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
+    compared, _ = compare_sums(foot_sums(analysis), analysis.weight)
     if main:
         parts = [f'{error.vertical:.1f} N or {error.vertical_percent:.1f} % of the weight while '
                  f'{error.subject}' for error in main]
         return (f'Error of the vertical force on a foot in contact, against the truth: '
-                f'{_joined(parts)} (rms, both low-passed at 25 Hz without delay).', True)
+                f'{_joined(parts)} (rms, both low-passed at 25 Hz without delay).'
+                f'{compared}', True)
     return ('There is nothing to compare with in this bag. What the estimate leaves unexplained '
             f'at the base is {100.0 * base_residual(analysis):.1f} % of the weight, rms; that is '
-            f'no measure of how feet share the load. {analysis.sums.text}'.rstrip(), False)
+            f'no measure of how feet share the load.{compared}', False)
+
+
+class FootSum(NamedTuple):
+    """
+    The vertical forces of all feet together, in the mean, by one kind of equations.
+
+    Attributes
+    ----------
+    name : str
+        Which equations.
+    mean : float [N]
+    bar : float [N]
+        Half of its 95 % error bar, by the errors that the configuration states.
+
+    """
+
+    name: str
+    mean: float
+    bar: float
+
+
+def foot_sums(analysis: Analysis) -> list[FootSum]:
+    """
+    Return the mean sum of the vertical forces of all feet, by each kind of equations.
+
+    Base only knows it from mass and acceleration, torque only from the joints' torques.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of FootSum
+        The main estimate first; empty where there are no others.
+
+    """
+    series, noise = analysis.series, analysis.replay.plan.config.noise
+    base = BAR * np.hypot(noise.mass, noise.accelerometer_bias / GRAVITY)
+    torque = BAR * max(noise.effort_gain, 1e-6)
+    share = {'base only': base, 'torque only': torque}
+    rotation, stamps = series.foot_to_world, series.stamp_ns.values
+    found = []
+    estimates = {main_name(series): series,
+                 **{name: other.aligned(stamps) for name, other in analysis.others.items()}}
+    known = np.ones(len(stamps), bool)
+    for estimate in estimates.values():
+        known &= estimate.mode.values != Mode.UNAVAILABLE
+    for name, estimate in estimates.items() if known.any() and len(estimates) > 1 else ():
+        total = world_force(estimate, rotation, raw=True)[known, :, 2].sum(axis=1)
+        bar = share.get(name, 1.0 / np.hypot(1.0 / max(base, 1e-6), 1.0 / torque))
+        found.append(FootSum(name, float(np.nanmean(total)), float(bar * analysis.weight)))
+    return found
+
+
+def compare_sums(sums: Sequence[FootSum], weight: float) -> tuple[str, bool]:
+    """
+    Return in a sentence whether different equations agree on the sum of all feet.
+
+    Parameters
+    ----------
+    sums : sequence of FootSum
+        As `foot_sums` returns them.
+    weight : float [N]
+        Of the robot.
+
+    Returns
+    -------
+    str
+        The sentence, after a space; empty without sums.
+    bool
+        False where two differ by more than their error bars.
+
+    """
+    if not sums:
+        return '', True
+    parts = [f'{one.name} {one.mean:.1f} +- {one.bar:.1f} N' for one in sums]
+    text = f' All feet together carry, in the mean: {_joined(parts)}.'
+    apart = [(abs(a.mean - b.mean), a, b) for k, a in enumerate(sums) for b in sums[k + 1:]
+             if abs(a.mean - b.mean) > np.hypot(a.bar, b.bar)]
+    if not apart:
+        return text, True
+    off, a, b = max(apart, key=lambda one: one[0])
+    return (f'{text} {a.name.capitalize()} and {b.name} differ by {100.0 * off / weight:.1f} % of '
+            'the weight, more than their error bars: torques, mass or contacts are wrong; '
+            '`legged-dynamics doctor` looks which.'), False
 
 
 def base_residual(analysis: Analysis) -> float:

@@ -35,14 +35,12 @@ BASE_ONLY, TORQUE_ONLY = 'base only', 'torque only'
 
 
 @dataclass(frozen=True)
-class SumsCompared:
+class SlowSums:
     """
-    Vertical sums over all feet by different equations.
+    How far the vertical sums over all feet by motion and by torque differ.
 
     Attributes
     ----------
-    means : dict of str to float
-        Mean of each estimate, as parts of the weight.
     apart : float
         Root mean square of the slow difference between motion alone and torque alone, as a part
         of the weight; NaN where one is missing.
@@ -51,7 +49,6 @@ class SumsCompared:
 
     """
 
-    means: Mapping[str, float]
     apart: float
     allowed: float
 
@@ -65,17 +62,16 @@ class SumsCompared:
         """The comparison in a sentence; empty where there is nothing to compare."""
         if not np.isfinite(self.apart):
             return ''
-        sums = ', '.join(f'{name} {100.0 * mean:.1f} %' for name, mean in self.means.items())
-        return (f'Sum of all feet, of the weight: {sums}; motion and torque differ by '
-                f'{100.0 * self.apart:.1f} % rms, where the stated noise allows '
+        return ('The sums of all feet by motion and by torque differ by '
+                f'{100.0 * self.apart:.1f} % of the weight, rms, where the stated noise allows '
                 f'{100.0 * self.allowed:.1f} %.')
 
 
-def compare_sums(series: EstimateSeries, others: Mapping[str, ForceSeries], main: str,
-                 model: RobotModel, config: RobotConfig,
-                 settings: EstimatorSettings) -> SumsCompared:
+def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
+                      model: RobotModel, config: RobotConfig,
+                      settings: EstimatorSettings) -> SlowSums:
     """
-    Compare the sums over all feet by the base's equations, by torque and by both.
+    Compare the sums over all feet by the base's equations and by torque.
 
     Parameters
     ----------
@@ -83,8 +79,6 @@ def compare_sums(series: EstimateSeries, others: Mapping[str, ForceSeries], main
         The main estimate.
     others : mapping of str to ForceSeries
         The estimates by motion alone and by torque alone, where they were made.
-    main : str
-        Name of the main estimate.
     model : RobotModel
         The robot of the URDF.
     config : RobotConfig
@@ -94,24 +88,22 @@ def compare_sums(series: EstimateSeries, others: Mapping[str, ForceSeries], main
 
     Returns
     -------
-    SumsCompared
+    SlowSums
 
     """
     weight, rotation = model.total_mass * GRAVITY, series.foot_to_world
     stamps = series.stamp_ns.values
-    vertical = {main: world_force(series, rotation, raw=True)[:, :, 2].sum(axis=1)}
+    vertical = {}
     for name, other in others.items():
         if len(other.stamp_ns):
             vertical[name] = world_force(other.aligned(stamps), rotation,
                                          raw=True)[:, :, 2].sum(axis=1)
-    means = {name: float(np.nanmean(values)) / weight for name, values in vertical.items()
-             if np.isfinite(values).any()}
     apart = np.nan
     if BASE_ONLY in vertical and TORQUE_ONLY in vertical:
         slow = zero_phase(series.time, vertical[TORQUE_ONLY] - vertical[BASE_ONLY], SLOW)
         slow = slow[np.isfinite(slow)]
         apart = rms(slow) / weight if len(slow) else np.nan
-    return SumsCompared(means, float(apart), _allowed(model, config, settings))
+    return SlowSums(float(apart), _allowed(model, config, settings))
 
 
 def _allowed(model: RobotModel, config: RobotConfig, settings: EstimatorSettings) -> float:
@@ -150,7 +142,7 @@ def unexplained(series: EstimateSeries, weight: float) -> float:
     return rms(np.linalg.norm(force, axis=1)) / weight if len(force) else 0.0
 
 
-def cautions(residual: float, sums: SumsCompared, bag: str) -> list[str]:
+def cautions(residual: float, sums: SlowSums, bag: str) -> list[str]:
     """
     Return why a result is doubtful, and the command that finds the cause.
 
@@ -158,7 +150,7 @@ def cautions(residual: float, sums: SumsCompared, bag: str) -> list[str]:
     ----------
     residual : float
         Slow part of the force at the base left unexplained, of :func:`unexplained`.
-    sums : SumsCompared
+    sums : SlowSums
         Of all feet.
     bag : str
         Path of the recording, for the command.

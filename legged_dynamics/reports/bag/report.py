@@ -20,9 +20,11 @@ from legged_dynamics.recordings.truth import world_force
 from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE, ForceError, rms
 from legged_dynamics.reports.bag.analysis import (
     Analysis,
+    compare_sums,
     distrust,
     doubtful,
     doubts,
+    foot_sums,
     verdict,
 )
 from legged_dynamics.reports.bag.figures import (
@@ -394,6 +396,7 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
              f'{np.ptp(analysis.series.time):.2f} s, '
              f'contacts {_contact_source(analysis)}.',
         sections=sections(analysis), verdict=sentence, judged=judged,
+        caution=not compare_sums(foot_sums(analysis), analysis.weight)[1],
         warnings=[*reversed(warnings), *([distrust(reasons)] if reasons else [])],
         cautions=[' '.join(doubtful(analysis))] if doubtful(analysis) else [],
         command=command_line(f'legged-dynamics analyze {analysis.bag}'),

@@ -1,0 +1,305 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Robots with real actuators, one defect at a time, of which the YAML says nothing.
+
+`python -m benchmarks.actuators --help`. Friction is simulated; all else is planted in the sensors
+or left out of the YAML. Figures are those of `benchmarks.zoo`: the errors of a standing foot's
+force in % of the weight, zero phase and on line, error over sigma, contact right in %; of the
+first second of walking and from the third on.
+"""
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.signal import butter, lfilter
+from scipy.spatial.transform import Rotation
+
+from benchmarks.zoo.cache import _kept
+from benchmarks.zoo.estimators import Output, outputs_of
+from benchmarks.zoo.peers import observer
+from benchmarks.zoo.recording import Recording
+from benchmarks.zoo.robots import ROBOTS, MissingRobot, ZooRobot, _robot, robot
+from benchmarks.zoo.scenarios import SCENARIOS, Scenario
+from benchmarks.zoo.scoring import Score, score, score_output
+from benchmarks.zoo.simulate import simulate
+from legged_dynamics.estimation import GroundReactionEstimator, Measurement
+from legged_dynamics.estimation.ground_reaction import Fault
+
+GO1_PLACES = ('/opt/unitree_ros/robots/go1_description/urdf/go1.urdf',)
+DEGREE = np.pi / 180.0
+
+
+@dataclass(frozen=True)
+class Defect:
+    """
+    What is wrong and not in the YAML.
+
+    Attributes
+    ----------
+    name : str
+    friction : float
+        Coulomb friction of all joints, as a share of their torque limit; 0: as the YAML has it.
+    stated : bool
+        Whether the YAML states that friction.
+    armature : float
+        Share of the true armature that the YAML states.
+    effort_late, imu_late : float [s]
+    effort_noise : float
+        Factor of the white noise of torque.
+    gain : float
+        Torque gains differ by half of this to this, either way.
+    encoder : int
+        Bits of the encoder that velocity is differentiated from, through 50 Hz; 0: as usual.
+    tilt : float [rad]
+        Of the IMU.
+    com : float [m]
+        Error of the model's centre of mass of the base.
+    fault : str
+        Name of the fault that should be raised; empty: none.
+
+    """
+
+    name: str
+    friction: float = 0.0
+    stated: bool = False
+    armature: float = 1.0
+    effort_late: float = 0.0
+    imu_late: float = 0.0
+    effort_noise: float = 1.0
+    gain: float = 0.0
+    encoder: int = 0
+    tilt: float = 0.0
+    com: float = 0.0
+    fault: str = ''
+
+
+DEFECTS = (
+    Defect('none'),
+    Defect('friction 5 % of the limit', friction=0.05, fault='FRICTION_MISSTATED'),
+    Defect('the same, in the YAML', friction=0.05, stated=True),
+    Defect('friction 2 % of the limit', friction=0.02, fault='FRICTION_MISSTATED'),
+    Defect('armature 0', armature=0.0, fault='ARMATURE_MISSTATED'),
+    Defect('torque 3 ms late', effort_late=0.003, fault='EFFORT_LATE'),
+    Defect('torque 5 ms late', effort_late=0.005, fault='EFFORT_LATE'),
+    Defect('torque noise x5', effort_noise=5.0),
+    Defect('velocity from 14 bits, 50 Hz', encoder=14),
+    Defect('gains 5 to 10 %', gain=0.1, fault='GAIN_MISSTATED'),
+    Defect('IMU 2 ms late', imu_late=0.002, fault='IMU_LATE'),
+    Defect('small ones together', friction=0.006, gain=0.05, effort_late=0.002, tilt=DEGREE,
+           imu_late=0.001, com=0.01, armature=0.5),
+)
+QUICK = ('none', 'friction 5 % of the limit', 'armature 0', 'torque 3 ms late',
+         'small ones together')
+
+
+@dataclass(frozen=True)
+class Defective(Recording):
+    """A run as sensors with a defect hear it."""
+
+    defect: Defect = field(default_factory=lambda: Defect('none'))
+
+    def measurements(self, noise: bool = True, effort: bool = True, imu: bool = True,
+                     slow_accelerometer: bool = False, seed: int | None = None
+                     ) -> Iterator[Measurement]:
+        """Yield what the sensors say, drawn as `Recording.measurements` draws."""
+        d, rng = self.defect, np.random.default_rng(self.seed if seed is None else seed)
+        n, nj = self.q.shape
+        limit = self.model.effort_limits
+        limit = np.where(np.isfinite(limit), limit, np.abs(self.tau).max())
+        white = rng.standard_normal
+        q = self.q + 3e-4 * white((n, nj))
+        v = self.v + 0.03 * white((n, nj))
+        gain = 1.0 + 0.02 * white(nj)
+        if d.gain:
+            way = np.where(np.arange(nj) % 2, 1.0, -1.0)
+            gain = gain + way * d.gain * np.linspace(0.5, 1.0, nj)
+        tau = _late(self.tau, d.effort_late * self.rate) * gain
+        tau = tau + d.effort_noise * 0.01 * limit * white((n, nj)) + 0.003 * limit * white(nj)
+        if d.encoder:
+            step = 2.0 * np.pi / 2 ** d.encoder
+            rough = step * np.round(self.q / step)
+            slope = np.diff(rough, axis=0, prepend=rough[:1]) * self.rate
+            v = lfilter(*butter(2, 50.0, fs=self.rate), slope, axis=0)
+        gyro = self.gyro + 0.005 * white((n, 3)) + 0.003 * white(3)
+        accelerometer = self.accelerometer + 0.05 * white((n, 3)) + 0.05 * white(3)
+        tilt = 0.003 * white((n, 3)) + 0.005 * white(3)
+        turn = Rotation.from_euler('y', d.tilt).as_matrix()
+        gyro, accelerometer, tilt = (
+            _late(x, d.imu_late * self.rate) for x in (gyro @ turn, accelerometer @ turn, tilt))
+        late = round(d.imu_late * self.rate)
+        made = self if not late else replace(self, imu_rotation=np.concatenate(
+            [np.repeat(self.imu_rotation[:1], late, 0), self.imu_rotation[:-late]]))
+        if d.tilt:
+            made = replace(made, imu_rotation=made.imu_rotation @ turn)
+        yield from Recording.samples(made, q, v, tau if effort else None,
+                                     (gyro, accelerometer, tilt) if imu else None)
+
+
+def _late(x: np.ndarray, samples: float) -> np.ndarray:
+    """Return a signal later by a number of samples, between them by straight lines."""
+    if samples == 0.0:
+        return x
+    t = np.arange(len(x), dtype=float)
+    return np.stack([np.interp(t - samples, t, column) for column in x.T], axis=1)
+
+
+def go1(urdf: str) -> ZooRobot:
+    """Return Unitree's 13 kg quadruped from its maker's URDF."""
+    legs = {leg: {f'{leg}_hip_joint': 0.0, f'{leg}_thigh_joint': 0.75, f'{leg}_calf_joint': -1.5}
+            for leg in ('FR', 'FL', 'RR', 'RL')}
+    return _robot('go1', urdf, legs, [f'{i}_foot' for i in legs], imu='imu_link', base='base',
+                  effort=0.3, armature=0.008, damping=0.1, friction=0.1, radius=0.02)
+
+
+def scenario_of(name: str) -> Scenario:
+    """Return the run of a robot, by a scenario of the zoo or for `go1` a trot."""
+    if name in SCENARIOS:
+        return SCENARIOS[name]
+    return Scenario(f'{name}-trot', name, 'trot', speed=1.0, landing=1.0)
+
+
+def made_run(name: str, defect: Defect, rate: float) -> Defective:
+    """Simulate a run, or take it from where recordings are kept, and plant a defect."""
+    scenario = scenario_of(name)
+    plain = robot(scenario.robot)
+    yaml = dict(plain.parameters)
+    if defect.friction:
+        limits = plain.model.effort_limits
+        index = plain.model.joint_index
+        rubbing = [float(defect.friction * limits[index(j)]) for j in plain.config.joints]
+        parameters = {**plain.parameters, 'robot.joint_friction': rubbing}
+        key = f'{scenario.robot}~f{defect.friction:g}'
+        ROBOTS[key] = lambda: replace(plain, parameters=parameters)
+        scenario = replace(scenario, name=f'{scenario.name}~f{defect.friction:g}', robot=key)
+        if defect.stated:
+            yaml = parameters
+    made = _kept(scenario, rate, False, simulate)
+    armature = [defect.armature * value for value in plain.parameters['robot.armature']]
+    yaml = {**yaml, 'robot.armature': armature}
+    if defect.com:
+        yaml['robot.center_of_mass_offset'] = [defect.com, 0.0, 0.0]
+    values = {f.name: getattr(made, f.name) for f in fields(Recording)}
+    return Defective(**values | {'parameters': yaml, 'name': scenario_of(name).name},
+                     defect=defect)
+
+
+@dataclass
+class Heard:
+    """What our estimator said in a run: outputs, and when each fault was first raised."""
+
+    outputs: dict[str, list[Output | None]]
+    faults: dict[str, float]
+    estimator: GroundReactionEstimator
+
+
+def ours(run: Recording, settings: Mapping[str, Any] | None = None, **measured: Any) -> Heard:
+    """Run our estimator over a recording."""
+    estimator = GroundReactionEstimator(run.model, run.config,
+                                        {'rate': run.rate, **(settings or {})})
+    order = [estimator.feet.index(foot) for foot in run.feet]
+    outputs: dict[str, list[Output | None]] = {'raw': [], 'latest': []}
+    faults: dict[str, float] = {}
+    for k, measurement in enumerate(run.measurements(**measured)):
+        r = estimator.update(measurement)
+        found = outputs_of(r, order) if r.mode != 0 else {}
+        for name, rows in outputs.items():
+            rows.append(found.get(name))
+        for fault in Fault:
+            if r.faults & fault:
+                faults.setdefault(str(fault.name), k / run.rate - run.scored[0])
+    return Heard(outputs, faults, estimator)
+
+
+def windows(run: Recording) -> dict[str, tuple[float, float]]:
+    """Return the first second of walking, and from the third on."""
+    begin, end = run.scored
+    return {'first': (begin, begin + 1.0), 'late': (min(begin + 3.0, end - 1.0), end)}
+
+
+def scored(run: Recording, heard: Heard) -> dict[str, dict[str, Score]]:
+    """Return the scores of each window and output."""
+    return {when: {name: score_output(replace(run, scored=span), name, rows)
+                   for name, rows in heard.outputs.items()}
+            for when, span in windows(run).items()}
+
+
+HEADER = ('| defect, not in the YAML | first second: zero phase / on line | e/sigma | contact | '
+          'from 3 s: zero phase / on line | e/sigma | contact | observer, contact | faults (s) |\n'
+          '|---|---:|---:|---:|---:|---:|---:|---:|---|')
+
+
+def row(defect: Defect, found: dict[str, dict[str, Score]], peer: Score | None,
+        faults: dict[str, float]) -> str:
+    """Return a row of the table."""
+    cells = [defect.name]
+    for when in ('first', 'late'):
+        raw, latest = found[when]['raw'], found[when]['latest']
+        contact = raw.contact.agreement if raw.contact else np.nan
+        cells += [f'{raw.zero_phase:.2f} / {latest.on_line:.2f}', f'{raw.normalised:.2f}',
+                  f'{contact:.1f}']
+    right = peer.contact.agreement if peer is not None and peer.contact else np.nan
+    cells.append('' if peer is None else f'{peer.zero_phase:.2f} / {peer.on_line:.2f}, '
+                                         f'{right:.1f}')
+    known = {name: t for name, t in faults.items() if name != 'WARMING_UP'}
+    cells.append(', '.join(f'{name} {t:.1f}' for name, t in known.items()) or '-')
+    return f'| {" | ".join(cells)} |'
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog='python -m benchmarks.actuators', description=__doc__)
+    parser.add_argument('robots', nargs='*', default=[], metavar='RUN',
+                        help='go1, or scenarios of the zoo that walk; if none is given go1 where '
+                        'its URDF is at hand, anymal_class-trot, hexapod-tripod, and hyq-trot and '
+                        'talos-steps where example-robot-data is')
+    parser.add_argument('--go1', metavar='FILE', help="Go1's URDF of unitree_ros")
+    parser.add_argument('--quick', action='store_true', help='fewer defects and one robot')
+    parser.add_argument('--defects', nargs='+', metavar='WORD', help='beginnings of their names')
+    parser.add_argument('--no-observer', action='store_true')
+    parser.add_argument('--no-learning', action='store_true', help='actuators.learn: false')
+    parser.add_argument('--rate', type=float, default=500.0)
+    options = parser.parse_args(arguments)
+    for file in filter(None, [options.go1, *GO1_PLACES]):
+        if Path(file).is_file():
+            text = Path(file).read_text(encoding='utf-8')
+            ROBOTS['go1'] = lambda text=text: go1(text)     # type: ignore[misc]
+            break
+    names = options.robots or [
+        name for name in ('go1', 'anymal_class-trot', 'hexapod-tripod', 'hyq-trot', 'talos-steps')
+        if name != 'go1' or 'go1' in ROBOTS]
+    if options.quick:
+        names = names[:1]
+    chosen = [d for d in DEFECTS if (not options.quick or d.name in QUICK) and (
+        not options.defects or d.name.startswith(tuple(options.defects)))]
+    settings = {'actuators.learn': False} if options.no_learning else {}
+    for name in names:
+        print(f'\n### {name}\n\n{HEADER}', flush=True)
+        for defect in chosen:
+            try:
+                run = made_run(name, defect, options.rate)
+            except MissingRobot as error:
+                print(f'{name}: skipped: {error}', file=sys.stderr)
+                break
+            heard = ours(run, settings)
+            peer = None
+            if not options.no_observer:
+                late = replace(run, scored=windows(run)['late'])
+                peer = score(late, observer(250.0))['raw']
+            print(row(defect, scored(run, heard), peer, heard.faults), flush=True)
+    return 0
+
+
+
+
+
+if __name__ == '__main__':
+    warnings.simplefilter('ignore')
+    sys.exit(main())

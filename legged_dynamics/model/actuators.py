@@ -1,0 +1,155 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What lies between a measured torque and the torque on a link: a model of each joint's actuator.
+
+With ``v`` and ``a`` the joint's velocity and acceleration and ``tau`` its measured torque, the
+torque that the motor gives to the link is::
+
+    tau_link = (tau(t + delay) - offset) / gain - armature a - damping v
+               - (friction + load_friction |tau|) tanh(v / FRICTION_SPEED)
+
+Each of these has a value and a standard deviation. One that a YAML does not state, or states as
+zero, is unknown: its deviation is what motors of that torque limit vary by. A stated one is
+believed to `STATED_SHARE` of itself unless the YAML gives its deviation too. The terms are those
+of Gautier and Khalil, "Identification of inertial parameters" (dynamic model with losses and
+rotor inertia), with friction that grows with load as in harmonic drives and planetary gears.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+
+# Rows of the tables of values and deviations.
+PARAMETERS = ('friction', 'damping', 'load_friction', 'armature', 'gain', 'offset', 'delay')
+FRICTION, DAMPING, LOAD_FRICTION, ARMATURE, GAIN, OFFSET, DELAY = range(len(PARAMETERS))
+UNITS = ('N m', 'N m s/rad', '1', 'kg m^2', '1', 'N m', 's')
+# YAML key that states each value, and the one of its deviation.
+KEYS = ('robot.joint_friction', 'robot.joint_damping', 'robot.load_friction', 'robot.armature',
+        'robot.sensors.effort_scale', 'robot.sensors.effort_offset', 'noise.effort_age')
+DEVIATION_KEYS = ('robot.joint_friction_deviation', 'robot.joint_damping_deviation',
+                  'robot.load_friction_deviation', 'robot.armature_deviation',
+                  'noise.joint_effort_gain', 'noise.joint_effort_offset',
+                  'noise.effort_age_deviation')
+
+# Deviation of a value that is not known: shares of the torque limit (for friction, damping,
+# armature and offset), else the value itself. From small servos to hydraulic cylinders these
+# span what makers state.
+UNKNOWN = (0.03, 0.004, 0.02, 8e-4, 0.02, 0.004, 3e-3)
+# What is believed of one that is not stated: load friction and delay are small until data say
+# otherwise, else a motor that has none would be thought of as a bad one.
+NOT_STATED = (0.03, 0.004, 0.005, 8e-4, 0.02, 0.004, 5e-4)
+# Deviation of a stated value, as a share of it.
+STATED_SHARE = 0.1
+# Deviation of a stated delay [s].
+STATED_DELAY = 3e-4
+# Torque limit of a joint whose URDF has none, over weight times the height of the base.
+ASSUMED_LIMIT = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class ActuatorModel:
+    """
+    Actuator parameters of all joints, in the model's joint order; rows as in `PARAMETERS`.
+
+    Attributes
+    ----------
+    value : (7, nj) array
+        What is believed: gain 1 and offset 0 after the sensors' correction.
+    deviation : (7, nj) array
+        One standard deviation of `value`.
+    unknown : (7, nj) array
+        The deviation that each would have if nothing were known of it.
+    limit : (nj,) array [N m or N]
+        Torque limits that `unknown` was made from.
+
+    """
+
+    value: np.ndarray
+    deviation: np.ndarray
+    unknown: np.ndarray
+    limit: np.ndarray
+
+    @classmethod
+    def of(cls, model: RobotModel, config: RobotConfig) -> ActuatorModel:
+        """
+        Return the actuators that a configuration describes.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot; joints without an effort limit get one from the robot's weight and size.
+        config : RobotConfig
+            Whose stated values and deviations are taken.
+
+        Returns
+        -------
+        ActuatorModel
+
+        """
+        limit = assumed_limits(model)
+        unknown = np.outer(UNKNOWN, np.ones(len(limit)))
+        believed = np.outer(NOT_STATED, np.ones(len(limit)))
+        for row in (FRICTION, DAMPING, ARMATURE, OFFSET):
+            unknown[row] *= limit
+            believed[row] *= limit
+        stated = config.actuators
+
+        def spread(values: Sequence[float]) -> np.ndarray:
+            """Return (nj,) values in the model's order, NaN where nothing is given."""
+            found = np.full(len(limit), np.nan)
+            names = config.joints or model.joint_names
+            for name, each in zip(names, tuple(values) * len(names) if len(values) == 1
+                                  else values):
+                found[model.joint_index(name)] = each
+            return found
+        value, deviation = np.zeros_like(unknown), np.full_like(unknown, np.nan)
+        for row, given, doubt in (
+                (FRICTION, config.joint_friction, stated.joint_friction_deviation),
+                (DAMPING, config.joint_damping, stated.joint_damping_deviation),
+                (LOAD_FRICTION, stated.load_friction, stated.load_friction_deviation),
+                (ARMATURE, config.armature, stated.armature_deviation)):
+            value[row] = np.nan_to_num(spread(given))
+            deviation[row] = spread(doubt)
+        value[GAIN] = 1.0
+        deviation[GAIN] = spread(stated.joint_effort_gain)
+        deviation[OFFSET] = spread(stated.joint_effort_offset)
+        value[DELAY] = config.noise.effort_age
+        if stated.effort_age_deviation > 0.0:
+            deviation[DELAY] = stated.effort_age_deviation
+        elif config.noise.effort_age != 0.0:
+            deviation[DELAY] = STATED_DELAY
+        believed[GAIN] = unknown[GAIN] = config.noise.effort_gain
+        for row in (FRICTION, DAMPING, LOAD_FRICTION, ARMATURE):
+            believed[row] = np.where(value[row] != 0.0, STATED_SHARE * np.abs(value[row]),
+                                     believed[row])
+        deviation = np.where(np.isnan(deviation), believed, deviation)
+        return cls(value, deviation, unknown, limit)
+
+
+def assumed_limits(model: RobotModel) -> np.ndarray:
+    """
+    Return the effort limits of all joints, with a guess where the URDF states none.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+
+    Returns
+    -------
+    (nj,) array [N m or N]
+        Finite and above zero.
+
+    """
+    limit = np.array(model.effort_limits, float)
+    known = np.isfinite(limit) & (limit > 0.0)
+    # Of a robot whose size is not known, a leg as long as a body of that mass has: m ~ l^3.
+    guess = ASSUMED_LIMIT * model.total_mass * 9.81 * 0.15 * max(model.total_mass, 0.1) ** (1 / 3)
+    typical = float(np.median(limit[known])) if known.any() else guess
+    return np.where(known, limit, typical)

@@ -1,0 +1,190 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+LowState to joint states and IMU readings with one stamp, and foot forces written into a LowState.
+
+LowState has no stamp but a ``tick`` that counts milliseconds on the robot. `TickClock` turns it
+into time on this machine: the smallest difference between arrival and tick that was seen lately is
+the offset, as in NTP's minimum filter, so that jitter of the network does not become jitter of
+stamps. A tick that goes back is a restart of the robot.
+"""
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.unitree.messages import checksum
+from legged_dynamics.unitree.robots import UnitreeRobot
+
+TICK_NS = 1_000_000     # one count of LowState's tick
+_WRAP = 2**32           # counts after which it begins again
+# Quartz clocks of two machines differ by less than this [ns/ns].
+_DRIFT = 1e-4
+_MOST = 2**15 - 1       # of int16
+
+
+class TickClock:
+    """
+    Turns ticks of the robot into stamps of this machine.
+
+    Where the tick stands still from the first message on, as in Unitree's Python simulator, stamps
+    are times of arrival.
+    """
+
+    def __init__(self) -> None:
+        self._tick: int | None = None
+        self._count = self._offset = self._arrival = self._stamp = 0
+        self._moves = False
+
+    def __call__(self, tick: int, arrival_ns: int) -> int | None:
+        """
+        Return the stamp of a message.
+
+        Parameters
+        ----------
+        tick : int
+            Field of LowState, counts of 1 ms.
+        arrival_ns : int
+            When the message came, by this machine's clock [ns].
+
+        Returns
+        -------
+        int or None
+            Stamp [ns]; later than the last one except after a restart. None for a message that
+            repeats the last one's tick.
+
+        """
+        step = 0 if self._tick is None else (tick - self._tick + _WRAP // 2) % _WRAP - _WRAP // 2
+        if self._tick is not None and step == 0:
+            if self._moves:
+                return None
+            stamp = max(arrival_ns, self._stamp + 1)
+            self._arrival, self._stamp = arrival_ns, stamp
+            return stamp
+        first = self._tick is None
+        self._moves = not first
+        self._tick, self._count = tick, self._count + step
+        offset = arrival_ns - self._count * TICK_NS
+        allowed = self._offset + round(_DRIFT * (arrival_ns - self._arrival))
+        self._offset = offset if first or step < 0 else min(offset, allowed)
+        self._arrival = arrival_ns
+        self._stamp = self._offset + self._count * TICK_NS
+        return self._stamp
+
+
+class LowStateSample(NamedTuple):
+    """
+    What a LowState says of the joints and the IMU.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+        One stamp for all of it.
+    position, velocity, effort : (n,) array [rad, rad/s, N m]
+        Of the motors of the robot's table, in that order; ``tau_est`` is from motor current.
+    gyro, accelerometer : (3,) array [rad/s, m/s^2]
+        In the IMU's axes; at rest +g along up.
+    orientation : (4,) array or None
+        Quaternion xyzw; None where the message has none.
+
+    """
+
+    stamp_ns: int
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+    gyro: np.ndarray
+    accelerometer: np.ndarray
+    orientation: np.ndarray | None
+
+
+class LowStateReader:
+    """
+    Reads LowState messages of one robot.
+
+    Parameters
+    ----------
+    robot : UnitreeRobot
+        Its entry of the table.
+
+    Attributes
+    ----------
+    joints : tuple of str
+        Names of the joints in the samples, in the order of their motors.
+
+    """
+
+    def __init__(self, robot: UnitreeRobot):
+        self.robot = robot
+        self.joints = tuple(name for name in robot.joints if name)
+        self._places = robot.motors
+        self._clock = TickClock()
+
+    def __call__(self, message: Any, arrival_ns: int) -> LowStateSample | None:
+        """
+        Return the sample in a message.
+
+        Parameters
+        ----------
+        message : LowState
+            Of the robot's family.
+        arrival_ns : int
+            When it came, by this machine's clock [ns].
+
+        Returns
+        -------
+        LowStateSample or None
+            Values as they came; None for a message that repeats the last one.
+
+        Raises
+        ------
+        MeasurementError
+            When a value of a motor or of the IMU's gyro and accelerometer is not finite.
+
+        """
+        motors, imu = message.motor_state, message.imu_state
+        rows = [motors[place] for place in self._places]
+        values = np.array([[motor.q for motor in rows], [motor.dq for motor in rows],
+                           [motor.tau_est for motor in rows]], float)
+        sensed = np.array([*imu.gyroscope, *imu.accelerometer], float)
+        if not math.isfinite(values.sum() + sensed.sum()):
+            raise MeasurementError('LowState: expected finite q, dq, tau_est, gyroscope and '
+                                   'accelerometer, got NaN or infinity')
+        w, x, y, z = imu.quaternion
+        orientation = np.array([x, y, z, w], float)
+        length = math.sqrt(orientation @ orientation)
+        stamp = self._clock(message.tick, arrival_ns)
+        if stamp is None:
+            return None
+        return LowStateSample(
+            stamp, values[0], values[1], values[2], sensed[:3], sensed[3:],
+            orientation / length if 0.5 < length < 2.0 else None)
+
+
+def write_foot_forces(message: Any, robot: UnitreeRobot, forces: dict[str, float],
+                      measured_too: bool) -> None:
+    """
+    Write forces into a LowState, and its checksum.
+
+    Parameters
+    ----------
+    message : LowState
+        Changed in place.
+    robot : UnitreeRobot
+        With the order of feet.
+    forces : dict of str to float
+        Normal force of the ground on each foot by the foot's link [N].
+    measured_too : bool
+        Whether ``foot_force`` is overwritten in addition to ``foot_force_est``, for nodes that
+        read only that.
+
+    """
+    for i, foot in enumerate(robot.feet):
+        value = max(-_MOST, min(_MOST, round(forces.get(foot, 0.0))))
+        message.foot_force_est[i] = value
+        if measured_too:
+            message.foot_force[i] = value
+    message.crc = checksum(message, robot.family)

@@ -1,0 +1,180 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Actuator parameters are found from motion whose torques follow from inverse dynamics."""
+import numpy as np
+import pytest
+from motions import QUIET, RATE, quadruped
+from zoo_runs import short_run
+
+from legged_dynamics.contact import ContactInverseDynamics
+from legged_dynamics.dynamics import BaseMotion, Motion
+from legged_dynamics.estimation import ActuatorLearner, Fault, GroundReactionEstimator, Measurement
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.actuators import (
+    ARMATURE,
+    DELAY,
+    FRICTION,
+    GAIN,
+    ActuatorModel,
+)
+
+NJ = 12
+STARTS = (1, 1 + NJ, 1 + 2 * NJ, 1 + 3 * NJ, 4 + 3 * NJ)
+UNSTATED = {**QUIET, 'robot.armature': [0.0], 'robot.joint_damping': [0.0]}
+
+
+class Moving:
+    """A robot whose legs swing or press, with torques by inverse dynamics and known actuators."""
+
+    def __init__(self, swinging, friction=0.0, armature=0.0, late=0.0, gain=1.0, sway=0.6,
+                 seed=3, **parameters):
+        rng = np.random.default_rng(seed)
+        self.model, self.config = quadruped(**UNSTATED, **parameters)
+        self.model = self.config.apply_to(self.model)
+        self.solver = ContactInverseDynamics(self.model, self.config.feet)
+        self.q0 = self.config.nominal_in(self.model)
+        self.friction, self.armature, self.late, self.gain = friction, armature, late, gain
+        self.sway = sway
+        self.phase = rng.uniform(0.0, 6.0, NJ)
+        self.rate = 5.0 + rng.uniform(0.0, 4.0, NJ)
+        self.size = np.full(NJ, 0.03)
+        self.down = np.ones(4, bool)
+        chains = [[b - 1 for b in self.model.chain(self.model.frame(foot.link).body)]
+                  for foot in self.config.feet]
+        for foot in swinging:       # bent, so that they are well above the ground, and fast
+            self.down[foot] = False
+            self.q0[chains[foot][1:]] *= 1.6
+            self.size[chains[foot]], self.rate[chains[foot]] = 0.25, 9.0 + rng.uniform(0, 3, 3)
+
+    def joints(self, t):
+        """Return position, velocity and acceleration."""
+        angle = self.rate * t + self.phase
+        return (self.q0 + self.size * np.sin(angle), self.size * self.rate * np.cos(angle),
+                -self.size * self.rate ** 2 * np.sin(angle))
+
+    def torque(self, t):
+        """Return what the motors give, their own losses included."""
+        q, v, a = self.joints(t)
+        sway = self.sway * np.array([np.sin(7.0 * t), np.cos(9.0 * t), np.sin(11.0 * t)])
+        base = BaseMotion(np.zeros(3), np.zeros(3), np.array([0.0, 0.0, 9.81]) + sway)
+        found = self.solver.solve(Motion(q, v, a, base), in_contact=self.down)
+        return base, found.joint_effort + self.armature * a + self.friction * np.tanh(v / 0.05)
+
+    def learn(self, seconds, file=''):
+        """Return the learner after some time."""
+        learner = ActuatorLearner(self.model, self.config, RATE, STARTS, 7 + 3 * NJ, file)
+        mount = self.model.frame(self.config.imu_link).pose
+        for k in range(round(seconds * RATE)):
+            t = k / RATE
+            q, v, _ = self.joints(t)
+            base, _ = self.torque(t)
+            _, tau = self.torque(t - self.late)
+            row = np.concatenate([[0.0], q, v, self.gain * tau, np.zeros(3),
+                                  mount.R.T @ base.proper_acceleration])
+            if learner.take(row):
+                learner.learn((0.0, 0.0, 1.0))
+        return learner
+
+
+def test_rotor_inertia_is_found_where_legs_swing():
+    learner = Moving((0, 3), armature=0.08).learn(3.0)
+    error = learner.value[ARMATURE] - 0.08
+    assert np.abs(error).max() < 0.1 * 0.08
+    assert (np.abs(error) < 5.0 * np.sqrt(learner.covariance[:, ARMATURE, ARMATURE]) + 1e-3).all()
+
+
+def test_coulomb_friction_is_found_and_said_with_the_line_to_write():
+    learner = Moving((0, 3), friction=3.0).learn(3.0)
+    assert np.abs(learner.value[FRICTION] - 3.0).max() < 0.4
+    said = [one for one in learner.findings if one.fault == Fault.FRICTION_MISSTATED]
+    assert said and said[0].line.startswith('robot.joint_friction: [')
+    assert learner.faults & Fault.FRICTION_MISSTATED
+
+
+def test_a_robot_that_is_as_stated_has_no_finding():
+    assert not Moving((0, 3)).learn(3.0).findings
+
+
+def test_late_torques_are_found():
+    on_time, late = (Moving((), sway=4.0, late=late).learn(3.0) for late in (0.0, 0.004))
+    found = late.value[DELAY, 0] - on_time.value[DELAY, 0]
+    assert found == pytest.approx(0.004, rel=0.25)
+    assert late.effort_age > 0.002
+
+
+def test_a_gain_is_found_from_the_base_alone():
+    learner = Moving((), gain=1.08, sway=4.0, **{'noise.effort_gain': 0.1}).learn(3.0)
+    assert np.abs(learner.value[GAIN, 2::3] - 1.08).max() < 0.02     # the knees, which carry
+
+
+def test_what_is_stated_is_believed_and_what_is_not_fits_the_torque_limit():
+    model, config = quadruped(**{'robot.armature': [0.05], 'robot.joint_damping': [0.0],
+                                 'robot.joint_friction_deviation': [0.3]})
+    actuators = ActuatorModel.of(config.apply_to(model), config)
+    assert np.allclose(actuators.deviation[ARMATURE], 0.005)
+    assert np.allclose(actuators.deviation[FRICTION], 0.3)
+    # More torque, more of everything that was not stated.
+    order = np.argsort(actuators.limit)
+    assert (np.diff(actuators.unknown[FRICTION, order]) >= 0.0).all()
+    assert actuators.unknown[FRICTION].min() > 0.0
+
+
+def test_what_was_learned_is_kept_from_start_to_start(tmp_path):
+    moving = Moving((0, 3), armature=0.08)
+    file = tmp_path / 'actuators.yaml'
+    first = moving.learn(2.0, file=str(file))
+    first.keep()
+    again = moving.learn(0.0, file=str(file))
+    assert np.abs(again.value[ARMATURE] - 0.08).max() < 0.2 * 0.08
+    assert (again.covariance[:, ARMATURE, ARMATURE]
+            > first.covariance[:, ARMATURE, ARMATURE]).all()
+    file.write_text('of another robot')
+    with pytest.raises(ConfigurationError, match='actuators.file'):
+        moving.learn(0.0, file=str(file))
+
+
+def rms_after(run, parameters, begin, **settings):
+    """Return the error of standing feet from some time on, over the weight."""
+    from dataclasses import replace
+    run = replace(run, parameters={**run.parameters, **parameters})
+    estimator = GroundReactionEstimator(run.model, run.config, {'rate': run.rate, **settings})
+    errors = []
+    for k, measurement in enumerate(run.measurements()):
+        r = estimator.update(measurement)
+        if k > begin * run.rate:
+            force = np.einsum('fij,fj->fi', r.foot_rotation, r.raw_wrench[:, :3])
+            errors.append((force - run.force_B[k - 1])[run.contact[k - 1]])
+    return np.sqrt((np.concatenate(errors) ** 2).sum(axis=1).mean()) / run.weight, estimator
+
+
+@pytest.mark.slow
+def test_rotor_inertia_that_the_yaml_lacks_does_no_harm_to_a_trotting_robot():
+    run = short_run('four')
+    lacking = {'robot.armature': [0.0]}
+    stated, _ = rms_after(run, {}, 1.0)
+    learned, estimator = rms_after(run, lacking, 1.0)
+    untold, _ = rms_after(run, lacking, 1.0, **{'actuators.learn': False})
+    assert learned < 1.1 * stated < untold
+    assert any(one.fault == Fault.ARMATURE_MISSTATED for one in estimator.actuator_findings)
+
+
+def test_torques_that_are_five_milliseconds_old_are_continued_along_their_slope():
+    model, config = quadruped(**QUIET, **{'noise.effort_age': 0.005})
+    told = GroundReactionEstimator(model, config, {'actuators.learn': False})
+    untold = GroundReactionEstimator(*quadruped(**QUIET), {'actuators.learn': False})
+    q = config.nominal_in(config.apply_to(model))
+    tau = np.linspace(1.0, 30.0, NJ)
+    found = {}
+    for k in range(60):
+        for name, estimator, age in (('told', told, 0.005), ('untold', untold, 0.005),
+                                     ('exact', untold, 0.0)):
+            t = k / RATE - age
+            if name == 'exact' and k == 0:
+                exact = GroundReactionEstimator(*quadruped(**QUIET), {'actuators.learn': False})
+            estimator = exact if name == 'exact' else estimator
+            found[name] = estimator.update(Measurement(
+                round(k * 1e9 / RATE), q, np.zeros(NJ), tau * (1.0 + 8.0 * t), np.zeros(3),
+                np.array([0.0, 0.0, 9.81]), np.array([0.0, 0.0, 0.0, 1.0])),
+                [1] * 4).raw_wrench
+    assert np.abs(found['told'] - found['exact']).max() < 0.05 * np.abs(
+        found['untold'] - found['exact']).max()
