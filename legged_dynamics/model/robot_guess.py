@@ -26,7 +26,6 @@ from legged_dynamics.model.known_motors import (
     known_motor,
 )
 from legged_dynamics.model.parts import PARENT, Q_START
-from legged_dynamics.model.robot_config import SETTINGS
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.shapes import Looks, Shape
 from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
@@ -449,7 +448,8 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
     guessed = _guess_feet(model, looks.shapes, feet)
     said, measure = [], []
     if guessed:
-        said.append(f'{len(guessed)} feet, {guessed[0].why}: '
+        count = f'{len(guessed)} feet' if len(guessed) > 1 else 'one foot'
+        said.append(f'{count}, {guessed[0].why}: '
                     f'{", ".join(guess.foot.link for guess in guessed)}')
     else:
         measure.append('feet: nothing tells which links they are; name them with --feet')
@@ -461,15 +461,15 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
             place = ', where on the link it is (foot_parents, foot_frames)' if heads else ''
             measure.append(f'foot {guess.foot.link}: {what}{place}, and whether it is a sole or a '
                            'ball; the URDF does not say')
+    rails = rails_of(model)
     if imu_link:
         model.frame(imu_link)
         said.append(f'IMU on {imu_link}, given')
-    else:
+    elif not rails:     # a fixed base needs none
         imu_link = _guess_imu(model, looks, said, measure)
-    rails = rails_of(model)
     if rails:
         said.append(f'a fixed base with {len(rails)} rail{"s" if len(rails) > 1 else ""} '
-                    f'({", ".join(rails)}), as the root {model.base_link} has no mass')
+                    f'({", ".join(rails)}), as the first link {model.base_link} has no mass')
         measure.append('passive_effort: unknown as it is; zero where nothing but gravity acts '
                        'along the rail, no spring, no hand and little friction. absent_joints: '
                        'take a rail out whose position and velocity are in joint_states')
@@ -566,9 +566,11 @@ def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
         lines += _kinds(guess)
     else:
         lines.append('      # feet: [left_foot, right_foot]    # CHECK: could not be guessed')
-    lines.append(f'      imu_link: {_word(guess.imu_link)}    # URDF link whose axes the IMU '
-                 'reports in' if guess.imu_link else
-                 '      # imu_link: imu_link    # CHECK: not found; the base link is taken')
+    if guess.imu_link:
+        lines.append(f'      imu_link: {_word(guess.imu_link)}    # URDF link whose axes the IMU '
+                     'reports in')
+    elif not guess.rails:
+        lines.append('      # imu_link: imu_link    # CHECK: not found; the base link is taken')
     if guess.rails:
         lines.append('      base: fixed    # the root of the URDF is fixed to the ground')
     lines.append('      # Order of commands; nominal_position and values per joint are in it.')
@@ -622,10 +624,9 @@ def _actuator_lines(guess: RobotGuess, joints: Sequence[str]) -> list[str]:
     lines = []
 
     def add(key: str, values: Sequence[float], note: str) -> None:
-        if f'robot.{key}' in _KEYS:
-            same = len(set(values)) <= 1
-            lines.extend([f'      # {note}', f'      {key}: {_numbers(list(values)[:1])}'] if same
-                         else [f'      # {note}', *_wrapped(key, [_number(v) for v in values])])
+        same = len(set(values)) <= 1
+        lines.extend([f'      # {note}', f'      {key}: {_numbers(list(values)[:1])}'] if same
+                     else [f'      # {note}', *_wrapped(key, [_number(v) for v in values])])
 
     def of(name: str, share: float = 1.0) -> list[float]:
         return [share * getattr(motor, name) if motor else 0.0 for motor in motors] or [0.0]
@@ -645,9 +646,6 @@ def _actuator_lines(guess: RobotGuess, joints: Sequence[str]) -> list[str]:
         lines.append(f'      transmission_cutoff: {_number(cutoff)}    # Hz: up to there links '
                      'follow their motors through belts')
     return lines
-
-
-_KEYS = {entry.name for entry in SETTINGS}
 
 
 def _kinds(guess: RobotGuess) -> list[str]:
