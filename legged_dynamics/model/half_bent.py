@@ -28,7 +28,7 @@ NEAR_REST, LEVEL = 0.003, 0.2
 # Limits beyond this are none [rad].
 TURN = np.pi
 # Times that the feet are moved below the centre of mass.
-MOVES = 4
+MOVES = 8
 
 
 class _Leg:

@@ -222,7 +222,7 @@ def test_legs_are_bent_and_carry_alike():
     quadruped = robot(*(limb(f'{name}_', f'{x} {y} 0', ('hip', 'thigh', 'foot'), foot=BALL.format(
         at='0 0 0', r=0.02)) for name, x, y in (
             ('LF', 0.3, 0.1), ('RF', 0.3, -0.1), ('LH', -0.2, 0.1), ('RH', -0.2, -0.1))))
-    model, guess = guessed(quadruped)
+    model, guess = guessed(quadruped.replace('"-1" upper="1"', '"-2" upper="2"'))
     feet = [one.foot for one in guess.feet]
     bodies = body_poses(model, guess.position)
     loads, fall = foot_loads(model, feet, bodies)
