@@ -139,6 +139,13 @@ class GroundReactionEstimator:
         self._place(config.noise.effort_age)
         if self._learner is not None:
             self._use(self._learner)
+        elif not self.model.floating:       # nothing is learned there: what is stated counts
+            stated = actuators.ActuatorModel.of(self.model, config)
+            stated.deviation[[actuators.GAIN, actuators.OFFSET, actuators.DELAY]] = 0.0
+            stated.deviation[stated.value == 0.0] = 0.0
+            self._robot.effort_map[:, 2] = stated.value[actuators.LOAD_FRICTION]
+            self._robot.doubt[:] = np.einsum('ij,ik->jik', stated.deviation ** 2, np.eye(
+                len(stated.deviation))).reshape(nj, -1)
         self.reset()
 
     @property

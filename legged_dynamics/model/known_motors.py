@@ -55,7 +55,7 @@ class KnownMotor(NamedTuple):
 
 _UNITREE = "the maker's MuJoCo model (unitree_mujoco)"
 # Deviation of published friction and rotor inertia, as shares of them.
-FRICTION_DEVIATION, ARMATURE_DEVIATION, LOAD_DEVIATION = 0.5, 0.25, 1.0
+FRICTION_DEVIATION, ARMATURE_DEVIATION, LOAD_DEVIATION = 1.0, 0.25, 1.0
 
 MOTORS = (
     # Two belt stages of ratio 3 each; a belt stage loses 2 to 5 % of its torque.
