@@ -242,6 +242,8 @@ def _count(text: str) -> int:
 # -------------------------------------------------------------------------------------------------
 
 ENRICHED, CSV, REPORT = 'enriched_bag', 'estimates.csv', 'report.html'
+# Of a CSV log: the bag made of it, and its rate as a parameter file.
+LOG_BAG, LOG_RATE = 'log_bag', 'log_rate.yaml'
 
 
 def add_parser(verbs: Any) -> None:
@@ -255,15 +257,16 @@ def add_parser(verbs: Any) -> None:
 
     """
     parser = verbs.add_parser(
-        'analyze', help='run the estimator over a bag and write a report',
+        'analyze', help='run the estimator over a bag or a CSV log and write a report',
         description='Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real '
         'time, compares with the truth where the bag has it, and writes an HTML report with its '
         'figures, all estimates as CSV, and a copy of the bag with estimates and markers in it, '
         'with layouts for Foxglove and PlotJuggler beside it. Of several bags, or of folders with '
         'bags in them, it makes one data set (Parquet) and a report on all robots; what was done '
-        'already is not done again.')
+        'already is not done again. A CSV log has the columns time, and q_JOINT, v_JOINT and '
+        'tau_JOINT of each joint; it needs --urdf, and is kept as a bag beside the report.')
     parser.add_argument('bags', metavar='BAG', type=Path, nargs='+',
-                        help=f'{BAG_PATH}; or folders of many')
+                        help=f'{BAG_PATH}, CSV log; or folders of many bags')
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='where to write; default: BAG_analysis in the present folder, '
                         'fleet_analysis of many')
@@ -276,7 +279,8 @@ def add_parser(verbs: Any) -> None:
     topics.add_argument('--imu', default='', metavar='TOPIC')
     topics.add_argument('--truth', action='append', default=[], metavar='FOOT=TOPIC',
                         help='WrenchStamped with the true wrench of a foot, in its frame or, as '
-                        'force plates give it, in world axes about the origin; may be repeated')
+                        'force plates give it, in world axes about the origin; of a CSV log '
+                        'FOOT=X,Y,Z, columns of force in world axes; may be repeated')
     topics.add_argument('--valid', default='', metavar='TOPIC',
                         help='Bool that is true where the truth is complete')
     topics.add_argument('--contact', nargs='+', default=['detected'], metavar='SOURCE',
@@ -324,6 +328,8 @@ def run(args: argparse.Namespace) -> int:
     if _is_batch(args):
         return _analyse_many(args, options)
     (bag,) = args.bags
+    if bag.suffix.lower() == '.csv':
+        return _analyse_csv(args, options)
     out = args.out or Path(f'{bag.resolve().stem}_analysis')
     if not (options.report or options.csv or options.enriched):
         return show_analysis(*analyse_into(bag, options, out))
@@ -337,6 +343,37 @@ def run(args: argparse.Namespace) -> int:
     if args.open and report is not None:
         show_page(report)
     return code
+
+
+def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
+    """Make a bag of a CSV log, and analyse that at the rate of the log."""
+    from dataclasses import replace
+
+    from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.recordings.csv_log import truth_topic, write_bag_of_csv
+    from legged_dynamics.recordings.robot import read_model
+    from legged_dynamics.resources import robot_files
+    from legged_dynamics.schema import read_parameter_file
+
+    (log,) = args.bags
+    if not options.urdf or not options.robot:
+        raise ConfigurationError(f'{log}: a CSV log has no robot_description; give --urdf, and '
+                                 "--robot with the YAML that 'legged-dynamics new-robot' writes")
+    out = args.out or Path(f'{log.resolve().stem}_analysis')
+    with output_folder(out, (ENRICHED, CSV, REPORT, LOG_BAG, LOG_RATE)):
+        bag = fresh(out / LOG_BAG, log)
+        joints = read_model(Path(options.urdf))[0].joint_names
+        forces = {foot: columns.removeprefix('/').split(',')
+                  for foot, columns in options.truth.items()}
+        rate = write_bag_of_csv(log, bag, joints, forces)
+        options = replace(options, truth={foot: truth_topic(foot) for foot in forces})
+        stated = read_parameter_file(robot_files(options.robot)[0])
+        if 'rate' not in stated:
+            path = out / LOG_RATE
+            path.write_text(f'/**:\n  ros__parameters:\n    rate: {rate:.1f}\n',
+                            encoding='utf-8')
+            options = replace(options, params_files=(path, *options.params_files))
+        return show_analysis(*analyse_into(bag, options, out))
 
 
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
@@ -406,15 +443,24 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
     Returns
     -------
     int
-        Exit code: 0, or `DOUBTFUL` when the result does not deserve trust.
+        Exit code: 0, or `DOUBTFUL` when the result is doubtful or does not deserve trust.
 
     """
-    from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust, doubts, verdict
+    from legged_dynamics.reports.bag.analysis import (
+        DOUBTFUL,
+        distrust,
+        doubtful,
+        doubts,
+        verdict,
+    )
     from legged_dynamics.reports.bag.report import tables
 
     reasons = doubts(analysis)
     if reasons:
         say(distrust(reasons), 'bold red')
+    unsure = doubtful(analysis)
+    for sentence in unsure:
+        say(sentence, 'bold yellow')
     print(f'{verdict(analysis)[0]}\n')
     for note in analysis.notes:
         print(f'- {note}')
@@ -423,7 +469,7 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
         show(table)
     if report is not None:
         print(f'\nReport: {report.resolve()}')
-    return DOUBTFUL if reasons else 0
+    return DOUBTFUL if reasons or unsure else 0
 
 
 def truth_of(pairs: list[str]) -> dict[str, str]:

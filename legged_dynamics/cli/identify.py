@@ -12,6 +12,8 @@ from legged_dynamics.cli.doctor import patient
 from legged_dynamics.recordings.file_formats import BAG_PATH
 
 UNTOLD = 1          # exit code when masses and torques have no scale
+# Share by which a residual on the other bag may grow by chance.
+WORSE = 0.02
 UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another bag (--validate). '
              'Error bars are too small for light robots whose joints rub.')
 PER_JOINT = {'coulomb': 'joint_friction', 'viscous': 'joint_damping', 'armature': 'armature'}
@@ -34,7 +36,8 @@ def add_parser(verbs: Any) -> None:
         'inertia, link masses, friction, armature, torque constants, encoder offsets, IMU mount '
         'and biases, sensor noise; each with an error bar, and which motion would tell what this '
         'one does not. Masses and torques have one common factor: give --total-mass or '
-        '--trust-effort. Exit code 1 without; 3 when the result is not validated on another bag.')
+        '--trust-effort. Exit code 1 without; 3 when the result is not validated on another bag, '
+        'or explains that one worse than the description: then nothing is written.')
     parser.add_argument('bag', metavar='BAG', type=Path, help=BAG_PATH)
     parser.add_argument('--validate', metavar='BAG', type=Path,
                         help='another bag, on which described and identified are compared')
@@ -64,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
     """
     from legged_dynamics.identification.identify import identify
+    from legged_dynamics.identification.motion_check import NEEDS, lacking
     from legged_dynamics.identification.samples import sensor_noise
     from legged_dynamics.reports.bag.analysis import DOUBTFUL
     from legged_dynamics.schema import read_parameter_file
@@ -73,6 +77,9 @@ def run(args: argparse.Namespace) -> int:
     if args.params_file:
         trust = {name: value for name, value in read_parameter_file(args.params_file).items()
                  if name.startswith('identify.')}
+    print(NEEDS)
+    for line in lacking(choice.model, choice.config, log):
+        print(f'- This recording lacks {line}.')
     found = identify(choice.model, choice.config, log, total_mass=args.total_mass,
                      trust_effort=args.trust_effort, trust=trust)
     if not args.validate:
@@ -85,8 +92,15 @@ def run(args: argparse.Namespace) -> int:
     print('\nSensor noise: ' + ', '.join(f'{name} {value:g}' for name, value in noise.items()))
     print('\nWhat forces of the ground cannot explain, root mean square:')
     print(comparison('this bag', found.before, found.after))
+    worse: list[str] = []
     if args.validate:
-        print(validation(args, choice, found))
+        text, worse = validation(args, choice, found)
+        print(text)
+    if worse:
+        print('\nRefused: the other bag is explained worse than as described '
+              f'({", ".join(worse)}). Nothing is changed. Friction or motion that this bag does '
+              'not tell apart was mistaken for something else; the motions above tell it.')
+        return DOUBTFUL
     if args.out:
         write(args.out, choice, found, noise, args)
     if not found.absolute:
@@ -138,9 +152,9 @@ def comparison(what: str, before: Any, after: Any) -> str:
             f'height, effort {before.effort:.3g} -> {after.effort:.3g} N m')
 
 
-def validation(args: argparse.Namespace, choice: Any, found: Any) -> str:
+def validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str, list[str]]:
     """
-    Return the comparison on another bag.
+    Return the comparison on another bag, and what is explained worse there.
 
     Parameters
     ----------
@@ -151,6 +165,13 @@ def validation(args: argparse.Namespace, choice: Any, found: Any) -> str:
     found : object
         Result of the identification.
 
+    Returns
+    -------
+    str
+        A line for the terminal.
+    list of str
+        Residuals that grew: 'force', 'moment', 'effort'.
+
     """
     import copy
 
@@ -160,8 +181,11 @@ def validation(args: argparse.Namespace, choice: Any, found: Any) -> str:
     other.bag, other.start, other.end = args.validate, None, None
     log = patient(other)[1]
     described = choice.config.apply_to(choice.model)
-    return comparison('the other bag', validate(described, choice.config, log),
-                      validate(found.model, found.config, log))
+    before = validate(described, choice.config, log)
+    after = validate(found.model, found.config, log)
+    worse = [name for name in ('force', 'moment', 'effort')
+             if getattr(after, name) > (1.0 + WORSE) * getattr(before, name)]
+    return comparison('the other bag', before, after), worse
 
 
 def settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any]:

@@ -201,7 +201,7 @@ def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
         lines.append(f'{foot.link}: at ({x:+.3f}, {y:+.3f}, {z:+.3f}) m from the base, carries '
                      f'{load * model.total_mass * GRAVITY:.1f} N ({100.0 * load:.1f} % of the '
                      'weight) while standing')
-    if fall > 1e-3:
+    if fall > 1e-3 and config.base == 'floating':
         lines.append(f'It cannot stand so: its centre of mass is {fall:.3f} m outside of its feet '
                      '(robot.nominal_position, with the base level)')
     return lines

@@ -4,28 +4,21 @@
 Search for faults: the fault that explains most is corrected, then the next.
 
 A fault is compared with the healthy robot by the likelihood of the whole recording, prior odds
-included. A fault that has a size must pass two tests: its fix makes the recording likelier, and
-its size is likelier of a faulty than of a healthy robot. A fix that changes torques or masses is
-compared with friction of all joints, too (`likeliest_friction`).
+included, both with the small errors that every robot has fitted beside (`sized.nuisances`).
+Friction of all joints (`likeliest_friction`), rotor inertia and delay of torques compete with
+signs and scales; where two explain about the same, both are named and nothing is changed.
 """
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from legged_dynamics.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.doctor.finding import Finding, changes
-from legged_dynamics.doctor.hypotheses import (
-    DEGREE,
-    RARE,
-    Corrector,
-    Hypothesis,
-    hypotheses,
-    legs_of,
-)
+from legged_dynamics.doctor.hypotheses import RARE, Hypothesis, hypotheses
+from legged_dynamics.doctor.sized import Sized, nuisances, sized_hypotheses
 from legged_dynamics.doctor.streams import check_streams
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import LeggedDynamicsError
@@ -152,144 +145,15 @@ def changes_torques(before: RobotConfig, after: RobotConfig) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-
-
-# -------------------------------------------------------------------------------------------------
-# Faults that have a size: offsets, factors, masses, tilts, delays.
-#
-# A healthy robot has some of each as well, so a fitted size must be more likely of a faulty robot
-# than of a healthy one.
-
-
-@dataclass(frozen=True)
-class Sized:
-    """
-    A fault that has a size.
-
-    Attributes
-    ----------
-    kind, subject
-        As `Finding` has them.
-    apply : callable
-        Returns the corrected configuration of a size (k,).
-    steps : (k,) tuple of float
-        Sizes for finite differences.
-    healthy, faulty : float
-        Standard deviation of each component on a healthy and on a faulty robot.
-    text : callable
-        Returns the sentence on a size.
-    cost : float
-        Log of the prior odds against the fault.
-
-    """
-
-    kind: str
-    subject: tuple[str, ...]
-    apply: Callable[[np.ndarray], RobotConfig]
-    steps: tuple[float, ...]
-    healthy: float
-    faulty: float
-    text: Callable[[np.ndarray], str]
-    cost: float = RARE
-
-    def log_odds(self, size: np.ndarray) -> float:
-        """
-        Return the log of how much more likely a size is of a faulty robot than of a healthy one.
-
-        Parameters
-        ----------
-        size : (k,) array
-            The size.
-
-        Returns
-        -------
-        float
-
-        """
-        ratio = self.faulty / self.healthy
-        squares = float(size @ size) / self.healthy ** 2
-        return 0.5 * squares * (1.0 - ratio ** -2) - len(size) * math.log(ratio)
-
-
-def sized_hypotheses(model: RobotModel, config: RobotConfig, height: float, *, imu: bool,
-                     effort: np.ndarray, period: float) -> Iterator[Sized]:
-    """
-    Yield the faults that have a size.
-
-    Parameters
-    ----------
-    model, config : RobotModel, RobotConfig
-        As for :func:`hypotheses`.
-    height : float [m]
-        Height of the base over the feet.
-    imu : bool
-        Whether the robot has an IMU.
-    effort : (nj,) array of bool
-        Joints whose effort is known.
-    period : float [s]
-        Time between joint states.
-
-    Yields
-    ------
-    Sized
-
-    """
-    m, names, mass = Corrector(model), model.joint_names, config.apply_to(model).total_mass
-
-    def offset(i: int) -> Sized:
-        return Sized('position_offset', (names[i],), lambda x: m.shifted(config, i, float(x[0])),
-                     (0.01,), 0.012, 0.15, lambda x: f'{names[i]}: the position is off by '
-                     f'{-x[0] / DEGREE:.2f} degrees.')
-
-    def motor(i: int) -> Sized:
-        return Sized('effort_scale_joint', (names[i],), lambda x: m.scaled(
-            config, [i], math.exp(x[0]), 'effort'), (0.02,), 0.06, 0.7, lambda x: f'{names[i]}: '
-            f'the effort reads {math.exp(-x[0]):.3g} times what it is.')
-
-    for _, joints in legs_of(model, config):
-        yield from map(offset, joints)
-    if effort.any():
-        yield from map(motor, np.flatnonzero(effort).tolist())
-        yield Sized('effort_scale', ('joint_states',),
-                    lambda x: m.scaled(config, slice(None), math.exp(x[0]), 'effort'), (0.02,),
-                    0.02, 2.0, lambda x: f'All efforts read {math.exp(-x[0]):.3g} times what '
-                    'they are: motor currents, or efforts before the gear?', RARE + 1.0)
-        yield Sized('total_mass', ('base',),
-                    lambda x: m.with_payload(config, mass * (math.exp(x[0]) - 1.0)), (0.02,), 0.02,
-                    0.2, lambda x: f'The robot weighs {mass * math.exp(x[0]):.3g} kg, not '
-                    f'{mass:.3g} kg.')
-        yield Sized('center_of_mass', ('base',),
-                    lambda x: m.with_center_of_mass(config, height * x), (0.01,) * 3, 0.012, 0.1,
-                    lambda x: "The base's centre of mass is off by "
-                    f'{1e3 * height * x[0]:.0f}, {1e3 * height * x[1]:.0f}, '
-                    f'{1e3 * height * x[2]:.0f} mm (x, y, z).')
-    if imu:
-        yield Sized('imu_mount', ('imu',), lambda x: m.tilted(config, x), (0.01,) * 3, 0.012,
-                    0.2, lambda x: 'The IMU is mounted turned by '
-                    f'{x[0] / DEGREE:.1f}, {x[1] / DEGREE:.1f}, {x[2] / DEGREE:.1f} degrees '
-                    'about x, y, z.')
-        yield Sized('clock_offset', ('imu', 'joint_states'), lambda x: m.sensors(
-            config, imu_delay=config.sensors.imu_delay + float(x[0])), (2e-3,),
-            max(1.5e-3, 0.75 * period), 0.03, lambda x: 'The stamps of the IMU are '
-            f'{1e3 * abs(x[0]):.1f} ms {"later" if x[0] > 0.0 else "earlier"} than those of the '
-            'joints at one instant.')
-    if all(foot.round for foot in config.feet):
-        radius = config.feet[0].radius if config.feet else 0.0
-        yield Sized('foot_radius', ('feet',),
-                    lambda x: m.with_foot_radius(config, height * x[0]), (0.01,), 0.006, 0.05,
-                    lambda x: "The feet's radius is "
-                    f'{1e3 * max(radius + height * x[0], 0.0):.0f} mm, not '
-                    f'{1e3 * radius:.0f} mm.')
-
-
-# -------------------------------------------------------------------------------------------------
 # The search.
 
 MOST = 8            # findings of the physics: a robot with more is another robot
 ALIKE = 3.0         # nats: explanations closer than that are both named
-SIZE_ODDS = 2.0     # nats against a size whose fix makes the recording likelier
 ROUNDS = 3          # Gauss-Newton steps of a size
+FAR, JUDGED = 40.0, 10      # nats behind the first, and candidates that are weighed at most
 FRICTION = 'friction'
+# Faults of actuators, which one recording may not tell apart.
+ACTUATORS = (FRICTION, 'armature', 'effort_delay')
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,7 +235,8 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
             break
         if best.finding.kind == FRICTION:       # more of it, where it was found before
             findings = [finding for finding in findings if finding.kind != FRICTION]
-        corrected = replace(best.finding, fix=changes(config, best.config, model.joint_names))
+        corrected = best.finding if not best.finding.fixable else replace(
+            best.finding, fix=changes(config, best.config, model.joint_names))
         findings.append(corrected)
         config, after = best.config, best.evidence
     samples = observe(signals, model, first)
@@ -415,28 +280,115 @@ def _best(likelihood: Likelihood, signals: Signals, model: RobotModel, config: R
         candidate = _fitted(likelihood, sized, config, now)
         if candidate is not None:
             found.append(candidate)
+    rubs = None
+    if effort.any():
+        rubs = likeliest_friction(likelihood, model, config, now, stated, np.max(
+            np.abs(np.where(effort, samples.effort, 0.0)), axis=0))
     found.sort(key=lambda candidate: -candidate.rank)
-    worth = [candidate for candidate in found if candidate.finding.evidence > 0.0]
+    if rubs is not None:
+        found.append(_friction_finding(rubs))
+    judge = _Judge(likelihood, model, config, now, signals.has_imu, effort)
+    judged = sorted((judge(candidate) for candidate in _few(found)),
+                    key=lambda candidate: -candidate.rank)
+    worth = [candidate for candidate in judged if candidate.finding.evidence > 0.0]
     if not worth:
         return None
     best = worth[0]
-    if changes_torques(config, best.config):
-        rubs = likeliest_friction(likelihood, model, config, now, stated, np.max(
-            np.abs(np.where(effort, samples.effort, 0.0)), axis=0))
-        if rubs.rank > best.rank - ALIKE:
-            return _friction_finding(rubs, best)
-    also = tuple(other.finding.text for other in found if other is not best
-                 and other.rank > best.rank - ALIKE and other.finding.kind != best.finding.kind)
-    return replace(best, finding=replace(best.finding, also=also[:3]))
+    rivals = [other for other in judged if other is not best and other.rank > best.rank - ALIKE
+              and other.finding.evidence > -ALIKE
+              and (other.finding.kind, other.finding.subject) != (best.finding.kind,
+                                                                  best.finding.subject)]
+    return _cannot_tell(best, rivals, config)
 
 
-def _friction_finding(rubs: Friction, rival: _Candidate) -> _Candidate:
-    """Return friction as the finding, instead of a fix that changes torques."""
+def _few(found: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the likeliest candidates, friction among them, and no more than a few of a kind."""
+    kept: list[_Candidate] = []
+    ordered = sorted(found, key=lambda candidate: -candidate.rank)
+    for candidate in ordered:
+        same = sum(other.finding.kind == candidate.finding.kind for other in kept)
+        if candidate.rank > ordered[0].rank - FAR and same < 4 and len(kept) < JUDGED:
+            kept.append(candidate)
+    return kept
+
+
+def _cannot_tell(best: _Candidate, rivals: Sequence[_Candidate],
+                 config: RobotConfig) -> _Candidate:
+    """Return the best candidate, without a fix where another explains as much."""
+    if not rivals:
+        return best
+    texts = tuple(other.finding.text for other in rivals)[:3]
+    finding = replace(best.finding, also=texts)
+    if any(changes_torques(config, one.config) or one.finding.kind in ACTUATORS
+           for one in (best, *rivals)):
+        finding = replace(finding, fixable=False, text='Cannot tell apart: '
+                          f'{best.finding.text.rstrip(".")}; or: {texts[0]}', also=texts[1:],
+                          advice='Nothing is changed for it. A recording with slow and with quick '
+                          'swings of each leg in the air tells them apart.')
+    return replace(best, finding=finding)
+
+
+class _Judge:
+    """
+    Weighs a candidate with what a healthy robot may have of everything else fitted beside it.
+
+    A fault must explain more than the sum of all the small errors that a healthy robot has.
+    """
+
+    def __init__(self, likelihood: Likelihood, model: RobotModel, config: RobotConfig,
+                 now: Evidence, imu: bool, effort: np.ndarray):
+        self._likelihood, self._config, self._now = likelihood, config, now
+        self._parts = nuisances(model, config, likelihood.height, imu=imu, effort=effort)
+        self._sigma = np.concatenate([np.full(len(part.steps), part.healthy)
+                                      for part in self._parts])
+        self._healthy = self._fit(config, now)
+
+    def __call__(self, candidate: _Candidate) -> _Candidate:
+        """Return the candidate with its rank and evidence against a healthy robot."""
+        gain = self._fit(candidate.config, candidate.evidence) - candidate.evidence.score
+        gain -= self._healthy - self._now.score
+        rank = float(candidate.rank + gain)
+        return replace(candidate, rank=rank, finding=replace(candidate.finding, evidence=rank))
+
+    def _fit(self, config: RobotConfig, evidence: Evidence) -> float:
+        """Return the score with small errors at their likeliest, less what they cost."""
+        x, best, here = np.zeros(len(self._sigma)), evidence.score, evidence
+        try:
+            for _ in range(ROUNDS):
+                J = np.stack([self._moved(config, x + step).residual - here.residual
+                              for step in np.diag(0.5 * self._sigma)], axis=1) / (
+                                  0.5 * self._sigma)
+                WJ = here.weight[:, None] * J
+                A = J.T @ WJ + np.diag(self._sigma ** -2)
+                step = np.linalg.solve(A, -(WJ.T @ here.residual) - x / self._sigma ** 2)
+                tried = self._moved(config, x + step)
+                score = tried.score - 0.5 * float(np.sum(((x + step) / self._sigma) ** 2))
+                if score <= best:
+                    break
+                gained, x, here, best = score - best, x + step, tried, score
+                if gained < 1.0:
+                    break
+        except LeggedDynamicsError:
+            pass
+        return best
+
+    def _moved(self, config: RobotConfig, x: np.ndarray) -> Evidence:
+        at = 0
+        for part in self._parts:
+            size = x[at:at + len(part.steps)]
+            at += len(part.steps)
+            if size.any():
+                config = part.apply(config, size)
+        return self._likelihood.evaluate(config)
+
+
+def _friction_finding(rubs: Friction) -> _Candidate:
+    """Return friction as a candidate; no sign or scale of a torque is changed for it."""
     finding = Finding(
-        FRICTION, ('joint_states',), rubs.text, max(rubs.rank, rival.finding.evidence),
+        FRICTION, ('joint_states',), rubs.text, rubs.rank,
         advice='No sign or scale of a torque is changed for it. Measure friction (legged-dynamics '
         'identify), state it (robot.joint_friction, robot.joint_damping) and examine again.',
-        also=(rival.finding.text,) if rubs.rank < rival.rank + ALIKE else ())
+        fixable=False)
     return _Candidate(finding, rubs.config, rubs.rank, rubs.evidence)
 
 
@@ -461,13 +413,14 @@ def _fitted(likelihood: Likelihood, sized: Sized, config: RobotConfig,
     try:
         for _ in range(ROUNDS):
             here = best
-            J = np.stack([(likelihood.evaluate(sized.apply(at + step)).residual - here.residual)
-                          / step.sum() for step in np.diag(sized.steps)], axis=1)
+            J = np.stack([(likelihood.evaluate(sized.apply(config, at + step)).residual
+                           - here.residual) / step.sum() for step in np.diag(sized.steps)],
+                         axis=1)
             WJ = here.weight[:, None] * J
             step = np.linalg.solve(J.T @ WJ + prior, -(WJ.T @ here.residual) - prior @ at)
             for part in (1.0, 0.3):
                 size = at + part * step
-                tried = likelihood.evaluate(sized.apply(size))
+                tried = likelihood.evaluate(sized.apply(config, size))
                 if tried.score > best.score:
                     break
             else:
@@ -480,10 +433,9 @@ def _fitted(likelihood: Likelihood, sized: Sized, config: RobotConfig,
         if best is now:
             return None
     gain = best.score - now.score
-    if gain < sized.cost:
+    if gain < 1.0:
         return None
     rank = gain - sized.cost - 0.5 * float(at @ at) / sized.faulty ** 2
     rank -= len(at) * np.log(sized.faulty / sized.healthy)
-    alarm = min(rank, sized.log_odds(at) - SIZE_ODDS)
-    return _Candidate(Finding(sized.kind, sized.subject, sized.text(at), alarm),
-                      sized.apply(at), rank, best)
+    return _Candidate(Finding(sized.kind, sized.subject, sized.text(at), rank),
+                      sized.apply(config, at), rank, best)

@@ -35,6 +35,8 @@ class Finding:
         Other faults that this recording cannot distinguish from it.
     blocks : bool
         Whether nothing else can be judged before it is corrected.
+    fixable : bool
+        Whether settings of the YAML may be offered for it.
 
     """
 
@@ -46,6 +48,7 @@ class Finding:
     advice: str = ''
     also: tuple[str, ...] = ()
     blocks: bool = False
+    fixable: bool = True
 
     @property
     def probability(self) -> float:
@@ -97,6 +100,12 @@ def changes(before: RobotConfig, after: RobotConfig,
         found['robot.payload_position'] = [float(x) for x in after.payload.com]
     if after.center_of_mass_offset != before.center_of_mass_offset:
         found['robot.center_of_mass_offset'] = [float(x) for x in after.center_of_mass_offset]
+    if after.armature != before.armature:
+        found['robot.armature'] = [float(x) for x in after.armature]
+        if not before.joints:
+            found = {'robot.joints': list(joint_names), **found}
+    if after.noise.effort_age != before.noise.effort_age:
+        found['noise.effort_age'] = float(after.noise.effort_age)
     for foot, other in zip(after.feet, before.feet):
         if foot != other and foot.round:
             found['robot.foot_radius'] = float(foot.radius)

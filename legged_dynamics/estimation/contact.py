@@ -169,6 +169,8 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
 # Bounds of the error, as fractions of the weight, and of the threshold, of a foot's even share.
 LEAST_NOISE, LARGEST_NOISE = 0.005, 0.02
 SHARE = 0.16
+# The upper bound on a fixed base, where no equations of the base support those of the legs.
+LARGEST_ALONE = 0.1
 # Without torque: load on all feet below which the robot flies, of the weight; two and a half
 # deviations of the error of a moving robot's model.
 FLIGHT = 0.25
@@ -213,6 +215,8 @@ def contact_levels(model: RobotModel, config: RobotConfig, settings: EstimatorSe
     friction = model.tree.constants[1:, FRICTION]
     stated = config.noise.of_joints('effort', model, config.joints)
     variance = stated ** 2 + (friction ** 2 if doubt is None else doubt) + (1e-9 * weight) ** 2
+    for name in config.unknown_efforts:     # they measure nothing
+        jacobian[:, model.joint_index(name)] = 0.0
     levels = np.zeros((nf, 3))
     for i, (start, size) in enumerate(table.index[:, [START, SIZE]]):
         J = jacobian[start:start + size]
@@ -221,7 +225,8 @@ def contact_levels(model: RobotModel, config: RobotConfig, settings: EstimatorSe
         U, s, _ = np.linalg.svd(J / np.sqrt(variance))
         information = np.pad(s ** 2, (0, size))[:size] + weight ** -2
         error = np.sqrt((U[2] ** 2 / information).sum()) / weight
-        noise = settings.contact_force_noise or np.clip(error, LEAST_NOISE, LARGEST_NOISE)
+        noise = settings.contact_force_noise or np.clip(
+            error, LEAST_NOISE, LARGEST_NOISE if model.floating else LARGEST_ALONE)
         levels[i] = (settings.contact_force_threshold or min(2.0 * noise, SHARE / nf), noise,
                      error)
     return levels

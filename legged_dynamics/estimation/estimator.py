@@ -40,10 +40,12 @@ from legged_dynamics.estimation.settings import (
     UNKNOWN_ANGULAR_ACCELERATION,
     EstimatorSettings,
     base_model_error,
-    check_floating_robot,
+    check_robot,
     robot_size,
     variance_ratio,
 )
+from legged_dynamics.estimation.stand import Stand
+from legged_dynamics.estimation.transmission import Transmission
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import actuators, parts
 from legged_dynamics.model.robot_config import RobotConfig
@@ -69,7 +71,7 @@ class GroundReactionEstimator:
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints.
+        With 1-DoF joints; the config says whether its base floats.
     config : RobotConfig
         Feet, IMU mount, joint physics and the noise that weighs the equations.
     settings : EstimatorSettings or mapping, optional
@@ -78,7 +80,8 @@ class GroundReactionEstimator:
     Raises
     ------
     ConfigurationError
-        When the robot has no feet, a fixed base or spherical joints, or a setting is wrong.
+        When the robot has no feet or spherical joints, its base is not the one that is stated,
+        or a setting is wrong.
     UnknownNameError
         When a foot, joint or the IMU link is not in the model.
 
@@ -98,8 +101,9 @@ class GroundReactionEstimator:
         self.settings = settings
         self.config = config
         self.model = config.apply_to(model)
-        check_floating_robot(self.model, config)
+        check_robot(self.model, config)
         nj, nf = self.model.n_joints, len(config.feet)
+        self._passive = [self.model.joint_index(name) for name in config.passive_joints]
         table = feet_table(self.model, config.feet)
         limits = limits_of(config.feet, settings.ground_limits, settings.ground_friction)
         given = given_normals(settings.ground_normal, settings.ground_normals, nf)
@@ -120,6 +124,11 @@ class GroundReactionEstimator:
         self._output_size = length_of(carve_results, self._index)
         self._faults = self._results.places['faults'][0]
         self._views = self._input_views(nj, nf)
+        self._stand = None if self.model.floating else Stand(self.model, config)
+        self._transmission = None if config.transmission_cutoff <= 0.0 else Transmission(
+            self.model, config.transmission_cutoff,
+            np.setdiff1d(np.arange(nj), self._passive).tolist())
+        self._no_base = self._results.places['base_residual'][0]
         self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
         self._learner: ActuatorLearner | None = None
@@ -127,6 +136,13 @@ class GroundReactionEstimator:
         self._robot, self._ground = arrays.robot, self._results.places['feet.ground_normal'][0]
         self._robot.effort_map[:, 0] = 1.0
         self._place(config.noise.effort_age)
+        if not self.model.floating:     # nothing is learned there: what is stated counts
+            stated = actuators.ActuatorModel.of(self.model, config)
+            stated.deviation[[actuators.GAIN, actuators.OFFSET, actuators.DELAY]] = 0.0
+            stated.deviation[stated.value == 0.0] = 0.0
+            self._robot.effort_map[:, 2] = stated.value[actuators.LOAD_FRICTION]
+            self._robot.doubt[:] = np.einsum('ij,ik->jik', stated.deviation ** 2, np.eye(
+                len(stated.deviation))).reshape(nj, -1)
         self.reset()
 
     @property
@@ -152,7 +168,8 @@ class GroundReactionEstimator:
     def reset(self) -> None:
         """Forget all measurements and what they taught; the next estimates warm up again."""
         s = self.settings
-        if s.actuators_learn and s.fusion != 'base_only':
+        # It learns from the base's equations, which a fixed base has not.
+        if s.actuators_learn and s.fusion != 'base_only' and self.model.floating:
             places = [int(self._index[name]) for name in _LEARNED_FROM]
             self._learner = ActuatorLearner(self.model, self.config, s.rate, places,
                                             len(self._row), s.actuators_file)
@@ -167,6 +184,9 @@ class GroundReactionEstimator:
         self._window[:] = np.nan
         self._stamps: deque[int] = deque(maxlen=self.delay + 1)
         self._newest = _NEVER
+        for part in (self._stand, self._transmission):
+            if part is not None:
+                part.reset()
         if self._learner is not None:
             self._learner.restart()
 
@@ -199,6 +219,11 @@ class GroundReactionEstimator:
         if stamp - self._newest != self._period:    # an even step, by far the most common, is fine
             faults = self._check_time(stamp)
         self._fill_row(measurement, contact)
+        dt = 0.0 if self._newest == _NEVER else (stamp - self._newest) * 1e-9
+        if self._transmission is not None:
+            self._transmission.advance(self._views[1], self._views[2], dt)
+        if self._stand is not None:
+            self._fill_stand(self._stand, dt)
         learner = self._learner
         complete = learner is not None and learner.take(self._row, stamp)
         self._window_stamps[-1] = stamp
@@ -209,6 +234,8 @@ class GroundReactionEstimator:
             if learner is not None:
                 learner.restart()
             raise MeasurementError(self._not_finite(measurement))
+        if self._stand is not None:     # the stand bears what the feet do not
+            out[self._no_base] = np.nan
         self._newest = stamp
         self._stamps.append(stamp)
         out.setflags(write=False)
@@ -281,6 +308,7 @@ class GroundReactionEstimator:
             position[...] = m.position
             velocity[...] = m.velocity
             effort[...] = nan if m.effort is None else m.effort
+            effort[self._passive] = nan
             gyro[...] = nan if w is None else w
             acceleration[...] = nan if a is None else a
             orientation[...] = nan if xyzw is None else xyzw
@@ -294,6 +322,14 @@ class GroundReactionEstimator:
                 self._switched = m.switches is not None
         except (ValueError, TypeError):
             raise MeasurementError(self._misfit(m, contact)) from None
+
+    def _fill_stand(self, stand: Stand, dt: float) -> None:
+        """Fill in the motion of a base that is fixed, and of its rails."""
+        position, velocity, _, gyro, acceleration, orientation = self._views[:6]
+        stand.advance(position, velocity, self._memory.contact.probability, dt)
+        gyro[...] = 0.0
+        acceleration[...] = 0.0, 0.0, GRAVITY
+        orientation[...] = 0.0, 0.0, 0.0, 1.0
 
     def _switch_evidence(self, closed: np.ndarray) -> np.ndarray:
         """Return the log-likelihood ratio of contact that switches speak for (Bayes' rule)."""
@@ -331,7 +367,8 @@ class GroundReactionEstimator:
 
     def _packed_settings(self) -> np.ndarray:
         s, noise = self.settings, self.config.noise
-        mount = self.model.frame(self.config.imu_link or self.config.base_link
+        floating = self.model.floating
+        mount = self.model.frame((floating and self.config.imu_link) or self.config.base_link
                                  or self.model.base_link)
         packed = np.zeros(1, codes.SETTINGS)
         weight = self.model.total_mass * GRAVITY
@@ -346,8 +383,8 @@ class GroundReactionEstimator:
             'weight': weight, 'arm': s.prior_length,
             'observable_variance': (OBSERVABLE * weight / len(self.feet)) ** 2,
             'momentum_time': momentum, 'momentum_keep': 1.0 - 0.5 / (momentum * s.rate) ** 2,
-            'angular_noise': acceleration_noise(noise.gyro, s.rate, s.half_window),
-            'linear_noise': linear,
+            'angular_noise': floating * acceleration_noise(noise.gyro, s.rate, s.half_window),
+            'linear_noise': floating * linear,
             'linear_slow': variance_ratio(noise.accelerometer_bias, linear),
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
             'linear_unknown': UNKNOWN_ACCELERATION,
@@ -356,7 +393,8 @@ class GroundReactionEstimator:
             'gravity': GRAVITY, 'reach': size.reach, 'risen': size.risen,
             'natural_frequency': size.natural_frequency,
             'two_samples': float(s.half_window == 0), 'effort_gain': noise.effort_gain,
-            'use_base': s.fusion != 'torque_only', 'use_torque': s.fusion != 'base_only',
+            'use_base': floating and s.fusion != 'torque_only',
+            'use_torque': s.fusion != 'base_only',
             'imu_body': mount.body, 'R_BI': mount.pose.R.ravel(), 'p_BI': mount.pose.p,
             **external_settings(self.model, self.feet, s.external_link, s.external_point,
                                 s.external_force, s.external_moment, s.prior_length)}
@@ -383,10 +421,14 @@ class GroundReactionEstimator:
             moved = robot.columns[follower]
             _add_columns(robot.columns[master], moved[1:1 + moved[0]])
             moved[0] = 0
+        robot.passive[self._passive] = 1.0
+        for name in self.config.unknown_efforts:
+            robot.columns[self.model.joint_index(name)] = 0     # its equation does not hold
         add_external_columns(self.model, int(self._settings['external_body'][0]), robot.columns,
                              robot.mimics)
-        robot.branches[:] = branches_of(self.model)
-        robot.ends[:] = branch_ends(self.model)
+        free = self.model.with_base('floating')     # tables have rows of the base in any case
+        robot.branches[:] = branches_of(free)
+        robot.ends[:] = branch_ends(free)
         velocity, effort = (self.config.noise.of_joints(name, self.model, self.config.joints)
                             for name in ('velocity', 'effort'))
         robot.stated_noise[:] = np.concatenate([velocity, np.hypot(effort, 1e-6 * force)])

@@ -200,7 +200,35 @@ def variance_ratio(slow: float, white: float) -> float:
 
 
 # -------------------------------------------------------------------------------------------------
-# Robots that can be estimated: with floating base, feet and 1-DoF joints.
+# Robots that can be estimated: with feet and 1-DoF joints.
+
+
+def check_robot(model: RobotModel, config: RobotConfig) -> None:
+    """
+    Check that a robot has feet and joints of one degree of freedom, and the base that is stated.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot, with the joint physics of the config.
+    config : RobotConfig
+        Its feet, sensor noise and standing pose.
+
+    Raises
+    ------
+    ConfigurationError
+        When it has not.
+
+    """
+    if not config.feet:
+        raise ConfigurationError('robot.feet: expected at least one foot link, got none. The '
+                                 f'links are: {", ".join(model.frames)}')
+    if not model.floating and config.base == 'floating':
+        raise ConfigurationError('expected a model with a floating base, got a fixed one; read '
+                                 "the URDF with base='floating', or state robot.base: fixed")
+    if (model.tree.topology[1:, JOINT] == SPHERICAL).any():
+        raise ConfigurationError('expected joints of one degree of freedom: joint_states carries '
+                                 'one position a joint, and the model has a spherical one')
 
 
 def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
@@ -220,15 +248,9 @@ def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
         When it has not.
 
     """
-    if not config.feet:
-        raise ConfigurationError('robot.feet: expected at least one foot link, got none. The '
-                                 f'links are: {", ".join(model.frames)}')
+    check_robot(model, config)
     if not model.floating:
-        raise ConfigurationError('expected a model with a floating base, got a fixed one; read '
-                                 "the URDF with base='floating'")
-    if (model.tree.topology[1:, JOINT] == SPHERICAL).any():
-        raise ConfigurationError('expected joints of one degree of freedom: joint_states carries '
-                                 'one position a joint, and the model has a spherical one')
+        raise ConfigurationError('expected a robot with a floating base, got robot.base: fixed')
 
 
 # -------------------------------------------------------------------------------------------------

@@ -155,6 +155,8 @@ class Signals:
     position, velocity, acceleration, effort, rate : (n, nj) array
         Acceleration is the filtered derivative of velocity, rate that of position. NaN columns
         where nothing was measured.
+    effort_rate : (n, nj) array
+        Filtered derivative of effort.
     imu_time : (k,) array [s]
         Times of the IMU's filtered signals, by its own stamps.
     gyro, gyro_rate, accelerometer : (k, 3) array
@@ -173,6 +175,7 @@ class Signals:
     acceleration: np.ndarray
     effort: np.ndarray
     rate: np.ndarray
+    effort_rate: np.ndarray
     imu_time: np.ndarray
     gyro: np.ndarray
     gyro_rate: np.ndarray
@@ -226,14 +229,15 @@ def filtered(log: SensorLog, band: float = BAND, spacing: float | None = None) -
     grid = np.arange(t[0], t[-1], period)
     q, v, tau = (_low_pass(_onto(grid, t, values[first]), band, period)
                  for values in (joints.position, joints.velocity, joints.effort))
-    a, rate = np.gradient(v, period, axis=0), np.gradient(q, period, axis=0)
+    a, rate, effort_rate = (np.gradient(values, period, axis=0) for values in (v, q, tau))
     step = max(int((spacing or 0.25 / band) / period), 1)
     edge = max(int(SETTLING / period), 1)
     keep = slice(edge, len(grid) - edge, step)
     imu = _imu_signals(log, zero, band)
     imu_time, gyro, gyro_rate, accelerometer, orientation = imu
     return Signals(joints.names, grid[keep], q[keep], v[keep], a[keep], tau[keep], rate[keep],
-                   imu_time, gyro, gyro_rate, accelerometer, orientation, band, 1.0 / period)
+                   effort_rate[keep], imu_time, gyro, gyro_rate, accelerometer, orientation, band,
+                   1.0 / period)
 
 
 def _imu_signals(log: SensorLog, zero: int, band: float) -> tuple[np.ndarray, ...]:
@@ -367,7 +371,7 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples
     model : RobotModel
         With 1-DoF joints.
     config : RobotConfig
-        Its `sensors`, `imu_link` and `base_link` are used.
+        Its `sensors`, `imu_link`, `base_link` and the age of torques are used.
 
     Returns
     -------
@@ -384,7 +388,9 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples
     scale, offset = c.per_joint('position_scale', names, 1.0), c.per_joint(
         'position_offset', names, 0.0)
     speed = c.per_joint('velocity_scale', names, 1.0)
-    effort = signals.effort[:, _order(signals, c.driver_names(names, effort=True))]
+    place = _order(signals, c.driver_names(names, effort=True))
+    # Torques that are older than the positions beside them: the first term of Taylor's series.
+    effort = signals.effort[:, place] + config.noise.effort_age * signals.effort_rate[:, place]
     effort = (effort * c.per_joint('effort_scale', names, 1.0)
               + c.per_joint('effort_offset', names, 0.0))
     effort[:, [name in c.ignore_effort for name in names]] = np.nan

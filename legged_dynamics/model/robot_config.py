@@ -14,7 +14,7 @@ from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.model.actuator_settings import SETTINGS as ACTUATOR_SETTINGS
 from legged_dynamics.model.actuator_settings import StatedActuators
 from legged_dynamics.model.feet import KINDS, Foot, FootFrame, foot_of_kind
-from legged_dynamics.model.parts import Q_START, Inertia
+from legged_dynamics.model.parts import PARENT, Q_START, Inertia
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSOR_SETTINGS
 from legged_dynamics.model.sensor_correction import SensorCorrection
@@ -32,6 +32,11 @@ class RobotSettings(CheckedSettings):
 
     base_link: str = setting(
         'robot.base_link', '', '', 'Link that carries the IMU; empty: the root of the URDF.')
+    base: str = setting(
+        'robot.base', 'floating', '',
+        'Whether the root of the URDF moves freely, or is fixed to the ground with its z axis '
+        'upwards, as on a test stand. A rail is then a passive joint of its own.',
+        choices=('floating', 'fixed'))
     feet: list[str] = setting('robot.feet', [], '', 'Links of the feet.')
     foot_type: str = setting(
         'robot.foot_type', 'point', '',
@@ -65,9 +70,21 @@ class RobotSettings(CheckedSettings):
         'Joint positions of the standing robot, in command order; empty: zero.')
     absent_joints: list[str] = setting(
         'robot.absent_joints', [], '',
-        'Joints that joint_states does not have. They may carry neither a foot nor the IMU.')
+        'Joints that joint_states does not have. They may carry neither a foot nor the IMU, '
+        'unless they are rails of a fixed base.')
     absent_positions: list[float] = setting(
         'robot.absent_positions', [], 'rad', 'Where they stand, one each; empty: zero.')
+    passive_joints: list[str] = setting(
+        'robot.passive_joints', [], '',
+        'Joints without a motor. Efforts that joint_states has for them are not used.')
+    passive_effort: str = setting(
+        'robot.passive_effort', 'unknown', '',
+        'Torque of passive joints: unknown, as of a spring, a rail that rubs or a hand that '
+        'holds the robot; or zero, with noise.effort as its error.', choices=('unknown', 'zero'))
+    transmission_cutoff: float = setting(
+        'robot.transmission_cutoff', 0.0, 'Hz',
+        'Frequency up to which links follow their motors through elastic transmissions (belts), '
+        'where encoders are on the motors; 0: rigid, or encoders on the links.', 0.0, 1000.0)
     armature: list[float] = setting(
         'robot.armature', [], 'kg m^2',
         'Rotor inertia at the joint: one value, or one per joint in command order; 0: not known.',
@@ -307,6 +324,14 @@ class RobotConfig:
         Load of the base that the URDF lacks, in the root link's frame.
     center_of_mass_offset : tuple of float [m]
         Shift of the base's own centre of mass from where the URDF has it.
+    base : str
+        'floating', or 'fixed' where the root of the URDF is fixed to the ground.
+    passive_joints : tuple of str
+        Joints without a motor.
+    transmission_cutoff : float [Hz]
+        Frequency up to which links follow their motors; 0: at any.
+    passive_effort : str
+        'unknown' or 'zero': their torque.
     actuators : StatedActuators
         What is stated of the actuators beside armature, damping and friction; see
         `model.actuators.ActuatorModel.of`.
@@ -327,6 +352,10 @@ class RobotConfig:
     sensors: SensorCorrection = field(default_factory=SensorCorrection.none)
     payload: Inertia = field(default_factory=Inertia)
     center_of_mass_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
+    base: str = 'floating'
+    passive_joints: tuple[str, ...] = ()
+    passive_effort: str = 'unknown'
+    transmission_cutoff: float = 0.0
     actuators: StatedActuators = field(default_factory=StatedActuators)
 
     @classmethod
@@ -353,7 +382,8 @@ class RobotConfig:
         robot = RobotSettings.from_checked(found)
         feet, frames = _feet(robot)
         joints = tuple(robot.joints)
-        for key, names in (('joints', robot.joints), ('absent_joints', robot.absent_joints)):
+        for key, names in (('joints', robot.joints), ('absent_joints', robot.absent_joints),
+                           ('passive_joints', robot.passive_joints)):
             if len(set(names)) != len(names):
                 raise ConfigurationError(f'robot.{key}: expected each joint once, got {names}')
         per_joint = {}
@@ -382,6 +412,9 @@ class RobotConfig:
                    absent=dict(zip(absent, where or [0.0] * len(absent))), foot_frames=frames,
                    sensors=SensorCorrection.from_parameters(found), payload=payload,
                    center_of_mass_offset=tuple(robot.center_of_mass_offset),
+                   base=robot.base, passive_joints=tuple(robot.passive_joints),
+                   passive_effort=robot.passive_effort,
+                   transmission_cutoff=robot.transmission_cutoff,
                    actuators=StatedActuators.from_checked(found, joints), **per_joint)
 
     @classmethod
@@ -478,6 +511,8 @@ class RobotConfig:
             When the base is not the model's root, or an absent joint carries a foot or the IMU.
 
         """
+        if self.base == 'fixed':
+            model = model.with_base('fixed')
         if self.foot_frames:
             model = model.with_frames({frame.name: (frame.parent, frame.pose)
                                        for frame in self.foot_frames})
@@ -493,10 +528,12 @@ class RobotConfig:
         names = self.joints or model.joint_names
         for name in names:
             model.joint_index(name)
-        carrying = self.carrying(model)
+        for name in self.passive_joints:
+            model.joint_index(name)
+        carrying, rails = self.carrying(model), self.rails(model)
         for name in self.absent:
             model.joint_index(name)
-            if name in carrying:
+            if name in carrying and name not in rails:
                 raise ConfigurationError(
                     f'robot.absent_joints: {name!r} carries {carrying[name]}, whose place cannot '
                     'be known without it')
@@ -539,6 +576,38 @@ class RobotConfig:
                     found.setdefault(joint.mimic.joint, what)
         return found
 
+    @property
+    def unknown_efforts(self) -> tuple[str, ...]:
+        """Passive joints whose equation of motion is of no use: torque or motion is unknown."""
+        return tuple(name for name in self.passive_joints
+                     if self.passive_effort == 'unknown' or name in self.absent)
+
+    def rails(self, model: RobotModel) -> tuple[str, ...]:
+        """
+        Return the rails of a fixed base: passive sliding joints between its root and the robot.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+
+        Returns
+        -------
+        tuple of str
+            From the root on; empty for a floating base.
+
+        """
+        found: list[str] = []
+        if self.base != 'fixed':
+            return ()
+        for body, joint in enumerate(model.joints, start=1):
+            parent = int(model.tree.topology[body, PARENT])
+            if (joint.kind != 'prismatic' or joint.name not in self.passive_joints
+                    or parent != len(found)):
+                break
+            found.append(joint.name)
+        return tuple(found)
+
     def spare(self, model: RobotModel) -> dict[str, float]:
         """
         Return the joints whose positions may be assumed where joint_states lacks them.
@@ -555,7 +624,7 @@ class RobotConfig:
         nominal = dict(zip(self.joints or model.joint_names, self.nominal_position))
         carrying = self.carrying(model)
         return {name: self.absent.get(name, nominal.get(name, 0.0)) for name in model.joint_names
-                if name not in carrying}
+                if name not in carrying or name in self.absent}
 
     def require_fixed_imu(self, model: RobotModel, who: str) -> None:
         """

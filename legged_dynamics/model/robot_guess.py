@@ -16,10 +16,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, PointFoot
+from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, LineFoot, PointFoot
+from legged_dynamics.model.half_bent import half_bent_position
+from legged_dynamics.model.known_motors import (
+    ARMATURE_DEVIATION,
+    FRICTION_DEVIATION,
+    LOAD_DEVIATION,
+    KnownMotor,
+    known_motor,
+)
+from legged_dynamics.model.parts import PARENT, Q_START
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.shapes import Looks, Shape
-from legged_dynamics.model.standing import body_poses, link_pose
+from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
@@ -63,7 +72,7 @@ class FootGuess(NamedTuple):
 
 
 def _guess_feet(model: RobotModel, shapes: Mapping[str, Sequence[Shape]],
-               links: Sequence[str] = ()) -> list[FootGuess]:
+                links: Sequence[str] = ()) -> list[FootGuess]:
     """
     Return the feet, or an empty list where nothing tells.
 
@@ -103,7 +112,11 @@ def _has(model: RobotModel, body: int, pattern: str) -> bool:
 
 
 def _by_name(model: RobotModel) -> dict[str, str]:
-    """Return the best named link of each limb, if they are two or more of one kind of name."""
+    """
+    Return the best named link of each limb, if they are two or more of one kind of name.
+
+    One is enough where the robot has one limb only.
+    """
     limbs: dict[int, list[str]] = {}
     for end in _ends(model):
         chain = model.chain(end)
@@ -121,7 +134,7 @@ def _by_name(model: RobotModel) -> dict[str, str]:
                 # The last link of the limb with such a name, and of two the lowest.
                 found[max(fitting, key=lambda name: (model.frames[name].body, name in names,
                                                      -len(name)))] = 'by its name'
-        if len(found) >= 2:
+        if len(found) >= min(2, len(limbs)):
             return found
     return {}
 
@@ -144,6 +157,8 @@ def _by_place(model: RobotModel, shapes: Mapping[str, Sequence[Shape]]) -> dict[
         groups.setdefault(len(model.chain(end)), {})[link] = lowest[link]
     # Four or more similar limbs are legs in any pose; two or three are legs if they reach equally
     # far down.
+    if len(groups) == 1 and len(next(iter(groups.values()))) == 1 and rails_of(model):
+        return dict.fromkeys(next(iter(groups.values())), 'as the end of the only limb')
     standing = [group for length, group in groups.items() if length >= 2 and (len(group) >= 4 or (
         len(group) >= 2 and max(group.values()) < 0.0
         and np.ptp(list(group.values())) < 0.2 * -min(group.values())))]
@@ -183,6 +198,8 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
         return _sole(link, corners, why, source)
     hinge = pose.inverse().p        # of the joint that the foot hangs on, in the foot's link
     shape = (balls or touching)[0]
+    if up[2] > 0.9 and not balls and _is_blade(shape, hinge):
+        return _blade(link, shape, why, f'its collision {shape.kind}, which is narrow')
     center, radius = _tip(shape, hinge)
     end = '' if shape.kind == 'sphere' else 'the end of '
     return _ball(link, center, min(radius, 0.99), why, f'{end}its collision {shape.kind}')
@@ -195,6 +212,29 @@ def _tip(shape: Shape, hinge: np.ndarray) -> tuple[np.ndarray, float]:
     along = shape.pose.R[:, longest] * max(float(shape.size[longest]) - radius, 0.0)
     ends = [shape.pose.p + along, shape.pose.p - along]
     return max(ends, key=lambda end: float(np.linalg.norm(end - hinge))), radius
+
+
+def _is_blade(shape: Shape, hinge: np.ndarray) -> bool:
+    """Tell a foot that is long and narrow, below its hinge, from the end of a shin."""
+    longest = int(np.argmax(shape.size))
+    axis, half = shape.pose.R[:, longest], float(shape.size[longest])
+    others = np.delete(shape.size, longest)
+    off = hinge - shape.pose.p
+    along = float(off @ axis)
+    aside = float(np.linalg.norm(off - along * axis))
+    return bool(abs(axis[0]) > 0.9 and half > 2.0 * others.max() and abs(along) < half
+                and aside > others.max())
+
+
+def _blade(link: str, shape: Shape, why: str, source: str) -> FootGuess:
+    corners = shape.corners
+    front, back = (float(np.round(value, 4)) for value in (corners[:, 0].max(),
+                                                           corners[:, 0].min()))
+    side = float(np.round(0.5 * (corners[:, 1].max() + corners[:, 1].min()), 4))
+    height = float(np.round(corners[:, 2].min(), 4))
+    name = f'{link}_blade'
+    frame = FootFrame(name, link, Transform(np.eye(3), np.array([0.0, side, height])))
+    return FootGuess(LineFoot(name, front, back), frame, why, source)
 
 
 def _lies_flat(box: Shape) -> bool:
@@ -271,6 +311,16 @@ class RobotGuess(NamedTuple):
         Each guess and its source, in words.
     measure : list of str
         What a person must measure or check.
+    position : (nq,) array [rad or m]
+        Standing pose.
+    rails : tuple of str
+        Rails of a test stand; then the base is fixed.
+    passive : tuple of str
+        Joints without a motor, rails included.
+    motors : dict of str to KnownMotor
+        What is known of joints' motors.
+    limited : bool
+        Whether all motors have an effort limit that may be believed.
 
     """
 
@@ -278,6 +328,99 @@ class RobotGuess(NamedTuple):
     imu_link: str
     said: list[str]
     measure: list[str]
+    position: np.ndarray
+    rails: tuple[str, ...]
+    passive: tuple[str, ...]
+    motors: dict[str, KnownMotor]
+    limited: bool
+
+
+def rails_of(model: RobotModel) -> tuple[str, ...]:
+    """
+    Return the rails of a test stand: sliding joints between a root without mass and the robot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+
+    Returns
+    -------
+    tuple of str
+        From the root on; empty for a robot that moves freely.
+
+    """
+    found: list[str] = []
+    if model.body_inertia(0).mass > 0.0:
+        return ()
+    children = model.tree.topology[1:, PARENT].tolist()
+    for body, joint in enumerate(model.joints, start=1):
+        if (joint.kind != 'prismatic' or children[body - 1] != len(found)
+                or children.count(len(found)) != 1):
+            break
+        found.append(joint.name)
+    return tuple(found)
+
+
+def _passive_joints(model: RobotModel, looks: Looks, rails: Sequence[str],
+                    said: list[str]) -> tuple[str, ...]:
+    """Return joints without a motor: rails, and those without a limit where others have one."""
+    free = [joint for joint in model.joints if joint.mimic is None and joint.name not in rails]
+    strong = [joint for joint in free if 0.0 < joint.effort < math.inf]
+    weak = [joint.name for joint in free if strong and not 0.0 < joint.effort < math.inf]
+    driven = set(looks.driven)
+    without = [joint.name for joint in free if driven & {one.name for one in free}
+               and joint.name not in driven]
+    for names, why in ((weak, 'without an effort limit, where others have one'),
+                       (without, 'without a transmission, where others have one')):
+        if names:
+            said.append(f'{len(names)} passive joints, {why}: {", ".join(names[:8])}')
+    return (*rails, *dict.fromkeys([*weak, *without]))
+
+
+# An effort limit of more than so many times what holds the robot at a leg's length is no limit.
+BELIEVED = 30.0
+# Deviations of motors that are not known, as shares of the effort limit.
+UNKNOWN_FRICTION, UNKNOWN_ARMATURE = 0.03, 8e-4
+# A centre of mass so far from the feet means that the robot cannot stand [m].
+CANNOT_STAND = 0.02
+
+
+def _actuators(model: RobotModel, looks: Looks, passive: Sequence[str], leg: float,
+               said: list[str], measure: list[str]) -> tuple[dict[str, KnownMotor], bool]:
+    """Return the known motors, and whether effort limits may be believed; say what is not."""
+    names = [model.name, *dict.fromkeys(looks.meshes)]
+    driven = [joint for joint in model.joints if joint.mimic is None
+              and joint.kind != 'spherical' and joint.name not in passive]
+    motors = {joint.name: motor for joint in driven
+              if (motor := known_motor(names, joint.name)) is not None}
+    for source in dict.fromkeys(motor.source for motor in motors.values()):
+        said.append(f'rotor inertia and friction of '
+                    f'{sum(motor.source == source for motor in motors.values())} joints: {source}')
+    weight = 9.81 * model.total_mass
+    limits = np.array([joint.effort for joint in driven], float)
+    believed = bool(len(limits) and np.isfinite(limits).all() and (limits > 0.0).all()
+                    and limits.max() < BELIEVED * weight * leg)
+    if len(limits) and np.isfinite(limits).all() and not believed:
+        measure.append(f'effort limits: {limits.max():g} N m is more than the robot can need; '
+                       'noise.effort is not a percentage of them')
+    unlimited = [joint.name for joint in driven if not math.isfinite(joint.effort)]
+    if unlimited:
+        measure.append(f'noise.effort: {len(unlimited)} joints have no effort limit to take a '
+                       f'percentage of, {unlimited[0]} first')
+    unknown = [joint.name for joint in driven if joint.name not in motors]
+    frictionless = [name for name, motor in motors.items() if not motor.friction]
+    if unknown or frictionless:
+        limit = float(np.median(limits)) if believed else 0.3 * weight * leg
+        force = UNKNOWN_FRICTION * limit / max(leg, 1e-3)
+        what = ('armature and joint_friction' if unknown else 'joint_friction')
+        measure.append(
+            f'{what} of {len(unknown) or len(frictionless)} joints, {(unknown or frictionless)[0]}'
+            ' first: rotor inertia times the gear ratio squared, and what it takes to turn a '
+            f'joint by hand. Friction of {100 * UNKNOWN_FRICTION:g} % of an effort limit, as such '
+            f'motors may have, is an error of {force:.2g} N a foot ({100 * force / weight:.2g} % '
+            'of the weight) until it is known or learned')
+    return motors, believed
 
 
 def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
@@ -305,7 +448,8 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
     guessed = _guess_feet(model, looks.shapes, feet)
     said, measure = [], []
     if guessed:
-        said.append(f'{len(guessed)} feet, {guessed[0].why}: '
+        count = f'{len(guessed)} feet' if len(guessed) > 1 else 'one foot'
+        said.append(f'{count}, {guessed[0].why}: '
                     f'{", ".join(guess.foot.link for guess in guessed)}')
     else:
         measure.append('feet: nothing tells which links they are; name them with --feet')
@@ -317,19 +461,56 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
             place = ', where on the link it is (foot_parents, foot_frames)' if heads else ''
             measure.append(f'foot {guess.foot.link}: {what}{place}, and whether it is a sole or a '
                            'ball; the URDF does not say')
+    rails = rails_of(model)
     if imu_link:
         model.frame(imu_link)
         said.append(f'IMU on {imu_link}, given')
-    else:
+    elif not rails:     # a fixed base needs none
         imu_link = _guess_imu(model, looks, said, measure)
-    unlimited = [joint.name for joint in model.joints if not math.isfinite(joint.effort)]
-    if unlimited:
-        measure.append(f'noise.effort: {len(unlimited)} joints have no effort limit to take a '
-                       f'percentage of, {unlimited[0]} first')
-    measure.append('nominal_position: how the robot stands; armature and joint_friction: rotor '
-                   'inertia times the gear ratio squared, and what it takes to turn a joint by '
-                   'hand')
-    return RobotGuess(guessed, imu_link, said, measure)
+    if rails:
+        said.append(f'a fixed base with {len(rails)} rail{"s" if len(rails) > 1 else ""} '
+                    f'({", ".join(rails)}), as the first link {model.base_link} has no mass')
+        measure.append('passive_effort: unknown as it is; zero where nothing but gravity acts '
+                       'along the rail, no spring, no hand and little friction. absent_joints: '
+                       'take a rail out whose position and velocity are in joint_states')
+    passive = _passive_joints(model, looks, rails, said)
+    position = _standing(model, guessed, passive, measure)
+    leg = _leg_length(model, guessed, position)
+    motors, limited = _actuators(model, looks, passive, leg, said, measure)
+    measure.append('nominal_position: how the robot stands; it is a guess with bent legs'
+                   if guessed else 'nominal_position: how the robot stands')
+    return RobotGuess(guessed, imu_link, said, measure, position, rails, passive, motors, limited)
+
+
+def _standing(model: RobotModel, feet: Sequence[FootGuess], passive: Sequence[str],
+              measure: list[str]) -> np.ndarray:
+    """Return a standing pose, and say where the feet cannot carry the robot in it."""
+    rest = _resting_position(model)
+    if not feet:
+        return rest
+    framed = model.with_frames({one.frame.name: (one.frame.parent, one.frame.pose)
+                                for one in feet if one.frame is not None})
+    links = [one.foot for one in feet]
+    position = half_bent_position(framed, links, rest, passive)
+    if len(feet) > 1:
+        fall = foot_loads(framed, links, body_poses(framed, position))[1]
+        if fall > CANNOT_STAND:
+            measure.append(
+                f'feet: on {", ".join(foot.link for foot in links)} the robot cannot stand, with '
+                f'the base level its centre of mass is {fall:.2f} m outside of them. The guess of '
+                'the feet is probably wrong: name their links with --feet, or correct kind and '
+                'measures in the YAML')
+    return position
+
+
+def _leg_length(model: RobotModel, feet: Sequence[FootGuess], position: np.ndarray) -> float:
+    """Return how far the feet are below the base [m]."""
+    if not feet:
+        return 0.5
+    poses = body_poses(model, position)
+    places = [link_pose(model, poses, one.frame.parent if one.frame is not None
+                        else one.foot.link).p for one in feet]
+    return max(float(np.abs(np.array(places)[:, 2]).max()), 0.05)
 
 
 def _said_of(guess: FootGuess) -> str:
@@ -385,36 +566,86 @@ def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
         lines += _kinds(guess)
     else:
         lines.append('      # feet: [left_foot, right_foot]    # CHECK: could not be guessed')
-    lines.append(f'      imu_link: {_word(guess.imu_link)}    # URDF link whose axes the IMU '
-                 'reports in' if guess.imu_link else
-                 '      # imu_link: imu_link    # CHECK: not found; the base link is taken')
+    if guess.imu_link:
+        lines.append(f'      imu_link: {_word(guess.imu_link)}    # URDF link whose axes the IMU '
+                     'reports in')
+    elif not guess.rails:
+        lines.append('      # imu_link: imu_link    # CHECK: not found; the base link is taken')
+    if guess.rails:
+        lines.append('      base: fixed    # the root of the URDF is fixed to the ground')
     lines.append('      # Order of commands; nominal_position and values per joint are in it.')
     joints = [joint.name for joint in model.joints if joint.mimic is None
-              and joint.kind != 'spherical']
+              and joint.kind != 'spherical' and joint.name not in guess.rails]
     lines += _wrapped('joints', [_word(name) for name in joints])
-    rest = dict(zip(model.joint_names, _resting_position(model))) if len(
-        model.joint_names) == model.nq else {}
+    starts = [int(row[Q_START]) for row in model.tree.topology[1:]]
+    where = {joint.name: float(guess.position[start])
+             for joint, start in zip(model.joints, starts)}
     lines.append('      # rad, in the order of `joints`. CHECK: how the robot stands.')
-    lines += _wrapped('nominal_position', [f'{rest.get(name, 0.0):.4g}' if '.' in
-                                           f'{rest.get(name, 0.0):.4g}' else
-                                           f'{rest.get(name, 0.0):.1f}' for name in joints])
-    lines += ['      armature: [0.0]         # kg m^2, >= 0. CHECK: rotor inertia times gear '
-              'ratio squared; one, or one per joint',
-              '      joint_damping: [0.0]    # N m s/rad, >= 0: one, or one per joint',
-              '      joint_friction: [0.0]   # N m, >= 0. CHECK: one, or one per joint',
-              '    noise:                     # one standard deviation per sample. CHECK',
+    lines += _wrapped('nominal_position', [_number(round(where[name], 3)) for name in joints])
+    if guess.passive:
+        lines += [f'      passive_joints: {_list(guess.passive)}    # without a motor',
+                  '      passive_effort: unknown    # or zero. CHECK']
+    if guess.rails:
+        lines.append(f'      absent_joints: {_list(guess.rails)}    # CHECK: rails that '
+                     'joint_states does not have')
+    lines += _actuator_lines(guess, joints)
+    lines += ['    noise:                     # one standard deviation per sample. CHECK',
               '      position: 3.0e-4         # rad, >= 0',
               '      velocity: 0.03           # rad/s, >= 0']
-    limited = all(math.isfinite(joint.effort) for joint in model.joints)
+    limits = [motor.limit for motor in guess.motors.values() if motor.limit]
+    gains = [motor.gain for motor in guess.motors.values()]
     lines += (['      effort: 0.0              # N m, >= 0: beside the percentage',
-               '      effort_percent: 1.0      # % of each effort limit, >= 0'] if limited else
-              ['      effort: 0.5              # N m, >= 0'])
+               '      effort_percent: 1.0      # % of each effort limit, >= 0']
+              if guess.limited and not limits else
+              [f'      effort: {_number(0.01 * max(limits) if limits else _usual_effort(model))}'
+               '              # N m, >= 0'])
+    if gains and len(guess.motors) == len([name for name in joints if name not in guess.passive]):
+        lines.append(f'      effort_gain: {_number(max(gains))}         # error of the scale of '
+                     'torques, one deviation')
     lines += ['      gyro: 0.005              # rad/s, >= 0',
               '      accelerometer: 0.05      # m/s^2, >= 0',
               '      orientation: 0.003       # rad, >= 0',
               '      gyro_bias: 0.003         # rad/s, >= 0',
               '      accelerometer_bias: 0.05 # m/s^2, >= 0']
     return '\n'.join(lines) + '\n'
+
+
+def _usual_effort(model: RobotModel) -> float:
+    """Return the noise of torques of a robot of that mass without effort limits [N m]."""
+    return float(f'{min(0.5, 0.02 * model.total_mass):.2g}')
+
+
+def _actuator_lines(guess: RobotGuess, joints: Sequence[str]) -> list[str]:
+    """Return rotor inertia and friction of the joints, and how far they may be believed."""
+    motors = [guess.motors.get(name) for name in joints]
+    known = [motor for motor in motors if motor is not None]
+    check = '' if len(known) == len([name for name in joints if name not in guess.passive]) else (
+        ' CHECK; 0: not known')
+    lines = []
+
+    def add(key: str, values: Sequence[float], note: str) -> None:
+        same = len(set(values)) <= 1
+        lines.extend([f'      # {note}', f'      {key}: {_numbers(list(values)[:1])}'] if same
+                     else [f'      # {note}', *_wrapped(key, [_number(v) for v in values])])
+
+    def of(name: str, share: float = 1.0) -> list[float]:
+        return [share * getattr(motor, name) if motor else 0.0 for motor in motors] or [0.0]
+    add('armature', of('armature'), f'kg m^2, >= 0: rotor inertia times gear ratio squared; one, '
+        f'or one per joint.{check}')
+    add('joint_damping', of('damping'), f'N m s/rad, >= 0: one, or one per joint.{check}')
+    add('joint_friction', of('friction'), f'N m, >= 0: one, or one per joint.{check}')
+    if known and all(motors) and all(motor.friction for motor in known):
+        add('armature_deviation', of('armature', ARMATURE_DEVIATION), 'kg m^2: of samples of one '
+            'motor')
+        add('joint_friction_deviation', of('friction', FRICTION_DEVIATION), 'N m: likewise')
+    if any(motor.load_friction for motor in known):
+        add('load_friction', of('load_friction'), 'share of the torque that transmissions lose')
+        add('load_friction_deviation', of('load_friction', LOAD_DEVIATION), 'its deviation')
+    cutoff = max([motor.cutoff for motor in known], default=0.0)
+    if cutoff:
+        lines.append(f'      transmission_cutoff: {_number(cutoff)}    # Hz: up to there links '
+                     'follow their motors through belts')
+    return lines
 
 
 def _kinds(guess: RobotGuess) -> list[str]:
@@ -427,7 +658,9 @@ def _kinds(guess: RobotGuess) -> list[str]:
     else:
         lines.append(f'      foot_types: {_list(kinds)}')
     radii = [foot.radius for foot in feet]
-    soles = [(0.1, -0.1, 0.05, -0.05) if foot.round else foot.edges for foot in feet]
+    soles = [(0.1, -0.1, 0.05, -0.05) if foot.round else
+             (foot.front, foot.back, 0.0, 0.0) if isinstance(foot, LineFoot) else foot.edges
+             for foot in feet]
     if any(foot.round for foot in feet):
         lines.append(f'      foot_radius: {_number(radii[0])}    # m, >= 0.{check}'
                      if len(set(radii)) == 1 else

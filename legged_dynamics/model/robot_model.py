@@ -288,6 +288,31 @@ class RobotModel:
         copy.joints = tuple(changed.values())
         return copy
 
+    def with_base(self, base: str) -> RobotModel:
+        """
+        Return the model with a floating or a fixed base.
+
+        Parameters
+        ----------
+        base : {'floating', 'fixed'}
+            Whether the root moves freely or is fixed to the ground.
+
+        Returns
+        -------
+        RobotModel
+
+        Raises
+        ------
+        ModelError
+            When the base is neither.
+
+        """
+        if base not in ('floating', 'fixed'):
+            raise ModelError(f"expected base 'floating' or 'fixed', got {base!r}")
+        copy = self._copy()
+        copy.floating = base == 'floating'
+        return copy
+
     def with_frames(self, frames: Mapping[str, tuple[str, Transform]]) -> RobotModel:
         """
         Return the model with further named frames.

@@ -1,9 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Collision shapes and sensors of a URDF, which dynamics does not use.
+Collision shapes, sensors and transmissions of a URDF, which dynamics does not use.
 
-Read only to guess feet and IMU; malformed elements are ignored, never refused.
+Read only to guess feet, motors and IMU; malformed elements are ignored, never refused.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTHING: Wanted = {}
 _SHAPES = ('sphere', 'box', 'cylinder', 'capsule', 'mesh')
 _COLLISION: Wanted = {'origin': _NOTHING, 'geometry': dict.fromkeys(_SHAPES, _NOTHING)}
 _WANTED: Wanted = {'link': {'collision': _COLLISION, 'visual': _COLLISION},
-                   'gazebo': {'sensor': _NOTHING}}
+                   'gazebo': {'sensor': _NOTHING}, 'transmission': {'joint': _NOTHING}}
 
 
 class Shape(NamedTuple):
@@ -66,11 +66,17 @@ class Looks(NamedTuple):
         By link; of its collisions, or else of its visuals.
     imu_links : list of str
         Links that a simulator's IMU sensor refers to.
+    driven : list of str
+        Joints with a transmission.
+    meshes : list of str
+        Names of mesh files, without their folders.
 
     """
 
     shapes: dict[str, list[Shape]]
     imu_links: list[str]
+    driven: list[str]
+    meshes: list[str]
 
 
 def read_looks(text: str) -> Looks:
@@ -89,21 +95,35 @@ def read_looks(text: str) -> Looks:
     """
     shapes: dict[str, list[Shape]] = {}
     imus: list[str] = []
+    driven: list[str] = []
+    meshes: list[str] = []
     try:
         robot = read_elements(text, _WANTED, 'robot description')
     except LeggedDynamicsError:
-        return Looks(shapes, imus)
+        return Looks(shapes, imus, driven, meshes)
     for link in robot.all('link'):
         found = [shape for collision in link.all('collision')
                  if (shape := _shape(collision)) is not None]
         found = found or [shape for visual in link.all('visual')
                           if (shape := _shape(visual)) is not None]
         shapes[link.attributes.get('name', '')] = found
+        for part in (*link.all('collision'), *link.all('visual')):
+            meshes += _mesh_names(part)
+    for transmission in robot.all('transmission'):
+        driven += [joint.attributes.get('name', '') for joint in transmission.all('joint')]
     for gazebo in robot.all('gazebo'):
         if any('imu' in sensor.attributes.get('type', '').lower()
                for sensor in gazebo.all('sensor')):
             imus.append(gazebo.attributes.get('reference', ''))
-    return Looks(shapes, imus)
+    return Looks(shapes, imus, driven, meshes)
+
+
+def _mesh_names(part: Element) -> list[str]:
+    geometry = part.first('geometry')
+    if geometry is None:
+        return []
+    return [mesh.attributes.get('filename', '').rpartition('/')[2]
+            for mesh in geometry.children if mesh.tag == 'mesh']
 
 
 def _shape(collision: Element) -> Shape | None:

@@ -491,6 +491,18 @@ class Page:
         """
         self._said.insert(0, f'<p class="banner" role="alert">{escape(text)}</p>')
 
+    def caution(self, text: str) -> None:
+        """
+        Warn in amber above all else that a result is doubtful.
+
+        Parameters
+        ----------
+        text : str
+            The warning; a later one stands above an earlier one.
+
+        """
+        self._said.insert(0, f'<p class="caution" role="status">{escape(text)}</p>')
+
     def remark(self, text: str) -> None:
         """
         Say in grey below the verdict what to know of how the data came about.

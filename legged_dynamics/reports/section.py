@@ -127,6 +127,8 @@ class Report:
         Whether there is a truth behind the verdict.
     warnings : sequence of str
         In red above all else: why the data do not deserve trust.
+    cautions : sequence of str
+        In amber below the warnings: what is doubtful, and what to do next.
     robot : str
         File or name of the robot, for its foot.
     remarks : sequence of str
@@ -149,6 +151,7 @@ class Report:
     verdict: str = ''
     judged: bool = True
     warnings: Sequence[str] = field(default=())
+    cautions: Sequence[str] = field(default=())
     robot: str = ''
     remarks: Sequence[str] = ()
     picture: tuple[str, str] = ('', '')
@@ -214,6 +217,8 @@ class Report:
         page = Page(self.title, self.lead)
         if self.verdict:
             page.verdict(self.verdict, self.judged, self.caution)
+        for caution in reversed(self.cautions):
+            page.caution(caution)
         for warning in reversed(self.warnings):
             page.banner(warning)
         for remark in self.remarks:

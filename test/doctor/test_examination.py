@@ -9,8 +9,9 @@ from patients import healthy, rubbing
 
 from benchmarks.planted_faults import planted_faults
 from legged_dynamics.doctor.evidence import Likelihood
-from legged_dynamics.doctor.examination import Friction, _Candidate, _friction_finding, examine
+from legged_dynamics.doctor.examination import _Candidate, _cannot_tell, examine
 from legged_dynamics.doctor.finding import Finding
+from legged_dynamics.doctor.hypotheses import Corrector
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.identification.samples import filtered
 from legged_dynamics.model import RobotConfig
@@ -19,6 +20,8 @@ from legged_dynamics.model.sensor_correction import SensorCorrection
 pytestmark = pytest.mark.slow
 
 # A few of each sort; the whole table is in benchmarks/doctor_table.py.
+# With some trotting, which late torques and rotors need.
+WALK = 'stand 1.5, lift_legs 8.4, squat 6, trot_in_place 3, stand 1'
 CHOSEN = ('IMU upside down', 'total mass 15 % wrong', 'encoder dead', 'IMU frozen',
           'stamps of receipt', 'stamps all zero', 'IMU on another clock')
 
@@ -75,15 +78,48 @@ def test_friction_does_not_hide_a_wrong_sign():
     assert rubs.kind == 'friction' and not rubs.fix
 
 
-def test_torques_of_a_recording_that_fits_both_are_left_alone():
-    """Friction as likely as a wrong scale: both are told, nothing is changed."""
+def test_two_explanations_of_actuators_are_both_told_and_nothing_is_changed():
     patient = rubbing(0.1)
     likelihood = Likelihood(filtered(patient.log), patient.model, patient.config)
     evidence = likelihood.evaluate(patient.config)
-    rival = _Candidate(Finding('effort_scale_joint', ('LH_HFE',), 'LH_HFE reads 1.8.', 6.0),
-                       patient.config, 7.0, evidence)
-    found = _friction_finding(Friction(patient.config, 0.05, 0.0, 5.0, evidence), rival).finding
-    assert found.also == ('LH_HFE reads 1.8.',) and not found.fix and found.evidence == 6.0
+    scaled = Corrector(patient.model).scaled(patient.config, [2], 0.5, 'effort')
+    gain, late = (_Candidate(Finding(kind, (kind,), f'{kind}.', 6.0), config, 6.0, evidence)
+                  for kind, config in (('effort_scale_joint', scaled),
+                                       ('effort_delay', patient.config)))
+    found = _cannot_tell(gain, [late], patient.config).finding
+    assert found.text == 'Cannot tell apart: effort_scale_joint; or: effort_delay.'
+    assert not found.fixable and not found.fix
+
+
+def late(patient, samples):
+    """Return a recording whose torques come some samples late."""
+    effort = patient.log.joints.effort
+    return patient.joints(effort=np.vstack([np.repeat(effort[:1], samples, axis=0),
+                                            effort[:-samples]]))
+
+
+def test_late_torques_are_dated_and_not_scaled():
+    patient = healthy('anymal_class', WALK)
+    found, = examine(patient.model, patient.config, late(patient, 5).log).findings
+    assert found.kind == 'effort_delay'
+    assert found.fix['noise.effort_age'] == pytest.approx(0.010, rel=0.25)
+
+
+def test_torque_gains_as_healthy_motors_have_are_no_finding():
+    patient = healthy('anymal_class', WALK)
+    gains = 1.0 + 0.02 * np.random.default_rng(0).standard_normal(12)
+    sick = patient.joints(effort=patient.log.joints.effort * gains)
+    assert examine(sick.model, sick.config, sick.log).healthy
+
+
+def test_rotors_that_the_yaml_leaves_out_are_found():
+    patient = healthy('anymal_class', WALK)
+    stated = patient.config.armature
+    found, = examine(patient.model, replace(patient.config, armature=(0.0,)),
+                     patient.log).findings
+    assert found.kind == 'armature'
+    knees = np.array(found.fix['robot.armature'])[2::3]
+    assert knees == pytest.approx(np.full(4, max(stated)), rel=0.4)
 
 
 def test_without_efforts_what_moves_is_still_judged():

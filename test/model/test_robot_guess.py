@@ -6,7 +6,7 @@ import pytest
 from robots import CONFIG
 
 from legged_dynamics.exceptions import UnknownNameError
-from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotConfig, RobotModel
 from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
 from legged_dynamics.model.shapes import read_looks
 from legged_dynamics.model.standing import body_poses, center_of_mass, foot_loads, link_pose
@@ -204,3 +204,72 @@ def test_loads_balance_the_weight_and_nobody_pulls():
         assert loads.min() >= 0.0 and loads.sum() == pytest.approx(1.0, abs=0.05)
     _, fall = foot_loads(model, config.feet[:2], bodies)
     assert fall > 0.1
+
+
+# ---- test stands, blades, motors and standing poses ------------------------------------------
+
+
+def test_a_long_narrow_box_below_an_ankle_is_a_blade_and_carries_along_its_length():
+    box = BOX.format(at='0.05 0 -0.05', size='0.28 0.03 0.024')
+    _, guess = guessed(humanoid(box))
+    for one in guess.feet:
+        assert isinstance(one.foot, LineFoot)
+        assert (one.foot.front, one.foot.back) == pytest.approx((0.19, -0.09))
+        assert one.frame.pose.p.tolist() == pytest.approx([0.0, 0.0, -0.062])
+
+
+def test_legs_are_bent_and_carry_alike():
+    model, guess = guessed((CONFIG / 'robots' / 'anymal_class.urdf').read_text())
+    feet = [one.foot for one in guess.feet]
+    bodies = body_poses(model, guess.position)
+    loads, fall = foot_loads(model, feet, bodies)
+    assert fall < 1e-3
+    np.testing.assert_allclose(loads, 0.25, atol=0.01)
+    assert np.ptp([link_pose(model, bodies, foot.link).p[2] for foot in feet]) < 2e-3
+
+
+def test_feet_that_cannot_carry_the_robot_are_said_to_be_the_cause():
+    far = ''.join(limb(f'{side}_', f'0.2 {y} 0', ('hip', 'foot'), length=0.05, foot=BALL.format(
+        at='0 0 0', r=0.01)) for side, y in (('left', 0.1), ('right', -0.1)))
+    _, guess = guessed(robot(far))
+    assert any('cannot stand' in text and '--feet' in text for text in guess.measure)
+
+
+STAND = ('<robot name="rig"><link name="ground"/><joint name="rail" type="prismatic">'
+         '<parent link="ground"/><child link="base"/><axis xyz="0 0 1"/>'
+         '<limit lower="-9" upper="9" effort="1000" velocity="9"/></joint>'
+         f'{link("base", mass=2.0)}'
+         + limb('a_', '0 0 0', ('thigh', 'shin', 'tip'), length=0.2) + '</robot>')
+
+
+def test_a_leg_on_a_rail_is_a_stand_with_a_passive_rail(tmp_path):
+    model, guess = guessed(STAND)
+    assert guess.rails == guess.passive == ('rail',)
+    assert [one.foot.link for one in guess.feet] == ['a_tip']
+    path = tmp_path / 'rig.yaml'
+    path.write_text(robot_yaml(model, guess, 'rig.urdf'))
+    config = RobotConfig.from_yaml(path)
+    applied = config.apply_to(model)
+    assert not applied.floating and config.rails(applied) == ('rail',)
+    assert 'rail' not in config.joints and config.unknown_efforts == ('rail',)
+
+
+def test_a_joint_without_an_effort_limit_among_others_that_have_one_is_passive():
+    text = robot(limb('left_', '0 0.1 0', ('hip', 'knee', 'foot')),
+                 limb('right_', '0 -0.1 0', ('hip', 'knee', 'foot')))
+    assert guessed(text)[1].passive == ()
+    spring = text.replace('effort="50"', 'effort="0"', 1)
+    assert guessed(spring)[1].passive == ('left_hip_joint',)
+
+
+def test_known_motors_are_written_with_their_source_and_others_are_to_be_checked(tmp_path):
+    known = robot(limb('FL_', '0.2 0.1 0', ('hip', 'thigh', 'calf', 'foot')),
+                  limb('FR_', '0.2 -0.1 0', ('hip', 'thigh', 'calf', 'foot')))
+    model, guess = guessed(known.replace('name="r"', 'name="go2_description"'))
+    assert any('unitree_mujoco' in text for text in guess.said)
+    path = tmp_path / 'go2.yaml'
+    path.write_text(robot_yaml(model, guess, 'go2.urdf'))
+    assert RobotConfig.from_yaml(path).armature == (0.01,)
+    _, other = guessed(known)
+    assert not other.motors and any('until it is known or learned' in text
+                                    for text in other.measure)

@@ -184,6 +184,8 @@ class Robot(NamedTuple):
         Positions of the feet in the standing pose, x and y from the base [m].
     stops : (nv, 2) array
         Positions between which each joint moves freely [rad or m].
+    passive : (nv,) array
+        1 for a joint without a motor, whose effort is not measured.
     effort_map : (nv, N_EFFORT_MAP) array
         Factor from measured to delivered torque, what is added to it, and the share of it that
         friction takes.
@@ -208,6 +210,7 @@ class Robot(NamedTuple):
     contact_levels: np.ndarray
     homes: np.ndarray
     stops: np.ndarray
+    passive: np.ndarray
     effort_map: np.ndarray
     doubt: np.ndarray
 
@@ -389,6 +392,7 @@ def unpack(layout, integers, floats):
     contact_levels, at = matrix(floats, at, nf, 3)
     homes, at = matrix(floats, at, nf, 2)
     stops, at = matrix(floats, at, nj, 2)
+    passive, at = vector(floats, at, nj)
     effort_map, at = matrix(floats, at, nj, N_EFFORT_MAP)
     doubt, at = matrix(floats, at, nj, N_DOUBT * N_DOUBT)
     bodies, at = matrix(floats, at, nb, N_BODY_STATE)
@@ -427,7 +431,7 @@ def unpack(layout, integers, floats):
         columns=columns, mimics=mimics, ratio=ratio, branches=branches, ends=ends,
         effort_variance=effort_variance, motion_noise=motion_noise, stated_noise=stated_noise,
         slope_noise=slope_noise, contact_levels=contact_levels, homes=homes, stops=stops,
-        effort_map=effort_map, doubt=doubt)
+        effort_map=effort_map, doubt=doubt, passive=passive)
     scratch = Scratch(bodies=bodies, jacobian=jacobian, information=information, grasp=grasp,
                       vectors=vectors)
     tracking = Tracking(

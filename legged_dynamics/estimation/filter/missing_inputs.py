@@ -110,6 +110,30 @@ def drop_zero_efforts(row, layout, feet, columns):
 
 
 @part
+def fill_passive_efforts(row, layout, passive, columns):
+    """
+    Write the torque of joints without a motor whose equation holds: zero.
+
+    Parameters
+    ----------
+    row : (input_size,) array
+        Newest measurement; written.
+    layout : record
+        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
+        inputs.
+    passive : (nv,) array
+        1 for a joint without a motor.
+    columns : (nv, nx + 2) int array
+        Elements of the tracked state that each joint moves: see `layout.Robot`; none for a joint
+        whose torque is unknown.
+
+    """
+    for j in range(passive.shape[0]):
+        if passive[j] > 0.5 and columns[j, 0] > 0:
+            row[layout.effort + j] = 0.0
+
+
+@part
 def _moves_only(feet, columns, i, j):
     """Return whether joint j moves foot i, and no other."""
     start, n = feet.index[i, START], columns[j, 0]

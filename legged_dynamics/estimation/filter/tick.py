@@ -45,6 +45,7 @@ from legged_dynamics.estimation.filter.memory import EFFORT, FILTER, STATUS, TIL
 from legged_dynamics.estimation.filter.missing_inputs import (
     drop_frozen_efforts,
     drop_zero_efforts,
+    fill_passive_efforts,
     missing_inputs,
 )
 from legged_dynamics.estimation.filter.noise import update_noise
@@ -243,6 +244,7 @@ def tick(layouts, settings_table, integers, floats, out):
                            (stamps[n] - stamps[n - 1]) * 1e-9):
         status[STATUS.by_torque] = 0.0
     correct_efforts(row, layout, robot.effort_map)
+    fill_passive_efforts(row, layout, robot.passive, robot.columns)
     _slide(window, stamps, row)
     follow_slopes(window, layout, memory.efforts)
     status[STATUS.filled] = min(status[STATUS.filled] + 1.0, float(n))

@@ -57,6 +57,12 @@ from legged_dynamics.reports.bag.behaviour import (
     find_behaviours,
     score_contacts,
 )
+from legged_dynamics.reports.bag.cautions import (
+    SlowSums,
+    cautions,
+    compare_slow_sums,
+    unexplained,
+)
 from legged_dynamics.reports.bag.enriched import EnrichedBag
 
 if TYPE_CHECKING:
@@ -197,6 +203,8 @@ class Analysis:
     latency : Latency or None
     notes : list of str
         Sentences on what was missing, assumed or odd.
+    sums : SlowSums
+        How far sums over all feet by motion and by torque differ.
     body : BodyTracking or None
         How the base followed a controller's reference.
     desired_force : (n, nf, 3) array or None [N]
@@ -219,6 +227,7 @@ class Analysis:
     live: list[LiveComparison]
     latency: Latency | None
     notes: list[str]
+    sums: SlowSums
     body: BodyTracking | None = None
     desired_force: np.ndarray | None = None
 
@@ -324,6 +333,7 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
         inputs, _compare_live(series, recording.live, replay.joints),
         _measure_latency(replay.joints, recording.live, 0),
         [*robot.notes, *topics.missing, *truth.notes, *accuracy.notes, *notes],
+        compare_slow_sums(series, replay.others, robot.model, robot.config, settings),
         track_body(recording), desired_force(series, recording))
 
 
@@ -632,6 +642,25 @@ def base_residual(analysis: Analysis) -> float:
     force = np.linalg.norm(analysis.series.base_residual.values[:, :3], axis=1)
     force = force[np.isfinite(force)]
     return float(rms(force) / analysis.weight) if len(force) else 0.0
+
+
+def doubtful(analysis: Analysis) -> list[str]:
+    """
+    Return what makes the result doubtful although nothing proves it wrong, and what to do next.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Sentences; empty where nothing is doubtful.
+
+    """
+    return cautions(unexplained(analysis.series, analysis.weight), analysis.sums,
+                    str(analysis.bag))
 
 
 def distrust(reasons: list[str]) -> str:

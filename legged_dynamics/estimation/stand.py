@@ -1,0 +1,103 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The motion of rails that carry a robot on a test stand and have no encoder.
+
+A rail's velocity is the state of a small Kalman filter. A foot that stands is at rest, more or
+less, which measures it through the leg; otherwise the rail is predicted to fall, with an unknown
+acceleration of the size of gravity, since rails rub and robots are held by hand. The inverse
+dynamics of the legs needs its acceleration, which moves their links; where the rail is does not
+matter.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from legged_dynamics.dynamics.kinematics import frame_poses
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.model.parts import V_START
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.standing import body_frames
+
+# Speed of a standing foot, one deviation, as a multiple of sqrt(g l), l the height of the base: it
+# rolls, and rubber, transmissions and links give way at frequencies that the rail does not follow.
+LOOSE = 0.3
+# A foot less likely in contact than this measures nothing.
+LEAST_CONTACT = 0.05
+
+
+class Stand:
+    """
+    Follows the rails of a fixed base.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a fixed base, and the joint physics of the config.
+    config : RobotConfig
+        Its feet, rails and noise of velocities.
+
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig):
+        self._model = model
+        self._rails = [model.joint_index(name) for name in config.rails(model)
+                       if name in config.absent]
+        self._feet = [(model.frame(foot.link), foot.radius if foot.round else 0.0,
+                       model.chain(model.frame(foot.link).body)) for foot in config.feet]
+        heights = [abs(float(pose.p[2])) for pose in frame_poses(
+            model, config.nominal_in(model), tuple(foot.link for foot in config.feet)).values()]
+        self._loose = LOOSE * float(np.sqrt(GRAVITY * max(heights)))
+        self._noise = config.noise.of_joints('velocity', model, config.joints)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all motion."""
+        n = len(self._rails)
+        self._speed, self._covariance = np.zeros(n), np.eye(n)
+        self._place = np.zeros(n)
+
+    def advance(self, position: np.ndarray, velocity: np.ndarray, contact: np.ndarray,
+                dt: float) -> None:
+        """
+        Fill in position and velocity of the rails at a sample.
+
+        Parameters
+        ----------
+        position, velocity : (nv,) array [rad or m, rad/s or m/s]
+            Of all joints; those of rails are written.
+        contact : (nf,) array
+            Probability of contact of each foot.
+        dt : float [s]
+            Time since the last sample; 0 for the first one.
+
+        """
+        rails = self._rails
+        if not rails or not np.isfinite(position).all():
+            return
+        position[rails], velocity[rails] = self._place, 0.0
+        R, origin = body_frames(self._model, position)
+        axes = R[[rail + 1 for rail in rails], :, 2]            # (rails, 3) in world axes
+        self._speed = self._speed - GRAVITY * dt * axes[:, 2]
+        self._covariance = self._covariance + (GRAVITY * dt) ** 2 * np.eye(len(rails))
+        for ((body, pose), radius, chain), p in zip(self._feet, contact):
+            if p < LEAST_CONTACT:
+                continue
+            point = R[body] @ pose.p + origin[body] - [0.0, 0.0, radius]
+            motion, variance = np.zeros(3), 0.0
+            for b in chain:
+                joint, axis = int(self._model.tree.topology[b, V_START]), R[b][:, 2]
+                if joint in rails:
+                    continue
+                lever = (axis if self._model.joints[b - 1].kind == 'prismatic'
+                         else np.cross(axis, point - origin[b]))
+                motion += lever * velocity[joint]
+                variance += float(lever @ lever) * self._noise[joint] ** 2
+            # The foot rests: what the rails do to it undoes what the leg does.
+            error = np.eye(len(rails)) * (self._loose ** 2 + variance) / p ** 2
+            gain = self._covariance @ np.linalg.inv(self._covariance + error)
+            self._speed = self._speed - gain @ (axes @ motion + self._speed)
+            self._covariance = self._covariance - gain @ self._covariance
+        self._place = self._place + dt * self._speed
+        position[rails], velocity[rails] = self._place, self._speed
