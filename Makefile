@@ -58,7 +58,7 @@ docs: $(DOCS)
 
 $(READY): EXTRAS := all
 $(VENV)/.demo: EXTRAS := demo
-$(DOCS): EXTRAS := docs,sim
+$(DOCS): EXTRAS := docs,sim,bag
 $(READY) $(VENV)/.demo $(DOCS): setup.py package.xml
 	@echo "Setting up $(VENV) for $(EXTRAS) (once, about a minute) ..."
 	@test -e $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -80,7 +80,7 @@ def main(names: list[str]) -> int:
                 told += 1
         alarms[robot] = said
         print(robot, 'false alarms:', said, flush=True)
-    text = ['# What the doctor finds', '',
+    text = ['---', 'hide-toc: true', '---', '# What the doctor finds', '',
             'Planted faults on simulated robots, 16.9 s of standing, lifting each leg and '
             'squatting, with the sensor noise of their YAML; by `python -m '
             'benchmarks.doctor_table`. A fault counts as found when it is the only finding, of '

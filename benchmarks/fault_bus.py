@@ -65,7 +65,7 @@ WALL = {
         'imu_timeout:=0.1', '-p', 'odometry.max_gap:=0.3',
         '-p', 'max_gap:=0.3', '-p', f'rate:={WALL_RATE}'),
 }
-PATIENCE = 90.0         # s of wall time for a process to start
+PATIENCE = 300.0        # s of wall time for a process to start, which may have to compile
 # Starts a node whose wall clock is ahead by what a file says: it can be set while the node runs.
 START = """
 import mmap, struct, sys, time
@@ -94,6 +94,8 @@ class FaultBus:
         Joint states since the start.
     change_joints, change_imu : callable or None
         Take a message, and return what is passed on instead, or None.
+    paused : bool
+        Whether simulated time stands still.
     late : int
         Ticks by which sensors are held back.
     sent : list of (int, array, str)
@@ -172,7 +174,7 @@ class FaultBus:
         self._due: tuple[int, float] | None = None
         self._answered = self._commands = 0
         self._missed = {'controller': GIVEN_UP, 'watchdog': GIVEN_UP}
-        self._passed = False
+        self._passed = self.paused = False
 
     def _publisher(self, kind: str, topic: str) -> Any:
         return self.node.create_publisher(DIALECT.message(kind), topic, DIALECT.qos.reliable(10))
@@ -212,7 +214,7 @@ class FaultBus:
 
     def _move_on(self) -> None:
         """Answer the newest sample when nobody is waited for any more."""
-        if self._due is None:
+        if self._due is None or self.paused:
             return
         stamp, since = self._due
         late = time.monotonic() - since > SILENCE
@@ -351,6 +353,17 @@ class FaultBus:
             if condition():
                 return True
         return False
+
+    def wait_for_listener(self) -> None:
+        """Wait until one more process listens to joint states, those that were killed aside."""
+        least = [self._out[JOINTS].get_subscription_count()]
+
+        def one_more() -> bool:
+            count = self._out[JOINTS].get_subscription_count()
+            least[0] = min(least[0], count)
+            return bool(count > least[0])
+        self.until(one_more)
+        self.until(lambda: False, 2.0)      # it is activated just after
 
     def ticks(self, count: int, until: Callable[[], object] = lambda: False) -> bool:
         """

@@ -7,7 +7,8 @@ What a node costs at the robot's rate: share of a core, messages answered, and h
 process, sends it the sensors of a standing robot, and hears all wrenches. The middleware is the
 one that ``legged-dynamics run`` would choose; LEGGED_DYNAMICS_MIDDLEWARE overrules. The share of a
 core is CPU time of the node's process, all threads, over wall time: a busy machine changes it
-little. Delays do depend on what else runs.
+little. Delays do depend on what else runs. Beside it stand the machine's load and, as a measure of
+its processor, what Pinocchio's ``rnea`` takes for the quadruped (null where it is not installed).
 """
 import argparse
 import json
@@ -225,6 +226,20 @@ def measure_pair(seconds):
             'controller': round(load[1], 3), 'together': round(sum(load), 3), 'said': said[0]}
 
 
+def machine():
+    """Return the load before the measurement, and the time of Pinocchio's rnea [us]."""
+    found = {'load': round(os.getloadavg()[0], 1), 'rnea_us': None}
+    try:
+        import pinocchio as pin
+    except ImportError:
+        return found
+    from benchmarks.timing import microseconds
+    model = pin.buildModelFromUrdf(str(robot_files('anymal_class')[1]), pin.JointModelFreeFlyer())
+    data, q, v = model.createData(), pin.neutral(model), np.zeros(model.nv)
+    found['rnea_us'] = round(microseconds(lambda: pin.rnea(model, data, q, v, v))[0], 2)
+    return found
+
+
 def main():
     """Measure, and print a line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -237,7 +252,7 @@ def main():
     parser.add_argument('--talk', action='store_true', help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.pair:
-        print(json.dumps(measure_pair(args.seconds)))
+        print(json.dumps(machine() | measure_pair(args.seconds)))
         return
     folder = Path(tempfile.gettempdir()) / f'many_legged_{os.getuid()}'
     folder.mkdir(exist_ok=True)
@@ -246,7 +261,7 @@ def main():
     if args.talk:
         talk(args.rate, args.seconds, *robot)
     else:
-        print(json.dumps(measure(args.rate, args.seconds, args.listen, robot)))
+        print(json.dumps(machine() | measure(args.rate, args.seconds, args.listen, robot)))
 
 
 if __name__ == '__main__':

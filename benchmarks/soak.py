@@ -7,8 +7,8 @@ Robot, body controller and watchdog as processes on DDS, for long: memory, flood
 
 Prints how memory, open files and threads of each process go, the longest pause between two
 commands with and without somebody who floods the bus, beside that of a bare loop of the same
-period on the same machine, and how long after SIGKILL and SIGSTOP of the controller the
-watchdog's own first command comes.
+period on the same machine, and how long after SIGKILL and SIGSTOP of the controller the watchdog's
+own first command comes.
 
 With --lock-step time is simulated and waits for the controller, as fast as that answers: the
 controller then stays active on a machine however busy, and nothing but the first is measured.

@@ -15,10 +15,9 @@ source_suffix = {'.md': 'myst-nb'}
 exclude_patterns = ['_build']
 # Notebooks are run when the site is built; a cell that fails is an error.
 nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = 'auto', 300, True
-nb_execution_excludepatterns = ['[!n]*', 'nimble*']
 html_theme, html_title = 'furo', 'legged_dynamics'
 html_show_sourcelink = False
-html_static_path, html_css_files = ['_static'], ['site.css']
+html_static_path, html_css_files, html_js_files = ['_static'], ['site.css'], ['site.js']
 
 myst_heading_anchors = 4
 myst_enable_extensions = ['dollarmath']
@@ -32,4 +31,6 @@ numpydoc_class_members_toctree = False
 autosummary_generate = False
 autodoc_typehints = 'none'
 autodoc_member_order = 'bysource'
-autodoc_default_options = {'members': True, 'undoc-members': False, 'show-inheritance': False}
+# An option that is there counts as set, whatever its value: attributes without a text of their own
+# are in the class's numpydoc section, and are not listed again.
+autodoc_default_options = {'members': True}

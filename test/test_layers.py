@@ -25,7 +25,7 @@ OUTSIDE = {'rclpy': {'middleware', 'cli'}, 'cyclonedds': {'middleware'},
            'mcap': {'recordings'}, 'pandas': {'reports', 'trials', 'cli'},
            'matplotlib': {'reports', 'trials', 'cli'}, 'pyarrow': {'recordings', 'reports'},
            'dask': {'reports'}, 'distributed': {'reports'}, 'rich': {'cli'},
-           'opensim': {'trials'}, 'viser': {'view'}, 'trimesh': {'view'}}
+           'opensim': {'trials'}, 'viser': {'view'}, 'trimesh': {'view'}, 'rerun': {'view'}}
 # Layers that must not know of each other although one stands before the other.
 STRANGERS = {('middleware', other) for other in (
     'force_map', 'contact', 'gait', 'estimation', 'workspace', 'stickybot', 'safety',

@@ -8,7 +8,7 @@ from benchmarks.fuzz_files import run
 # Of each kind so many mutants, and so many of them at least that still can be read, for the
 # mutations are to reach beyond the parsers.
 COUNTS = {'URDF': (100, 5), 'robot YAML': (100, 5), 'node YAML': (40, 5), 'CSV': (60, 1),
-          '.mot': (60, 5), '.osim': (100, 5), '.trc': (20, 0), 'mcap': (30, 0), 'db3': (30, 2)}
+          '.mot': (60, 5), '.osim': (100, 5), '.trc': (60, 5), 'mcap': (30, 0), 'db3': (30, 2)}
 
 
 @pytest.mark.parametrize('kind', COUNTS)

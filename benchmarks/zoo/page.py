@@ -13,7 +13,10 @@ from benchmarks.zoo.foreign import Foreign
 from benchmarks.zoo.scenarios import SCENARIOS, Scenario
 from benchmarks.zoo.tables import markdown
 
-TEXT = """# The zoo
+TEXT = """---
+hide-toc: true
+---
+# The zoo
 
 Robots, gaits and grounds that the estimator is measured on, next to what an engineer writes in an
 afternoon. Written by `python -m benchmarks.zoo --page docs/zoo.md` on {date} (Python {python});

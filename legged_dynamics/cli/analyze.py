@@ -295,6 +295,9 @@ def add_parser(verbs: Any) -> None:
     part.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap',
                       help='of the enriched bag')
     add_open_argument(parser)
+    part.add_argument('--rrd', type=Path, metavar='FILE',
+                      help="also write a file for rerun's viewer, .rrd (extras rerun and "
+                      'view)')
     _add_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -333,6 +336,10 @@ def run(args: argparse.Namespace) -> int:
     with output_folder(out, (ENRICHED, CSV, REPORT)):
         analysis, report = analyse_into(bag, options, out)
     code = show_analysis(analysis, report)
+    if args.rrd is not None:
+        from legged_dynamics.view.rerun_file import write_rrd
+        from legged_dynamics.view.sources import read_view
+        print(f'Rerun: {write_rrd(read_view(bag, args.robot, args.urdf), args.rrd).resolve()}')
     if args.open and report is not None:
         show_page(report)
     return code

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from legged_dynamics.cli.arguments import add_network_argument, keep_to_this_machine
 from legged_dynamics.recordings.file_formats import BAG_PATH
-from legged_dynamics.validation.phases import STEPS_OF_A_RECORDING
 
 if TYPE_CHECKING:
     from legged_dynamics.recordings.bag_writer import Recorder
@@ -76,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
     if args.duration is not None and not args.duration > 0.0:
         raise ConfigurationError(f'--duration: expected a time above 0 s, got {args.duration:g}')
     if args.validation:
+        from legged_dynamics.validation.phases import STEPS_OF_A_RECORDING
         args.duration = sum(seconds for *_, seconds in STEPS_OF_A_RECORDING)
     record = record_on_ros2 if choose_backend() == 'rclpy' else record_on_cyclone
     out = args.out or Path(time.strftime('bag_%Y%m%d_%H%M%S'))
@@ -109,6 +109,8 @@ def announce_steps(wait: Callable[[float], object] = time.sleep) -> None:
         Waits for a time [s].
 
     """
+    from legged_dynamics.validation.phases import STEPS_OF_A_RECORDING
+
     count = len(STEPS_OF_A_RECORDING)
     for i, (_, what, seconds) in enumerate(STEPS_OF_A_RECORDING, start=1):
         print(f'Step {i} of {count}, {seconds:g} s: {what}', flush=True)

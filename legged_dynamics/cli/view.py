@@ -54,6 +54,8 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--at', type=float, default=0.0, metavar='S',
                         help='begin a recording at this time and stand still there [s]')
     add_open_argument(parser)
+    parser.add_argument('--rrd', type=Path, metavar='FILE',
+                        help="write a recording for rerun's viewer instead, .rrd (extra rerun)")
     parser.add_argument('--host', default='127.0.0.1', metavar='ADDRESS',
                         help='address to serve on; 0.0.0.0: for everybody (default: '
                         '%(default)s)')
@@ -83,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
                                      f'got {getattr(args, name):g}')
     if args.meshes is not None and not args.meshes.is_dir():
         raise ConfigurationError(f'--meshes: expected a folder, got {args.meshes}')
+    if args.rrd is not None:
+        return _write_rrd(args)
     if args.bag is not None:
         return play_bag(args)
     keep_to_this_machine(args.network)
@@ -96,6 +100,21 @@ def run(args: argparse.Namespace) -> int:
                                   args.reactions, args.odom), show, args.rate)
     finally:
         close_page(server)
+
+
+def _write_rrd(args: argparse.Namespace) -> int:
+    from legged_dynamics.cli.output import ProgressBar
+    from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.view.rerun_file import write_rrd
+    from legged_dynamics.view.sources import read_view
+
+    if args.bag is None:
+        raise ConfigurationError('--rrd: expected a recording to write from; give a BAG')
+    with closing(ProgressBar(f'Reading {args.bag.name}')) as bar:
+        recorded = read_view(args.bag, args.robot, args.urdf, args.odom, args.rate, bar)
+    path = write_rrd(recorded, args.rrd, args.friction, args.newtons_per_meter)
+    print(f'Rerun: {path.resolve()}')
+    return 0
 
 
 def play_bag(args: argparse.Namespace) -> int:

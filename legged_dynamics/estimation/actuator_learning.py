@@ -95,7 +95,7 @@ PRIOR_FORCE = 3.0
 # Length of a block [s].
 BLOCK = 0.01
 # Time from one estimate to the next [s], in the first so many blocks with swinging legs, and else.
-SOLVE, SOLVE_OFTEN = (0.05, 0.5), 200.0
+SOLVE, SOLVE_OFTEN = (0.05, 0.5), 100.0
 # Time after which what was learned is forgotten [s].
 MEMORY = 60.0
 # Deviations by which data must pull a stated value until it is let go of, and those within which
@@ -569,7 +569,8 @@ class ActuatorLearner:
             information=np.zeros((n_theta, n_theta)), right=np.zeros(n_theta),
             noisy=np.zeros(2), theta=self._prior.copy(), used=self._prior.copy(),
             misfit=np.zeros(nj), counts=np.zeros(2), heard=np.zeros(nj))
-        self._loose = np.zeros(n_theta, bool)
+        self._loose, self._rows = np.zeros(n_theta, bool), self._x.rows
+        self._period, self._first_ns, self._last_ns = 1.0 / rate, 0, 0
         self._suspicion = np.array([SUSPICION.get(one.split()[0], 1.0) for one in self.names])
         self._joints, self._command = model.joint_names, config.joints or model.joint_names
         self._in_legs = np.isin(np.arange(nj), [j for own in legs for j in own])
@@ -583,7 +584,12 @@ class ActuatorLearner:
         self._block, self._filled, self._blocks = block, 0, 0
         self.seconds, self._swung = 0.0, 0.0
         self._up = np.array([0.0, 0.0, 1.0])
-        self._file = file
+        # Compiled now, not when the robot walks; what it changes is then set back.
+        started = [array.copy() for array in (self._x.spread, *self._x[-8:])]
+        regress_block(self._x, self._up)
+        for array, before in zip((self._x.spread, *self._x[-8:]), started):
+            array[...] = before
+        self._file, self._recalled = file, bool(file) and Path(file).is_file()
         self._recall()
         self._solve()
 
@@ -600,9 +606,10 @@ class ActuatorLearner:
         mean[-1], tight[-1], wide[-1] = 0.0, IMU_DELAY[0], IMU_DELAY[1]
         of_base = slice(n - 1 - N_BASE, n - 1)
         mean[of_base], tight[of_base] = 0.0, self._base_errors
+        tight = np.where(np.isfinite(tight), tight, 1.0)    # where no joint has it
         return mean, tight, np.maximum(wide, tight)
 
-    def take(self, row: np.ndarray) -> bool:
+    def take(self, row: np.ndarray, stamp_ns: int) -> bool:
         """
         Take a row of measurements in.
 
@@ -610,6 +617,8 @@ class ActuatorLearner:
         ----------
         row : (row_size,) array
             As the estimator's kernel has it, as measured.
+        stamp_ns : int [ns]
+            When.
 
         Returns
         -------
@@ -619,7 +628,10 @@ class ActuatorLearner:
         """
         if self._filled > self._block:      # the last block was not learned from
             self._filled = 0
-        self._x.rows[self._filled] = row
+        self._rows[self._filled] = row
+        if not self._filled:
+            self._first_ns = stamp_ns
+        self._last_ns = stamp_ns
         self._filled += 1
         return self._filled > self._block
 
@@ -639,13 +651,18 @@ class ActuatorLearner:
 
         """
         x = self._x
+        period = (self._last_ns - self._first_ns) * 1e-9 / self._block
+        self._filled = 0
+        if not 0.5 < period / self._period < 2.0:       # samples were lost within the block
+            return False
+        x.constants[PERIOD] = period
         efforts = x.rows[:, self._efforts]
         if (efforts[0] == efforts[-1]).any():       # what does not change is not measured
             efforts[:, (efforts == efforts[0]).all(axis=0)] = np.nan
         self._up[:] = up
         regress_block(x, self._up)
         x.rows[0] = x.rows[self._block]
-        self._filled = 1
+        self._filled, self._first_ns = 1, self._last_ns
         self._blocks += 1
         span = self._block * float(x.constants[PERIOD])
         self.seconds += span
@@ -761,6 +778,11 @@ class ActuatorLearner:
                                 + self.value[FRICTION] ** 2)
 
     @property
+    def walks(self) -> bool:
+        """Whether a leg has swung, or an earlier run is remembered."""
+        return bool(self._x.counts[1] > 0.0) or self._recalled
+
+    @property
     def effort_age(self) -> float:
         """How old efforts are taken to be [s]: as stated until data say otherwise."""
         stated = float(self.stated.value[DELAY, 0])
@@ -782,7 +804,7 @@ class ActuatorLearner:
                 (FRICTION, codes.FRICTION_MISSTATED,
                  LEAST[0] * stated.limit + 0.2 * stated.value[FRICTION]),
                 (ARMATURE, codes.ARMATURE_MISSTATED,
-                 LEAST[1] * stated.limit + 0.3 * stated.value[ARMATURE]),
+                 LEAST[1] * stated.limit + 0.6 * stated.value[ARMATURE]),
                 (GAIN, codes.GAIN_MISSTATED, np.full(len(names), LEAST[2]))):
             sigma = np.sqrt(np.maximum(self.covariance[:, row, row], 0.0))
             off = self.value[row] - stated.value[row]
@@ -875,10 +897,13 @@ def _places(model: RobotModel, config: RobotConfig, table: FeetTable
     """Return where each joint's parameters are in theta, and names of theta's elements."""
     nj = model.n_joints
     limits = model.effort_limits
-    kind: list[tuple] = [('alone', j) for j in range(nj)]
+    kind: list[tuple] = [('none',)] * nj        # of joints that move no foot
+    gain_of = np.zeros(nj, np.int64)
     for own in _leg_joints(model, table):
         for n, j in enumerate(own):
             kind[j] = (n, len(own), float(limits[j]), model.joints[j].kind)
+    moving = [j for j in range(nj) if kind[j] != ('none',)]
+    gain_of[moving] = 1 + np.arange(len(moving))
     kinds = list(dict.fromkeys(kind))
     place = np.zeros((nj, N_LOCAL), np.int64)
     names: list[str] = []
@@ -887,8 +912,8 @@ def _places(model: RobotModel, config: RobotConfig, table: FeetTable
             place[:, k] = len(names)
             names.append(name)
         elif name in ('gain', 'offset'):
-            place[:, k] = len(names) + np.arange(nj)
-            names += [f'{name} {joint}' for joint in model.joint_names]
+            place[:, k] = len(names) + gain_of
+            names += [f'{name} others', *(f'{name} {model.joint_names[j]}' for j in moving)]
         else:
             place[:, k] = [len(names) + kinds.index(one) for one in kind]
             names += [f'{name} {one}' for one in kinds]

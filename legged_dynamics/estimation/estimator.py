@@ -57,6 +57,8 @@ from legged_dynamics.spatial.layout import length_of
 OBSERVABLE = 0.5
 # Friction by load below this share of the torque is taken as none.
 LEAST_LOAD_FRICTION = 0.01
+# Levels of contact follow variances of torques that have changed by this share.
+SAME_LEVELS = 0.1
 
 
 class GroundReactionEstimator:
@@ -129,17 +131,12 @@ class GroundReactionEstimator:
         self._no_base = self._results.places['base_residual'][0]
         self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
-        learn = (settings.actuators_learn and settings.fusion != 'base_only'
-                 and self.model.floating)   # it learns from the base's equations
-        self._learner = ActuatorLearner(
-            self.model, config, settings.rate, [int(self._index[name]) for name in _LEARNED_FROM],
-            len(self._row), settings.actuators_file) if learn else None
+        self._learner: ActuatorLearner | None = None
+        self._levels_of = np.full(nj, -1.0)     # variances that levels of contact belong to
         self._robot, self._ground = arrays.robot, self._results.places['feet.ground_normal'][0]
         self._robot.effort_map[:, 0] = 1.0
         self._place(config.noise.effort_age)
-        if self._learner is not None:
-            self._use(self._learner)
-        elif not self.model.floating:       # nothing is learned there: what is stated counts
+        if not self.model.floating:     # nothing is learned there: what is stated counts
             stated = actuators.ActuatorModel.of(self.model, config)
             stated.deviation[[actuators.GAIN, actuators.OFFSET, actuators.DELAY]] = 0.0
             stated.deviation[stated.value == 0.0] = 0.0
@@ -169,7 +166,17 @@ class GroundReactionEstimator:
         return () if self._learner is None else self._learner.findings
 
     def reset(self) -> None:
-        """Forget all measurements; the next estimates warm up again."""
+        """Forget all measurements and what they taught; the next estimates warm up again."""
+        s = self.settings
+        if s.actuators_learn and s.fusion != 'base_only' and self.model.floating:
+            places = [int(self._index[name]) for name in _LEARNED_FROM]
+            self._learner = ActuatorLearner(self.model, self.config, s.rate, places,
+                                            len(self._row), s.actuators_file)
+            self._use(self._learner)
+        self._restart()
+
+    def _restart(self) -> None:
+        """Forget all measurements, but not what they taught of the actuators."""
         self._kept[:] = 0.0
         self._memory.contact.probability[:] = 0.5
         self._memory.tilt[TILT.up:TILT.up + 3] = self._memory.ground.normal[:] = 0.0, 0.0, 1.0
@@ -217,12 +224,14 @@ class GroundReactionEstimator:
         if self._stand is not None:
             self._fill_stand(self._stand, dt)
         learner = self._learner
-        complete = learner is not None and learner.take(self._row)
+        complete = learner is not None and learner.take(self._row, stamp)
         self._window_stamps[-1] = stamp
         out = np.zeros(self._output_size)
         out[self._faults] = faults if learner is None else faults | learner.faults
         mode = tick(self._layouts, self._settings, self._integers, self._floats, out)
         if mode == codes.NOT_FINITE:
+            if learner is not None:
+                learner.restart()
             raise MeasurementError(self._not_finite(measurement))
         if self._stand is not None:     # the stand bears what the feet do not
             out[self._no_base] = np.nan
@@ -243,7 +252,8 @@ class GroundReactionEstimator:
 
     def _use(self, learner: ActuatorLearner) -> None:
         """Give the tick what is known of the actuators now."""
-        robot, value = self._robot, learner.value
+        # On its feet alone a robot cannot tell its torques' errors from a push: it has to walk.
+        robot, value = self._robot, (learner if learner.walks else learner.stated).value
         constants = robot.tree.constants[1:]
         constants[:, parts.ARMATURE] = np.maximum(value[actuators.ARMATURE], 0.0)
         constants[:, parts.DAMPING] = value[actuators.DAMPING]
@@ -253,9 +263,12 @@ class GroundReactionEstimator:
         load = value[actuators.LOAD_FRICTION]
         robot.effort_map[:, 2] = np.where(load > LEAST_LOAD_FRICTION, load, 0.0)
         robot.doubt[:] = learner.doubt.reshape(len(robot.doubt), -1)
-        robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings,
-                                                 learner.torque_variance)
-        self._place(learner.effort_age)
+        variance = learner.torque_variance
+        if not np.allclose(variance, self._levels_of, rtol=SAME_LEVELS, atol=0.0):
+            self._levels_of = variance.copy()
+            robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings,
+                                                     variance)
+        self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
 
     # ---- input -----------------------------------------------------------------------------
 
@@ -269,7 +282,7 @@ class GroundReactionEstimator:
                                    'again; the repeated measurement is left out')
         if 0 < step <= self.settings.max_gap * 1e9:
             return 0
-        self.reset()
+        self._restart()
         return codes.TIME_JUMPED_BACK if step < 0 else codes.GAP
 
     def _input_views(self, nj: int, nf: int) -> list[np.ndarray]:

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solveh_banded
 
 from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
 from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
@@ -23,22 +22,21 @@ from legged_dynamics.dynamics.jacobians import contact_table
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
+from legged_dynamics.gait.contact_timing import (
+    ContactTiming,
+    contact_timing,
+    given_timing,
+)
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.load_transfer import (
-    GaitReactions,
-    gait_reactions,
     outside_soles,
     smooth_shares,
 )
+from legged_dynamics.gait.pressure_path import travelling_reference
+from legged_dynamics.gait.reactions import GaitReactions, gait_reactions
 from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.gait.sole_motion import SoleMotion, on_floor, speed_scale
-from legged_dynamics.gait.stance_detection import (
-    StancePhase,
-    detect_stance,
-    runs,
-    soles_of,
-    stances,
-)
+from legged_dynamics.gait.sole_motion import SoleMotion
+from legged_dynamics.gait.stance_detection import runs, soles_of
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.optimization.quadratic_program import Outcome
@@ -124,118 +122,6 @@ def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
         wrench[first:end, landing, 3:] -= np.cross(between, given[:, :3])
         applies[first:end] = True
     return wrench, applies
-
-
-# -------------------------------------------------------------------------------------------------
-# The path of each foot's centre of pressure through its sole during stance: the reference of the
-# method 'travelling'.
-#
-# The path is the maximum a posteriori estimate under these statements, each with its error: at
-# touch-down it is on the lowest part of the sole, and at toe-off on the part that is lowest then
-# or over which the foot rolls; in single support it is the centre of pressure of the motion; while
-# the foot rolls it is near the instantaneous centre of rotation (`sole_motion`); in between it is
-# a random walk (Wiener process) of one sole's length a stance. Each coordinate is one tridiagonal
-# system,
-#
-# .. math:: \sum_t (x_{t+1} - x_t)^2 / q + \sum_t (x_t - z_t)^2 / r_t .
-#
-# Because the path follows the motion's own centre of pressure, an error of the model's mass
-# distribution shifts the path and the total load alike, and cancels out of the split.
-
-
-def travelling_reference(dynamics: GaitInverseDynamics, contact: np.ndarray,
-                         settings: GaitSettings, moved: SoleMotion | None = None) -> np.ndarray:
-    """
-    Return the path of each foot's centre of pressure through its sole.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    settings : GaitSettings
-        Those named `reference` are used.
-    moved : SoleMotion, optional
-        Motion of the soles, where it has been computed already.
-
-    Returns
-    -------
-    (n, nf, 3) array [m]
-        In the feet's frames.
-
-    """
-    moved = moved or soles_of(dynamics, settings)
-    speed_error = settings.roll_speed * speed_scale(dynamics)
-    path = dynamics.low_point.copy()
-    alone = contact & (contact.sum(axis=1) == 1)[:, None]
-    pressure = dynamics.pressure_in_feet()
-    for stance in stances(contact):
-        foot = dynamics.feet[stance.foot]
-        if not foot.moments:
-            continue        # the contact of a point foot does not move
-        part, i = stance.samples, stance.foot
-        seen = np.where(alone[part, i, None], pressure[part, i], np.nan)
-        spread = np.hypot(settings.roll_error,
-                          speed_error / np.maximum(moved.roll_rate[part, i], 1e-9))
-        rolled = (moved.roll[part, i], spread)
-        edge = dynamics.low_point[part, i, :2].copy()
-        toe, heel, left, right = foot.edges
-        front = toe
-        if stance.left:
-            front = edge[-1, 0] = _front(foot, edge[-1, 0], rolled, dynamics.step, settings)
-            front = max(front, toe)
-        path[part, i, 0] = _path(stance, (heel, front), seen[:, 0], edge[:, 0], dynamics.step,
-                                 settings, rolled)
-        if left > right:
-            path[part, i, 1] = _path(stance, (right, left), seen[:, 1], edge[:, 1],
-                                     dynamics.step, settings)
-        path[part, i, 2] = 0.0
-    return on_floor(dynamics, moved.floor, path)
-
-
-def _front(foot: Foot, edge: float, rolled: tuple[np.ndarray, np.ndarray], dt: float,
-           settings: GaitSettings) -> float:
-    """Return where the sole ends at toe-off: shoes are longer than soles are usually given."""
-    roll, spread = (values[-max(round(settings.pressure_memory / dt), 1):] for values in rolled)
-    front, back, *_ = foot.edges
-    seen = roll[np.isfinite(roll) & (spread < 2.0 * settings.roll_error)]
-    if edge < front - 0.2 * (front - back) or not len(seen):
-        return edge
-    return float(np.clip(np.median(seen), edge, front + settings.longer_sole * (front - back)))
-
-
-def _path(stance: StancePhase, edges: tuple[float, float], seen: np.ndarray, edge: np.ndarray,
-          dt: float, settings: GaitSettings,
-          rolled: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
-    """Return one coordinate of the path through one stance."""
-    n, (low, high) = len(seen), edges
-    length = high - low
-    crossing = max(n * dt, settings.crossing_time)
-    step = length ** 2 * dt / crossing
-    # A weak prior at the middle of the sole, where nothing else is known.
-    middle = dt / (crossing * length ** 2)
-    information, pull = np.full(n, middle), np.full(n, middle * (low + high) / 2.0)
-    for values, spread in ((seen, np.full(n, settings.pressure_error)),
-                           *([] if rolled is None else [rolled])):
-        inside = np.clip(values, low, high)
-        beyond = np.nan_to_num(np.abs(values - inside) / settings.plausible_distance)
-        weight = np.where(np.isfinite(values), dt / settings.pressure_memory
-                          / (spread * (1.0 + beyond ** 2)) ** 2, 0.0)
-        information += weight
-        pull += weight * np.nan_to_num(inside)
-    for seen_there, sample in ((stance.landed, 0), (stance.left, n - 1)):
-        if seen_there:
-            information[sample] += settings.edge_error ** -2
-            pull[sample] += settings.edge_error ** -2 * edge[sample]
-    if n == 1:
-        return np.clip(pull / information, low, high)
-    band = np.zeros((2, n))
-    band[0, 1:] = -1.0 / step
-    band[1] = information
-    band[1, :-1] += 1.0 / step
-    band[1, 1:] += 1.0 / step
-    return np.clip(solveh_banded(band, pull), low, high)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -450,7 +336,8 @@ class DoubleSupport:
         (n, nf) bool array
 
         """
-        return detect_stance(self.inverse_dynamics(motion, ground_velocity), self.settings)
+        return contact_timing(self.inverse_dynamics(motion, ground_velocity),
+                              self.settings).contact
 
     def solve(self, motion: RecordedMotion, contact: np.ndarray | None = None,
               method: str = 'travelling', guess: np.ndarray | None = None,
@@ -490,7 +377,8 @@ class DoubleSupport:
         _check_method(method, guess)
         return self.share(self.inverse_dynamics(motion, ground_velocity), contact, method, guess)
 
-    def share(self, dynamics: GaitInverseDynamics, contact: np.ndarray | None = None,
+    def share(self, dynamics: GaitInverseDynamics,
+              contact: ContactTiming | np.ndarray | None = None,
               method: str = 'travelling', guess: np.ndarray | None = None,
               moved: SoleMotion | None = None) -> GaitReactions:
         """
@@ -500,7 +388,7 @@ class DoubleSupport:
         ----------
         dynamics : GaitInverseDynamics
             As `inverse_dynamics` returns it, of this model and these feet.
-        contact : (n, nf) bool array, optional
+        contact : ContactTiming or (n, nf) bool array, optional
             Feet on the ground; detected by default.
         method : str
             One of `METHODS`.
@@ -525,11 +413,17 @@ class DoubleSupport:
         if moved is None and (contact is None or method == 'travelling'):
             moved = soles_of(dynamics, self.settings)
         if contact is None:
-            contact = detect_stance(dynamics, self.settings, moved)
-        motion, contact = dynamics.motion, np.array(contact, bool)
-        if contact.shape != (len(motion), len(self.feet)):
-            raise MeasurementError(f'expected contact flags of shape '
-                                   f'({len(motion)}, {len(self.feet)}), got {contact.shape}')
+            timing = contact_timing(dynamics, self.settings, moved)
+        elif isinstance(contact, ContactTiming):
+            timing = contact
+        else:
+            flags = np.array(contact, bool)
+            if flags.shape != (len(dynamics.motion), len(self.feet)):
+                raise MeasurementError(
+                    'expected contact flags of shape '
+                    f'({len(dynamics.motion)}, {len(self.feet)}), got {flags.shape}')
+            timing = given_timing(flags, dynamics)
+        motion, contact = dynamics.motion, timing.contact
         outside = outside_soles(dynamics, contact)
         reference = self._soles()
         if method == 'travelling':
@@ -546,8 +440,9 @@ class DoubleSupport:
             found, applies = smooth_transition(contact, dynamics.foot_arm, dynamics.wrench,
                                                _level(motion.base_rotation[:, :, 0]))
             wrench[applies] = _in_feet(dynamics, found)[applies]
-        return gait_reactions(dynamics, contact, wrench, reference,
-                              ~(outside > 2.0 * self.settings.plausible_distance))
+        return gait_reactions(dynamics, timing, wrench, reference,
+                              ~(outside > 2.0 * self.settings.plausible_distance),
+                              self.settings)
 
     def _travelling(self, dynamics: GaitInverseDynamics, contact: np.ndarray,
                     outside: np.ndarray, moved: SoleMotion | None

@@ -11,7 +11,7 @@ is computed once, and handed to every method that is compared on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -176,6 +176,9 @@ class GaitInverseDynamics:
         Velocity of the ground under each foot, in world axes: zero but for treadmill belts.
     toes : tuple
         A foot's toes with their R_WT (n, 3, 3) and p_WT (n, 3) [m]; None where the sole is rigid.
+    noise : (n, 6) array [N, N m]
+        What was taken from `wrench` for noise of the motion; zero unless it was smoothed
+        (`required_wrench`).
 
     """
 
@@ -191,6 +194,7 @@ class GaitInverseDynamics:
     low_point: np.ndarray
     ground_velocity: np.ndarray
     toes: tuple[tuple[Toe, np.ndarray, np.ndarray] | None, ...] = ()
+    noise: np.ndarray = field(default_factory=lambda: np.zeros((1, 6)))
 
     @classmethod
     def of(cls, model: RobotModel, feet: Sequence[Foot], motion: RecordedMotion,
@@ -323,6 +327,11 @@ class GaitInverseDynamics:
             raise MeasurementError('expected finite velocities of the ground of shape '
                                    f'({n}, {nf}, 3), got {moving.shape}')
         return replace(self, ground_velocity=moving)
+
+    @property
+    def as_recorded(self) -> GaitInverseDynamics:
+        """The same, with the wrench that the motion requires before it was smoothed."""
+        return replace(self, wrench=self.wrench + self.noise, noise=np.zeros((1, 6)))
 
     @property
     def time(self) -> np.ndarray:

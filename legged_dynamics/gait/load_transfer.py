@@ -24,7 +24,6 @@ primal-dual active set method.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -72,7 +71,7 @@ def smooth_shares(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np
         Sums to one while a foot is on the ground.
 
     """
-    center = _center_of_pressure(dynamics, contact, points)
+    center = center_of_pressure(dynamics, contact, points)
     weight = np.where(
         np.isfinite(outside),
         (1.0 + (np.nan_to_num(outside) / settings.plausible_distance) ** 2) ** -2, 0.0)
@@ -103,7 +102,7 @@ def outside_soles(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndar
         or there is no load.
 
     """
-    center = _center_of_pressure(dynamics, contact, dynamics.points(dynamics.low_point))
+    center = center_of_pressure(dynamics, contact, dynamics.points(dynamics.low_point))
     parts = []
     for i, foot in enumerate(dynamics.feet):
         R = dynamics.foot_rotation[:, i]
@@ -119,9 +118,26 @@ def outside_soles(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndar
     return np.where(standing & np.isfinite(center).all(axis=1), outside, np.nan)
 
 
-def _center_of_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray,
+def center_of_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray,
                         points: np.ndarray) -> np.ndarray:
-    """Return (n, 2) points without tipping moment, at the height of the feet on the ground."""
+    """
+    Return where all feet together press, at the height of those on the ground.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    contact : (n, nf) bool array
+        Feet on the ground.
+    points : (n, nf, 3) array [m]
+        One point of each sole: arm from the base's origin, in world axes.
+
+    Returns
+    -------
+    (n, 2) array [m]
+        Point without tipping moment, as an arm in world axes; NaN without load.
+
+    """
     f, m = dynamics.wrench[:, :3], dynamics.wrench[:, 3:]
     height = (np.where(contact, points[..., 2], 0.0).sum(axis=1)
               / np.maximum(contact.sum(axis=1), 1))
@@ -215,93 +231,3 @@ def _nonnegative(H: np.ndarray, g: np.ndarray, smoothing: np.ndarray,
             break
         zero ^= wrong
     return np.clip(np.where(contact, x.reshape(n, nf), 0.0), 0.0, None)
-
-
-# -------------------------------------------------------------------------------------------------
-# GaitReactions: ground reactions over a recording, and what follows from them.
-
-
-@dataclass(frozen=True, eq=False)
-class GaitReactions:
-    """
-    Ground reactions and joint efforts of n instants with nf feet.
-
-    Attributes
-    ----------
-    time : (n,) array [s]
-        Times of the instants.
-    feet : tuple of str
-        Names of the feet's links.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    wrench : (n, nf, 6) array [N, N m]
-        ``[f; m]`` of the ground on each foot, in the foot's axes about its frame's origin.
-    force : (n, nf, 3) array [N]
-        The same forces in world axes.
-    center_of_pressure : (n, nf, 3) array [m]
-        Of each foot, in the world, at the height of its reference; NaN without load.
-    foot_position, foot_rotation : (n, nf, 3), (n, nf, 3, 3) array [m]
-        p_WF and R_WF.
-    joint_effort : (n, nv) array [N m or N]
-        Of muscles or motors, in the model's joint order.
-    root_residual : (n, 6) array [N, N m]
-        Wrench on the base that no foot can explain, in world axes about the base's origin.
-    reference : (n, nf, 3) array [m]
-        Points about which the contact moments were made small, in the feet's frames.
-    supported : (n,) bool array
-        False where something other than the feet must carry load, a seat or a hand: the forces on
-        the feet are wrong there.
-
-    """
-
-    time: np.ndarray
-    feet: tuple[str, ...]
-    contact: np.ndarray
-    wrench: np.ndarray
-    force: np.ndarray
-    center_of_pressure: np.ndarray
-    foot_position: np.ndarray
-    foot_rotation: np.ndarray
-    joint_effort: np.ndarray
-    root_residual: np.ndarray
-    reference: np.ndarray
-    supported: np.ndarray
-
-
-def gait_reactions(dynamics: GaitInverseDynamics, contact: np.ndarray, wrench: np.ndarray,
-                   reference: np.ndarray, supported: np.ndarray) -> GaitReactions:
-    """
-    Return what follows from the wrench on each foot: forces, efforts, centres of pressure.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    wrench : (n, nf, 6) array [N, N m]
-        Of the ground on each foot, in the feet's axes about their frames' origins.
-    reference : (n, nf, 3) or (nf, 3) array [m]
-        Points about which the contact moments were made small, in the feet's frames.
-    supported : (n,) bool array
-        Where the feet can be all that carries load.
-
-    Returns
-    -------
-    GaitReactions
-
-    """
-    R_WF, reference = dynamics.foot_rotation, np.broadcast_to(reference, dynamics.foot_arm.shape)
-    f, m = (np.einsum('nfij,nfj->nfi', R_WF, wrench[..., part])
-            for part in (slice(0, 3), slice(3, 6)))
-    carried = np.hstack([f.sum(axis=1), (m + np.cross(dynamics.foot_arm, f)).sum(axis=1)])
-    arm = dynamics.points(reference) - dynamics.foot_arm
-    load = np.where(f[..., 2] > LEAST_LOAD * dynamics.weight, f[..., 2], np.nan)
-    pressed = np.stack([(arm[..., 2] * f[..., 0] - m[..., 1]) / load,
-                        (arm[..., 2] * f[..., 1] + m[..., 0]) / load,
-                        np.where(np.isnan(load), np.nan, arm[..., 2])], axis=-1)
-    position = dynamics.base_position[:, None] + dynamics.foot_arm
-    return GaitReactions(
-        dynamics.time, tuple(foot.link for foot in dynamics.feet), contact, wrench, f,
-        position + pressed, position, R_WF, dynamics.joint_efforts(wrench),
-        dynamics.wrench - carried, np.array(reference), supported)

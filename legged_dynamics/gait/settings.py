@@ -12,6 +12,17 @@ from legged_dynamics.schema import CheckedSettings, setting
 class GaitSettings(CheckedSettings):
     """Checked settings, each with its default, unit and range."""
 
+    noise: float = setting(
+        'motion.noise', 0.01, '',
+        'Standard deviation of the force that the motion requires in slow movement, as a part of '
+        'the weight, in a band of 8 Hz.', 1e-4, 1.0)
+    impact_noise: float = setting(
+        'motion.impact_noise', 0.025, '',
+        'The same, as a part of the standard deviation of the vertical force: soft tissue moves '
+        'the more, the harder a person lands.', 0.0, 1.0)
+    path_error: float = setting(
+        'motion.path_error', 0.01, 'm',
+        'Standard deviation of the path of the centre of mass.', 1e-4, 1.0)
     touch_down_speed: float = setting(
         'stance.touch_down_speed', 0.15, '',
         'Touch-down: the slowest part of the sole is below this speed, a multiple of sqrt(g leg '
@@ -68,7 +79,7 @@ class GaitSettings(CheckedSettings):
         'transfer.planted_cutoff', 2.5, 'Hz',
         'Cut-off frequency of load transfer between feet that stay in place.', 0.01, 1000.0)
     step_cutoff: float = setting(
-        'transfer.step_cutoff', 2.0, '',
+        'transfer.step_cutoff', 0.5, '',
         'Cut-off frequency of load transfer between two steps, times the duration of the double '
         'support.', 0.01, 1000.0)
     plausible_distance: float = setting(
@@ -83,6 +94,18 @@ class GaitSettings(CheckedSettings):
         'transfer.uneven_share', 0.15, '',
         'Standard deviation of the difference from an even share between feet side by side, used '
         'during impacts.', 1e-3, 1.0)
+    sum_error: float = setting(
+        'error.sum', 0.03, '',
+        'Standard deviation of the sum of all forces on a body at rest, as a part of the weight.',
+        0.0, 1.0)
+    sum_moving: float = setting(
+        'error.sum_moving', 0.08, '',
+        'What is added to it, as a part of the rms deviation of the vertical force from the '
+        'weight.', 0.0, 1.0)
+    rate_error: float = setting(
+        'error.rate', 0.05, '',
+        'Standard deviation of the share in the middle of a step from a load that passes over at '
+        'a constant rate.', 0.0, 0.5)
     pivot_height: float = setting(
         'force.pivot_height', 1.3, '',
         'Height of the virtual pivot point, where the lines of the leg forces meet, as a '

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.conversions import reactions as own_messages
 from legged_dynamics.conversions.markers import reaction_picture
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground import given_normals
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
-from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
 from legged_dynamics.middleware.protocol import Component, Dialect
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
@@ -174,8 +175,13 @@ class GroundReactionNode(Component):
         self.input.stop()
 
     def cleanup(self) -> None:
-        """Leave all topics."""
+        """Leave all topics; keep what was learned of the actuators, where a file is given."""
         self.common.close()
+        if self._estimator is not None and self._estimator.actuators is not None:
+            try:
+                self._estimator.actuators.keep()
+            except OutputError as error:
+                self.node.get_logger().warning(str(error))
         self._estimator = None
 
     def on_fault(self, error: Exception) -> None:
@@ -244,6 +250,11 @@ class GroundReactionNode(Component):
         self._external = publisher('sensor_msgs/msg/JointState', '~/external_torque')
         self._all = publisher('sensor_msgs/msg/JointState', '~/reactions')
         self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
+        # Of the optional package legged_dynamics_msgs.
+        there = own_messages.installed(self.dialect)
+        self._foot_contacts = publisher(own_messages.CONTACTS, '~/contacts') if there else None
+        self._foot_reactions = (publisher(own_messages.REACTIONS, '~/foot_reactions') if there
+                                else None)
 
     def _take(self, measurement: Measurement) -> None:
         reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
@@ -284,6 +295,10 @@ class GroundReactionNode(Component):
                 self._center.publish(convert.point_stamped(dialect, ns, base, center))
         if self._all.get_subscription_count():
             self._all.publish(all_of(dialect, reaction))
+        if self._foot_contacts is not None and self._foot_contacts.get_subscription_count():
+            self._foot_contacts.publish(own_messages.foot_contacts(dialect, reaction, base))
+        if self._foot_reactions is not None and self._foot_reactions.get_subscription_count():
+            self._foot_reactions.publish(own_messages.foot_reactions(dialect, reaction, base))
         if self._push.get_subscription_count():
             self._push.publish(convert.wrench_stamped(dialect, ns, self._pushed,
                                                       reaction.link_wrench))

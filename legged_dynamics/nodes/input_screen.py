@@ -235,8 +235,10 @@ class InputScreen:
                                 sample.linear_acceleration, sample.orientation)
         if not fault and self._imu.up is not None:
             guard.tilted(math.acos(max(-1.0, min(1.0, float(self._imu.up[2])))))
+        if fault:
+            return fault
         self._feet.gyro(sample.stamp_ns, self._R_BI @ sample.angular_velocity)
-        return fault or self._feet.gyro_fault
+        return self._feet.gyro_fault
 
     def _agree(self, names: Sequence[str]) -> str:
         if list(names) != self._names:

@@ -77,7 +77,9 @@ def recognise(model: RobotModel) -> Path:
         if config.feet:         # without feet, a YAML fits whatever there is
             fitting.append(path)
     # Robots of one family share the names of links and joints; then the robot's own name decides.
-    named = [path for path in fitting if path.stem == model.name]
+    # Makers add to it: go2_description, g1_29dof_rev_1_0.
+    named = [path for path in fitting if f'{model.name}_'.startswith(f'{path.stem}_')]
+    named = sorted(named, key=lambda path: len(path.stem))[-1:]
     if len(fitting) == 1 or len(named) == 1:
         return (named or fitting)[0]
     problem = (f'{len(fitting)} robots fit its URDF ({", ".join(p.stem for p in fitting)})'

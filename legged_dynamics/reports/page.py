@@ -447,7 +447,7 @@ class Page:
         self._said: list[str] = []
         self._top = len(self._parts)
         self._headings: list[str] = []
-        self._charts = False
+        self._charts, self._tables = False, 0
 
     def heading(self, text: str) -> None:
         """
@@ -529,6 +529,7 @@ class Page:
             Each a value, and what it is.
 
         """
+        picture = picture.replace(' xmlns="http://www.w3.org/2000/svg"', '')   # HTML knows it
         figure = (f'<figure>{picture}<figcaption>{escape(caption)}</figcaption></figure>'
                   if picture else '')
         self._said.append(f'<div class="opening">{figure}{_cards(cards)}</div>')
@@ -636,14 +637,17 @@ class Page:
 
         """
         strong, first = set(strong), set(first)
-        cells = ''.join(f'<th scope="col">{escape(cell)}</th>' for cell in head)
+        cells = ''.join(f'<th scope="col">{escape(cell)}</th>' if cell else '<td></td>'
+                        for cell in head)
         lines = [f'<tr>{cells}</tr>']
         for index, row in enumerate(rows):
             names = ' '.join(name for name, chosen in (('strong', strong), ('first', first))
                              if index in chosen)
             cells = ''.join(f'<td>{_cell(cell)}</td>' for cell in row)
             lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
-        self._parts.append('<div class="wide" tabindex="0" role="region" aria-label="Table">'
+        self._tables += 1
+        self._parts.append('<div class="wide" tabindex="0" role="region" '
+                           f'aria-label="Table {self._tables}">'
                            f'<table>{"".join(lines)}</table></div>')
 
     def figure(self, picture: bytes, caption: str, kind: str = 'image/png') -> None:

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.optimize import minimize_scalar
 
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.load_transfer import GaitReactions
+from legged_dynamics.gait.reactions import GaitReactions
 from legged_dynamics.gait.sole_motion import SoleMotion
 from legged_dynamics.trials.plates import Plates
 
@@ -103,6 +103,12 @@ def _rms(values: np.ndarray) -> float:
 
 # Largest lag of the plates that is looked for [s].
 LARGEST_LAG = 0.05
+# A lag counts from this multiple of its standard deviation on: by chance once in 100 recordings.
+SIGNIFICANT = 2.6
+# Time over which the difference of the forces is correlated [s], each component by itself; with
+# it the deviation is the scatter of the lag between trials of one laboratory. And the shift by
+# which the curvature of the mismatch is taken [s].
+MISMATCH_MEMORY, BESIDE = 0.02, 0.01
 # Smallest differences that are reported: seconds, radians, part of the mass.
 SAID_LAG, SAID_ANGLE, SAID_MASS = 0.002, np.radians(1.0), 0.02
 # Standard deviation of the Gaussian that smooths the plates before clocks are compared [s].
@@ -130,6 +136,8 @@ class Alignment:
         Angle between the plates' up and the motion's.
     mass : float
         Mass of the person or robot by the plates, as a multiple of the model's.
+    lag_deviation : float [s]
+        Standard deviation of the lag.
 
     """
 
@@ -137,6 +145,12 @@ class Alignment:
     heading: float
     tilt: float
     mass: float
+    lag_deviation: float = np.nan
+
+    @property
+    def late(self) -> bool:
+        """Whether the clocks differ significantly, and by more than is worth reporting."""
+        return abs(self.lag) > max(SAID_LAG, SIGNIFICANT * self.lag_deviation)
 
 
 def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
@@ -160,7 +174,7 @@ def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
     valid = plates.valid & np.isfinite(truth).all(axis=1)
     if valid.sum() < 10:
         return Alignment(np.nan, np.nan, np.nan, np.nan)
-    lag = np.nan
+    lag = deviation = np.nan
     if force[valid, 2].std() > LEAST_CHANGE * weight:
         # The motion is low-passed, so the plates are smoothed before they are compared.
         smooth = gaussian_filter1d(truth[valid], SMOOTHING / dynamics.step, axis=0)
@@ -178,6 +192,13 @@ def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
             step = coarse[1] - coarse[0]
             lag = float(minimize_scalar(mismatch, bounds=(best - step, best + step),
                                         method='bounded').x)
+            # Least squares: the variance of an estimate is twice the mismatch over its curvature,
+            # by the number of independent samples.
+            least = mismatch(lag)
+            curvature = (mismatch(lag - BESIDE) + mismatch(lag + BESIDE) - 2.0 * least) / (
+                BESIDE ** 2)
+            independent = max(3.0 * inner.sum() * dynamics.step / MISMATCH_MEMORY, 1.0)
+            deviation = float(np.sqrt(2.0 * least / (independent * max(curvature, 1e-9))))
     later = plates_later(plates, dynamics.time, 0.0 if np.isnan(lag) else lag)
     truth = later.world_force(dynamics.foot_rotation).sum(axis=1)
     valid = later.valid & np.isfinite(truth).all(axis=1)
@@ -195,7 +216,7 @@ def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
                 heading = float(np.arctan2(cross, along))
     tilt = (float(np.linalg.norm((p - f)[:, :2].mean(axis=0)) / p[:, 2].mean())
             if len(p) and p[:, 2].mean() > 0.0 else np.nan)
-    return Alignment(lag, heading, tilt, mass)
+    return Alignment(lag, heading, tilt, mass, deviation)
 
 
 def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
@@ -296,11 +317,12 @@ def alignment_notes(alignment: Alignment) -> list[str]:
 
     """
     found, a = [], alignment
-    if abs(a.lag) > SAID_LAG:
-        found.append(f'The clock of the plates is {1e3 * abs(a.lag):.0f} ms '
+    if a.late:
+        found.append(f'The clock of the plates is {1e3 * abs(a.lag):.0f} ± '
+                     f'{1e3 * a.lag_deviation:.0f} ms '
                      f'{"behind" if a.lag > 0.0 else "ahead of"} that of the motion, by the sum '
-                     'of all forces. Nothing was shifted; the table of errors says what they are '
-                     'with the clocks together.')
+                     'of all forces. Curves and errors are compared with the clocks aligned; the '
+                     'table of errors also lists them as recorded.')
     if abs(a.heading) > 4.0 * SAID_ANGLE:
         found.append(f'The horizontal axes of the plates are turned by '
                      f'{np.degrees(a.heading):+.1f} deg about up against those of the motion.')

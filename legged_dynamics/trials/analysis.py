@@ -18,9 +18,11 @@ from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.gait.contact_timing import contact_timing, given_timing
 from legged_dynamics.gait.double_support import METHODS, DoubleSupport
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.load_transfer import GaitReactions
+from legged_dynamics.gait.reactions import GaitReactions
+from legged_dynamics.gait.required_wrench import without_noise
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import soles_of
 from legged_dynamics.model.feet import Foot
@@ -31,7 +33,6 @@ from legged_dynamics.recordings.file_formats import OPENSIM_TABLE, OSIM, format_
 from legged_dynamics.recordings.topics import input_topics, odometry_topic
 from legged_dynamics.resources import share_directory
 from legged_dynamics.trials.accuracy import (
-    SAID_LAG,
     Alignment,
     FootErrors,
     align,
@@ -130,6 +131,13 @@ class GaitResult:
     ground_velocity: np.ndarray | None = None
     bodies: dict[str, str] = field(default_factory=dict)
     model_file: str = ''
+
+    @property
+    def aligned_plates(self) -> Plates | None:
+        """True forces by the clock of the motion."""
+        if self.plates is None or self.alignment is None or not self.alignment.late:
+            return self.plates
+        return plates_later(self.plates, self.motion.time, self.alignment.lag)
 
     @property
     def stamps(self) -> np.ndarray:
@@ -314,19 +322,24 @@ def _solved(trial: _Trial, options: GaitOptions,
         dynamics = GaitInverseDynamics.of(model, subject.feet, motion, belt)
         alignment = align(dynamics, plates) if plates is not None and measured else None
     solver, moved = DoubleSupport(model, subject.feet, settings), soles_of(dynamics, settings)
-    reactions = solver.share(dynamics, contact, options.method, guess, moved)
+    timing = (contact_timing(dynamics, settings, moved) if contact is None
+              else given_timing(contact, dynamics))
+    dynamics = without_noise(dynamics, timing.contact, settings)
+    if contact is None:     # the smoothed centre of pressure times steps better
+        timing = contact_timing(dynamics, settings, moved)
+    reactions = solver.share(dynamics, timing, options.method, guess, moved)
     notes += slope_notes(floor_slope(dynamics, moved, reactions.contact))
     errors: dict[str, FootErrors] = {}
     together = None
     if plates is not None and alignment is not None:
         notes += alignment_notes(alignment)
         errors[options.method] = foot_errors(reactions, plates)
-        if abs(alignment.lag) > SAID_LAG:
+        if alignment.late:
             together = foot_errors(reactions, plates_later(plates, motion.time, alignment.lag))
         for method in METHODS if options.compare else ():
             if method not in errors and method != 'guess':
                 errors[method] = foot_errors(
-                    solver.share(dynamics, reactions.contact, method, moved=moved), plates)
+                    solver.share(dynamics, timing, method, moved=moved), plates)
     notes = [*subject.notes, *trial.notes, *notes]
     if not reactions.supported.all():
         notes.append(f'In {(~reactions.supported).sum()} of {len(motion)} samples something else '
@@ -335,6 +348,7 @@ def _solved(trial: _Trial, options: GaitOptions,
     if options.cutoff is not None:
         notes.append(f'Poses are low-passed at {options.cutoff:g} Hz; the first and last '
                      f'{0.5 / options.cutoff:.2f} s suffer from the ends of the filter.')
+    notes.append(_smoothing_note(dynamics))
     silent = (~reactions.contact.any(axis=1)).sum()
     if silent:
         notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
@@ -342,6 +356,13 @@ def _solved(trial: _Trial, options: GaitOptions,
                         options.method, origin, plates, errors, notes, dynamics, alignment,
                         together, belt, subject.bodies, options.urdf)
     return result, subject.description
+
+
+def _smoothing_note(dynamics: GaitInverseDynamics) -> str:
+    taken = np.sqrt(np.mean(dynamics.noise[:, :3] ** 2, axis=0)) * np.ones(3)
+    return (f'Of the force that the motion requires, {taken[2]:.0f} N rms vertically, '
+            f'{taken[0]:.0f} along x and {taken[1]:.0f} along y were taken for noise of the '
+            'motion (settings motion.*); the root residual holds them.')
 
 
 def _belt(trial: _Trial, options: GaitOptions) -> tuple[np.ndarray | None, list[str]]:

@@ -236,7 +236,7 @@ def gait_cycles(result: GaitResult) -> GaitCycles:
         return GaitCycles([], phase, [])
     by_foot = {i: [stride for stride in found if stride.foot == i] for i in range(len(r.feet))}
     kilograms, curves = model.total_mass, []
-    measured = _measured_effort(result)
+    measured = measured_effort(result)
 
     def add(quantity: str, name: str, unit: str, foot: int, values: np.ndarray,
             plates: np.ndarray | None = None) -> None:
@@ -247,10 +247,10 @@ def gait_cycles(result: GaitResult) -> GaitCycles:
                                     motion.time, plates, by_foot[foot])))
 
     turned, truth = _walking_axes(result, r.force), None
-    if result.plates is not None and result.plates.valid.any():
+    plates = result.aligned_plates
+    if plates is not None and plates.valid.any():
         truth = _walking_axes(result, np.where(
-            result.plates.valid[:, None, None],
-            result.plates.world_force(r.foot_rotation), np.nan))
+            plates.valid[:, None, None], plates.world_force(r.foot_rotation), np.nan))
     for i, foot in enumerate(r.feet):
         for k, quantity in enumerate(FORCES):
             add(quantity, foot, 'N/kg', i, turned[:, i, k] / kilograms,
@@ -260,11 +260,11 @@ def gait_cycles(result: GaitResult) -> GaitCycles:
         slides = joint.kind == 'prismatic'
         scale, unit = (1e3, 'mm') if slides else (np.degrees(1.0), 'deg')
         effort = r.joint_effort[:, k] / kilograms
-        plates = None if measured is None else measured[:, k] / kilograms
+        by_plates = None if measured is None else measured[:, k] / kilograms
         add(ANGLE, joint.name, unit, own, scale * motion.position[:, k])
-        add(MOMENT, joint.name, 'N/kg' if slides else 'N m/kg', own, effort, plates)
+        add(MOMENT, joint.name, 'N/kg' if slides else 'N m/kg', own, effort, by_plates)
         add(POWER, joint.name, 'W/kg', own, effort * motion.velocity[:, k],
-            None if plates is None else plates * motion.velocity[:, k])
+            None if by_plates is None else by_plates * motion.velocity[:, k])
     return GaitCycles(found, phase, curves)
 
 
@@ -281,15 +281,29 @@ def _feet_of_joints(result: GaitResult) -> dict[int, int]:
     return found
 
 
-def _measured_effort(result: GaitResult) -> np.ndarray | None:
-    """Return joint efforts under the plates' forces, (n, nv); NaN where not all are known."""
-    if result.plates is None or not result.plates.valid.any():
+def measured_effort(result: GaitResult) -> np.ndarray | None:
+    """
+    Return joint efforts under the plates' forces, by the clock of the motion.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+
+    Returns
+    -------
+    (n, nv) array or None [N m or N]
+        NaN where not all forces are known; None without plates that measure moments.
+
+    """
+    plates = result.aligned_plates
+    if plates is None or not plates.valid.any():
         return None
     r = result.reactions
-    wrench = result.plates.wrench_in_feet(r.foot_position, r.foot_rotation)
+    wrench = plates.wrench_in_feet(r.foot_position, r.foot_rotation)
     if wrench is None:
         return None
-    known = result.plates.valid & np.isfinite(wrench).all(axis=(1, 2))
+    known = plates.valid & np.isfinite(wrench).all(axis=(1, 2))
     effort = result.dynamics.joint_efforts(np.nan_to_num(wrench))
     return np.where(known[:, None], effort, np.nan)
 
@@ -358,7 +372,8 @@ def peaks_table(result: GaitResult, cycles: GaitCycles) -> Table:
     """
     Return maxima and minima of mean forces, moments and powers by side, and their symmetry.
 
-    The symmetry index is the difference of right and left over their mean, in percent.
+    The symmetry index is the difference of right and left over their mean, in percent; in brackets
+    where it is below its 95 % error.
 
     Parameters
     ----------
@@ -373,6 +388,7 @@ def peaks_table(result: GaitResult, cycles: GaitCycles) -> Table:
 
     """
     rows, kinds = [], (FORCES[2], FORCES[0], MOMENT, POWER)
+    doubt = _symmetry_error(result)
     for kind in kinds:
         curves = {curve.name: curve for curve in cycles.of(kind)}
         scale = max((float(np.abs(curve.mean).max()) for curve in curves.values()), default=0.0)
@@ -389,7 +405,7 @@ def peaks_table(result: GaitResult, cycles: GaitCycles) -> Table:
                 whole = plates is not None and np.isfinite(plates).mean() > 0.9
                 rows.append((
                     f'{kind}, {name.replace("_", " ")}', what, f'{pair[0]:.2f}',
-                    f'{pair[1]:.2f}' if len(pair) > 1 else '-', _symmetry(pair),
+                    f'{pair[1]:.2f}' if len(pair) > 1 else '-', _symmetry(pair, doubt),
                     f'{float(pick(plates[np.isfinite(plates)])):.2f}'
                     if whole and plates is not None else '-', curve.unit))
     return Table(f'Mean over the {cycles.phase}: peaks by side', (
@@ -397,10 +413,23 @@ def peaks_table(result: GaitResult, cycles: GaitCycles) -> Table:
         rows)
 
 
-def _symmetry(pair: list[float]) -> str:
+def _symmetry_error(result: GaitResult) -> float:
+    """Return the 95 % error of a symmetry index by that of the vertical forces [%]."""
+    r = result.reactions
+    vertical, deviation = r.force[..., 2][r.contact], r.deviation[..., 2][r.contact]
+    mean = float(vertical.mean()) if vertical.size else 0.0
+    if mean <= 0.0:
+        return np.inf
+    # Both sides err, by as much and independently.
+    return float(100.0 * 1.96 * np.sqrt(2.0 * np.mean(deviation ** 2)) / mean)
+
+
+def _symmetry(pair: list[float], error: float) -> str:
+    """Return the symmetry index of right and left, in brackets where it is below its error."""
     if len(pair) < 2 or pair[0] * pair[1] <= 0.0:
         return '-'
-    return f'{100.0 * (pair[0] - pair[1]) / (0.5 * (pair[0] + pair[1])):+.0f}'
+    index = 100.0 * (pair[0] - pair[1]) / (0.5 * (pair[0] + pair[1]))
+    return f'{index:+.0f}' if abs(index) > error else f'({index:+.0f})'
 
 
 def _mean(values: object, digits: int) -> str:

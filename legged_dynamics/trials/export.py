@@ -54,6 +54,8 @@ def table_of(result: GaitResult) -> dict[str, np.ndarray]:
         add(foot, ('_contact',), r.contact[:, i])
         add(foot, wrench, r.wrench[:, i])
         add(f'{foot}_world', wrench[:3], r.force[:, i])
+        add(f'{foot}_world', tuple(f'{name}_sd' for name in wrench[:3]), r.deviation[:, i])
+        add(foot, ('_contact_probability',), r.probability[:, i])
         add(f'{foot}_cop', ('_x', '_y', '_z'), r.center_of_pressure[:, i])
     add('root', wrench, r.root_residual)
     add('supported', ('',), r.supported)
@@ -66,10 +68,12 @@ def write_csv(result: GaitResult, path: Path) -> None:
 
     ``<joint>`` is the torque or force of muscles or motors [N m or N];
     ``<foot>_fx .. _mz`` the wrench of the ground on the foot, in the foot's axes about its
-    frame's origin [N, N m]; ``<foot>_world_fx ..`` its force in world axes; ``<foot>_cop_x ..``
-    its centre of pressure in the world [m], nan without load; ``<foot>_contact`` 1 on the ground;
-    ``root_..`` what no foot can explain, in world axes about the base's origin; ``supported`` 0
-    where something other than the feet must carry load.
+    frame's origin [N, N m]; ``<foot>_world_fx ..`` its force in world axes, and
+    ``<foot>_world_fx_sd ..`` the standard deviations of that; ``<foot>_cop_x ..`` its centre of
+    pressure in the world [m], nan without load; ``<foot>_contact`` 1 on the ground, and
+    ``<foot>_contact_probability`` how likely that is; ``root_..`` what no foot can explain, in
+    world axes about the base's origin; ``supported`` 0 where something other than the feet must
+    carry load.
 
     Parameters
     ----------
@@ -118,8 +122,9 @@ def to_xarray(result: GaitResult) -> xarray.Dataset:
     """
     Return the result as a Dataset over time, foot, joint and axis (extra `tables`).
 
-    It holds force, moment, centre of pressure and contact of each foot, position, velocity and
-    effort of each joint, and the root residual, with units in the attributes.
+    It holds force with its covariance, moment, centre of pressure and contact of each foot,
+    position, velocity and effort of each joint, and the root residual, with units in the
+    attributes.
 
     Parameters
     ----------
@@ -137,6 +142,8 @@ def to_xarray(result: GaitResult) -> xarray.Dataset:
     axis, feet, joints = ['x', 'y', 'z'], list(r.feet), list(result.model.joint_names)
     entries = {
         'force': (('time', 'foot', 'axis'), r.force, 'N'),
+        'force_covariance': (('time', 'foot', 'axis', 'other_axis'), r.covariance, 'N^2'),
+        'contact_probability': (('time', 'foot'), r.probability, ''),
         'wrench_force': (('time', 'foot', 'axis'), r.wrench[..., :3], 'N'),
         'wrench_moment': (('time', 'foot', 'axis'), r.wrench[..., 3:], 'N m'),
         'center_of_pressure': (('time', 'foot', 'axis'), r.center_of_pressure, 'm'),

@@ -37,6 +37,7 @@ from legged_dynamics.trials.cycles import (
     POWER,
     GaitCycles,
     gait_cycles,
+    measured_effort,
     peaks_table,
     steps_table,
     without_side,
@@ -46,6 +47,8 @@ from legged_dynamics.trials.cycles import (
 # Figures: forces, balance, centres of pressure, joint torques.
 
 
+# Standard deviations on either side that hold 95 % of normal errors.
+COVERED = 1.96
 # Joints drawn at most: those with the largest torques.
 MOST_JOINT_CURVES = 12
 # Soles drawn at most for each foot.
@@ -67,6 +70,9 @@ def _draw_foot_forces(result: GaitResult) -> Figure:
                 style.line(axes, time, truth[:, i, k], color=style.TRUTH, linewidth=2.2,
                            label='measured')
             style.line(axes, time, r.force[:, i, k], color=_color(i), label=result.method)
+            bar = COVERED * r.deviation[:, i, k]
+            axes.fill_between(time, r.force[:, i, k] - bar, r.force[:, i, k] + bar,
+                              color=_color(i), alpha=0.2, linewidth=0.0)
             style.dress(axes, x='time [s]' if i == len(r.feet) - 1 else '',
                         y=f'{foot} [N]' if k == 0 else '',
                         title=f'$f_{axis}$, world axes' if i == 0 else '')
@@ -143,10 +149,11 @@ def _draw_joint_torques(result: GaitResult) -> Figure:
 
 
 def _truth(result: GaitResult) -> np.ndarray | None:
-    if result.plates is None:
+    plates = result.aligned_plates
+    if plates is None:
         return None
-    force = result.plates.world_force(result.reactions.foot_rotation)
-    return np.where(result.plates.valid[:, None, None], force, np.nan)
+    force = plates.world_force(result.reactions.foot_rotation)
+    return np.where(plates.valid[:, None, None], force, np.nan)
 
 
 def _color(index: int) -> str:
@@ -286,7 +293,8 @@ def doubts(result: GaitResult) -> list[str]:
     if not r.contact.any():
         found.append('no foot is ever on the ground: is the floor level, are the feet those of '
                      'the model?')
-    rest = float(np.sqrt(np.mean(r.root_residual[:, :3] ** 2) * 3.0)) / result.weight
+    unexplained = r.root_residual - result.dynamics.noise
+    rest = float(np.sqrt(np.mean(unexplained[:, :3] ** 2) * 3.0)) / result.weight
     if rest > LARGEST_RESIDUAL:
         found.append(f'{100.0 * rest:.0f} % of the weight remain that no foot explains: mass, '
                      'contacts or friction are wrong, or something else pushes')
@@ -295,6 +303,38 @@ def doubts(result: GaitResult) -> list[str]:
         found.append(f'in {100.0 * borne:.0f} % of the samples something else than the feet bears '
                      'load')
     return found
+
+
+def moment_error(result: GaitResult) -> tuple[str, float, float] | None:
+    """
+    Return the error of the legs' joint moments against those under the plates' forces.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    tuple or None
+        The joint that errs most, the rms error of all joints between base and feet, and that of
+        this joint [N m]; None without plates that measure moments.
+
+    """
+    measured = measured_effort(result)
+    if measured is None:
+        return None
+    model = result.model
+    legs = sorted({body - 1 for foot in result.reactions.feet
+                   for body in model.chain(model.frame(foot).body) if body > 0})
+    hinges = [k for k in legs if model.joints[k].kind != 'prismatic']
+    known = np.isfinite(measured).all(axis=1)
+    if not hinges or not known.any():
+        return None
+    square = np.mean((result.reactions.joint_effort - measured)[known][:, hinges] ** 2, axis=0)
+    worst = int(np.argmax(square))
+    return (model.joint_names[hinges[worst]], float(np.sqrt(square.mean())),
+            float(np.sqrt(square[worst])))
 
 
 def verdict(result: GaitResult) -> tuple[str, bool]:
@@ -314,35 +354,37 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
         Whether force plates were there to compare with.
 
     """
-    error = result.errors.get(result.method)
+    error = result.together or result.errors.get(result.method)
     if error is not None:
-        text = (f'Error of the vertical force on a loaded foot, against the plates: '
-                f'{error.vertical:.0f} N rms, {100.0 * error.vertical / result.weight:.1f} % of '
-                'the weight')
+        text = (f'Error against the plates: {error.vertical:.0f} N rms of the vertical force on a '
+                f'loaded foot, {100.0 * error.vertical / result.weight:.1f} % of the weight')
         if np.isfinite(error.double) and np.isfinite(error.single):
             text += f' ({error.single:.0f} N alone, {error.double:.0f} N with several feet down)'
+        moment = moment_error(result)
+        if moment is not None:
+            text += (f', and {moment[1]:.1f} N m rms of the joint moments of the legs, most at '
+                     f'{moment[0]} ({moment[2]:.1f} N m)')
         if result.together is not None and result.alignment is not None:
-            lag, then = 1e3 * abs(result.alignment.lag), result.together.vertical
-            text += (f'; {then:.0f} N with the clock of the plates shifted by {lag:.0f} ms'
-                     if then < error.vertical else
-                     f'. A shift of the clock of the plates by {lag:.0f} ms, which the landings '
-                     f'suggest, does not make it smaller ({then:.0f} N)')
+            text += (f'. The clock of the plates was put right by '
+                     f'{1e3 * abs(result.alignment.lag):.0f} ms; as recorded the force errs by '
+                     f'{result.errors[result.method].vertical:.0f} N')
         return f'{text}.', True
     r = result.reactions
     loads = ', '.join(f'{foot} {r.force[r.contact[:, i], i, 2].mean():.0f} N'
                       for i, foot in enumerate(r.feet) if r.contact[:, i].any())
     return (f'Mean load while on the ground: {loads or "none"}; weight {result.weight:.0f} N. '
-            'There are no force plates to compare with. For scale: in three trials of one '
-            'person in motion capture such forces erred by 4 % of the weight in the two walks '
-            'and by 12 % in the jump; other people, robots and laboratories may differ.', False)
+            'There are no force plates to compare with; the standard deviations of the forces, '
+            f'{np.sqrt(np.mean(r.deviation[r.contact][:, 2] ** 2)):.0f} N rms vertically, are '
+            'those of people on force plates.', False)
 
 
 # -------------------------------------------------------------------------------------------------
 
 FIGURES = {
     'forces': ('Forces on the feet', _draw_foot_forces,
-               'Force of the ground on each foot, world axes. Shaded: contact. Grey: measured, '
-               'where all contacts are.'),
+               'Force of the ground on each foot, world axes, with the range that should hold '
+               '95 % of measurements. Grey shade: contact. Grey line: measured, where all '
+               'contacts are.'),
     'balance': ('Balance', _draw_balance,
                 'Above: vertical force of all feet. Below: force and moment at the base that no '
                 'foot can give without pulling, slipping or pressing beside its sole; world axes, '
@@ -352,7 +394,8 @@ FIGURES = {
                  'of stance. x forward.'),
     'torques': ('Joint torques', _draw_joint_torques,
                 'What muscles or motors deliver, of the joints that need most.')}
-CHARTS = ('Force of the ground on each foot, world axes; grey: measured, where all contacts are. '
+CHARTS = ('Force of the ground on each foot, world axes; dashed: the range that should hold 95 % '
+          'of measurements; grey: measured, where all contacts are. '
           'Drag to zoom, double click to see all, click on a name to hide it.')
 MOST_JOINTS, MOST_CYCLES = 8, 5
 CYCLES = ('From one landing of a foot to its next one. Means of all whole strides, per kilogram '
@@ -447,7 +490,8 @@ def _cycles_sections(result: GaitResult, cycles: GaitCycles) -> list[ReportSecti
     return [ReportSection(f'Over the {cycles.phase}', [
         CYCLES if cycles.phase == CYCLE else STANCES, steps_table(result, cycles),
         *(ChartRow(charts, 'percent') for charts in (forces, *joints)),
-        f'{peaks.title}. The symmetry index is the difference of right and left over their mean.',
+        f'{peaks.title}. The symmetry index is the difference of right and left over their mean; '
+        'in brackets where the error of the forces may be all of it.',
         peaks])]
 
 
@@ -483,14 +527,16 @@ def _force_charts(result: GaitResult) -> list[Chart]:
     """Return the charts of the feet's forces and of what no foot explains."""
     r, charts, measured = result.reactions, [], None
     if result.plates is not None and result.plates.valid.any():
-        measured = np.where(result.plates.valid[:, None, None],
-                            result.plates.world_force(r.foot_rotation), np.nan)
+        measured = _truth(result)
     for axis, title in ((2, 'Vertical force'), (0, 'Force along x'), (1, 'Force along y')):
         lines = []
         for i, foot in enumerate(r.feet):
             if measured is not None:
                 lines.append(Line(f'{foot}, measured', measured[:, i, axis], -1 - i % 2))
             lines.append(Line(foot, r.force[:, i, axis], i))
+            bar = COVERED * r.deviation[:, i, axis]
+            lines += [Line(f'{foot}, 95 % {end}', r.force[:, i, axis] + sign * bar, i, foot, True)
+                      for end, sign in (('low', -1.0), ('high', 1.0))]
         charts.append(Chart(title, 'N', result.motion.time, lines, 0.02 * result.weight,
                             height=330 if axis == 2 else 210))
     rest = np.linalg.norm(r.root_residual[:, :3], axis=1)

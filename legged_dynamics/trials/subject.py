@@ -21,7 +21,7 @@ from legged_dynamics.schema import read_parameter_file
 
 
 # Default low-pass of recorded poses [Hz]: slow human movement is filtered at 6, walking at 10.
-CUTOFF = 8.0
+CUTOFF = 10.0
 DETECTED = 'detected'
 # Edges of a sole that is not described [m]: front, back, left, right.
 SOLE = (0.13, -0.1, 0.04, -0.04)

@@ -165,7 +165,7 @@ class Validation:
 
     @property
     def trusted(self) -> bool:
-        """Whether forces are right within the limit, and the recording is enough to say so."""
+        """Whether forces are right within the limit."""
         return bool(self.accuracy) and max(self.accuracy.values()) <= self.limit
 
     @property
@@ -179,7 +179,9 @@ class Validation:
                         'than its URDF')
         begin = (f'forces on this robot are right to {how} of the weight' if self.trusted else
                  f'forces on this robot are not to be trusted: off by {how} of the weight')
-        return '; '.join([begin, *said[:4]])
+        lacking = ', '.join(one.partition(':')[0] for one in self.phases.missing)
+        limits = [f'as far as a recording without {lacking} tells'] if lacking else []
+        return '; '.join([begin, *said[:4], *limits])
 
 
 def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Measurement],
@@ -237,6 +239,9 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
     time = (stamps - stamps[0]) * 1e-9
     records = {'fused': run_estimator(model, config, settings, measurements)}
     contact = records['fused'].contact
+    # Before the first estimate, feet are where it finds them.
+    first = int(np.argmax(np.isfinite(records['fused'].force).all(axis=(1, 2))))
+    contact[:first] = contact[first]
     for name in ('base only', 'torque only'):
         records[name] = run_estimator(model, config, replace(settings, fusion=FUSIONS[name]),
                                       measurements, contact)
@@ -361,7 +366,7 @@ def _accuracy(model: RobotModel, config: RobotConfig, settings: EstimatorSetting
     accuracy, of_feet = {}, {}
     for part, where in (('standing', phases.standing), ('stepping', ~phases.standing)):
         inside = known & where[:, None]
-        if inside.sum() * period < 1.0:
+        if inside.any(axis=1).sum() * period < 1.0:
             continue
         total = np.where(inside, squares, 0.0).sum(axis=0) / np.maximum(inside.sum(axis=0), 1)
         each = np.sqrt(total + noise ** 2) * 100.0 / problem.weight

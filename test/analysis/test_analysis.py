@@ -96,7 +96,7 @@ def test_the_page_needs_nothing_beside_itself(walked):
     page.feed(html)
     assert not page.open
     loads = [load for load in page.loads if not load.startswith('#')]
-    # The vertical forces are a chart.
+    # Vertical forces and contacts are charts.
     assert len(loads) == len(FIGURES) - 2
     assert all(load.startswith('data:image/png;base64,') for load in loads)
     written = re.sub(r'base64,[A-Za-z0-9+/=]+|<script.*?</script>', '', html, flags=re.DOTALL)

@@ -127,9 +127,11 @@ def test_results_that_deserve_no_trust():
     n = 100
     reactions = SimpleNamespace(
         contact=np.ones((n, 2), bool), root_residual=np.zeros((n, 6)), feet=('a', 'b'),
-        supported=np.ones(n, bool), force=np.full((n, 2, 3), 300.0))
-    result = SimpleNamespace(reactions=reactions, errors={}, method='travelling', weight=600.0,
-                             together=None, alignment=None)
+        supported=np.ones(n, bool), force=np.full((n, 2, 3), 300.0),
+        deviation=np.full((n, 2, 3), 20.0))
+    result = SimpleNamespace(reactions=reactions,
+                             dynamics=SimpleNamespace(noise=np.zeros((1, 6))), errors={},
+                             method='travelling', weight=600.0, together=None, alignment=None)
     assert not gait.doubts(result)
     text, judged = gait.verdict(result)
     assert not judged and 'a 300 N, b 300 N' in text

@@ -3,6 +3,7 @@
 """Belts, clocks, level, heading and mass, planted into a walk whose truth is known."""
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter1d
 from test_gait_files import BASE, load_error, options, write_table, write_walk
 from walkers import DT, MASS, two_footed_walk
 
@@ -62,12 +63,27 @@ def test_the_clock_of_the_plates(lag):
     late.force[:] += rng.normal(0.0, 3.0, late.force.shape)
     found = align(dynamics(base=base), late)
     assert found.lag == pytest.approx(lag, abs=0.0015)
+    assert found.late == (lag != 0.0)
+    assert abs(found.lag - lag) < 3.0 * found.lag_deviation < 0.006
     said = ' '.join(alignment_notes(found))
     assert ('behind' in said) == (lag > 0.0) and ('ahead of' in said) == (lag < 0.0)
     together = plates_later(late, WALK.time, found.lag)
     np.testing.assert_allclose(together.force[20:-20, :, 0].sum(axis=1),
                                WALK.force[20:-20, :, 0].sum(axis=1), atol=25.0)
     assert not together.valid[:6].any()
+
+
+def test_a_lag_within_its_error_is_none():
+    """Plates and motion that differ by more than the lag are not shifted."""
+    rng = np.random.default_rng(3)
+    bob = 0.004 * np.sin(2.0 * np.pi * 1.8 * WALK.time)
+    motion = WALK.motion(base=WALK.base + np.outer(bob, [0.0, 0.0, 1.0]))
+    late = plates(0.004)
+    wander = gaussian_filter1d(rng.normal(0.0, 1.0, (len(WALK.time), 3)), 5, axis=0)
+    late.force[:, 0] += 60.0 * wander / wander.std(axis=0)
+    found = align(dynamics_of(motion), late)
+    assert found.lag_deviation > 0.003 and not found.late
+    assert not any('clock' in note for note in alignment_notes(found))
 
 
 def test_heading_tilt_and_mass_of_the_plates():

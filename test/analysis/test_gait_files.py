@@ -36,8 +36,12 @@ def write_walk(folder, time=None, joints=None, xyzw=(0.0, 0.0, 0.0, 1.0), sep=',
     return path, urdf
 
 
+# The walkers pass their load along a smooth curve, and people at a nearly constant rate.
+SETTINGS = {'transfer.step_cutoff': 2.0}
+
+
 def options(urdf, **more):
-    return GaitOptions(urdf=str(urdf), feet=FEET, cutoff=None, **more)
+    return GaitOptions(urdf=str(urdf), feet=FEET, cutoff=None, settings=SETTINGS, **more)
 
 
 def load_error(reactions):
@@ -64,7 +68,8 @@ def test_degrees_uneven_times_and_joints_left_out(tmp_path):
     path = write_table(tmp_path / 'uneven.csv', ['time', *BASE, *WALK.model.joint_names],
                        [time, at[1], np.tile([0.0, 0.0, 0.0, 1.0], (len(time), 1)), at[0]])
     urdf = write_walk(tmp_path)[1]
-    result, _ = analyse_gait(path, GaitOptions(urdf=str(urdf), feet=FEET, degrees=True))
+    result, _ = analyse_gait(path, GaitOptions(urdf=str(urdf), feet=FEET, degrees=True,
+                                              settings=SETTINGS))
     assert any('uneven' in note for note in result.notes)
     at_times = interpolated(result.motion.time, result.reactions.force[..., 2], WALK.time)
     error = (at_times - WALK.force[..., 2])[20:-20]
@@ -84,7 +89,7 @@ def test_the_command_writes_table_bag_and_report(tmp_path, capsys):
     path, urdf = write_walk(tmp_path)
     out = tmp_path / 'out'
     words = ['inverse-dynamics', str(path), '--urdf', str(urdf), '--feet', *FEET, '--cutoff', '0',
-             '-o', str(out)]
+             '-p', 'transfer.step_cutoff:=2.0', '-o', str(out)]
     assert main(words) == 0
     said = capsys.readouterr().out
     assert 'Feet (weight 589 N), contacts detected, off line' in said
@@ -101,7 +106,8 @@ def test_the_command_writes_table_bag_and_report(tmp_path, capsys):
     assert 'Joint torques' in page
 
     # What was written is a motion, a contact file and a guess again.
-    again, _ = analyse_gait(out / 'inverse_dynamics_bag', GaitOptions(feet=FEET, cutoff=None))
+    again, _ = analyse_gait(out / 'inverse_dynamics_bag', GaitOptions(feet=FEET, cutoff=None,
+                                                                       settings=SETTINGS))
     assert again.model.name == 'walker'
     written = np.array([again.reactions.wrench[:, i].T for i in range(2)])
     np.testing.assert_allclose(written, wrench, atol=1e-5 * MASS * GRAVITY)

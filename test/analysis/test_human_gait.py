@@ -18,19 +18,20 @@ from legged_dynamics.trials.subject import GaitOptions
 
 QUICK = GaitOptions(compare=False)
 # Newtons: all loaded samples, and those with both feet loaded.
-LIMITS = {'walking1': (23.0, 30.0), 'walkingTS1': (23.0, 30.0), 'squats1': (12.0, 12.0),
-          'static1': (12.0, 12.0), 'STS1': (25.0, 25.0), 'DJ1': (110.0, 110.0)}
+LIMITS = {'walking1': (21.0, 27.0), 'walkingTS1': (21.0, 27.0), 'squats1': (13.0, 13.0),
+          'static1': (12.0, 12.0), 'STS1': (24.0, 24.0), 'DJ1': (80.0, 80.0)}
 
 
 @pytest.mark.parametrize('kind', ['bag', 'bag_unfiltered'])
 @pytest.mark.parametrize('trial', LIMITS)
 def test_each_foot_bears_what_its_plate_says(trial, kind):
     result, _ = analyse_gait(PEOPLE / trial / kind, QUICK)
-    found = result.errors['travelling']
+    found = result.together or result.errors['travelling']      # with the clocks aligned
     vertical, double = LIMITS[trial]
     assert found.vertical < vertical and found.double < double
     assert found.pull >= -1e-9 * result.weight
-    assert found.agreement > (0.95 if trial == 'DJ1' else 0.97)
+    # Low-passed, a landing of 30 ms begins early and a take-off ends late.
+    assert found.agreement > (0.92 if trial == 'DJ1' else 0.97)
     assert found.count > 100
     if trial.startswith('walking'):
         assert found.fore_aft < 30.0

@@ -16,6 +16,7 @@ from legged_dynamics.reports.page import Chart, Line, Page
 NAMES = {'LF_FOOT': 'é', 'RF_FOOT': '<!--<script>', 'LH_FOOT': 'a,"b"'}
 
 
+@pytest.mark.slow
 def test_a_whole_report_of_a_robot_with_odd_names(tmp_path, monkeypatch):
     """On a terminal that knows ASCII only."""
     urdf, yaml = walk()[0], ROBOT.read_text()

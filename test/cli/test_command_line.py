@@ -63,7 +63,7 @@ def bag(tmp_path_factory):
     (['analyze', '/no/such/bag', '--start', '3', '--end', '2'], 'expected a range'),
     (['analyze', '/no/such/bag', '--truth', 'LF_FOOT'], "expected FOOT=TOPIC, got 'LF_FOOT'"),
     (['info', '/no/such.urdf'], 'cannot read the URDF'),
-    (['info', 'no_such_robot'], 'expected a robot that comes with the package (anymal_class'),
+    (['info', 'no_such_robot'], 'expected a robot that comes with the package (a2'),
     (['record', '--duration', '0'], 'expected a time above 0 s'),
     (['demo', '--robot', 'human', '-o', '/no'], 'expected a robot with a URDF beside'),
     (['demo', '--schedule', 'dance 3', '-o', '/no'], "expected a behaviour, got 'dance'"),

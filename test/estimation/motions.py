@@ -6,7 +6,7 @@ from robots import CONFIG
 
 from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics import BaseMotion, Motion
-from legged_dynamics.estimation import Measurement
+from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector
 
@@ -20,8 +20,14 @@ def quadruped(**parameters):
     """Return (model, config) of the 52 kg robot, with other parameters if given."""
     from legged_dynamics.schema import read_parameter_file
     path = CONFIG / 'robots' / 'anymal_class.yaml'
-    values = {**read_parameter_file(path), 'robot.joint_friction': [0.0], **parameters}
+    values = {**read_parameter_file(path), 'robot.joint_friction': [0.0],
+              'noise.effort_age': 0.0, **parameters}      # exact torques are of their instant
     return RobotModel.from_urdf(path.with_suffix('.urdf')), RobotConfig.from_parameters(values)
+
+
+def known_robot(model, config, settings=None):
+    """Return the estimator of a robot whose actuators are exactly as stated."""
+    return GroundReactionEstimator(model, config, {**(settings or {}), 'actuators.learn': False})
 
 
 class Scene:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from motions import QUIET, RATE, Scene, quadruped
+from motions import QUIET, RATE, Scene, known_robot, quadruped
 from scipy.signal import butter, lfilter, lfilter_zi
 
-from legged_dynamics.estimation import Fault, GroundReactionEstimator, Measurement, Mode
+from legged_dynamics.estimation import Fault, Measurement, Mode
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
 from legged_dynamics.model import Inertia, Joint, RobotConfig, RobotModel
 
@@ -21,7 +21,7 @@ MADE_UP_FOR = 1e-3
 
 def run(scene, count=40, settings=NO_FILTER, change=lambda m: m, contact=None):
     """Feed a scene's measurements; return the last estimate and the truth it describes."""
-    estimator = GroundReactionEstimator(scene.model, scene.config, settings)
+    estimator = known_robot(scene.model, scene.config, settings)
     for k in range(count):
         reaction = estimator.update(change(scene.measurement(k)), contact)
     return reaction, scene.truth(reaction.stamp_ns * 1e-9)[2]
@@ -78,7 +78,7 @@ def test_a_point_foot_gets_a_force_and_no_minimum_norm_wrench():
     from legged_dynamics.dynamics import inverse_dynamics
     still = np.zeros(3)
     tau = inverse_dynamics(model, Motion(q, still, still)).joint_effort - reach
-    estimator = GroundReactionEstimator(model, config, {'fusion': 'torque_only'})
+    estimator = known_robot(model, config, {'fusion': 'torque_only'})
     for k in range(30):
         r = estimator.update(Measurement(k * 2_000_000, q, still, tau, still,
                                          np.array([0, 0, 9.81]), np.array([0, 0, 0, 1.0])))
@@ -145,7 +145,7 @@ def test_in_free_fall_nothing_touches():
 def test_an_estimate_describes_the_sample_half_a_window_ago(half_window):
     scene = Scene(*quadruped(**QUIET))
     settings = {**NO_FILTER, 'derivative.half_window': half_window}
-    estimator = GroundReactionEstimator(scene.model, scene.config, settings)
+    estimator = known_robot(scene.model, scene.config, settings)
     for k in range(30):
         reaction = estimator.update(scene.measurement(k), [1] * 4)
         warm = k >= 2 * half_window
@@ -163,8 +163,8 @@ def test_an_estimate_describes_the_sample_half_a_window_ago(half_window):
 def test_forces_are_filtered_by_a_butterworth_low_pass():
     scene = Scene(*quadruped(**QUIET), motion=0.3)
     rng = np.random.default_rng(1)
-    smoothing = GroundReactionEstimator(scene.model, scene.config, {'force_filter.cutoff': 40.0})
-    plain = GroundReactionEstimator(scene.model, scene.config, NO_FILTER)
+    smoothing = known_robot(scene.model, scene.config, {'force_filter.cutoff': 40.0})
+    plain = known_robot(scene.model, scene.config, NO_FILTER)
     latest, smooth = [], []
     for k in range(60):
         m = scene.measurement(k)
@@ -184,7 +184,7 @@ def test_the_covariance_is_that_of_the_errors():
     scene = Scene(*quadruped(), motion=0.0)
     noise = scene.config.noise
     rng = np.random.default_rng(0)
-    estimator = GroundReactionEstimator(scene.model, scene.config, NO_FILTER)
+    estimator = known_robot(scene.model, scene.config, NO_FILTER)
     exact = scene.measurement(0)
     truth = scene.truth(0.0)[2].wrench[:, :3]
     normalised = []
@@ -228,12 +228,12 @@ def test_centre_of_pressure_and_net_wrench_balance_the_robot_at_rest():
 
 def test_same_measurements_same_bits():
     scene = Scene(*quadruped())
-    first, second = (GroundReactionEstimator(scene.model, scene.config) for _ in range(2))
+    first, second = (known_robot(scene.model, scene.config) for _ in range(2))
     for k in range(20):
         a, b = first.update(scene.measurement(k)), second.update(scene.measurement(k))
         assert a.data.tobytes() == b.data.tobytes()
     first.reset()
-    third = GroundReactionEstimator(scene.model, scene.config)
+    third = known_robot(scene.model, scene.config)
     for k in range(20):
         a, b = first.update(scene.measurement(k)), third.update(scene.measurement(k))
         assert a.data.tobytes() == b.data.tobytes()
@@ -244,8 +244,8 @@ def test_when_the_estimator_was_started_is_soon_forgotten():
     scene = Scene(*quadruped(), motion=0.0)
     measurements = [replace(scene.measurement(k), stamp_ns=10**18 + 2_000_000 * k + k % 3)
                     for k in range(1500)]
-    early = GroundReactionEstimator(scene.model, scene.config)
-    late = GroundReactionEstimator(scene.model, scene.config)
+    early = known_robot(scene.model, scene.config)
+    late = known_robot(scene.model, scene.config)
     for k, m in enumerate(measurements):
         a = early.update(m)
         if k >= 501:
@@ -269,7 +269,7 @@ def test_a_push_on_the_body_is_not_the_feet():
     scene = Scene(*quadruped(), motion=0.0)
     weight = scene.model.total_mass * 9.81
     push = np.array([0.1 * weight, 0.05 * weight, 0.0])
-    estimator = GroundReactionEstimator(scene.model, scene.config)
+    estimator = known_robot(scene.model, scene.config)
     for k in range(300):
         m = scene.measurement(k)
         if k >= 150:        # the same torques; the body accelerates as the push makes it
@@ -288,7 +288,7 @@ def test_a_payload_is_learned_and_not_put_into_squeeze():
     scene = Scene(*quadruped(), motion=0.0)
     extra = 0.1 * scene.model.total_mass
     up = scene.truth(0.0)[1].T @ [0.0, 0.0, 1.0]
-    estimator = GroundReactionEstimator(scene.model, scene.config)
+    estimator = known_robot(scene.model, scene.config)
     solver = scene.solver
     motion, _, solution = scene.truth(0.0)
     # The load sits in the base's origin: feet carry what they did and an even share of it.
@@ -313,7 +313,7 @@ def test_a_payload_is_learned_and_not_put_into_squeeze():
 
 def test_a_refused_measurement_leaves_no_trace():
     scene = Scene(*quadruped())
-    clean, disturbed = (GroundReactionEstimator(scene.model, scene.config) for _ in range(2))
+    clean, disturbed = (known_robot(scene.model, scene.config) for _ in range(2))
     for k in range(20):
         m = scene.measurement(k)
         if k > 5:
@@ -336,14 +336,14 @@ def test_a_refused_measurement_leaves_no_trace():
 ])
 def test_what_does_not_fit_is_named(field, value, message):
     scene = Scene(*quadruped())
-    estimator = GroundReactionEstimator(scene.model, scene.config)
+    estimator = known_robot(scene.model, scene.config)
     with pytest.raises(MeasurementError, match=message):
         estimator.update(replace(scene.measurement(0), **{field: value}))
 
 
 def test_time_that_stands_still_jumps_back_or_leaps():
     scene = Scene(*quadruped())
-    estimator = GroundReactionEstimator(scene.model, scene.config)
+    estimator = known_robot(scene.model, scene.config)
     for k in range(10):
         estimator.update(scene.measurement(k))
     with pytest.raises(MeasurementError, match='expected a stamp later than the last one'):
@@ -361,7 +361,7 @@ def test_time_that_stands_still_jumps_back_or_leaps():
 def test_nothing_published_is_ever_nan():
     """Whatever is missing or broken, wrenches, contact and geometry stay finite."""
     scene = Scene(*quadruped())
-    estimator = GroundReactionEstimator(scene.model, scene.config)
+    estimator = known_robot(scene.model, scene.config)
     rng = np.random.default_rng(0)
     modes = set()
     for k in range(300):
@@ -401,15 +401,15 @@ def test_results_are_read_only():
 ])
 def test_wrong_settings_are_refused(settings, message):
     with pytest.raises(ConfigurationError, match=message):
-        GroundReactionEstimator(*quadruped(), settings)
+        known_robot(*quadruped(), settings)
 
 
 def test_robots_that_cannot_be_estimated_are_refused():
     model, config = quadruped()
     with pytest.raises(ConfigurationError, match='expected at least one foot link, got none'):
-        GroundReactionEstimator(model, RobotConfig.from_parameters({}))
+        known_robot(model, RobotConfig.from_parameters({}))
     with pytest.raises(UnknownNameError, match='foot'):
-        GroundReactionEstimator(model, RobotConfig.from_parameters({'robot.feet': ['paw']}))
+        known_robot(model, RobotConfig.from_parameters({'robot.feet': ['paw']}))
 
 
 def test_covariance_of_an_unknown_foot_lists_the_feet():
@@ -425,7 +425,7 @@ def test_torques_that_are_older_than_their_sample_are_taken_from_a_later_one(hal
     age = periods / RATE
     late = Scene(*quadruped(**QUIET, **{'noise.effort_age': age}))
     settings = {**NO_FILTER, 'derivative.half_window': half_window, 'ground.limits': 'none'}
-    exact, told, untold = (GroundReactionEstimator(s.model, s.config, settings)
+    exact, told, untold = (known_robot(s.model, s.config, settings)
                            for s in (scene, late, scene))
     found = {}
     for k in range(40):
@@ -442,5 +442,5 @@ def test_torques_that_are_older_than_their_sample_are_taken_from_a_later_one(hal
 @pytest.mark.parametrize('half_window', [0, 3])
 def test_torques_of_a_sample_that_is_not_there_are_refused(half_window):
     with pytest.raises(ConfigurationError, match='noise.effort_age: expected at least'):
-        GroundReactionEstimator(*quadruped(**{'noise.effort_age': -0.009}),
+        known_robot(*quadruped(**{'noise.effort_age': -0.009}),
                                 {'derivative.half_window': half_window})

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from motions import QUIET, Scene, quadruped
+from motions import QUIET, Scene, known_robot, quadruped
 from robots import golden
 
 from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics import BaseMotion, Motion, frame_jacobian, frame_poses
-from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
+from legged_dynamics.estimation import LegOdometry, Measurement
 from legged_dynamics.model import PointFoot, RobotConfig, RobotModel
 from legged_dynamics.spatial.rotations import rotation_from_vector, skew
 
@@ -73,7 +73,7 @@ def test_exact_measurements_give_force_and_moment_of_each_blade(seed):
              for foot, w in zip(skater.config.feet, skater.truth.wrench)]
     assert np.abs(about)[:, 1].max() > 1.0           # the truth presses off the middles
     assert np.abs(about)[:, [0, 2]].max() < 1e-9     # and is what a line can bear
-    estimator = GroundReactionEstimator(skater.bare, skater.config, {'force_filter.cutoff': 0.0})
+    estimator = known_robot(skater.bare, skater.config, {'force_filter.cutoff': 0.0})
     for k in range(40):
         reaction = estimator.update(skater.measurement(k), (True, True))
     np.testing.assert_allclose(reaction.raw_wrench, skater.truth.wrench,
@@ -94,7 +94,7 @@ def test_exact_measurements_give_force_and_moment_of_each_blade(seed):
 def test_blades_are_found_to_stand_by_torque_and_without():
     skater = Skater(2)
     for settings in ({}, {'fusion': 'base_only'}):
-        estimator = GroundReactionEstimator(skater.bare, skater.config, settings)
+        estimator = known_robot(skater.bare, skater.config, settings)
         for k in range(200):
             reaction = estimator.update(skater.measurement(k))
         assert reaction.contact.all()
@@ -162,7 +162,7 @@ def test_a_quadruped_on_short_skids_that_moves(seed):
     """
     skids = {'robot.foot_type': 'line', 'robot.sole': [0.01, -0.01, 0.0, 0.0]}
     scene = Scene(*quadruped(**QUIET, **skids), seed=seed)
-    estimator = GroundReactionEstimator(scene.model, scene.config, {'force_filter.cutoff': 0.0})
+    estimator = known_robot(scene.model, scene.config, {'force_filter.cutoff': 0.0})
     for k in range(40):
         reaction = estimator.update(scene.measurement(k), (True,) * 4)
     truth, weight = scene.truth(reaction.stamp_ns * 1e-9)[2], 9.81 * scene.model.total_mass

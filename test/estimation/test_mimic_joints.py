@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from motions import QUIET, Scene, quadruped
+from motions import QUIET, Scene, known_robot, quadruped
 from robots import CONFIG
 
-from legged_dynamics.estimation import GroundReactionEstimator, Mode
+from legged_dynamics.estimation import Mode
 from legged_dynamics.model import RobotModel
 
 URDF = (CONFIG / 'robots' / 'anymal_class.urdf').read_text()
@@ -49,7 +49,7 @@ def test_forces_are_found_through_a_mimic(legs):
     model = with_mimics(*legs)
     assert len(model.mimics.joints) == len(legs)
     scene = FollowingScene(model, config, seed=1)
-    estimator = GroundReactionEstimator(model, config)
+    estimator = known_robot(model, config)
     for k in range(30):
         reaction = estimator.update(scene.measurement(k), [True] * 4)
     truth = scene.truth(reaction.stamp_ns * 1e-9)[2].wrench

@@ -13,6 +13,7 @@ from legged_dynamics.middleware.discovery import (
     cyclone_configuration,
     discovery_range,
     domain_id,
+    fast_dds_environment,
 )
 
 
@@ -100,3 +101,18 @@ def test_no_backend_is_explained(monkeypatch, installed, wanted, text):
     monkeypatch.setattr(runner, 'find_spec', lambda name: name in installed or None)
     with pytest.raises(MiddlewareError, match=text):
         runner.choose_backend({runner.CHOICE: wanted})
+
+
+def test_fast_dds_gets_a_profile_of_its_version_unless_the_user_has_one(tmp_path):
+    """Version 2 spells the period of heartbeats otherwise than 3, and each reads its own file."""
+    found = fast_dds_environment(tmp_path, {})
+    assert set(found) == {'FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE'}
+    space = '{http://www.eprosima.com}'
+    for variable, tag in (('FASTRTPS_DEFAULT_PROFILES_FILE', 'heartbeatPeriod'),
+                          ('FASTDDS_DEFAULT_PROFILES_FILE', 'heartbeat_period')):
+        root = ElementTree.parse(found[variable]).getroot()
+        (period,) = root.iter(f'{space}{tag}')
+        assert [int(part.text) for part in period] == [0, 20_000_000]
+        assert [entry.text for entry in root.iter(f'{space}address')] == ['127.0.0.1']
+    own = {'FASTRTPS_DEFAULT_PROFILES_FILE': '/my.xml'}
+    assert set(fast_dds_environment(tmp_path, own)) == {'FASTDDS_DEFAULT_PROFILES_FILE'}

@@ -1,6 +1,8 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A robot whose controller dies, leaves or gets company, with the watchdog before its motors."""
+import re
+
 import numpy as np
 import pytest
 from fault_bench import FaultBench
@@ -240,3 +242,94 @@ def test_a_shutdown_does_not_wait_for_time_that_has_ended():
     assert looks * 0.1 > STANDSTILL and looks > CALLS
     shutdown.reset()
     assert not shutdown.begun
+
+
+def test_each_start_of_a_controller_has_an_identity_of_its_own(bench):
+    seen = {bench.node.efforts._owner}
+    for _ in range(3):
+        bench.node.deactivate()
+        bench.node.activate()
+        seen.add(bench.node.efforts._owner)
+    assert len(seen) == 4
+    assert all(re.fullmatch('workspace_controller@[0-9a-f]{16}', name) for name in seen)
+
+
+def test_what_is_done_and_why_is_published_with_a_stamp(standing):
+    heard = {node: standing.bus.watch('diagnostic_msgs/msg/DiagnosticArray', f'/{node}/safety')
+             for node in ('effort_watchdog', 'workspace_controller')}
+    standing.run(0.3)
+    for messages in heard.values():
+        assert len(messages) in (2, 3, 4)       # ten times a second
+        assert convert.stamp_ns(messages[-1].header.stamp) > standing.bus.now_ns - 150_000_000
+    values = {pair.key: pair.value for pair in heard['workspace_controller'][-1].status[0].values}
+    assert values['state'] == 'active' and values['identity'] == standing.node.efforts._owner
+    standing.kill()
+    standing.run(0.3)
+    states = [{pair.key: pair.value for pair in message.status[0].values}
+              for message in heard['effort_watchdog']]
+    assert [state for state in ('forwarding', 'holding', 'sitting')
+            if state in {one['state'] for one in states}] == ['forwarding', 'holding', 'sitting']
+    assert 'is silent' in states[-1]['cause']
+
+
+def test_who_publishes_past_the_watchdog_is_named(standing):
+    standing.strangers = [standing.stranger.create_publisher(
+        DIALECT.message('std_msgs/msg/Float64MultiArray'), '/effort_controller/commands',
+        DIALECT.qos.reliable(1))]
+    standing.run(0.6)
+    assert status(standing, 'motors') == (
+        ERROR, 'others publish past the watchdog to the motors: /stranger')
+    standing.heal()
+    standing.run(0.6)
+    assert 'motors' not in standing.watchdog.component._judge(standing.bus.now_ns)
+
+
+def test_a_watchdog_that_falls_silent_is_named_by_the_controller(standing):
+    report = standing.watchdog.component._report
+    publisher, report._publisher = report._publisher, Nothing()
+    standing.run(0.7)
+    level, text = standing.node.judge(standing.bus.now_ns)['watchdog']
+    assert level == ERROR and '/effort_watchdog has been silent' in text and 'killed' in text
+    report._publisher = publisher
+    standing.run(0.2)
+    assert standing.node.judge(standing.bus.now_ns)['watchdog'][0] == OK
+    standing.watchdog.component.deactivate()
+    standing.bus.spin()
+    assert 'is not active' in standing.node.judge(standing.bus.now_ns)['watchdog'][1]
+
+
+def test_a_watchdog_started_anew_takes_over_from_motors_with_torque(standing):
+    component, parameters = standing.watchdog.component, (
+        standing.watchdog.component.common.parameters)
+    before, parameters['watchdog.take_over'] = parameters['watchdog.take_over'], 'always'
+    try:
+        component.watchdog.reset()      # as a new process: it knows nothing
+        component._take_over(component.watchdog)
+        standing.run(0.2)               # the controller is still there
+        assert component.watchdog.state.name == 'FORWARDING' and standing.stands()
+        standing.kill()
+        component.watchdog.reset()
+        component._take_over(component.watchdog)
+        standing.run(0.3)
+        assert component.watchdog.state.name == 'HOLDING' and standing.stands()
+        speeds = []
+        while component.watchdog.state.name != 'LATCHED':
+            standing.run(0.02)
+            speeds.append(abs(standing.robot.data.qvel[2]))
+        assert max(speeds) < 0.8 and not standing.commands[-1][1].any()
+    finally:
+        parameters['watchdog.take_over'] = before
+
+
+def test_one_bad_joint_does_not_drop_the_robot(standing):
+    def spoil(message):
+        message.position[2] = float('nan')
+        return message
+    standing.joints.change = spoil
+    speeds = []
+    for _ in range(200):
+        standing.run(0.02)
+        speeds.append(-standing.robot.data.qvel[2])
+    # A limp robot hits the ground at 2.3 m/s.
+    assert max(speeds) < 1.7 and 'LF_KFE' in standing.texts()
+    standing.heal()

@@ -115,6 +115,30 @@ def clocks(ours, theirs):
     return spoil
 
 
+def drifting_imu(rate):
+    """Gyro and orientation agree that the base turns; it does not."""
+    def spoil(bench):
+        began = bench.bus.now_ns
+
+        def change(message):
+            half = 0.5e-9 * rate * (bench.bus.now_ns - began)
+            o, s, c = message.orientation, np.sin(half), np.cos(half)
+            o.x, o.y, o.z, o.w = (c * o.x + s * o.w, c * o.y + s * o.z, c * o.z - s * o.y,
+                                  c * o.w - s * o.x)
+            message.angular_velocity.x += rate
+            return message
+        bench.imu.change = change
+    return spoil
+
+
+def drifting_encoder(j, rate):
+    """A position drifts away from its velocity."""
+    def spoil(bench):
+        began = bench.bus.now_ns
+        entry('position', j, lambda q: q + rate * (bench.bus.now_ns - began) * 1e-9)(bench)
+    return spoil
+
+
 def lossy(share):
     def spoil(bench):
         random = np.random.default_rng(5)
@@ -209,6 +233,8 @@ STANDS = {
     'position NaN once': Row(entry('position', 2, NAN), 0.002, 'not finite: LF_KFE = nan'),
     'effort NaN': Row(entry('effort', 2, NAN), 0.5, 'counts as not known: LF_KFE = nan'),
     'effort 1e300': Row(entry('effort', 2, HUGE), 0.5, 'counts as not known: LF_KFE = 1e+300'),
+    'efforts of the wrong sign': Row(every('effort', lambda e: -e), 0.5, 'the opposite sign',
+                                     within=0.12),
     'IMU NaN once': Row(vector('linear_acceleration', NAN), 0.002, 'not finite'),
     '30 % loss': Row(lossy(0.3), 1.0, ''),
     '70 % loss': Row(lossy(0.7), 1.0, ''),
@@ -247,6 +273,12 @@ LET_GO = {
                                            'of the wrong sign'),
     'gyro of the wrong sign': Row(imu(partial(turned_round, 'angular_velocity')), 1.5,
                                   'orientation and gyro do not agree', within=1.0, moving=True),
+    'IMU drifts by 0.1 rad/s': Row(drifting_imu(0.1), 1.6, 'the legs in stance say', within=0.7),
+    'IMU drifts by 0.3 rad/s': Row(drifting_imu(0.3), 1.6, 'the legs in stance say', within=0.7),
+    'encoder drifts by 0.02 rad/s': Row(drifting_encoder(2, 0.02), 4.0,
+                                        'LF_KFE drifts away', within=3.9),
+    'encoder drifts by 0.2 rad/s': Row(drifting_encoder(2, 0.2), 1.5, 'LF_KFE drifts away',
+                                       within=0.5),
     'joint states frozen': Row(frozen('joints'), 0.6, 'is frozen'),
     'joint states frozen in motion': Row(frozen('joints'), 0.6, 'is frozen', moving=True),
     'velocity of 1e300': Row(entry('velocity', 2, HUGE), 0.5, 'LF_KFE is said to move at 1e+300'),

@@ -1,0 +1,251 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ground reactions of people from motion alone against force plates: the tables of docs/people.md.
+
+``python -m benchmarks.people NAME=FOLDER [NAME=FOLDER ...]`` takes groups of trials. A trial is
+``X_ik.mot`` with ``X_grf.mot``, ``X_grf.xml`` and one ``.osim`` beside it, or a folder with a bag
+(``bag/metadata.yaml``) that has true forces. Nothing but the comparison sees the plates. It prints
+the tables and writes them to the document. Definitions are those of the document.
+"""
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.gait.stance_detection import runs
+from legged_dynamics.model.robot_model import ModelWarning
+from legged_dynamics.reports.page import Table
+from legged_dynamics.trials.accuracy import LOADED
+from legged_dynamics.trials.analysis import GaitResult, analyse_gait
+from legged_dynamics.trials.cycles import measured_effort
+from legged_dynamics.trials.report import COVERED
+from legged_dynamics.trials.subject import GaitOptions
+
+DOCUMENT = Path(__file__).resolve().parent.parent / 'docs' / 'people.md'
+BEGIN, END = '<!-- measured: begin -->', '<!-- measured: end -->'
+# Centres of pressure count from this part of the weight on.
+PRESSED = 0.3
+# Furthest that a detected change may be from a measured one [s].
+REACH = 0.12
+
+
+@dataclass
+class Trial:
+    """What was measured of one trial."""
+
+    mass: float
+    error: np.ndarray               # (k, 3) of loaded feet [N]
+    double: np.ndarray              # (m,) vertical, both feet loaded [N]
+    total: np.ndarray               # (n,) of all feet, vertical [N]
+    recorded: float                 # rms of the vertical force as recorded [N]
+    spread: np.ndarray              # (3,) range of the measured force [N]
+    covered: np.ndarray             # (3,) part of the samples within the 95 % bars
+    step: np.ndarray                # (k,) of a smoothstep with the timing of the plates [N]
+    pressure: np.ndarray            # (p, 2) error of the centre of pressure [m]
+    moment: float                   # rms error of the joint moments of the legs [N m]
+    landings: list[float] = field(default_factory=list)     # [s]
+    leavings: list[float] = field(default_factory=list)     # [s]
+
+
+def measure(result: GaitResult) -> Trial:
+    """
+    Return the errors of one trial, with the clocks of plates and motion aligned.
+
+    Parameters
+    ----------
+    result : GaitResult
+        A trial with force plates, analysed.
+
+    Returns
+    -------
+    Trial
+
+    """
+    plates, r = result.aligned_plates, result.reactions
+    assert plates is not None
+    truth = np.where(plates.valid[:, None, None], plates.world_force(r.foot_rotation), np.nan)
+    known = np.isfinite(truth).all(axis=(1, 2))
+    on = (np.nan_to_num(truth[..., 2]) > LOADED) & known[:, None]
+    several = on & (on.sum(axis=1) > 1)[:, None]
+    error = r.force - truth
+    bars = np.abs(error[on]) < COVERED * r.deviation[on]
+    step = _smoothstep(result.dynamics.wrench[:, 2], on) - truth[..., 2]
+    trial = Trial(
+        result.model.total_mass, error[on], error[several][:, 2], error[known].sum(axis=1)[:, 2],
+        result.errors[result.method].vertical, np.ptp(truth[on], axis=0), bars.mean(axis=0),
+        step[on & np.isfinite(step)], _pressure_error(result), _moment_error(result))
+    half = 0.5 * result.motion.step
+    for i in range(on.shape[1]):
+        for landing, kept in ((True, trial.landings), (False, trial.leavings)):
+            mine, true = (_changes(flags[:, i], result.motion.time, landing) - half
+                          for flags in (r.contact, on))
+            inner = (true > result.motion.time[0] + 0.02) & (true < result.motion.time[-1] - 0.02)
+            for t in true[inner]:
+                if len(mine) and np.abs(mine - t).min() < REACH:
+                    kept.append(float(mine[np.abs(mine - t).argmin()] - t))
+    return trial
+
+
+def _changes(flags: np.ndarray, time: np.ndarray, landing: bool) -> np.ndarray:
+    change = np.diff(flags.astype(int))
+    return time[1:][change > 0 if landing else change < 0]
+
+
+def _smoothstep(total: np.ndarray, on: np.ndarray) -> np.ndarray:
+    """
+    Share a total force by a cubic over each measured step, and evenly between planted feet.
+
+    NaN where the recording cuts a step off, so that its duration is not known.
+    """
+    share = np.where(on, 1.0, 0.0) / np.maximum(on.sum(axis=1, keepdims=True), 1)
+    for first, end in runs(on.sum(axis=1) > 1):
+        before = int(on[first - 1].sum()) if first else 0
+        after = int(on[end].sum()) if end < len(on) else 0
+        if before == after == 1 and (on[first - 1] != on[end]).any():
+            phase = (np.arange(end - first) + 0.5) / (end - first)
+            landed = ~on[first - 1] & on[first]
+            passed = (phase ** 2 * (3.0 - 2.0 * phase))[:, None]
+            share[first:end] = np.where(landed, passed, 1.0 - passed)
+        elif before + after == 1:
+            share[first:end] = np.nan
+    return share * total[:, None]
+
+
+def _pressure_error(result: GaitResult) -> np.ndarray:
+    plates, r = result.aligned_plates, result.reactions
+    wrench = None if plates is None else plates.wrench_in_feet(r.foot_position, r.foot_rotation)
+    if wrench is None:
+        return np.zeros((0, 2))
+    mine, true = (np.stack([-w[..., 4], w[..., 3]], axis=-1) / np.where(
+        w[..., 2:3] > PRESSED * result.weight, w[..., 2:3], np.nan) for w in (r.wrench, wrench))
+    found = (mine - true).reshape(-1, 2)
+    return found[np.isfinite(found).all(axis=1)]
+
+
+def _moment_error(result: GaitResult) -> float:
+    from legged_dynamics.trials.report import moment_error
+
+    found = None if measured_effort(result) is None else moment_error(result)
+    return np.nan if found is None else found[1]
+
+
+def trials_of(folder: Path) -> list[tuple[Path, GaitOptions]]:
+    """
+    Return the trials in a folder and below it.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to look.
+
+    Returns
+    -------
+    list of (Path, GaitOptions)
+        Sources and options for `analyse_gait`.
+
+    """
+    found = [(path.parent, GaitOptions(compare=False))
+             for path in sorted(folder.rglob('bag/metadata.yaml'))]
+    for path in sorted(folder.rglob('*_ik.mot')):
+        loads = path.with_name(path.name.replace('_ik.mot', '_grf.xml'))
+        models = sorted(path.parent.glob('*.osim'))
+        if loads.exists() and models:
+            found.append((path, GaitOptions(compare=False, urdf=str(models[0]),
+                                            loads=str(loads))))
+    return found
+
+
+def _rms(values: list[np.ndarray]) -> float:
+    """Return the root of the mean over trials of their mean squares."""
+    squares = [np.mean(np.square(v)) for v in values if np.size(v)]
+    return float(np.sqrt(np.mean(squares))) if squares else np.nan
+
+
+def tables(groups: dict[str, list[Trial]]) -> list[Table]:
+    """
+    Return the tables of forces, of comparable measures, and of events and error bars.
+
+    Parameters
+    ----------
+    groups : dict of str to list of Trial
+        Trials by the name of their group.
+
+    Returns
+    -------
+    list of Table
+
+    """
+    force, relative, events = [], [], []
+    for name, found in groups.items():
+        axes = [_rms([t.error[:, k] for t in found]) for k in range(3)]
+        mass = float(np.mean([t.mass for t in found]))
+        force.append([name, str(len(found)), _cell(_rms([np.array(t.recorded) for t in found])),
+                      _cell(axes[2]), _cell(_rms([t.double for t in found])),
+                      _cell(_rms([t.step for t in found])), _cell(_rms([t.total for t in found])),
+                      _cell(axes[0]), _cell(axes[1])])
+        parts = [100.0 * _rms([t.error[:, k] / t.spread[k] for t in found]) for k in (2, 0, 1)]
+        pressure = [1e3 * _rms([t.pressure[:, k] for t in found]) for k in range(2)]
+        relative.append([name, f'{axes[2] / mass:.2f}', f'{100.0 * axes[2] / mass / 9.81:.1f}',
+                         *map(_cell, parts), *map(_cell, pressure),
+                         _cell(_rms([np.array(t.moment) for t in found
+                                     if np.isfinite(t.moment)]))])
+        down, up = (np.concatenate([getattr(t, which) for t in found] or [[]])
+                    for which in ('landings', 'leavings'))
+        covered = 100.0 * np.mean([t.covered for t in found], axis=0)
+        events.append([name, *(text for times in (down, up) for text in (
+            (str(len(times)), f'{1e3 * np.median(times):+.0f}',
+             f'{1e3 * np.subtract(*np.percentile(times, [75, 25])):.0f}')
+            if len(times) else ('0', '-', '-'))), *(_cell(covered[k]) for k in (2, 0, 1))])
+    return [
+        Table('Rms error of a loaded foot [N]', (
+            'group', 'trials', 'as recorded', 'vertical', 'double support',
+            "cubic, plates' timing", 'sum of the feet', 'fore-aft', 'sideways'), force),
+        Table('The same in other measures', (
+            'group', 'N/kg', '% weight', 'rRMSE vertical [%]', 'fore-aft [%]', 'sideways [%]',
+            'pressure x [mm]', 'pressure y [mm]', 'leg moments [N m]'), relative),
+        Table('Times of contact, and what 95 % error bars hold', (
+            'group', 'touch-downs', 'median [ms]', 'IQR [ms]', 'toe-offs', 'median [ms]',
+            'IQR [ms]', 'vertical [%]', 'fore-aft [%]', 'sideways [%]'), events)]
+
+
+def _cell(value: float) -> str:
+    return f'{value:.1f}' if np.isfinite(value) else '-'
+
+
+def main(words: list[str]) -> int:
+    """Measure, print and write; return the exit code."""
+    warnings.simplefilter('ignore', ModelWarning)
+    groups: dict[str, list[Trial]] = {}
+    for word in words:
+        name, _, folder = word.partition('=')
+        for source, options in trials_of(Path(folder)):
+            try:
+                result, _ = analyse_gait(source, options)
+            except LeggedDynamicsError as error:
+                print(f'left out: {source}: {error}', file=sys.stderr)
+                continue
+            if result.errors:
+                groups.setdefault(name, []).append(measure(result))
+    if not groups:
+        print('expected NAME=FOLDER with trials in it, found none', file=sys.stderr)
+        return 2
+    text = [BEGIN, f'Measured on {date.today()} by `python -m benchmarks.people`; poses '
+            f'low-passed at {GaitOptions().cutoff:g} Hz.']
+    for table in tables(groups):
+        print(f'\n{table.text}')
+        text += [f'\n{table.title}:\n', table.markdown.rstrip()]
+    page = DOCUMENT.read_text(encoding='utf-8')
+    before, rest = page.split(BEGIN)
+    DOCUMENT.write_text(before + '\n'.join([*text, END]) + rest.split(END)[1], encoding='utf-8')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,146 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Standard deviations of the force on each foot, from what is not known about a motion.
+
+Three errors add up, as if independent. The sum of all forces errs by parts of the weight that grow
+with the movement (`error.sum`, `error.sum_moving`); each foot has its share of that. The share of
+a foot errs by the centre of pressure, or by how much people differ from a load that passes over at
+a constant rate, whichever says more; between feet that stay in place an even share, with its
+doubt, takes the place of the latter. And a touch-down or toe-off at another time shifts the load
+that passes over by its rate times the deviation of that time. An error of the share changes all
+components of a force in proportion, which the covariance keeps.
+"""
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.gait.contact_timing import ContactTiming
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.stance_detection import runs
+
+# Deviations of the sum along x, y and z, as multiples of that of the vertical force.
+AXES = np.array([1.4, 1.0, 1.0])
+# Horizontal force between feet that are down together, which no motion shows: a part of the load.
+BETWEEN = 0.05
+# The movement that counts is that within this time, in sqrt(l / g).
+MEMORY = 2.0
+# Time around a change over which the rate of the load is taken, in sqrt(l / g).
+NEAR = 0.2
+
+
+def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force: np.ndarray,
+                     points: np.ndarray, settings: GaitSettings) -> np.ndarray:
+    """
+    Return the covariance of the force on each foot.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    timing : ContactTiming
+        Feet on the ground, with the deviation of every change.
+    force : (n, nf, 3) array [N]
+        Force on each foot, in world axes.
+    points : (n, nf, 3) array [m]
+        Centre of pressure of each foot: arm from the base's origin, in world axes.
+    settings : GaitSettings
+        Those named `error` are used.
+
+    Returns
+    -------
+    (n, nf, 3, 3) array [N^2]
+        In world axes.
+
+    """
+    contact, vertical = timing.contact, np.clip(force[..., 2], 0.0, None)
+    total = vertical.sum(axis=1, keepdims=True)
+    share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
+    deviation = _sum_deviation(dynamics, settings)[:, None] * AXES
+    # A foot that is alone has all of the error, one of two about half of it.
+    carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
+    covariance = np.einsum('nf,na,ab->nfab', carried ** 2, deviation ** 2, np.eye(3))
+    several = (contact & (contact.sum(axis=1) > 1)[:, None]) * (BETWEEN * vertical) ** 2
+    covariance += several[..., None, None] * np.diag([1.0, 1.0, 0.0])
+    moved = _share_variance(dynamics, timing, share, points, settings) * total ** 2
+    moved += _timing_variance(dynamics, timing, vertical)
+    # Forces lean as the force of the foot does, or as that of all feet where it has none yet.
+    required = dynamics.wrench[:, None, :3]
+    lean = np.where(vertical[..., None] > 0.0, force, required)
+    height = np.maximum(np.abs(lean[..., 2:]), 0.1 * dynamics.weight)
+    lean = np.concatenate([lean[..., :2] / height, np.ones((*contact.shape, 1))], axis=-1)
+    return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
+
+
+def _sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
+    """Return the standard deviation of the sum of all vertical forces, (n,) [N]."""
+    from scipy.ndimage import gaussian_filter1d  # slow to import
+
+    unit = np.sqrt(dynamics.leg_length / GRAVITY)
+    moving = np.sqrt(gaussian_filter1d((dynamics.load - 1.0) ** 2,
+                                       MEMORY * unit / dynamics.step))
+    return dynamics.weight * (settings.sum_error + settings.sum_moving * moving)
+
+
+def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share: np.ndarray,
+                    points: np.ndarray, settings: GaitSettings) -> np.ndarray:
+    """Return the variance of each foot's share while several feet are down, (n, nf)."""
+    contact, variance = timing.contact, np.zeros(share.shape)
+    time = dynamics.time - dynamics.time[0]
+    middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
+    middle /= np.maximum(contact.sum(axis=1, keepdims=True), 1)
+    arm = np.linalg.norm(points[..., :2] - middle[:, None], axis=2)
+    length = 2.0 * np.where(contact, arm, 0.0).max(axis=1)
+    pressure = (settings.pressure_error / np.maximum(length, 1e-3)) ** 2
+    for first, end in runs(contact.sum(axis=1) > 1):
+        part = slice(first, end)
+        s = share[part]
+        # A step: one foot has just landed, and another leaves at the end.
+        step = (first > 0 and end < len(contact)
+                and not contact[first - 1][contact[first]].all()
+                and not contact[end][contact[end - 1]].all())
+        if step:
+            own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
+        else:
+            own = np.full(s.shape, settings.uneven_share ** 2)
+        seen = pressure[part, None]
+        variance[part] = own * seen / np.maximum(own + seen, 1e-12)
+        if step:
+            duration = max((end - first) * dynamics.step, dynamics.step)
+            down, up = (_deviation(timing, landing, time[at]) for landing, at in
+                        ((True, first), (False, end)))
+            phase = (np.arange(end - first) + 0.5)[:, None] / (end - first)
+            late = np.hypot((1.0 - phase) * down, phase * up) / duration
+            variance[part] += np.where(contact[part], late ** 2, 0.0)
+    return np.where(contact, variance, 0.0)
+
+
+def _deviation(timing: ContactTiming, landing: bool, time: float) -> float:
+    """Return the deviation of the change next to a time [s]."""
+    found = [(abs(change.time - time), change.deviation) for change in timing.changes
+             if change.landing == landing]
+    return min(found)[1] if found else 0.0
+
+
+def _timing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming,
+                     vertical: np.ndarray) -> np.ndarray:
+    """Return the variance of vertical forces because changes may be earlier or later, (n, nf)."""
+    variance, dt = np.zeros(vertical.shape), dynamics.step
+    time = dynamics.time - dynamics.time[0]
+    rate = np.abs(np.gradient(vertical, dt, axis=0))
+    near = NEAR * np.sqrt(dynamics.leg_length / GRAVITY)
+    for change in timing.changes:
+        window = np.abs(time - change.time) <= max(near, dt)
+        distance = np.abs(time - change.time) / change.deviation
+        # Second moment of the part of a normal error that goes beyond this distance.
+        beyond = ((1.0 + distance ** 2) * ndtr(-distance)
+                  - distance * np.exp(-0.5 * distance ** 2) / np.sqrt(2.0 * np.pi))
+        size = float(rate[window, change.foot].max(initial=0.0)) * change.deviation
+        added = size ** 2 * np.maximum(beyond, 0.0)
+        variance[:, change.foot] += added
+        others = [j for j in range(vertical.shape[1]) if j != change.foot]
+        variance[:, others] += np.where(timing.contact[:, others], added[:, None], 0.0)
+    return variance

@@ -1,0 +1,101 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Times of touch-down and toe-off, on walkers and hoppers whose contacts are known."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from walkers import DT, GRAVITY, HEIGHT, standing, two_footed_walk
+
+from legged_dynamics.gait import contact_timing as timing_module
+from legged_dynamics.gait.contact_timing import ContactChange, contact_timing, given_timing
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.gait.settings import GaitSettings
+
+WALK = two_footed_walk()
+SETTINGS = GaitSettings.from_parameters({'stance.lift_off_speed': 0.3})
+
+
+def dynamics(walker=WALK, **more):
+    return GaitInverseDynamics.of(walker.model, walker.feet, walker.motion(**more))
+
+
+def true_changes(contact):
+    return [(i, bool(contact[k, i]), (k - 0.5) * DT) for i in range(contact.shape[1])
+            for k in np.flatnonzero(contact[1:, i] != contact[:-1, i]) + 1]
+
+
+def test_every_change_of_a_walk_is_timed_within_its_deviation():
+    found, true = contact_timing(dynamics(), SETTINGS), true_changes(WALK.contact)
+    assert [(c.foot, c.landing) for c in found.changes] == [change[:2] for change in true]
+    errors = np.array([c.time - time for c, (*_, time) in zip(found.changes, true)])
+    deviations = np.array([c.deviation for c in found.changes])
+    assert np.abs(errors).max() < 0.035 and abs(np.median(errors)) < 0.012
+    assert (np.abs(errors) < 3.0 * deviations).all()
+    assert 0.003 < deviations.min() and deviations.max() < 0.06
+
+
+def test_flags_and_probabilities_follow_from_the_times():
+    found = contact_timing(dynamics(), SETTINGS)
+    time = WALK.time - WALK.time[0]
+    for change in found.changes:
+        after = int(np.searchsorted(time, change.time))
+        assert found.contact[after, change.foot] == change.landing
+        assert found.contact[after - 1, change.foot] != change.landing
+    assert ((found.probability > 0.5) == found.contact).all()
+    assert found.probability.min() >= 0.0 and found.probability.max() <= 1.0
+    middle = WALK.contact[:, 0] & ~WALK.contact[:, 1]
+    assert found.probability[middle, 0].max() > 0.999
+
+
+def test_a_change_that_is_known_is_certain_but_for_half_a_sample():
+    walk = dynamics()
+    given = given_timing(WALK.contact, walk)
+    assert len(given.changes) == len(true_changes(WALK.contact))
+    certain = np.abs(given.probability - WALK.contact) < 1e-6
+    assert certain.mean() > 0.9
+    spread = ContactChange(0, True, 1.0, 0.05)
+    blurred = given_timing(np.ones((len(WALK.time), 2), bool), walk, (spread,)).probability[:, 0]
+    time = WALK.time - WALK.time[0]
+    assert np.interp(1.0, time, blurred) == pytest.approx(0.5, abs=0.02)
+    assert np.interp(1.05, time, blurred) == pytest.approx(0.841, abs=0.02)
+
+
+def test_the_load_puts_late_signs_right(monkeypatch):
+    """The share by the centre of pressure is exact here: signs 30 ms late are moved by it."""
+    unit = np.sqrt(dynamics().leg_length / GRAVITY)
+    late = 0.03 / unit
+    for name in ('MOVES', 'RISES', 'LIFTS'):
+        level, delay, deviation = getattr(timing_module, name)
+        monkeypatch.setattr(timing_module, name, (level, delay - late, 2.0 * deviation))
+    leavings = [time for _, landing, time in true_changes(WALK.contact) if not landing]
+
+    def error():
+        found = contact_timing(dynamics(), SETTINGS)
+        return np.mean([c.time for c in found.changes if not c.landing]) - np.mean(leavings)
+
+    helped = error()
+    monkeypatch.setattr(timing_module, 'ROUNDS', 0)
+    assert error() > 0.04 and helped < 0.7 * error()
+
+
+@pytest.mark.parametrize('lift', [0.1, 0.25])
+def test_a_flight_begins_and_ends_with_the_load(lift):
+    walker = standing(seconds=1.5)
+    t = walker.time - 0.75
+    rise = np.clip(lift - 0.5 * GRAVITY * t ** 2, 0.0, None)
+    found = contact_timing(
+        dynamics(walker, base=np.column_stack([walker.base[:, :2], HEIGHT + rise])), SETTINGS)
+    half = np.sqrt(2.0 * lift / GRAVITY)
+    for foot in range(2):
+        leaves, lands = (c for c in found.changes if c.foot == foot)
+        assert not leaves.landing and leaves.time == pytest.approx(0.75 - half, abs=0.025)
+        assert lands.landing and lands.time == pytest.approx(0.75 + half, abs=0.025)
+
+
+def test_times_count_from_the_first_sample():
+    late = replace(WALK.motion(), time=WALK.time + 12.3)
+    moved = contact_timing(GaitInverseDynamics.of(WALK.model, WALK.feet, late), SETTINGS)
+    here = contact_timing(dynamics(), SETTINGS)
+    np.testing.assert_allclose([c.time for c in moved.changes], [c.time for c in here.changes],
+                               atol=1e-9)

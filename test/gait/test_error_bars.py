@@ -1,0 +1,91 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Covariances of the feet's forces: what they are made of, and drawn errors for comparison."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from walkers import GRAVITY, MASS, standing, two_footed_walk
+
+from legged_dynamics.gait.contact_timing import ContactTiming, given_timing
+from legged_dynamics.gait.double_support import DoubleSupport
+from legged_dynamics.gait.error_bars import force_covariance
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.stance_detection import runs
+
+WALK = two_footed_walk()
+WEIGHT = MASS * GRAVITY
+# Nothing but the error that a test is about.
+NONE = {'error.sum': 0.0, 'error.sum_moving': 0.0, 'error.rate': 0.0}
+
+
+def dynamics(walker=WALK):
+    return GaitInverseDynamics.of(walker.model, walker.feet, walker.motion())
+
+
+def timed(deviation):
+    timing = given_timing(WALK.contact, dynamics())
+    changes = tuple(replace(change, deviation=deviation) for change in timing.changes)
+    return given_timing(WALK.contact, dynamics(), changes)
+
+
+def deviation_of(timing: ContactTiming, **more):
+    walk = dynamics()
+    covariance = force_covariance(walk, timing, WALK.force, walk.points(walk.low_point),
+                                  GaitSettings.from_parameters({**NONE, **more}))
+    return covariance
+
+
+def test_a_covariance_is_one():
+    found = DoubleSupport(WALK.model, WALK.feet).solve(WALK.motion())
+    np.testing.assert_allclose(found.covariance, found.covariance.swapaxes(2, 3))
+    assert np.linalg.eigvalsh(found.covariance).min() > -1e-6 * WEIGHT ** 2
+    np.testing.assert_allclose(found.deviation ** 2,
+                               np.einsum('nfii->nfi', found.covariance))
+    assert found.deviation[WALK.contact].min() > 0.0
+
+
+def test_the_error_of_the_sum_is_all_on_a_foot_that_is_alone():
+    alone = WALK.contact[:, 0] & ~WALK.contact[:, 1]
+    alone &= np.convolve(alone, np.ones(21), 'same') == 21
+    found = deviation_of(timed(1e-4), **{'error.sum': 0.04})[..., 2, 2]
+    np.testing.assert_allclose(np.sqrt(found[alone, 0]), 0.04 * WEIGHT, rtol=1e-6)
+    assert found[alone, 1].max() < 1e-9
+
+
+@pytest.mark.parametrize('deviation', [0.005, 0.015])
+def test_drawn_times_spread_the_load_as_stated(deviation):
+    """A load that passes over at a constant rate, its ends drawn at random."""
+    rng = np.random.default_rng(0)
+    time = WALK.time - WALK.time[0]
+    first, end = next((a, b) for a, b in runs(WALK.contact.all(axis=1)) if a > 0)
+    middle = (first + end) // 2
+    down, up = time[first] - 0.005, time[end] - 0.005
+    ends = np.array([down, up]) + rng.normal(0.0, deviation, (20000, 2))
+    share = np.clip((time[middle] - ends[:, 0]) / np.ptp(ends, axis=1), 0.0, 1.0)
+    total = WALK.force[middle, :, 2].sum()
+    found = np.sqrt(deviation_of(timed(deviation), **{'error.rate': 1e-6})[middle, :, 2, 2])
+    assert found == pytest.approx(total * share.std(), rel=0.25)
+
+
+def test_a_change_of_unknown_time_shows_on_both_sides_of_it():
+    found = np.sqrt(deviation_of(timed(0.03))[..., 2, 2])
+    landings = [k for k in range(1, len(WALK.time)) if WALK.contact[k, 0]
+                and not WALK.contact[k - 1, 0]]
+    for k in landings:
+        before = found[k - 2, 0]
+        assert before > 0.0 and before > 3.0 * found[k - 8, 0]
+
+
+def test_feet_side_by_side_share_as_their_distance_allows():
+    walker = standing()
+    walk = dynamics(walker)
+    settings = GaitSettings.from_parameters(NONE)
+    force = np.tile([0.0, 0.0, 0.5 * WEIGHT], (len(walker.time), 2, 1))
+    points = walk.points(walk.low_point)
+    found = force_covariance(walk, given_timing(walker.contact, walk), force, points, settings)
+    apart = np.linalg.norm(points[0, 0, :2] - points[0, 1, :2])
+    pressure, even = settings.pressure_error / apart, settings.uneven_share
+    expected = WEIGHT / np.sqrt(pressure ** -2 + even ** -2)
+    np.testing.assert_allclose(np.sqrt(found[..., 2, 2]), expected, rtol=0.05)
