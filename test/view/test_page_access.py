@@ -2,17 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may open the page's WebSocket, and that no client can publish the page."""
 import http.client
-import os
-import re
-import select
-import signal
-import subprocess
-import sys
 import threading
-import time
 
 import pytest
-from tolerances import PATIENCE
 
 pytest.importorskip('viser')
 from viser import _messages
@@ -76,22 +68,3 @@ def test_no_client_has_a_public_address_made(server, monkeypatch):
         handler(0, _messages.ShareUrlRequest())
     assert asked.wait(20.0)
     assert tunnels == []
-
-
-@pytest.mark.processes
-def test_the_command_serves_a_bag_until_it_is_interrupted(walking_bag):
-    process = subprocess.Popen(
-        [sys.executable, '-m', 'legged_dynamics.cli', 'view', str(walking_bag), '--port', '0'],
-        stdout=subprocess.PIPE, env={**os.environ, 'PYTHONUNBUFFERED': '1'})
-    try:
-        said, end = b'', time.monotonic() + 10.0 * PATIENCE
-        while (found := re.search(rb'http://127.0.0.1:(\d+)', said)) is None:
-            assert process.poll() is None and time.monotonic() < end, said
-            if select.select([process.stdout], [], [], 1.0)[0]:
-                said += os.read(process.stdout.fileno(), 4096)
-        assert handshake(int(found[1])) == 101
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
-    finally:
-        process.kill()
-        process.wait()
