@@ -122,6 +122,9 @@ IMU_DELAY = (3e-4, 3e-3)
 SUSPICION = {'load_friction': 0.5, 'gain': 0.25, 'offset': 0.2}
 # How high [leg lengths] and how fast [sqrt(g l)] a foot moves that swings for certain.
 RAISED, FAST = 0.025, 0.08
+# Height of the base over the lowest foot, as a part of that in the nominal posture, below which
+# the robot may lie on its belly or knees: what bears it there would be taken for wrong torques.
+LYING = 0.45
 # Places of the constants.
 (WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU, FADE) = range(8)
 N_CONSTANTS = 8
@@ -582,6 +585,7 @@ class ActuatorLearner:
         self._typical = np.stack([np.full(nj, 0.7), np.full(nj, 3.0), 0.2 * limit,
                                   np.full(nj, 50.0), 0.3 * limit, np.ones(nj), 5.0 * limit], 1)
         self._block, self._filled, self._blocks = block, 0, 0
+        self._low, self._lies = LYING * _nominal_height(model, config), True
         self.seconds, self._swung = 0.0, 0.0
         self._up = np.array([0.0, 0.0, 1.0])
         # Compiled now, not when the robot walks; what it changes is then set back.
@@ -660,7 +664,12 @@ class ActuatorLearner:
         if (efforts[0] == efforts[-1]).any():       # what does not change is not measured
             efforts[:, (efforts == efforts[0]).all(axis=0)] = np.nan
         self._up[:] = up
+        learned = [array.copy() for array in (x.spread, *x[-8:])] if self._lies else []
         regress_block(x, self._up)
+        self._lies = bool(-np.min(x.states[:, CONTACT:CONTACT + 3] @ self._up) < self._low)
+        if self._lies and learned:
+            for array, before in zip((x.spread, *x[-8:]), learned):
+                array[...] = before
         x.rows[0] = x.rows[self._block]
         self._filled, self._first_ns = 1, self._last_ns
         self._blocks += 1
@@ -890,6 +899,12 @@ def _leg_joints(model: RobotModel, table: FeetTable) -> list[list[int]]:
 def _leg_length(model: RobotModel, config: RobotConfig) -> float:
     feet = frame_poses(model, config.nominal_in(model), tuple(f.link for f in config.feet))
     return max(float(np.median([np.linalg.norm(pose.p) for pose in feet.values()])), 0.02)
+
+
+def _nominal_height(model: RobotModel, config: RobotConfig) -> float:
+    """Return how high the base is over its lowest foot in the nominal posture, level [m]."""
+    feet = frame_poses(model, config.nominal_in(model), tuple(f.link for f in config.feet))
+    return -min(float(pose.p[2]) for pose in feet.values())
 
 
 def _places(model: RobotModel, config: RobotConfig, table: FeetTable

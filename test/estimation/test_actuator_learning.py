@@ -172,3 +172,14 @@ def test_torques_that_are_five_milliseconds_old_are_continued_along_their_slope(
             found[name] = estimator.update(m, [1] * 4).raw_wrench
     assert np.abs(found['told'] - found['exact']).max() < 0.1 * np.abs(
         found['untold'] - found['exact']).max()
+
+
+def test_a_robot_on_its_belly_teaches_nothing():
+    """The belly bears half of the weight: as if all torques were given half."""
+    robot = Moving((), gain=0.5)
+    before, standing = robot.learn(0.0).value, robot.learn(3.0).value
+    assert not np.allclose(standing, before, rtol=0.01, atol=1e-3)      # what would be learned
+    for foot in robot.config.feet:
+        chain = [b - 1 for b in robot.model.chain(robot.model.frame(foot.link).body)]
+        robot.q0[chain[1:]] = np.sign(robot.q0[chain[1:]]) * (1.35, 2.7)
+    np.testing.assert_allclose(robot.learn(3.0).value, before, rtol=1e-3, atol=1e-3)
