@@ -56,6 +56,14 @@ def smooth(x: np.ndarray) -> np.ndarray:
     return x ** 3 * (10.0 - 15.0 * x + 6.0 * x * x)
 
 
+def ramp(x: np.ndarray) -> np.ndarray:
+    """Return 0 to 1 at a constant rate, which starts and ends smoothly in a corner."""
+    grid = np.linspace(0.0, 1.0, 2001)
+    rate = smooth(grid / CORNER) * smooth((1.0 - grid) / CORNER)
+    whole = np.append(0.0, np.cumsum(0.5 * (rate[1:] + rate[:-1])))
+    return np.interp(x, grid, whole / whole[-1])
+
+
 def feet(time: np.ndarray) -> dict[str, np.ndarray]:
     """Return ankle (n, 2, 3), pitch of foot and toes (n, 2), load share and pressure, by foot."""
     n, time = len(time), time + 1e-6     # no sample at the very edge of two phases
@@ -66,14 +74,21 @@ def feet(time: np.ndarray) -> dict[str, np.ndarray]:
         for k in range(i - 4, count, 2):
             start, x = STEP * k - 0.35, LENGTH * k
             on = (time >= start) & (time < start + STANCE)
-            place(found, i, on, (time[on] - start) / STANCE, x, 0.085 * side)
-            fly = (time >= start + STANCE) & (time < start + 2.0 * STEP)
-            swing(found, i, fly, (time[fly] - start - STANCE) / (2.0 * STEP - STANCE), x,
+            load(found, i, on, (time[on] - start) / STANCE, x, 0.085 * side)
+            still = (time >= start + BRAKE) & (time < start + STANCE - PEEL)
+            place(found, i, still, (time[still] - start - BRAKE) / REST, x, 0.085 * side)
+            fly = (time >= start + STANCE - PEEL) & (time < start + 2.0 * STEP + BRAKE)
+            swing(found, i, fly, (time[fly] - start - STANCE + PEEL) / (2.0 * STEP - REST), x,
                   0.085 * side)
     found['share'] = found['weight'] / found['weight'].sum(axis=1, keepdims=True)
     return found
 
 
+# s: how long after touch-down the heel comes to rest, and before toe-off the toes start to lift.
+BRAKE, PEEL = 0.03, 0.03
+REST = STANCE - BRAKE - PEEL
+# Part of double support in which the rate of load transfer rises, and in which it falls.
+CORNER = 0.2
 LAND, LEAVE, BEND = 0.30, -0.95, 0.75            # rad: pitch up at landing, down at leaving; toes
 
 
@@ -93,7 +108,13 @@ def place(found: dict[str, np.ndarray], i: int, on: np.ndarray, phase: np.ndarra
     found['ankle'][on, i] = np.column_stack([x + pivot + arm[:, 0], np.full(len(phase), y),
                                              arm[:, 1] + lift])
     found['pitch'][on, i], found['toes'][on, i] = pitch, bend
-    found['weight'][on, i] = smooth(phase / 0.22) * smooth((1.0 - phase) / 0.22) + 1e-6
+
+
+def load(found: dict[str, np.ndarray], i: int, on: np.ndarray, phase: np.ndarray, x: float,
+         y: float) -> None:
+    """Load a foot as the other is unloaded, and move its pressure from heel to toes."""
+    both = (STANCE - STEP) / STANCE
+    found['weight'][on, i] = ramp(phase / both) * ramp((1.0 - phase) / both) + 1e-9
     along = HEEL + 0.01 + (BALL + 0.03 - HEEL) * (0.35 * phase + 0.65 * smooth(phase))
     found['pressure'][on, i] = np.column_stack([x + along, np.full(len(phase), y)])
 
@@ -107,12 +128,12 @@ def swing(found: dict[str, np.ndarray], i: int, fly: np.ndarray, phase: np.ndarr
                                        (0.0, x + 2.0 * LENGTH))):
         one = np.arange(3) == row
         place(ends, 0, one, np.array([at]), where, y)
-    seconds = 2.0 * STEP - STANCE
+    seconds = 2.0 * STEP - REST
 
     def between(key: str) -> np.ndarray:
         """Go on at the speed at which the foot left, and land at rest."""
         first, last = ends[key][1, 0], ends[key][2, 0]
-        speed = (first - ends[key][0, 0]) / (little * STANCE) * seconds
+        speed = (first - ends[key][0, 0]) / (little * REST) * seconds
         s = phase.reshape(-1, *[1] * np.ndim(first))
         return first + (last - first) * smooth(s) + speed * s * (1.0 - s) ** 3
 
