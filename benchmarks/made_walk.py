@@ -76,9 +76,9 @@ def feet(time: np.ndarray) -> dict[str, np.ndarray]:
             on = (time >= start) & (time < start + STANCE)
             load(found, i, on, (time[on] - start) / STANCE, x, 0.085 * side)
             still = (time >= start + BRAKE) & (time < start + STANCE - PEEL)
-            place(found, i, still, (time[still] - start - BRAKE) / REST, x, 0.085 * side)
+            place(found, i, still, (time[still] - start) / STANCE, x, 0.085 * side)
             fly = (time >= start + STANCE - PEEL) & (time < start + 2.0 * STEP + BRAKE)
-            swing(found, i, fly, (time[fly] - start - STANCE + PEEL) / (2.0 * STEP - REST), x,
+            swing(found, i, fly, (time[fly] - start - STANCE + PEEL) / SWING, x,
                   0.085 * side)
     found['share'] = found['weight'] / found['weight'].sum(axis=1, keepdims=True)
     return found
@@ -86,9 +86,10 @@ def feet(time: np.ndarray) -> dict[str, np.ndarray]:
 
 # s: how long after touch-down the heel comes to rest, and before toe-off the toes start to lift.
 BRAKE, PEEL = 0.03, 0.03
-REST = STANCE - BRAKE - PEEL
+SWING = 2.0 * STEP - STANCE + BRAKE + PEEL
 # Part of double support in which the rate of load transfer rises, and in which it falls.
-CORNER = 0.2
+CORNER = 0.1
+RAISE = 0.04          # m: height to which the toes rise early in swing
 LAND, LEAVE, BEND = 0.30, -0.95, 0.75            # rad: pitch up at landing, down at leaving; toes
 
 
@@ -96,7 +97,7 @@ def place(found: dict[str, np.ndarray], i: int, on: np.ndarray, phase: np.ndarra
           y: float) -> None:
     """Roll a foot from heel over ball to toes."""
     rise = np.clip((phase - 0.55) / 0.45, 0.0, 1.0) ** 2.5
-    pitch = LAND * (1.0 - smooth(phase / 0.16)) + LEAVE * rise
+    pitch = LAND * (1.0 - smooth(phase / 0.13)) + LEAVE * rise
     bend = BEND * rise
     on_heel = pitch > 0.0
     pivot = np.where(on_heel, HEEL, BALL)
@@ -122,25 +123,27 @@ def load(found: dict[str, np.ndarray], i: int, on: np.ndarray, phase: np.ndarray
 def swing(found: dict[str, np.ndarray], i: int, fly: np.ndarray, phase: np.ndarray, x: float,
           y: float) -> None:
     """Take a foot to its next place."""
-    ends = {key: np.zeros((3, 2, *found[key].shape[2:])) for key in found}
-    little = 1e-3
-    for row, (at, where) in enumerate(((1.0 - little, x), (1.0 - 1e-9, x),
-                                       (0.0, x + 2.0 * LENGTH))):
-        one = np.arange(3) == row
-        place(ends, 0, one, np.array([at]), where, y)
-    seconds = 2.0 * STEP - REST
+    ends = {key: np.zeros((4, 2, *found[key].shape[2:])) for key in found}
+    little, leaves, rests = 1e-3, 1.0 - PEEL / STANCE, BRAKE / STANCE
+    for row, (at, where) in enumerate(((leaves - little, x), (leaves, x),
+                                       (rests, x + 2.0 * LENGTH),
+                                       (rests + little, x + 2.0 * LENGTH))):
+        place(ends, 0, np.arange(4) == row, np.array([at]), where, y)
 
-    def between(key: str) -> np.ndarray:
-        """Go on at the speed at which the foot left, and land at rest."""
-        first, last = ends[key][1, 0], ends[key][2, 0]
-        speed = (first - ends[key][0, 0]) / (little * REST) * seconds
+    def between(key: str, fading: int) -> np.ndarray:
+        """Go on at the speed at which the foot left, and come to that with which it rolls on."""
+        before, first, last, after = ends[key][:, 0]
+        a, b = ((end - begin) / (little * STANCE) * SWING
+                for begin, end in ((before, first), (last, after)))
         s = phase.reshape(-1, *[1] * np.ndim(first))
-        return first + (last - first) * smooth(s) + speed * s * (1.0 - s) ** 3
+        return (first + (last - first) * smooth(s) + a * s * (1.0 - s) ** fading
+                - b * s ** fading * (1.0 - s))
 
-    path = between('ankle')
-    path[:, 2] += 0.03 * np.sin(np.pi * phase) ** 2
+    path = between('ankle', 3)
+    early = phase ** 2 * (1.0 - phase) ** 6
+    path[:, 2] += 0.03 * np.sin(np.pi * phase) ** 2 + RAISE * early / 0.01112
     found['ankle'][fly, i] = path
-    found['pitch'][fly, i], found['toes'][fly, i] = between('pitch'), between('toes')
+    found['pitch'][fly, i], found['toes'][fly, i] = between('pitch', 6), between('toes', 6)
 
 
 def legs(pelvis: np.ndarray, R_pelvis: np.ndarray, moved: dict[str, np.ndarray]
