@@ -659,7 +659,7 @@ def _kinds(guess: RobotGuess) -> list[str]:
         lines.append(f'      foot_types: {_list(kinds)}')
     radii = [foot.radius for foot in feet]
     soles = [(0.1, -0.1, 0.05, -0.05) if foot.round else
-             (foot.front, foot.back, 0.0, 0.0) if isinstance(foot, LineFoot) else foot.edges
+             foot.edges
              for foot in feet]
     if any(foot.round for foot in feet):
         lines.append(f'      foot_radius: {_number(radii[0])}    # m, >= 0.{check}'

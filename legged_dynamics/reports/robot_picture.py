@@ -15,14 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model import Foot, RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
 from legged_dynamics.model.shapes import Shape, read_looks
 from legged_dynamics.model.standing import body_poses, center_of_mass, foot_loads, link_pose
 from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.spatial.convex_hull import convex_hull
-from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.frames import GRAVITY, Transform
 
 # Name, axis to the right, axis upwards, axis towards the viewer, each with its sign.
 VIEWS = (('from the right: x forward', (0, 1), (2, 1), (1, -1)),

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from motions import RATE, Scene, quadruped
+from motions import RATE, Scene, known_robot, quadruped
 
 from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE
 from legged_dynamics.estimation import GroundReactionEstimator
@@ -24,7 +24,7 @@ def test_the_covariance_holds_for_sensors_that_are_off_for_long():
     rng = np.random.default_rng(3)
     ratios, pushes = [], []
     for _ in range(20):
-        estimator = GroundReactionEstimator(scene.model, scene.config)
+        estimator = known_robot(scene.model, scene.config)
         scale = 1.0 + noise.effort_gain * rng.normal(size=12)
         offset = OFFSET_SHARE * noise.effort * rng.normal(size=12)
         bias = noise.accelerometer_bias * rng.normal(size=3)

@@ -6,7 +6,7 @@ from array import array
 
 import numpy as np
 import pytest
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.middleware.cdr import deserialize, serialize
@@ -20,6 +20,8 @@ from legged_dynamics.middleware.messages import (
 )
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
+for _name in sorted(set(DEFINITIONS) - set(STORE.fielddefs)):      # messages of this package
+    STORE.register(get_types_from_msg(DEFINITIONS[_name], _name))
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 

@@ -9,7 +9,7 @@ from robots import TWO_LEGS
 
 from legged_dynamics.exceptions import LeggedDynamicsError, ModelError
 from legged_dynamics.model import ModelWarning, RobotModel
-from legged_dynamics.model.shapes import read_looks
+from legged_dynamics.model.shapes import Looks, read_looks
 from legged_dynamics.model.urdf import MAX_SIZE
 
 PLAIN = RobotModel.from_urdf(TWO_LEGS)
@@ -132,7 +132,7 @@ def test_shapes_are_read_as_far_as_they_go():
     looks = read_looks(text)
     (ball,) = looks.shapes['imu']
     assert ball.kind == 'sphere' and ball.lowest == pytest.approx(0.8)
-    assert looks.imu_links == ['imu'] and read_looks('<a') == ({}, [])
+    assert looks.imu_links == ['imu'] and read_looks('<a') == Looks({}, [], [], [])
 
 
 def test_thousands_of_links_are_refused_before_they_are_built():

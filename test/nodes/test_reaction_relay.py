@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from robots import CONFIG
 
+import legged_dynamics.unitree.messages  # noqa: F401  (it fills the table)
 from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
 from legged_dynamics.middleware.loopback import LoopbackBus
+from legged_dynamics.middleware.messages import DEFINITIONS as TABLE
 from legged_dynamics.middleware.messages import define
 from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.nodes.ground_reaction_estimator import _names
@@ -32,12 +34,8 @@ MESSAGES = {
     'champ_msgs/msg/ContactsStamped': 'std_msgs/Header header; bool[] contacts',
     'inekf_msgs/msg/Contact': 'int32 id; bool indicator',
     'inekf_msgs/msg/ContactArray': 'std_msgs/Header header; Contact[] contacts',
-    # as much of a driver's state as the relays read and write
-    'unitree_go/msg/IMUState':
-        'float32[4] quaternion; float32[3] gyroscope; float32[3] accelerometer',
-    'unitree_go/msg/MotorState': 'uint8 mode; float32 q; float32 dq; float32 tau_est',
-    'unitree_go/msg/LowState': 'uint8[2] head; IMUState imu_state; MotorState[20] motor_state; '
-                               'int16[4] foot_force; uint32 tick',
+    # a driver's state, as the package itself defines it
+    **{name: text for name, text in TABLE.items() if name.startswith('unitree_go/msg/')},
 }
 DEFINITIONS = [f'{name}: {fields}' for name, fields in MESSAGES.items()]
 LOW_STATE = 'unitree_go/msg/LowState'
