@@ -3,8 +3,8 @@
 """
 Makes the sample recording in config/sample: a walker that never was, and its true forces.
 
-A body with the segment masses of a textbook (de Leva 1996) is moved: its feet land on the heel, roll
-over the ball and leave over the toes, and where they press and how they share the load is chosen.
+A body with the segment masses of a textbook (de Leva 1996) is moved: its feet land on the heel,
+roll over the ball and leave over the toes. Where they press and how they share load is chosen.
 The path of the pelvis is then changed until the dynamics of the whole body require just that
 (Newton-Euler over the recording, twelve rounds).
 
@@ -14,7 +14,7 @@ Chosen so that the first picture resembles that of people:
   middle, one foot has 0.05 more and the other 0.05 less than that, as far as measured steps of
   people depart from a constant rate (docs/double_support.md). So the truth is not the curve that
   the estimate expects.
-- A heel still moves as it touches down and comes to rest 30 ms later, while the forefoot is falling;
+- A heel still moves as it touches down and comes to rest 30 ms later, while the forefoot falls;
   toes start to lift 30 ms before the last of the load has left them, and rise fast. Soles that are
   at rest for as long as they are loaded would seem to land early and to leave late.
 
