@@ -10,7 +10,7 @@ functions of what was found. `Report.write` makes the page and a picture file of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -150,6 +150,7 @@ class Report:
     command: str
     verdict: str = ''
     judged: bool = True
+    _: KW_ONLY
     warnings: Sequence[str] = field(default=())
     cautions: Sequence[str] = field(default=())
     robot: str = ''

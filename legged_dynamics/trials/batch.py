@@ -421,5 +421,5 @@ def write_trials_report(data: DataSet, failed: Sequence[Outcome], out: Path) -> 
     return Report(
         'Inverse dynamics of many trials', counted(len(table.rows), 'trial') + '.', sections,
         command_line('legged-dynamics inverse-dynamics DIR'), verdict_of(data, failed), judged,
-        [f'{counted(len(failed), "trial")} could not be analysed: see below.'] if failed else ()
-    ).write(out)
+        warnings=[f'{counted(len(failed), "trial")} could not be analysed: see below.']
+        if failed else ()).write(out)

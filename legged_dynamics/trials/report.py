@@ -456,8 +456,8 @@ def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = N
         f'{len(result.motion)} samples. Method {result.method}: '
         f'{METHODS[result.method]}.', sections,
         command_line(f'legged-dynamics inverse-dynamics {result.source}'), sentence, judged,
-        [distrust(reasons)] if reasons else (),
-        f'{result.model.name} {result.model_file}'.rstrip()).write(folder)
+        warnings=[distrust(reasons)] if reasons else (),
+        robot=f'{result.model.name} {result.model_file}'.rstrip()).write(folder)
 
 
 def _forces_section(result: GaitResult) -> ReportSection:

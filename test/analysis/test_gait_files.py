@@ -103,7 +103,7 @@ def test_the_command_writes_table_bag_and_report(tmp_path, capsys):
     page = (out / 'report.html').read_text()
     # Forces, torques, and over the gait cycle three components and five joints thrice.
     assert page.count('<img') == 2 and page.count('class="chart"') == 4 + 1 + 3 + 15
-    assert 'Joint torques' in page
+    assert 'Joint torques' in page and '<p class="caution"' not in page
 
     # What was written is a motion, a contact file and a guess again.
     again, _ = analyse_gait(out / 'inverse_dynamics_bag', GaitOptions(feet=FEET, cutoff=None,
