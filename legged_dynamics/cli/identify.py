@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,10 @@ def run(args: argparse.Namespace) -> int:
     if args.params_file:
         trust = {name: value for name, value in read_parameter_file(args.params_file).items()
                  if name.startswith('identify.')}
-    print(NEEDS)
+    # Said before it starts; the result's first line is whether it can be trusted.
+    print(NEEDS, file=sys.stderr)
     for line in lacking(choice.model, choice.config, log):
-        print(f'- This recording lacks {line}.')
+        print(f'- This recording lacks {line}.', file=sys.stderr)
     found = identify(choice.model, choice.config, log, total_mass=args.total_mass,
                      trust_effort=args.trust_effort, trust=trust)
     if not args.validate:

@@ -3,7 +3,7 @@
 """Pushes on a named link: by inverse dynamics that know them, and in MuJoCo with all noise."""
 import numpy as np
 import pytest
-from motions import Scene, quadruped
+from motions import Scene, known_robot, quadruped
 from zoo_runs import pushed_at
 
 from benchmarks.zoo.estimators import shipped
@@ -37,7 +37,7 @@ class PushedScene(Scene):
 
 
 def estimate(scene, settings, count=450):
-    estimator = GroundReactionEstimator(scene.model, scene.config, settings)
+    estimator = known_robot(scene.model, scene.config, settings)
     for k in range(count):
         reaction = estimator.update(scene.measurement(k), [1] * 4)
     return reaction, scene.truth(reaction.stamp_ns * 1e-9)[2]
