@@ -39,8 +39,11 @@ DEFINITIONS = {
         geometry_msgs/Wrench net_wrench""",
 }
 CONTACTS, REACTION, REACTIONS = (f'{PACKAGE}/msg/{name}' for name in DEFINITIONS)
-for _name, _text in DEFINITIONS.items():
-    define(f'{PACKAGE}/msg/{_name}', _text)
+# By their full names, for recorders.
+OWN = {f'{PACKAGE}/msg/{name}': '\n'.join(line.strip() for line in text.splitlines() if line)
+       for name, text in DEFINITIONS.items()}
+for _name, _text in OWN.items():
+    define(_name, _text)
 
 
 def installed(dialect: Dialect) -> bool:

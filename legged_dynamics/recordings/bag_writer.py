@@ -32,10 +32,12 @@ from rosbags.interfaces import (
     QosTime,
 )
 from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.middleware.cdr import serialize
+
+MESSAGES = 'legged_dynamics_msgs'     # the optional package with messages of our own
 
 # Of rosbag2's metadata: 8 is what ROS 2 Jazzy writes, and Humble reads it too.
 VERSION = 8
@@ -259,7 +261,7 @@ STORAGES: dict[str, type[_McapStorage] | type[_SqliteStorage]] = {
 @cache
 def definition_of(name: str) -> tuple[str, str] | None:
     """
-    Return text and hash of one of ROS 2's own message definitions.
+    Return text and hash of a message definition of ROS 2's own, or of this package's.
 
     Parameters
     ----------
@@ -269,10 +271,14 @@ def definition_of(name: str) -> tuple[str, str] | None:
     Returns
     -------
     tuple of str or None
-        Text of the definition and its RIHS01 hash; None for a message that is not ROS 2's own.
+        Text of the definition and its RIHS01 hash; None for a message that is neither's.
 
     """
     store = get_typestore(Stores.LATEST)
+    if name.startswith(f'{MESSAGES}/'):
+        from legged_dynamics.conversions.reactions import OWN
+        for own, text in OWN.items():
+            store.register(get_types_from_msg(text, own))
     if name not in store.fielddefs:
         return None
     return store.generate_msgdef(name, ros_version=2)[0], store.hash_rihs01(name)

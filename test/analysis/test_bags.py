@@ -216,3 +216,16 @@ def test_two_types_on_one_topic_are_told(tmp_path):
             writer.write(connection, 5, serialize(message, kind))
     with pytest.raises(BagError, match='messages of two types'):
         BagReader(tmp_path / 'bag')
+
+
+def test_messages_of_the_package_itself_are_recorded_with_their_definitions(tmp_path):
+    from legged_dynamics.conversions.reactions import REACTIONS
+    from legged_dynamics.middleware.messages import message_class
+    message = message_class(REACTIONS)()
+    message.net_wrench.force.z = 511.0
+    with BagWriter(tmp_path / 'bag') as bag:
+        bag.add_topic('/reactions', REACTIONS)
+        bag.write_message('/reactions', 1, message)
+    with BagReader(tmp_path / 'bag') as bag:
+        assert bag.topics['/reactions'].type == REACTIONS
+        assert bag.first('/reactions').net_wrench.force.z == 511.0
