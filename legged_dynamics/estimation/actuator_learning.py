@@ -105,9 +105,10 @@ LET_GO, BACK = 3.5, 1.5
 LARGEST_NOISE_SHARE = 0.6
 # Deviations, and least amounts, beyond which a stated value is wrong: friction and armature over
 # the torque limit, gain, delay [s].
-CERTAIN, LEAST, LEAST_DELAY = 5.0, (0.008, 1e-4, 0.05), 1e-3
-# Least torque that a wrong gain must make, over the limit.
-CARRIES = 0.01
+CERTAIN, LEAST, LEAST_DELAY, LEAST_IMU_DELAY = 5.0, (0.008, 1e-4, 0.08), 1e-3, 1.8e-3
+# Least torque that a wrong gain or armature must make at the joint's usual torque or
+# acceleration, over the limit.
+CARRIES, ACCELERATES = 0.01, 0.014
 # Delays that a healthy robot reads [s].
 ZERO_DELAY, ZERO_IMU = 3e-4, 1e-4
 # Residual of a swinging joint that noise and small errors of the model make, over its limit.
@@ -825,6 +826,9 @@ class ActuatorLearner:
             off = np.abs(off)
             if row == GAIN:     # of a joint that carries little it shows badly, and does nothing
                 off = np.where(off * self._typical[:, GAIN] > CARRIES * stated.limit, off, 0.0)
+            if row == ARMATURE:     # likewise of a joint that hardly accelerates
+                off = np.where(off * self._typical[:, ARMATURE] > ACCELERATES * stated.limit,
+                               off, 0.0)
             bad = (off > least) & (off > CERTAIN * sigma) & self._in_legs
             if bad.any():
                 worst = int(np.argmax(np.where(bad, off / sigma, 0.0)))
@@ -834,12 +838,13 @@ class ActuatorLearner:
                     float(self.value[row, worst]), float(sigma[worst]), UNITS[row],
                     f'{KEYS[row]}: {self._as_list(value)}'))
         stated_age = float(stated.value[DELAY, 0])
-        for code, value, sigma, was, key in (
+        for code, value, sigma, was, key, least_delay in (
                 (codes.EFFORT_LATE, self._theta[self._place[0, DELAY]] + ZERO_DELAY,
-                 self._deviation[self._place[0, DELAY]], stated_age, 'noise.effort_age'),
+                 self._deviation[self._place[0, DELAY]], stated_age, 'noise.effort_age',
+                 LEAST_DELAY),
                 (codes.IMU_LATE, self.imu_late, self._deviation[-1], 0.0,
-                 'robot.sensors.imu_delay')):
-            if value - was > max(LEAST_DELAY, CERTAIN * sigma):
+                 'robot.sensors.imu_delay', LEAST_IMU_DELAY)):
+            if value - was > max(least_delay, CERTAIN * sigma):
                 found.append(ActuatorFinding(code, (), 'delay', float(value), float(sigma), 's',
                                              f'{key}: {value:.4f}'))
         self.findings = tuple(found)
