@@ -105,7 +105,12 @@ def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
 def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
           jobs: tuple[Sequence[Job], Sequence[Job]], outcomes: list[Outcome]) -> int:
     from legged_dynamics.reports.fleet.facts import read_facts
-    from legged_dynamics.reports.fleet.summarise import check_workers, cluster, run_batch
+    from legged_dynamics.reports.fleet.summarise import (
+        check_workers,
+        cluster,
+        run_batch,
+        summarise,
+    )
 
     every, todo = jobs
     out = data.folder.parent
@@ -120,7 +125,7 @@ def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
                     outcomes.append(outcome)
                     advance(bool(outcome.error))
 
-                run_batch(client, todo, done)
+                run_batch(client, todo, done, summarise)
             facts = read_facts(data)
             reports = _own_reports(client, facts, options, out, args.reports)
     failed = [outcome for outcome in outcomes if outcome.error]

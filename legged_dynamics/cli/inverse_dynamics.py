@@ -249,11 +249,11 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
     from legged_dynamics.cli.output import counting, show
     from legged_dynamics.reports.bag.analysis import DOUBTFUL
     from legged_dynamics.reports.fleet.data_set import FOLDER, TRIALS
-    from legged_dynamics.reports.fleet.summarise import check_workers, cluster
+    from legged_dynamics.reports.fleet.job import still_to_do
+    from legged_dynamics.reports.fleet.summarise import check_workers, cluster, run_batch
     from legged_dynamics.trials.batch import (
         jobs_of,
-        run_trials,
-        still_to_do,
+        summarise_trial,
         trials_data,
         trials_table,
         verdict_of,
@@ -277,14 +277,14 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
         if todo:
             with cluster(min(args.workers or os.cpu_count() or 1, len(todo)),
                          args.scheduler) as client, counting('Trials', len(todo)) as advance:
-                check_workers(client, out, [job.files.motion for job in todo])
+                check_workers(client, out, [job.path for job in todo])
 
                 def done(outcome: Any) -> None:
                     if outcome.error:
                         failed.append(outcome)
                     advance(bool(outcome.error))
 
-                run_trials(client, todo, done)
+                run_batch(client, todo, done, summarise_trial)
         list_failed(failed, out / FAILED)
         print(f'{verdict_of(data, failed)}\n')
         table = trials_table(data)

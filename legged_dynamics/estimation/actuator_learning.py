@@ -590,10 +590,9 @@ class ActuatorLearner:
         self.seconds, self._swung = 0.0, 0.0
         self._up = np.array([0.0, 0.0, 1.0])
         # Compiled now, not when the robot walks; what it changes is then set back.
-        started = [array.copy() for array in (self._x.spread, *self._x[-8:])]
+        learned = self._learned()
         regress_block(self._x, self._up)
-        for array, before in zip((self._x.spread, *self._x[-8:]), started):
-            array[...] = before
+        self._set_back(learned)
         self._file, self._recalled = file, bool(file) and Path(file).is_file()
         self._recall()
         self._solve()
@@ -665,12 +664,11 @@ class ActuatorLearner:
         if (efforts[0] == efforts[-1]).any():       # what does not change is not measured
             efforts[:, (efforts == efforts[0]).all(axis=0)] = np.nan
         self._up[:] = up
-        learned = [array.copy() for array in (x.spread, *x[-8:])] if self._lies else []
+        learned = self._learned() if self._lies else []
         regress_block(x, self._up)
         self._lies = bool(-np.min(x.states[:, CONTACT:CONTACT + 3] @ self._up) < self._low)
-        if self._lies and learned:
-            for array, before in zip((x.spread, *x[-8:]), learned):
-                array[...] = before
+        if self._lies:
+            self._set_back(learned)
         x.rows[0] = x.rows[self._block]
         self._filled, self._first_ns = 1, self._last_ns
         self._blocks += 1
@@ -688,6 +686,15 @@ class ActuatorLearner:
         self._blocks = 0
         self._solve()
         return True
+
+    def _learned(self) -> list[np.ndarray]:
+        """Return copies of all that a block changes."""
+        return [array.copy() for array in (self._x.spread, *self._x[-8:])]
+
+    def _set_back(self, learned: list[np.ndarray]) -> None:
+        """Undo what blocks have changed since; nothing when nothing is given."""
+        for array, before in zip((self._x.spread, *self._x[-8:]), learned):
+            array[...] = before
 
     def keep(self) -> None:
         """

@@ -13,7 +13,7 @@ import hashlib
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -27,7 +27,7 @@ from legged_dynamics.model import ModelWarning
 from legged_dynamics.reports.fleet import data_set as schema
 from legged_dynamics.reports.fleet.data_set import WRENCH, XYZ, DataSet, RecordingWriter
 from legged_dynamics.reports.fleet.report import counted
-from legged_dynamics.reports.fleet.summarise import Outcome, each_result
+from legged_dynamics.reports.fleet.summarise import Outcome
 from legged_dynamics.reports.page import Table, command_line, versions
 from legged_dynamics.reports.section import Listing, Part, Report, ReportSection
 from legged_dynamics.trials.accuracy import FootErrors
@@ -93,6 +93,11 @@ class TrialJob:
     out: Path
     series: bool = True
 
+    @property
+    def path(self) -> Path:
+        """The motion."""
+        return self.files.motion
+
 
 def jobs_of(trials: Iterable[TrialFiles], options: GaitOptions, out: Path,
             series: bool = True) -> tuple[list[TrialJob], list[Outcome]]:
@@ -142,28 +147,6 @@ def _digest(options: GaitOptions, series: bool) -> str:
                           ).hexdigest()[:16]
 
 
-def still_to_do(jobs: Sequence[TrialJob], there: dict[str, dict[str, Any]]) -> list[TrialJob]:
-    """
-    Return the jobs that the data set lacks, or whose files or options have changed.
-
-    Parameters
-    ----------
-    jobs : sequence of TrialJob
-        All of them.
-    there : dict of str to dict
-        What `DataSet.there` returns.
-
-    Returns
-    -------
-    list of TrialJob
-        In the same order.
-
-    """
-    return [job for job in jobs if (known := there.get(job.recording)) is None or (
-        known['source_bytes'], known['source_modified'], known['options']) != (
-        job.bytes, job.modified, job.digest)]
-
-
 # -------------------------------------------------------------------------------------------------
 # One trial, on a worker.
 
@@ -192,9 +175,9 @@ def summarise_trial(job: TrialJob) -> Outcome:
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter('always', ModelWarning)
-            result, _ = analyse_gait(job.files.motion, job.options)
+            result, _ = analyse_gait(job.path, job.options)
     except LeggedDynamicsError as error:
-        return Outcome(job.recording, str(job.files.motion), False, time.process_time() - begin,
+        return Outcome(job.recording, str(job.path), False, time.process_time() - begin,
                        ' '.join(str(error).split()))
     reasons = doubts(result)
     notes = [*result.notes, *dict.fromkeys(str(warning.message) for warning in said)]
@@ -206,7 +189,7 @@ def summarise_trial(job: TrialJob) -> Outcome:
             out.add(schema.TRIAL_JOINT_SERIES, _joint_series(result))
         lag = result.alignment.lag if result.alignment else np.nan
         out.add_rows(schema.TRIALS, [{
-            'trial': job.files.name, 'path': str(job.files.motion), 'model': job.options.urdf,
+            'trial': job.files.name, 'path': str(job.path), 'model': job.options.urdf,
             'loads': job.options.loads, 'duration': float(np.ptp(result.motion.time)),
             'samples': len(result.motion), 'mass': result.model.total_mass,
             'weight': result.weight, 'method': result.method, 'trusted': not reasons,
@@ -214,7 +197,7 @@ def summarise_trial(job: TrialJob) -> Outcome:
             'unsupported': float((~result.reactions.supported).mean()), 'lag': lag,
             'cpu': time.process_time() - begin, 'written': datetime.now(timezone.utc),
             'source_bytes': job.bytes, 'source_modified': job.modified, 'options': job.digest}])
-    return Outcome(job.recording, str(job.files.motion), not reasons,
+    return Outcome(job.recording, str(job.path), not reasons,
                    time.process_time() - begin)
 
 
@@ -268,26 +251,6 @@ def _joint_series(result: GaitResult) -> dict[str, Any]:
 
 # -------------------------------------------------------------------------------------------------
 # All of them.
-
-
-def run_trials(client: Any, jobs: Sequence[TrialJob], done: Callable[[Outcome], None]) -> None:
-    """
-    Analyse trials; none of them stops the others.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Of a cluster (`reports.fleet.summarise.cluster`).
-    jobs : sequence of TrialJob
-        One a trial.
-    done : callable
-        Gets each outcome as it comes.
-
-    """
-    for job, result in each_result(client, summarise_trial, jobs):
-        done(result if isinstance(result, Outcome) else Outcome(
-            job.recording, str(job.files.motion), False, 0.0,
-            f'{type(result).__name__}: {result}'))
 
 
 def trials_table(data: DataSet) -> Table:

@@ -177,9 +177,9 @@ def test_a_cluster_by_its_address_and_a_report_of_its_own(
 
 
 def test_ctrl_c_says_what_was_kept(fleet, scheduler, tmp_path, monkeypatch, capsys):
-    def interrupted(client, jobs, done):
+    def interrupted(client, jobs, done, work):
         for job in jobs[:2]:
-            done(summarise(job))
+            done(work(job))
         raise KeyboardInterrupt
 
     monkeypatch.setattr('legged_dynamics.reports.fleet.summarise.run_batch', interrupted)

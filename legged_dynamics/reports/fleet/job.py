@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bags import SUFFIXES
@@ -15,6 +16,38 @@ from legged_dynamics.recordings.replay import AnalysisOptions
 
 DIGEST = 8          # letters of a hash that tell names apart
 METADATA = 'metadata.yaml'
+
+
+class BatchJob(Protocol):
+    """
+    What a batch asks of a job: its name in the data set, its file, and what it depends on.
+
+    Attributes
+    ----------
+    recording : str
+        Its name in the data set.
+    path : Path
+        Of the recording, for messages.
+    bytes, modified : int
+        Size [B] of its files, and time of their last change [ns].
+    digest : str
+        Of the options.
+
+    """
+
+    @property
+    def recording(self) -> str: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def modified(self) -> int: ...
+    @property
+    def digest(self) -> str: ...
+
+
+AnyJob = TypeVar('AnyJob', bound=BatchJob)
 
 
 @dataclass(frozen=True)
@@ -178,20 +211,21 @@ def _options_digest(options: AnalysisOptions, *more: object) -> str:
     return digest.hexdigest()[:16]
 
 
-def still_to_do(jobs: Sequence[Job], there: dict[str, dict[str, object]]) -> list[Job]:
+def still_to_do(jobs: Sequence[AnyJob], there: Mapping[str, Mapping[str, object]]
+                ) -> list[AnyJob]:
     """
-    Return the jobs that are missing in the data set, or whose bag or options have changed.
+    Return the jobs that are missing in the data set, or whose files or options have changed.
 
     Parameters
     ----------
-    jobs : sequence of Job
-        All of them.
+    jobs : sequence of BatchJob
+        All of them, of bags or of trials.
     there : dict of str to dict
         What `DataSet.there` returns.
 
     Returns
     -------
-    list of Job
+    list of BatchJob
         In the same order.
 
     """

@@ -26,7 +26,7 @@ from legged_dynamics.reports.bag.accuracy import ON_LINE
 from legged_dynamics.reports.bag.analysis import reasons_for_doubt
 from legged_dynamics.reports.fleet import data_set as schema
 from legged_dynamics.reports.fleet.data_set import WRENCH, XYZ, DataSet, RecordingWriter
-from legged_dynamics.reports.fleet.job import Job
+from legged_dynamics.reports.fleet.job import AnyJob, Job
 from legged_dynamics.reports.fleet.tallies import (
     BaseTally,
     ErrorTally,
@@ -400,7 +400,8 @@ def _probe(out: Path, recording: Path) -> tuple[str, bool, bool]:
     return versions().split(',')[0], recording.exists(), os.access(out, os.W_OK)
 
 
-def run_batch(client: Client, jobs: Sequence[Job], done: Callable[[Outcome], None]) -> None:
+def run_batch(client: Client, jobs: Sequence[AnyJob], done: Callable[[Outcome], None],
+              work: Callable[[AnyJob], Outcome]) -> None:
     """
     Analyse recordings; none of them stops the others.
 
@@ -408,13 +409,15 @@ def run_batch(client: Client, jobs: Sequence[Job], done: Callable[[Outcome], Non
     ----------
     client : Client
         Of a cluster.
-    jobs : sequence of Job
+    jobs : sequence of BatchJob
         One a recording.
     done : callable
         Gets each outcome as it comes.
+    work : callable
+        Analyses the recording of a job: :func:`summarise`, or that of trials.
 
     """
-    for job, result in each_result(client, summarise, jobs):
+    for job, result in each_result(client, work, jobs):
         done(result if isinstance(result, Outcome) else Outcome(
             job.recording, str(job.path), False, 0.0, f'{type(result).__name__}: {result}'))
 
