@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -278,19 +279,4 @@ def _check(values: dict[str, Any]) -> None:
             f'else silence is seen too late; got {values["period"]:g}')
 
 
-def main(argv: list[str] | None = None) -> int:
-    """
-    Run the node.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; sys.argv when None.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
-    return run(EffortWatchdogNode, argv)
+main = partial(run, EffortWatchdogNode)   # the executable; returns its exit code

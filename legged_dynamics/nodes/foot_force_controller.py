@@ -387,19 +387,4 @@ def _newtons(force: np.ndarray) -> str:
     return f'({", ".join(str(round(value)) for value in force.tolist())}) N'
 
 
-def main(argv: list[str] | None = None) -> int:
-    """
-    Run the node.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; sys.argv when None.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
-    return run(FootForceController, argv)
+main = partial(run, FootForceController)   # the executable; returns its exit code

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -366,19 +366,4 @@ def _settings(values: dict[str, Any]) -> EstimatorSettings:
     return found
 
 
-def main(argv: list[str] | None = None) -> int:
-    """
-    Run the node.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; sys.argv when None.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
-    return run(GroundReactionNode, argv)
+main = partial(run, GroundReactionNode)   # the executable; returns its exit code

@@ -7,6 +7,7 @@ import re
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -370,19 +371,4 @@ class ReactionRelay(Component):
         self._monitor.fault_of(self.common.now(), error)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """
-    Run the node.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; sys.argv when None.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
-    return run(ReactionRelay, argv)
+main = partial(run, ReactionRelay)   # the executable; returns its exit code

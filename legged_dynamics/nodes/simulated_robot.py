@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from legged_dynamics import conversions as convert
@@ -299,19 +300,4 @@ class SimulatedRobotNode(Component):
                 'commands': self._commands.values(now)}
 
 
-def main(argv: list[str] | None = None) -> int:
-    """
-    Run the node.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; sys.argv when None.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
-    return run(SimulatedRobotNode, argv)
+main = partial(run, SimulatedRobotNode)   # the executable; returns its exit code

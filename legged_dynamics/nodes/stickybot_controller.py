@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -414,19 +415,4 @@ class StickybotControllerNode(ControllerNode):
             'speed [m/s]': float(command.velocity[1])}}
 
 
-def main(argv: list[str] | None = None) -> int:
-    """
-    Run the node.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; sys.argv when None.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
-    return run(StickybotControllerNode, argv)
+main = partial(run, StickybotControllerNode)   # the executable; returns its exit code

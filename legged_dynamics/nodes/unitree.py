@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -365,19 +366,4 @@ class UnitreeNode(GroundReactionNode):
         return found
 
 
-def main(argv: list[str] | None = None) -> int:
-    """
-    Run the node.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; sys.argv when None.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
-    return run(UnitreeNode, argv)
+main = partial(run, UnitreeNode)   # the executable; returns its exit code

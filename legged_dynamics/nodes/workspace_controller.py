@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -71,19 +72,4 @@ class WorkspaceControllerNode(BodyController):
             self._output_of_body.publish(self.state, self.command, self.reaction, self.target)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """
-    Run the node.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        Command line without the program's name; sys.argv when None.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
-    return run(WorkspaceControllerNode, argv)
+main = partial(run, WorkspaceControllerNode)   # the executable; returns its exit code
