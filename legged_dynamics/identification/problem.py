@@ -239,7 +239,7 @@ class Unknowns:
         each[0, SHIFT] = trust.base_center_of_mass * height / np.maximum(
             self.bodies[0].radius, 1e-3)
         model = self.model
-        weight = model.total_mass * 9.81
+        weight = model.total_mass * GRAVITY
         limit = np.minimum(model.effort_limits, weight * height)
         speed = np.array([min(joint.velocity, 10.0) for joint in model.joints])
         set_ = self.deviation

@@ -11,6 +11,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.spatial.frames import GRAVITY
 from legged_dynamics.spatial.rotations import (
     quaternion_from_rotation,
     rotation_from_quaternion,
@@ -18,7 +19,6 @@ from legged_dynamics.spatial.rotations import (
 )
 
 PREFIX = 'robot.sensors.'
-GRAVITY = 9.81      # m/s^2
 _AXES = {f'{sign}{axis}': value * np.eye(3)[i] for i, axis in enumerate('xyz')
          for sign, value in (('', 1.0), ('+', 1.0), ('-', -1.0))}
 

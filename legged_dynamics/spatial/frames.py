@@ -17,6 +17,8 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.rotations import skew
 
+GRAVITY = 9.81      # m/s^2
+
 
 def _array(values: object, shape: tuple[int, ...], what: str) -> np.ndarray:
     try:
@@ -160,6 +162,3 @@ def twist_in_frame(v_A: np.ndarray, T_AB: Transform) -> np.ndarray:
     v_A = _array(v_A, (6,), 'a twist [v; w]')
     w_A = v_A[3:]
     return np.concatenate([T_AB.R.T @ (v_A[:3] + np.cross(w_A, T_AB.p)), T_AB.R.T @ w_A])
-
-
-GRAVITY = 9.81      # m/s^2
