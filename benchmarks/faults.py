@@ -327,6 +327,8 @@ def settle(bus: FaultBus, row: Row, said: Callable[[], bool]) -> bool:
     if row.end in ('stands', 'either', 'named'):
         bus.ticks(round(2.5 * bus.rate))
         bus.ticks(round(3.0 * bus.rate), said)
+        if bus.state(DOG) != 'forwarding':
+            bus.ticks(round(LONG * bus.rate), zero)
     elif row.end == 'no watchdog':
         bus.ticks(round(4.0 * bus.rate), said)
     elif row.end == 'safe':

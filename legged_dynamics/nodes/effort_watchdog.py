@@ -170,8 +170,8 @@ class EffortWatchdogNode(Component):
 
     def _on_joints(self, message: Any) -> None:
         self._take_joints(message)
+        self._look()        # a posture is held by the newest joint states
         if self._answers is not None:
-            self._look()
             self._answers.publish(answer(self.dialect, convert.stamp_ns(message.header.stamp),
                                          None))
 
