@@ -48,7 +48,7 @@ NUMBERS, STATUS = 'std_msgs/msg/Float64MultiArray', 'diagnostic_msgs/msg/Diagnos
 CONTROLLER, DOG, ROBOT = 'workspace_controller', 'effort_watchdog', 'simulated_robot'
 RATE = 500.0            # Hz
 SPEED = 0.5             # greatest real-time factor
-PAUSE = 0.01            # s of wall time for a sample that nobody is to answer
+PAUSE, PAUSED = 0.01, 0.5       # s of wall time for a sample: nobody is to answer; while paused
 SILENCE, GIVEN_UP = 1.0, 3      # s of wall time, and samples on end, that an answer is waited for
 ANSWER = '/fault_bus/answer'
 BEHIND = ('-r', 'effort_controller/commands:=effort_watchdog/commands', '-p', f'rate:={RATE}')
@@ -93,7 +93,7 @@ class FaultBus:
     change_joints, change_imu : callable or None
         Take a message, and return what is passed on instead, or None.
     paused : bool
-        Whether simulated time stands still.
+        Whether time nearly stands still: a sample takes `PAUSED` of wall time.
     late : int
         Ticks by which sensors are held back; `renew` gives them new stamps.
     sent : list of (int, array, str)
@@ -235,13 +235,16 @@ class FaultBus:
             return {}
         found = {node: self._answered.get(node) == self._passed_on
                  for node in (CONTROLLER, DOG) if self._here(node)}
-        if self._with_efforts and state == 'forwarding' and self._here(DOG):
+        if self._here(DOG) and (state in ('holding', 'sitting', 'damping')
+                                or (self._with_efforts and state == 'forwarding')):
             found['motors'] = sent
         return found
 
     def _move_on(self) -> None:
         """Have the next sample made when nobody is waited for any more."""
-        if self.paused or not (self._due or self._arguments is MACHINE):
+        if not (self._due or self._arguments is MACHINE):
+            return
+        if self.paused and time.monotonic() - self._since < PAUSED:
             return
         awaited, waited = self._awaited(), time.monotonic() - self._since
         missing = [who for who, here in awaited.items() if not here
@@ -353,6 +356,9 @@ class FaultBus:
             Its process.
 
         """
+        self._watch.pop(node, None)
+        self._answered.pop(node, None)
+        self._missed[node] = GIVEN_UP
         with (Path(self._folder.name) / f'{node}.log').open('ab') as log:
             self.processes[node] = subprocess.Popen(
                 [sys.executable, '-c', START,
@@ -405,17 +411,6 @@ class FaultBus:
             if condition():
                 return True
         return False
-
-    def wait_for_listener(self) -> None:
-        """Wait until one more process listens to joint states, those that were killed aside."""
-        least = [self._out[JOINTS].get_subscription_count()]
-
-        def one_more() -> bool:
-            count = self._out[JOINTS].get_subscription_count()
-            least[0] = min(least[0], count)
-            return bool(count > least[0])
-        self.until(one_more)
-        self.until(lambda: False, 2.0)      # it is activated just after
 
     def ticks(self, count: int, until: Callable[[], object] = lambda: False) -> bool:
         """

@@ -98,14 +98,15 @@ def restarted(*nodes: str) -> Callable[[FaultBus], None]:
     """
     Return a fault: processes are killed, and the watchdog among them started again.
 
-    Time stands still while it starts: what it does with a robot that has not fallen yet is seen.
+    Time nearly stands still while it starts: what it does with a robot that has not fallen yet is
+    seen.
     """
     def spoil(bus: FaultBus) -> None:
         bus.paused = True
         for node in nodes:
             bus.send(node, KILL)
         bus.start(DOG)
-        bus.wait_for_listener()
+        bus.until(lambda: bus.state(DOG) not in ('', 'inactive'))
         bus.paused = False
     return spoil
 

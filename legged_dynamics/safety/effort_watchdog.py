@@ -195,7 +195,8 @@ class EffortWatchdog:
 
         """
         self._left, self._empty, self._heard_ns = left, True, now_ns
-        self.state, self._since_ns = WatchdogState.HOLDING, now_ns
+        # Joint states are waited for from the first look on: simulated time may not have come yet.
+        self.state, self._since_ns = WatchdogState.HOLDING, -1
         self.cause = 'the motors have torque, and nobody commands them'
 
     def command(self, now_ns: int, efforts: Sequence[float], owner: str = '',
@@ -366,6 +367,8 @@ class EffortWatchdog:
 
     def _found(self, now_ns: int) -> bool:
         """Begin to hold what a dead watchdog has left; return whether anything is to be sent."""
+        if self._since_ns < 0:
+            self._since_ns = now_ns
         if not self._fresh(now_ns):
             if now_ns - self._since_ns > DISCOVERY_NS:      # at least the torque ends
                 self._empty = False
