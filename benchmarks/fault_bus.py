@@ -447,7 +447,7 @@ class FaultBus:
         for node in self._arguments:
             self.start(node)
         self.until(lambda: self._watch.get(CONTROLLER) == 'active')
-        self.ticks(round(1.2 * self.rate))
+        self.ticks(round(1.0 * self.rate))
         return (self._watch.get(CONTROLLER) == 'active'
                 and self._watch.get(DOG) == 'forwarding' and self.height > 0.4)
 

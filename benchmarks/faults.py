@@ -105,6 +105,7 @@ def restarted(*nodes: str) -> Callable[[FaultBus], None]:
         bus.paused = True
         for node in nodes:
             bus.send(node, KILL)
+        bus.until(lambda: False, 0.5)       # what they have said last is heard
         bus.start(DOG)
         bus.until(lambda: bus.state(DOG) not in ('', 'inactive'))
         bus.paused = False
@@ -299,7 +300,7 @@ def run(bus: FaultBus, row: Row) -> tuple[str, bool]:
                  if state in ('holding', 'sitting', 'damping', 'latched')), None)
     count, again = len(bus.sent), False
     if zero:
-        bus.ticks(round(bus.rate))
+        bus.ticks(round(0.5 * bus.rate))
         again = any(effort.any() for _, effort, _ in bus.sent[count:])
     stands = bus.height > 0.35
     dropped = bus.fastest > SOFT
@@ -326,7 +327,7 @@ def settle(bus: FaultBus, row: Row, said: Callable[[], bool]) -> bool:
                 or bus.processes[DOG].poll() is not None)
         return over and bool(bus.sent) and not bus.sent[-1][1].any()
     if row.end in ('stands', 'either', 'named'):
-        bus.ticks(round(2.5 * bus.rate))
+        bus.ticks(round(1.5 * bus.rate))
         bus.ticks(round(3.0 * bus.rate), said)
         if bus.state(DOG) != 'forwarding':
             bus.ticks(round(LONG * bus.rate), zero)
@@ -383,8 +384,10 @@ def main() -> int:
     if args.in_process:
         return in_process(args.rows)
     chosen = [row for row in rows() if (row.quick or not args.quick)
-              and args.rows in f'{row.name} {row.phase}']
-    bad = 0
+              and args.rows in f'{row.name} {row.phase}'
+              # The clocks of rclpy's nodes are not Python's.
+              and not (row.machine and args.middleware == 'rclpy')]
+    bad = done = 0
     signal.signal(TERM, lambda *_: sys.exit(1))     # processes are ended on the way out
     print('| fault | while | named | largest effort in 200 ms, % of limit | ticks to safe output '
           '| fastest fall, m/s | in the end | engaged again | as wanted |\n'
@@ -394,7 +397,7 @@ def main() -> int:
         try:
             for row in chosen:
                 line, wanted = run(bus, row)
-                bad += not wanted
+                bad, done = bad + (not wanted), done + 1
                 print(line, flush=True)
                 if not wanted and os.environ.get('FAULTS_VERBOSE'):
                     print(bus.states, sorted({text for _, text in bus.words}), bus.logs(),
@@ -402,7 +405,7 @@ def main() -> int:
                 bus.end()
         finally:
             bus.close()
-    print(f'faults: {len(chosen)} rows, {bad} not as wanted')
+            print(f'faults: {done} rows, {bad} not as wanted', flush=True)
     return int(bad > 0)
 
 
