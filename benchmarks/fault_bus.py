@@ -8,9 +8,10 @@ and counts them: a tick is one joint state. It also stands in for the motors' co
 what is sent to `effort_controller/commands`, and holds the last command for ever.
 
 Time is simulated and in lock-step with these motors: the next sample is made when controller and
-watchdog have answered the last one, or have been silent for `SILENCE` of wall time for some
-samples on end, and at a quarter of real time at most, so that a busy machine does not look like a
-dead process. Rows about clocks need the wall's time, at 125 Hz with deadlines of a second.
+watchdog, where their processes live, have answered the last one, so that a busy machine does not
+look like a dead process. Where nobody is to answer, a sample takes `PAUSE` of wall time. Rows
+about clocks need nodes that do not follow `/clock`: the clocks of their processes are replaced by
+ones that advance by a period when the last sample has been answered.
 
 What goes to the motors, the diagnostics, the status messages of guard and watchdog, and the truth
 are kept with the tick at which they came.
@@ -18,8 +19,10 @@ are kept with the tick at which they came.
 from __future__ import annotations
 
 import math
+import mmap
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -42,38 +45,33 @@ from legged_dynamics.resources import robot_files
 DIALECT = StandaloneDialect()
 JOINTS, IMU = 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu'
 NUMBERS, STATUS = 'std_msgs/msg/Float64MultiArray', 'diagnostic_msgs/msg/DiagnosticArray'
-RATE = 500.0            # Hz in lock-step
-WALL_RATE = 125.0       # Hz by the wall's clock
-SPEED = 0.25            # greatest real-time factor in lock-step
-SILENCE, GIVEN_UP = 0.1, 5      # s of wall time, and samples on end, that an answer is waited for
+CONTROLLER, DOG, ROBOT = 'workspace_controller', 'effort_watchdog', 'simulated_robot'
+RATE = 500.0            # Hz
+SPEED = 0.5             # greatest real-time factor
+PAUSE, PAUSED = 0.01, 0.5       # s of wall time for a sample: nobody is to answer; while paused
+SILENCE, GIVEN_UP = 1.0, 3      # s of wall time, and samples on end, that an answer is waited for
 ANSWER = '/fault_bus/answer'
-BEHIND = ('-r', 'effort_controller/commands:=effort_watchdog/commands')
+BEHIND = ('-r', 'effort_controller/commands:=effort_watchdog/commands', '-p', f'rate:={RATE}')
 SENSORS = ('-p', 'schedule:=stand 100000', '-r', 'joint_states:=driver/joint_states',
-           '-r', 'imu/data:=driver/imu', '-p', 'simulation.command_timeout:=10.0')
-LOCK_STEP = {
-    'simulated_robot': (*SENSORS, '-p', f'simulation.rate:={RATE}', '-p',
-                        f'lock_step.answers:=[{ANSWER}]', '-p', f'lock_step.speed:={SPEED}'),
-    'effort_watchdog': ('-p', 'use_sim_time:=true'),
-    'workspace_controller': (*BEHIND, '-p', 'use_sim_time:=true', '-p', f'rate:={RATE}'),
+           '-r', 'imu/data:=driver/imu', '-p', 'simulation.command_timeout:=10.0', '-p',
+           f'simulation.rate:={RATE}')
+SIMULATED = {
+    ROBOT: (*SENSORS, '-p', f'lock_step.answers:=[{ANSWER}]', '-p', f'lock_step.speed:={SPEED}'),
+    DOG: ('-p', 'use_sim_time:=true'),
+    CONTROLLER: (*BEHIND, '-p', 'use_sim_time:=true'),
 }
-WALL = {
-    'simulated_robot': (*SENSORS, '-p', f'simulation.rate:={WALL_RATE}'),
-    'effort_watchdog': ('-p', 'watchdog.deadline:=1.0', '-p', 'watchdog.hold:=0.5', '-p',
-                        'watchdog.input_timeout:=1.0'),
-    'workspace_controller': (
-        *BEHIND, '-p', 'safety.input_timeout:=1.0', '-p', 'safety.hold:=0.5', '-p',
-        'imu_timeout:=0.1', '-p', 'odometry.max_gap:=0.3',
-        '-p', 'max_gap:=0.3', '-p', f'rate:={WALL_RATE}'),
-}
+MACHINE = {ROBOT: SENSORS, DOG: (), CONTROLLER: BEHIND}
 PATIENCE = 300.0        # s of wall time for a process to start, which may have to compile
-# Starts a node whose wall clock is ahead by what a file says: it can be set while the node runs.
+BEGIN_NS, BOOT_NS = 1_700_000_000 * 10**9, 10**12    # the clocks of processes at the start
+# Starts a node; with a file, its process's monotonic and wall clocks are the two numbers in that.
 START = """
 import mmap, struct, sys, time
-with open(sys.argv.pop(1), 'r+b') as file:
-    shift = mmap.mmap(file.fileno(), 8)
-wall = time.time_ns
-time.time_ns = lambda: wall() + struct.unpack('q', shift[:8])[0]
-from legged_dynamics.node_registry import NODES
+path = sys.argv.pop(1)
+if path:
+    with open(path, 'r+b') as file:
+        clocks = mmap.mmap(file.fileno(), 16)
+    time.monotonic_ns = lambda: struct.unpack_from('q', clocks, 0)[0]
+    time.time_ns = lambda: struct.unpack_from('q', clocks, 8)[0]
 from importlib import import_module
 sys.exit(import_module('legged_dynamics.nodes.' + sys.argv.pop(1)).main())
 """
@@ -95,9 +93,9 @@ class FaultBus:
     change_joints, change_imu : callable or None
         Take a message, and return what is passed on instead, or None.
     paused : bool
-        Whether simulated time stands still.
+        Whether time nearly stands still: a sample takes `PAUSED` of wall time.
     late : int
-        Ticks by which sensors are held back.
+        Ticks by which sensors are held back; `renew` gives them new stamps.
     sent : list of (int, array, str)
         Tick, efforts and sender of what went to the motors.
     states : list of (int, str, str)
@@ -110,8 +108,10 @@ class FaultBus:
     def __init__(self, environment: dict[str, str]):
         self._environment = {**os.environ, **environment}
         self._folder = tempfile.TemporaryDirectory()
-        self._clock = Path(self._folder.name) / 'clock'
-        self._clock.write_bytes(bytes(8))
+        clocks = Path(self._folder.name) / 'clocks'
+        clocks.write_bytes(bytes(16))
+        with clocks.open('r+b') as file:
+            self._clocks = mmap.mmap(file.fileno(), 16)
         yaml, self._urdf = robot_files('anymal_class')
         self._yaml = yaml
         config = RobotConfig.from_yaml(yaml)
@@ -132,19 +132,20 @@ class FaultBus:
         self._listen(NUMBERS, '/effort_controller/commands', self._note_command)
         self._listen(STATUS, '/diagnostics', self._note_words)
         self._listen('nav_msgs/msg/Odometry', '/ground_truth/odom', self._note_truth)
-        for node in ('effort_watchdog', 'workspace_controller'):
+        for node in (DOG, CONTROLLER):
             self._listen(STATUS, f'/{node}/safety',
                          lambda message, node=node: self._note_state(node, message))
+            self._listen(JOINTS, f'/{node}/answer',
+                         lambda message, node=node: self._note_answer(node, message),
+                         DIALECT.qos.latched)
         self.target = self._publisher('geometry_msgs/msg/PoseStamped',
                                       '/workspace_controller/body_target')
         self.posture = self._publisher('std_msgs/msg/String', '/workspace_controller/posture')
         self._joints = list(config.joints)
         self._motors = self.node.create_publisher(DIALECT.message(JOINTS), ANSWER,
                                                   DIALECT.qos.latched)
-        self._listen(JOINTS, '/workspace_controller/answer', self._note_answer,
-                     DIALECT.qos.latched)
         self._watch: dict[str, Any] = {}
-        self._arguments, self.rate, self._strangers = LOCK_STEP, RATE, []
+        self._arguments, self.rate, self._strangers = SIMULATED, RATE, []
         self._clear()
         self.heal()
         self.forget()
@@ -171,10 +172,15 @@ class FaultBus:
     def _clear(self) -> None:
         """Forget what was held and who was waited for."""
         self._held_effort: np.ndarray | None = None
-        self._due: tuple[int, float] | None = None
-        self._answered = self._commands = 0
-        self._missed = {'controller': GIVEN_UP, 'watchdog': GIVEN_UP}
-        self._passed = self.paused = False
+        self._stopped: set[str] = set()
+        self._stamp, self._due = 0, False       # of the last sample; whether it waits for answers
+        self._since, self._commands = time.monotonic(), 0
+        self._passed_on: int | None = None      # stamp of the joint state that was, in this tick
+        self._answered: dict[str, int] = {}
+        self._with_efforts = self.paused = False
+        # Who has not answered yet is not waited for.
+        self._missed = dict.fromkeys((CONTROLLER, DOG, ROBOT), GIVEN_UP)
+        self._missed['motors'] = 0
 
     def _publisher(self, kind: str, topic: str) -> Any:
         return self.node.create_publisher(DIALECT.message(kind), topic, DIALECT.qos.reliable(10))
@@ -182,53 +188,83 @@ class FaultBus:
     # ---- what goes through, and what is heard -----------------------------------------------
 
     def _relay(self, kind: str, cdr: bytes) -> None:
-        stamp = (convert.stamp_ns(deserialize(cdr, kind).header.stamp)
-                 if self._arguments is LOCK_STEP else 0)
+        stamp = _stamp_of(cdr)
+        if kind == JOINTS:
+            self.tick += 1
+            self._passed_on = None
         change = self.change_joints if kind == JOINTS else self.change_imu
         if change is not None:
             message = change(deserialize(cdr, kind))
-            if message is None:
-                cdr = b''
-            else:
-                cdr = serialize(message, kind)
-        self.tick += kind == JOINTS
+            cdr = b'' if message is None else serialize(message, kind)
         queue = self._held[kind]
         queue.append(cdr)
         while len(queue) > self.late:
             out = queue.pop(0)
             if out and self.renew and self.late:
                 message = deserialize(out, kind)
-                now = stamp or time.time_ns()
-                message.header.stamp = convert.time_message(DIALECT, now)
+                message.header.stamp = convert.time_message(DIALECT, stamp)
                 out = serialize(message, kind)
             if out:
                 self._out[kind].publish_raw(out)
-        if kind == JOINTS and self._arguments is LOCK_STEP:
-            self._due = stamp, time.monotonic()
-            self._commands = len(self.sent)
-            self._passed = False
+                if kind == JOINTS:
+                    self._passed_on = _stamp_of(out)
+        if kind == JOINTS:
+            self._stamp, self._due, self._since = stamp, True, time.monotonic()
+            self._commands, self._with_efforts, self._missed[ROBOT] = len(self.sent), False, 0
 
-    def _note_answer(self, message: Any) -> None:
-        self._answered = convert.stamp_ns(message.header.stamp)
-        self._passed = len(message.effort) > 0
+    def _note_answer(self, node: str, message: Any) -> None:
+        self._answered[node] = convert.stamp_ns(message.header.stamp)
+        self._missed[node] = 0
+        if node == CONTROLLER and self._answered[node] == self._passed_on:
+            self._with_efforts = len(message.effort) > 0
+
+    def _here(self, node: str) -> bool:
+        """Return whether a process runs."""
+        process = self.processes.get(node)
+        return process is not None and node not in self._stopped and process.poll() is None
+
+    def _awaited(self) -> dict[str, bool]:
+        """Return who is to answer the newest sample, and whether that has come."""
+        sent, state = len(self.sent) > self._commands, self._watch.get(DOG)
+        if self._arguments is MACHINE:
+            if not self._due:
+                return {ROBOT: False} if self._here(ROBOT) else {}
+            both = self._here(CONTROLLER) and self._here(DOG) and state == 'forwarding'
+            return {'motors': sent} if both and self._passed_on is not None else {}
+        if self._passed_on is None:
+            return {}
+        found = {node: self._answered.get(node) == self._passed_on
+                 for node in (CONTROLLER, DOG) if self._here(node)}
+        if self._here(DOG) and (state in ('holding', 'sitting', 'damping')
+                                or (self._with_efforts and state == 'forwarding')):
+            found['motors'] = sent
+        return found
 
     def _move_on(self) -> None:
-        """Answer the newest sample when nobody is waited for any more."""
-        if self._due is None or self.paused:
+        """Have the next sample made when nobody is waited for any more."""
+        if not (self._due or self._arguments is MACHINE):
             return
-        stamp, since = self._due
-        late = time.monotonic() - since > SILENCE
-        heard = {'controller': self._answered >= stamp,
-                 'watchdog': not self._passed or len(self.sent) > self._commands}
-        for who, here in heard.items():
-            if not here and not late and self._missed[who] < GIVEN_UP:
-                return
-        for who, here in heard.items():
+        if self.paused and time.monotonic() - self._since < PAUSED:
+            return
+        awaited, waited = self._awaited(), time.monotonic() - self._since
+        missing = [who for who, here in awaited.items() if not here
+                   and self._missed[who] < GIVEN_UP]
+        if waited < (SILENCE if missing else 0.0 if any(awaited.values()) else PAUSE):
+            return
+        for who, here in awaited.items():
             self._missed[who] = 0 if here else self._missed[who] + 1
-        self._due = None
+        self._due, self._since = False, time.monotonic()
+        if self._arguments is MACHINE:
+            self._set_time(self._time_ns + round(1e9 / RATE))
+            return
         effort = self._held_effort
-        self._motors.publish(answer(DIALECT, stamp, None if effort is None else
+        self._motors.publish(answer(DIALECT, self._stamp, None if effort is None else
                                     (self._joints, effort.tolist())))
+
+    def _set_time(self, ns: int) -> None:
+        """Set the time since the start, by the clocks of processes that do not follow /clock."""
+        self._time_ns = ns
+        struct.pack_into('qq', self._clocks, 0, BOOT_NS + ns, BEGIN_NS + ns + self._ahead_ns)
 
     def _note_command(self, message: Any) -> None:
         dimensions = message.layout.dim
@@ -284,11 +320,24 @@ class FaultBus:
         Parameters
         ----------
         ahead_ns : int [ns]
-            By how much it is ahead of the machine's.
+            By how much it is ahead of what it would be.
 
         """
-        with self._clock.open('r+b') as file:      # in place: it is mapped
-            file.write(ahead_ns.to_bytes(8, 'little', signed=True))
+        self._ahead_ns = ahead_ns
+        self._set_time(getattr(self, '_time_ns', 0))
+
+    def advance(self, seconds: float) -> None:
+        """
+        Let the clocks of processes advance.
+
+        Parameters
+        ----------
+        seconds : float [s]
+            By how much.
+
+        """
+        end = self._time_ns + round(1e9 * seconds)
+        self.until(lambda: self._time_ns >= end)
 
     def start(self, node: str, *arguments: str) -> subprocess.Popen[bytes]:
         """
@@ -307,9 +356,14 @@ class FaultBus:
             Its process.
 
         """
+        self._watch.pop(node, None)
+        self._answered.pop(node, None)
+        self._missed[node] = GIVEN_UP
         with (Path(self._folder.name) / f'{node}.log').open('ab') as log:
             self.processes[node] = subprocess.Popen(
-                [sys.executable, '-c', START, str(self._clock), node, '--ros-args',
+                [sys.executable, '-c', START,
+                 str(Path(self._folder.name) / 'clocks') if self._arguments is MACHINE else '',
+                 node, '--ros-args',
                  '--params-file', str(self._yaml), '-p', f'robot_description:={self._urdf}',
                  *self._arguments[node], *arguments],
                 env=self._environment, stdout=log, stderr=log)
@@ -328,6 +382,10 @@ class FaultBus:
 
         """
         self.processes[node].send_signal(number)
+        if number is signal.SIGSTOP:
+            self._stopped.add(node)
+        elif number is signal.SIGCONT:
+            self._stopped.discard(node)
 
     def until(self, condition: Callable[[], object], seconds: float = PATIENCE) -> bool:
         """
@@ -354,17 +412,6 @@ class FaultBus:
                 return True
         return False
 
-    def wait_for_listener(self) -> None:
-        """Wait until one more process listens to joint states, those that were killed aside."""
-        least = [self._out[JOINTS].get_subscription_count()]
-
-        def one_more() -> bool:
-            count = self._out[JOINTS].get_subscription_count()
-            least[0] = min(least[0], count)
-            return bool(count > least[0])
-        self.until(one_more)
-        self.until(lambda: False, 2.0)      # it is activated just after
-
     def ticks(self, count: int, until: Callable[[], object] = lambda: False) -> bool:
         """
         Let so many joint states pass, or until a condition holds; return whether it did.
@@ -383,27 +430,26 @@ class FaultBus:
 
         """
         end = self.tick + count
-        self.until(lambda: self.tick >= end or until(), 30.0 * count / self.rate + 2.0)
+        self.until(lambda: self.tick >= end or until(), 60.0 * count / self.rate + 2.0)
         return bool(until())
 
-    def stand(self, lock_step: bool = True) -> bool:
+    def stand(self, simulated: bool = True) -> bool:
         """
         Start everything; return whether the robot stands under the controller.
 
         Parameters
         ----------
-        lock_step : bool
-            Whether time is simulated.
+        simulated : bool
+            Whether nodes take the time from /clock, or from the clocks of their processes.
 
         """
-        self._arguments = LOCK_STEP if lock_step else WALL
-        self.rate = RATE if lock_step else WALL_RATE
+        self._arguments = SIMULATED if simulated else MACHINE
         for node in self._arguments:
             self.start(node)
-        self.until(lambda: self._watch.get('workspace_controller') == 'active')
-        self.ticks(round(1.2 * self.rate))
-        return (self._watch.get('workspace_controller') == 'active'
-                and self._watch.get('effort_watchdog') == 'forwarding' and self.height > 0.4)
+        self.until(lambda: self._watch.get(CONTROLLER) == 'active')
+        self.ticks(round(1.0 * self.rate))
+        return (self._watch.get(CONTROLLER) == 'active'
+                and self._watch.get(DOG) == 'forwarding' and self.height > 0.4)
 
     def state(self, node: str) -> str:
         """
@@ -467,3 +513,9 @@ class FaultBus:
     def counts(self) -> Counter[str]:
         """Return how many commands each sender has sent to the motors."""
         return Counter(label for _, _, label in self.sent)
+
+
+def _stamp_of(cdr: bytes) -> int:
+    """Return the stamp of a message that begins with a header [ns]."""
+    seconds, nanoseconds = struct.unpack_from('<iI', cdr, 4)
+    return int(seconds * 10**9 + nanoseconds)

@@ -10,8 +10,9 @@ commands with and without somebody who floods the bus, beside that of a bare loo
 period on the same machine, and how long after SIGKILL and SIGSTOP of the controller the watchdog's
 own first command comes.
 
-With --lock-step time is simulated and waits for the controller, as fast as that answers: the
-controller then stays active on a machine however busy, and nothing but the first is measured.
+With --lock-step time is simulated and waits for controller and watchdog, as fast as they answer or
+at most at --speed: the controller then stays active on a machine however busy, and nothing but the
+first is measured.
 """
 from __future__ import annotations
 
@@ -209,13 +210,17 @@ def main() -> int:
     parser.add_argument('--minutes', type=float, default=3.0)
     parser.add_argument('--rate', type=float, default=500.0)
     parser.add_argument('--lock-step', action='store_true')
+    parser.add_argument('--speed', type=float, default=0.0,
+                        help='greatest real-time factor in lock-step; 0: none')
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, DomainLease() as lease:
         environment = {**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
         soak = Soak(environment, args.rate, Path(folder),
                     ('-p', 'use_sim_time:=true') if args.lock_step else ())
-        answers = ('-p', 'lock_step.answers:=[/workspace_controller/answer]', '-p',
-                   'lock_step.speed:=0.0', '-p', 'use_sim_time:=false') if args.lock_step else ()
+        answers = (
+            '-p', 'lock_step.answers:=[/workspace_controller/answer, /effort_watchdog/answer]',
+            '-p', f'lock_step.speed:={args.speed}', '-p', 'use_sim_time:=false'
+        ) if args.lock_step else ()
         try:
             soak.start('simulated_robot', '-p', 'schedule:=stand 100000', '-p',
                        f'simulation.rate:={args.rate}', '-p', 'simulation.command_timeout:=10.0',

@@ -134,6 +134,10 @@ def _matched(writer: DataWriter) -> int:
     return writer.get_publication_matched_status().current_count
 
 
+_NODES = 'nodes='       # begins what a participant tells of itself: the names of its nodes
+_LOOK_S = 2.0           # s from a node's start until it looks for another of its name
+
+
 class Publications:
     """
     Who publishes what, by discovery; read again only when something has changed.
@@ -172,6 +176,17 @@ class Publications:
                     self._found.setdefault(entry.topic_name, []).append(
                         names.get(entry.participant_key, f'participant {entry.participant_key}'))
         return self._found.get(topic, [])
+
+    def nodes(self) -> list[tuple[str, str]]:
+        """Return the full names of other processes' nodes on Cyclone, each with its process."""
+        found = []
+        for entry in self._processes.read(100_000):
+            alive = entry.sample_info.instance_state == InstanceState.Alive
+            data = entry.qos[Policy.Userdata] if alive and entry.key != self._own else None
+            told = bytes(data.data).decode(errors='replace') if data is not None else ''
+            names = told.removeprefix(_NODES).rstrip(';') if told.startswith(_NODES) else ''
+            found += [(name, _process(entry.qos)) for name in names.split(',') if name]
+        return found
 
 
 def _process(qos: Any) -> str:
@@ -545,7 +560,21 @@ class CycloneBus:
         node = StandaloneNode(name, self, RosArguments.parse(argv), namespace,
                               parameters=parameters)
         self._nodes.append(node)
+        self._participant.set_qos(Qos(Policy.Userdata(
+            f'{_NODES}{",".join(one.full_name for one in self._nodes)};'.encode())))
+        looking = node.create_timer(_LOOK_S, lambda: self._look_for_namesakes(node, looking))
         return node
+
+    def _look_for_namesakes(self, node: StandaloneNode, timer: Any) -> None:
+        """Say once when another node has this node's name."""
+        node.destroy_timer(timer)
+        others = self._publications_of_others().nodes()
+        processes = [process for name, process in others if name == node.full_name]
+        if processes:
+            node.get_logger().warning(
+                f'another node is called {node.full_name}: {", ".join(processes)}. Their messages '
+                'get mixed up: end it, or give this one a name or namespace of its own '
+                '(-r __node:=, -r __ns:=)')
 
     def spin(self, duration_s: float = math.inf) -> None:
         """
@@ -676,9 +705,12 @@ class CycloneBus:
             Full name of the topic.
 
         """
+        return self._publications_of_others().of(dds_topic(topic))
+
+    def _publications_of_others(self) -> Publications:
         if self._known is None:
             self._known = Publications(self._participant)
-        return self._known.of(dds_topic(topic))
+        return self._known
 
     def withdraw(self, endpoint: CyclonePublisher | CycloneSubscription) -> None:
         """

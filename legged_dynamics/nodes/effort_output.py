@@ -35,6 +35,9 @@ from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
 
 # How often it is checked whether joint states still arrive [s].
 WATCH_PERIOD = 0.005
+# A posture that is held and a robot that is let down need feedback, also from joint states that
+# make no measurement: so often at least [ns].
+FEEDBACK_NS = 4_000_000
 
 
 class EffortOutput:
@@ -338,7 +341,9 @@ class EffortOutput:
         now = self._common.now()
         age = now - self._applied_ns
         self._tell(now)
-        if age > self._common.parameters['safety.input_timeout'] * 1e9:
+        patience = (self._common.parameters['safety.input_timeout'] * 1e9
+                    if self.state.obeying else FEEDBACK_NS)
+        if age > patience:
             self._answer_without_command()
 
     def _answer_without_command(self) -> None:

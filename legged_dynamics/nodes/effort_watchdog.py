@@ -17,6 +17,7 @@ from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.description import RobotDescription
 from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.nodes.robot_component import (
     COMMANDS,
     LONGEST_SHUTDOWN_NS,
@@ -63,7 +64,8 @@ class EffortWatchdogNode(Component):
     One that is killed cannot do that. The next one finds in a file what was sent last
     (`safety.last_efforts`), holds the posture, and lets the robot down unless a controller is
     still there. What it does and why is published on ``~/safety``; who publishes to the motors
-    beside it is named, for no watchdog can stop that.
+    beside it is named, for no watchdog can stop that. Where time is simulated (``use_sim_time``)
+    every joint state is answered on ``~/answer``, so that a simulator in lock-step can wait.
     """
 
     default_name = 'effort_watchdog'
@@ -93,6 +95,9 @@ class EffortWatchdogNode(Component):
                                qos.best_effort(5))
         endpoints.subscription('std_msgs/msg/Float64MultiArray', INPUT, self._on_command,
                                qos.reliable(1))
+        self._answers = endpoints.publisher(
+            'sensor_msgs/msg/JointState', '~/answer', qos.latched
+        ) if self.node.get_parameter('use_sim_time').value else None
         self._report = SafetyReport(self.common, 'watchdog')
         endpoints.timer(values['period'], self._look)
         endpoints.timer(OTHERS_PERIOD, self._look_for_others)
@@ -165,6 +170,13 @@ class EffortWatchdogNode(Component):
             self._last.clear()
 
     def _on_joints(self, message: Any) -> None:
+        self._take_joints(message)
+        self._look()        # a posture is held by the newest joint states
+        if self._answers is not None:
+            self._answers.publish(answer(self.dialect, convert.stamp_ns(message.header.stamp),
+                                         None))
+
+    def _take_joints(self, message: Any) -> None:
         now = self.common.now()
         self._joints.saw(now)
         if self.watchdog is None:

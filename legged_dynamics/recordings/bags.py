@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 SUFFIXES = BAG.suffixes
 _CHUNK = 6              # opcode
 _RECORD = struct.Struct('<BQ')      # opcode, and length of the content
-_CHUNK_START = struct.Struct('<QQQ')        # times of the first and last message, unpacked size
+# Of a chunk: times of the first and last message, unpacked size, checksum, and the length of the
+# name of its compression, which follows; then 8 bytes, and what is packed.
+_CHUNK_START = struct.Struct('<QQQII')
+_PIECE = 1_000_000      # bytes unpacked at a time
 
 
 @dataclass(frozen=True)
@@ -265,28 +269,58 @@ class BagReader:
 
 
 def _check_chunks(path: Path) -> None:
-    """Refuse an mcap file with a chunk that would fill the memory."""
+    """Refuse an mcap file with a chunk that would fill the memory, whatever size it states."""
     try:
         with path.open('rb') as file:
             at, end = 8, path.stat().st_size        # behind the magic
             while at < end:
                 file.seek(at)
-                head = file.read(_RECORD.size + _CHUNK_START.size)
+                head = file.read(_RECORD.size)
                 if len(head) < _RECORD.size:
                     return
-                opcode, length = _RECORD.unpack_from(head)
-                if opcode == _CHUNK and len(head) == _RECORD.size + _CHUNK_START.size:
-                    size = _CHUNK_START.unpack_from(head, _RECORD.size)[2]
-                    if size > LARGEST_CHUNK:
-                        raise BagError(f'{path}: a chunk is said to unpack to {size:,} bytes; '
-                                       f'expected {LARGEST_CHUNK:,} at most. It is damaged, or '
-                                       'was made with unusual settings: record it with smaller '
-                                       'chunks')
+                opcode, length = _RECORD.unpack(head)
+                if opcode == _CHUNK:
+                    _check_chunk(path, file.read(min(length, LARGEST_CHUNK)))
                 if not opcode:
                     return
                 at += _RECORD.size + length
     except OSError as error:
         raise BagError(f'cannot read {path}: {error}') from error
+
+
+def _check_chunk(path: Path, content: bytes) -> None:
+    if len(content) < _CHUNK_START.size:
+        return
+    *_, stated, _, letters = _CHUNK_START.unpack_from(content)
+    at = _CHUNK_START.size + letters
+    size = max(stated, _unpacked_size(content[at + 8:], content[_CHUNK_START.size:at], stated))
+    if size > LARGEST_CHUNK:
+        raise BagError(f'{path}: a chunk would unpack to {size:,} bytes or more; '
+                       f'expected {LARGEST_CHUNK:,} at most. It is damaged, or was made with '
+                       'unusual settings: record it with smaller chunks')
+    if size > stated:
+        raise BagError(f'{path}: a chunk unpacks to more than the {stated:,} bytes that it '
+                       'states: it is damaged; "legged-dynamics repair" can save the others')
+
+
+def _unpacked_size(data: bytes, compression: bytes, enough: int) -> int:
+    """Return what a compressed chunk unpacks to [bytes], or some number above `enough`."""
+    stream: Any
+    size, enough = 0, min(enough, LARGEST_CHUNK)
+    try:
+        if compression == b'zstd':
+            import zstandard
+            stream = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+        elif compression == b'lz4':
+            from lz4.frame import LZ4FrameFile
+            stream = LZ4FrameFile(BytesIO(data))
+        else:
+            return 0
+        while size <= enough and (piece := stream.read(_PIECE)):
+            size += len(piece)
+    except Exception:       # a damaged chunk; its reader will say so
+        return 0
+    return size
 
 
 def _check_path(path: Path) -> None:

@@ -9,7 +9,8 @@ that are young and plausible. A fault is bridged (HOLDING): by PD on the posture
 command while joint states come, else by the last efforts. A fault longer than ``safety.hold``
 gives the safe output (DAMPING), which takes energy out of joints and puts none in, and then
 nothing any more until the guard is activated again (LATCHED). One bad joint is no reason to drop
-the robot: the others are held and braked by their own readings, and only the bad one goes limp.
+the robot: it is let down on a fading posture (SITTING), on which the bad joint is held by the half
+of its reading that is not wrong, or keeps its fading effort.
 
 Controllers in hardware hold the last command indefinitely (ros2_controllers does), so a node that
 stops must send :meth:`EffortGuard.last`, zero, as its last message.
@@ -41,8 +42,8 @@ from legged_dynamics.safety.settings import SafetySettings
 #            |                   |                            v  |                 v
 #         any state              | activate                  HOLDING <-------------+
 #                                |                              | too long, or fallen
-#                             LATCHED <------------------- DAMPING
-#                                       damping_duration
+#                             LATCHED <------------- DAMPING, after SITTING with one bad joint
+#                                       damping_duration (of each)
 
 
 class GuardState(Enum):
@@ -54,6 +55,7 @@ class GuardState(Enum):
     ACTIVE = 'commands are obeyed'
     HOLDING = 'a fault is bridged: the posture or the last efforts are held'
     DAMPING = 'the safe output goes out'
+    SITTING = 'one joint is bad: the robot is let down on a fading posture'
     LATCHED = 'nothing goes out until the guard is activated again'
 
     @property
@@ -69,7 +71,7 @@ class GuardState(Enum):
     @property
     def released(self) -> bool:
         """Whether the robot has been let go after it was commanded."""
-        return self in (GuardState.DAMPING, GuardState.LATCHED)
+        return self in (GuardState.DAMPING, GuardState.SITTING, GuardState.LATCHED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +126,6 @@ def command_fault(joints: Sequence[str], command: Sequence[float]) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-ALL = slice(None)
 # Averaging time of the efforts to hold [s], since the last command may be a spike of noise.
 AVERAGING = 0.01
 # Longest time step that the slew limit is applied to [s].
@@ -186,6 +187,7 @@ class EffortGuard:
         self._resume_ns = round(settings.resume * 1e9)
         self._damping_ns = round(settings.damping_duration * 1e9)
         self.latches, self._tilt = settings.latch, settings.tilt
+        self._sits = settings.output == 'damping'
         n = len(self.joints)
         self._state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
         self._effort, self._feed, self._place = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -242,12 +244,9 @@ class EffortGuard:
         """
         fault = self._watch.check(stamp_ns, position, velocity)
         self.doubt(fault)
-        usable = self._watch.usable(fault) if fault else ALL
-        if usable is not None:
-            if fault:       # healthy joints are held and braked, without the others
-                self._state[:] = np.nan
-            self._state[0, usable] = self._watch.position[usable]
-            self._state[1, usable] = self._watch.velocity[usable]
+        believed = self._watch.believed(fault)
+        if believed is not None:
+            self._state[:] = believed
             self._heard_ns, self._sample_ns = now_ns, now_ns - age_ns
         return fault
 
@@ -312,13 +311,13 @@ class EffortGuard:
             self._falter(now_ns, fault)
         elif self.state is GuardState.HOLDING:
             self._resume(now_ns)
-        elif self.state is GuardState.DAMPING:
+        elif self.state.released:
             if self.latches:
                 fault = f'{self.cause}; activate again'
             else:
                 self._begin(now_ns, measured)
-        if self.state is GuardState.DAMPING:
-            return self._damp(now_ns, fault)
+        if self.state.released:
+            return self._let_go(now_ns, fault)
         if self.state is GuardState.HOLDING:
             return self._hold(now_ns, fault)
         return self._obey(now_ns, command)
@@ -344,8 +343,8 @@ class EffortGuard:
             self.state, self.cause = GuardState.HOLDING, fault
             self._since_ns, self._blind = self._good_ns, False
         if self.state is GuardState.HOLDING:
-            if self._tilted is not None and 0.0 < self._tilt < self._tilted:
-                self._release(now_ns, fault)
+            if self._is_tilted():
+                self._release(now_ns, fault, upright=False)
                 return
             if not self._fresh(now_ns):
                 self._blind = True
@@ -355,8 +354,10 @@ class EffortGuard:
             if now_ns - self._since_ns >= self._hold_ns:
                 self._release(now_ns, self.cause)
 
-    def _release(self, now_ns: int, cause: str) -> None:
-        self.state, self.cause, self._since_ns = GuardState.DAMPING, cause, now_ns
+    def _release(self, now_ns: int, cause: str, upright: bool = True) -> None:
+        sits = upright and self._watch.one_bad and self._sits and self._fresh(now_ns)
+        self.state = GuardState.SITTING if sits else GuardState.DAMPING
+        self.cause, self._since_ns = cause, now_ns
 
     def _obey(self, now_ns: int, command: Sequence[float] | None) -> GuardedEffort:
         effort = self._effort
@@ -382,10 +383,16 @@ class EffortGuard:
             self._effort[:] = self._feed
         return self._send(now_ns, fault)
 
-    def _damp(self, now_ns: int, fault: str) -> GuardedEffort:
+    def _let_go(self, now_ns: int, fault: str) -> GuardedEffort:
         passed = now_ns - self._since_ns
         fresh = self._fresh(now_ns, REACTING_AGE_NS)
-        if fresh:
+        if self.state is GuardState.SITTING and (passed >= self._damping_ns
+                                                 or self._is_tilted() or not fresh):
+            self.state, self._since_ns, passed = GuardState.DAMPING, now_ns, 0
+        if self.state is GuardState.SITTING:
+            share = 1.0 - passed / self._damping_ns
+            posture(self.table, self._state, self._place, self._feed, share, self._effort)
+        elif fresh:
             brake(self.table, self._state[1], self._watch.seen_velocity, self._effort)
         else:
             self._effort[:] = 0.0
@@ -408,13 +415,17 @@ class EffortGuard:
         self._last[:] = 0.0
         return GuardedEffort(np.zeros(len(self.joints)), self.state, fault, ())
 
+    def _is_tilted(self) -> bool:
+        return self._tilted is not None and 0.0 < self._tilt < self._tilted
+
     def _fresh(self, now_ns: int, limit_ns: int = 10**18) -> bool:
         return (self._sample_ns is not None
                 and now_ns - self._sample_ns <= min(self._timeout_ns, limit_ns))
 
     def _fault(self, now_ns: int, command: Sequence[float] | None, age_ns: int,
                why: str) -> str:
-        if self._tilted is not None and 0.0 < self._tilt < self._tilted:
+        if self._is_tilted():
+            assert self._tilted is not None
             return f'the robot is tilted by {math.degrees(self._tilted):.0f} deg'
         if self.suspect:
             return f'joint_states: {self.suspect}'

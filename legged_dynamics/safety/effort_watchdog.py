@@ -9,8 +9,8 @@ when that misses a deadline: it holds the posture for a moment, and then lets th
 or damps its joints. After that it obeys only a controller that was started again. The same comes
 of two senders with one identity: who of them is the true one cannot be told.
 
-A joint whose readings are implausible is held by the effort that it had, and let go with the rest;
-healthy joints are held and braked by their own readings.
+A joint whose readings are implausible is held by the half of them that is not wrong, or by the
+effort that it had, and let go with the rest; healthy joints are held and braked by their own.
 
 Everything it needs is allocated and compiled when it is made; its loop does neither.
 """
@@ -40,7 +40,6 @@ FASTEST, BURST = 4000, 100
 # A watchdog that takes over from one that died waits so long for joint states, and holds the
 # posture for at least so long, until a controller that is still alive is found [ns].
 DISCOVERY_NS, TAKE_OVER_NS = 3_000_000_000, 500_000_000
-ALL = slice(None)
 
 
 class WatchdogState(Enum):
@@ -162,13 +161,10 @@ class EffortWatchdog:
             self._jumps = self._stamps.jumps
             self._watch.restamp()
         self.doubt = fault = self._watch.check(stamp_ns, position, velocity)
-        usable = self._watch.usable(fault) if fault else ALL
-        if usable is None:
+        believed = self._watch.believed(fault)
+        if believed is None:
             return fault
-        if fault:
-            self._state[:] = np.nan
-        self._state[0, usable] = self._watch.position[usable]
-        self._state[1, usable] = self._watch.velocity[usable]
+        self._state[:] = believed
         self._joints_ns = now_ns - self._stamps.age(now_ns, stamp_ns)
         if effort is not None:
             self._note_load(effort)
@@ -199,7 +195,8 @@ class EffortWatchdog:
 
         """
         self._left, self._empty, self._heard_ns = left, True, now_ns
-        self.state, self._since_ns = WatchdogState.HOLDING, now_ns
+        # Joint states are waited for from the first look on: simulated time may not have come yet.
+        self.state, self._since_ns = WatchdogState.HOLDING, -1
         self.cause = 'the motors have torque, and nobody commands them'
 
     def command(self, now_ns: int, efforts: Sequence[float], owner: str = '',
@@ -370,6 +367,8 @@ class EffortWatchdog:
 
     def _found(self, now_ns: int) -> bool:
         """Begin to hold what a dead watchdog has left; return whether anything is to be sent."""
+        if self._since_ns < 0:
+            self._since_ns = now_ns
         if not self._fresh(now_ns):
             if now_ns - self._since_ns > DISCOVERY_NS:      # at least the torque ends
                 self._empty = False

@@ -7,6 +7,10 @@ A position that jumps further than its velocities explain leaves an offset behin
 back has taken it away (a spike), the joint is not believed, however long it stays. A slow
 disagreement of position and velocity adds up in a leaky sum. Values that repeat themselves to the
 last bit mean a frozen sensor only where the same joint, when still, was seen to be noisy.
+
+Where a fault tells which half of a reading is wrong, the other half replaces it for as long as it
+takes to let the robot down: a position by the integral of the velocity, a velocity by the change
+of the position.
 """
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.safety.settings import SafetySettings
-from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.spatial.jit import lean_kernel, part
 
 # -------------------------------------------------------------------------------------------------
 # Limits of each joint, from URDF and settings, in one table for the kernels.
@@ -134,7 +138,9 @@ def joint_inertias(model: RobotModel) -> np.ndarray:
 Q, V, OFFSET, DRIFT, SEEN = 0, 1, 2, 3, 4
 LIVELY_Q, LIVELY_V, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V = 5, 6, 7, 8, 9, 10
 FAULT, SKIPPED, SLOW = 11, 12, 13
-N_MEMORY = 14
+# What is believed of a joint, and for how long half of it has been replaced [s].
+BELIEVED_Q, BELIEVED_V, REPLACED = 14, 15, 16
+N_MEMORY = 17
 # Kinds of faults.
 PLAUSIBLE, TOO_FAST, JUMPED, DISAGREE, FROZEN_Q, FROZEN_V, NOT_FINITE, DRIFTS = range(8)
 LEAK = 0.1              # s, of the sum of position less integrated velocity
@@ -150,7 +156,27 @@ QUIET = 0.05            # rad/s or m/s: a joint slower than this counts as still
 # Weight of a sample at rest, and the sum from which a joint is known to be noisy: 460 samples.
 LEARNT, LIVELY = 0.005, 0.9
 MOST_FAULTY = 0.25      # part of the joints without which the others are still of use
+LONGEST_REPLACED = 5.0  # s; an integral of the velocity is off by more than a reading after that
 REPEATED = 5            # least number of equal samples of a frozen sensor
+
+
+@part
+def _replace(limits, memory, j, q, v, dt, fault):
+    """Note what is believed of a joint: its reading, or the half that is not wrong, twice."""
+    before = memory[BELIEVED_V, j]
+    memory[REPLACED, j] += dt
+    if fault == PLAUSIBLE:
+        memory[BELIEVED_Q, j], memory[BELIEVED_V, j], memory[REPLACED, j] = q, v, 0.0
+    elif fault == TOO_FAST or fault == FROZEN_V:
+        memory[BELIEVED_Q, j], memory[BELIEVED_V, j] = q, memory[SEEN, j]
+    elif fault != DISAGREE and fault != DRIFTS and abs(v) <= limits[j, BELIEVED]:
+        memory[BELIEVED_Q, j] += 0.5 * (before + v) * dt
+        memory[BELIEVED_V, j] = v
+        memory[SEEN, j] = 0.0       # nothing tells the velocity a second time
+    else:
+        memory[BELIEVED_Q, j] = memory[BELIEVED_V, j] = math.nan
+    if memory[REPLACED, j] > LONGEST_REPLACED:
+        memory[BELIEVED_Q, j] = memory[BELIEVED_V, j] = math.nan
 
 
 @lean_kernel
@@ -182,6 +208,7 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
             # Nothing to compare: the next reading is compared with the last one that was finite.
             memory[SKIPPED, j] += dt
             memory[FAULT, j] = NOT_FINITE
+            _replace(limits, memory, j, q, v, dt, NOT_FINITE)
             if found[0] == PLAUSIBLE:
                 found[0], found[1] = NOT_FINITE, j
             continue
@@ -237,6 +264,7 @@ def watch_joints(limits, memory, position, velocity, dt, frozen, found):
         if math.isfinite(velocity[j]) and abs(velocity[j]) <= limits[j, BELIEVED]:
             memory[V, j] = velocity[j]
         memory[FAULT, j] = fault
+        _replace(limits, memory, j, q, velocity[j], dt, fault)
         if fault > 0 and found[0] == PLAUSIBLE:
             found[0], found[1] = fault, j
 
@@ -293,6 +321,8 @@ class JointWatch:
     ----------
     position, velocity : (nj,) array
         The last sample.
+    one_bad : bool
+        Whether exactly one joint's last reading has a fault.
 
     """
 
@@ -301,13 +331,15 @@ class JointWatch:
         self._memory = np.zeros((N_MEMORY, len(self._joints)))
         self._found = np.zeros(2, np.int64)
         self.position = self.velocity = np.zeros(len(self._joints))
+        self._believed = np.zeros((2, len(self._joints)))
         self.reset()
 
     def reset(self) -> None:
         """Forget the last sample; the noise learnt of the sensors is kept."""
         self._memory[[OFFSET, DRIFT, SEEN, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V, FAULT,
-                      SKIPPED, SLOW]] = 0.0
+                      SKIPPED, SLOW, REPLACED]] = 0.0
         self._stamp_ns: int | None = None
+        self.one_bad = False
 
     @property
     def seen_velocity(self) -> np.ndarray:
@@ -331,7 +363,7 @@ class JointWatch:
         Returns
         -------
         str
-            Fault of the first joint that has one; :meth:`usable` tells which others are healthy.
+            Fault of the first joint that has one; :meth:`believed` tells what may still be used.
 
         """
         memory, first = self._memory, self._stamp_ns is None
@@ -354,9 +386,9 @@ class JointWatch:
         fault, j = self._found.tolist()
         return self._text(fault, j, velocity) if fault else ''
 
-    def usable(self, fault: str) -> np.ndarray | None:
+    def believed(self, fault: str) -> np.ndarray | None:
         """
-        Return which joints' last readings may be used although the sample has a fault.
+        Return what may be acted on after the last sample.
 
         Parameters
         ----------
@@ -365,14 +397,25 @@ class JointWatch:
 
         Returns
         -------
-        (nj,) array of bool or None
+        (2, nj) array or None
+            Positions and velocities [rad, rad/s or m, m/s]: the sample; NaN for joints that have a
+            fault, except that half of a reading replaces the other where one joint alone is bad.
             None when too many joints are affected for the rest to be of use: more than a quarter
-            of them, as many as a leg of a quadruped has.
+            of them, as many as a leg of a quadruped has. The same array each time.
 
         """
-        fine = self._memory[FAULT] == PLAUSIBLE
-        bad = len(fine) - int(np.count_nonzero(fine))
-        return fine if not fault or bad <= MOST_FAULTY * len(fine) else None
+        if not fault:
+            self.one_bad = False
+            return self._memory[BELIEVED_Q:BELIEVED_V + 1]
+        faulty = self._memory[FAULT] != PLAUSIBLE
+        bad = int(np.count_nonzero(faulty))
+        self.one_bad = bad == 1
+        if bad > MOST_FAULTY * len(faulty):
+            return None
+        self._believed[:] = self._memory[BELIEVED_Q:BELIEVED_V + 1]
+        if not self.one_bad:
+            self._believed[:, faulty] = math.nan
+        return self._believed
 
     def restamp(self) -> None:
         """Take the next stamp for what it is: the clock of the stamps was set."""

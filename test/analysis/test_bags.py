@@ -3,12 +3,17 @@
 """Bags: written by one process and read by another, in both storages; and everything wrong."""
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
+import lz4.frame
 import numpy as np
 import pytest
+import zstandard
+from mcap.writer import MCAP0_MAGIC
 from simulated_bag import DIALECT, START_NS, TYPES, messages, write
 
 from legged_dynamics import conversions as convert
@@ -229,3 +234,27 @@ def test_messages_of_the_package_itself_are_recorded_with_their_definitions(tmp_
     with BagReader(tmp_path / 'bag') as bag:
         assert bag.topics['/reactions'].type == REACTIONS
         assert bag.first('/reactions').net_wrench.force.z == 511.0
+
+
+@pytest.mark.parametrize('compression', ['zstd', 'lz4'])
+def test_a_chunk_that_understates_its_unpacked_size_does_not_fill_the_memory(tmp_path,
+                                                                             compression):
+    content = bytes(200_000_000)
+    packed = (zstandard.compress(content) if compression == 'zstd'
+              else lz4.frame.compress(content))
+    name = compression.encode()
+    chunk = struct.pack('<QQQII', 1, 2, 1000, 0, len(name)) + name
+    chunk += struct.pack('<Q', len(packed)) + packed
+    path = tmp_path / 'lies.mcap'
+    with path.open('wb') as file:
+        file.write(MCAP0_MAGIC)
+        for opcode, record in ((1, struct.pack('<II', 0, 0)), (6, chunk)):
+            file.write(struct.pack('<BQ', opcode, len(record)) + record)
+    del content
+    tracemalloc.start()
+    try:
+        with pytest.raises(BagError, match='unpacks to more than the 1,000 bytes that it states'):
+            BagReader(path)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Nodes on a real DDS bus on the loopback interface: within a process and between two."""
+import re
 import signal
 import subprocess
 import sys
@@ -145,6 +146,32 @@ def test_two_buses_in_one_process_and_domain(environ):
     again.publish(convert.string(DIALECT, 'still here'))
     spin_until(second, lambda: len(seen) == 2)
     second.close()
+
+
+def test_a_second_node_of_the_same_name_is_named_with_its_process(bus, start, capsys):
+    process = start()
+    heard, said = [], []
+    bus.create_node('other').create_subscription(STRING, '/echo/state', heard.append, QOS.latched)
+    spin_until(bus, lambda: heard)
+    bus.create_node('namesake', ['--ros-args', '-r', '__node:=echo'])
+
+    def warned():
+        said.append(capsys.readouterr().err)
+        return re.search(rf'another node is called /echo: process .*pid {process.pid}\b',
+                         ''.join(said))
+    spin_until(bus, warned)
+    assert 'called /other' not in ''.join(said)
+
+
+def test_a_message_that_is_too_large_is_left_unread(bus):
+    node, heard = bus.create_node('node'), []
+    node.create_subscription(JOINT_STATE, '/joint_states', heard.append, QoSProfile(10))
+    publisher = node.create_publisher(JOINT_STATE, '/joint_states', QoSProfile(10))
+    spin_until(bus, publisher.get_subscription_count)
+    for size in (10, 100_000, 20):
+        publisher.publish(convert.joint_state(DIALECT, 0, ['x' * size], [0.0]))
+    spin_until(bus, lambda: heard and len(heard[-1].name[0]) == 20)
+    assert len(heard) == 2
 
 
 def test_destroyed_endpoints_leave_the_bus(bus):

@@ -266,9 +266,8 @@ def test_a_short_gap_in_joint_states_does_not_end_a_sit():
 def test_one_bad_joint_lets_the_others_be_held_and_braked():
     bench = Bench(**{'watchdog.release': 'damping'})
     bench.tick(A, count=100)
-    bench.q = bench.q.copy()
-    bench.q[2] = math.nan
-    bench.v = np.full(12, 0.4)
+    bench.q, bench.v = bench.q.copy(), np.full(12, 0.4)
+    bench.q[2] = bench.v[2] = math.nan
     held = bench.tick(count=60)
     assert 'LF_KFE' in bench.dog.doubt and bench.dog.state is WatchdogState.HOLDING
     assert held[2] == pytest.approx(STANDING[2], abs=0.1)       # blind: what it had
