@@ -21,7 +21,7 @@ uncertain and not wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 import yaml
+from scipy.linalg import lapack
 
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
@@ -96,6 +97,8 @@ PRIOR_FORCE = 3.0
 BLOCK = 0.01
 # Time from one estimate to the next [s], in the first so many blocks with swinging legs, and else.
 SOLVE, SOLVE_OFTEN = (0.05, 0.5), 100.0
+# Time after which three of four blocks are left out, [s]; from one estimate to the next then [s].
+SETTLED, N_SKIPPED, SOLVE_SETTLED = 10.0, 3, 2.0
 # Time after which what was learned is forgotten [s].
 MEMORY = 60.0
 # Deviations by which data must pull a stated value until it is let go of, and those within which
@@ -127,8 +130,12 @@ RAISED, FAST = 0.025, 0.08
 # the robot may lie on its belly or knees: what bears it there would be taken for wrong torques.
 LYING = 0.45
 # Places of the constants.
-(WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU, FADE) = range(8)
-N_CONSTANTS = 8
+(WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU, LOWEST, SKIPPED) = range(9)
+N_CONSTANTS = 9
+DONE = object()        # what the steps of an estimate end with
+# Sums over blocks that say how late velocities are: of their error by the acceleration, of the
+# acceleration squared, and of the error squared.
+LAG_ERROR, LAG_MOTION, LAG_NOISE = range(3)
 
 
 class Learning(NamedTuple):
@@ -148,8 +155,8 @@ class Learning(NamedTuple):
         Where position, velocity, effort, gyro and accelerometer begin in a row.
     constants : (N_CONSTANTS,) array
         Weight [N], length of a moment [m], height [m] and speed [m/s] of a swinging foot, mass
-        [kg], time of a sample [s], whether the IMU is on the base, share of the information that
-        is kept from block to block.
+        [kg], time of a sample [s], whether the IMU is on the base, height of the base below which
+        nothing is learned [m], how many blocks were left out before each.
     mount : (12,) array
         Orientation of the IMU on the base by rows, and its position [m].
     noise, uncertain : (nj,) array
@@ -176,6 +183,9 @@ class Learning(NamedTuple):
     spread : (6 + nj,) array
         Residual variances, of the base's and the joints' equations.
     information, right : (np, np), (np,) array
+        The information's upper triangle.
+    lag : (3,) array
+        Sums that say how late velocities are, `LAG_ERROR` and so on.
     noisy : (2,) array
         What noise of their regressors has added to the information on delay and on the IMU's.
     theta, used : (np,) array
@@ -213,6 +223,7 @@ class Learning(NamedTuple):
     spread: np.ndarray
     information: np.ndarray
     right: np.ndarray
+    lag: np.ndarray
     noisy: np.ndarray
     theta: np.ndarray
     used: np.ndarray
@@ -262,11 +273,12 @@ def _add_swinging(x, j):
     x.heard[j] += 1.0
     x.spread[6 + j] += max(SPREAD_SHARE, 1.0 / (x.heard[j] + SPREAD_FIRST)) * (
         min(max(left * left - x.uncertain[j], 0.02 * spread), SPREAD_CLIP * spread) - spread)
-    share = 1.0 / (CORRELATED_SWINGING * variance * max(1.0, left * left / (OUTLIER * variance)))
+    alike = max(CORRELATED_SWINGING / (1.0 + x.constants[SKIPPED]), 1.0)
+    share = 1.0 / (alike * variance * max(1.0, left * left / (OUTLIER * variance)))
     for k in range(N_LOCAL):
         t = share * phi[k]
         row = x.information[x.place[j, k]]
-        for g in range(N_LOCAL):
+        for g in range(k, N_LOCAL):     # places of a joint's parameters ascend
             row[x.place[j, g]] += t * phi[g]
         x.right[x.place[j, k]] -= t * phi[N_LOCAL]
 
@@ -283,6 +295,11 @@ def regress_block(x, up):
     up : (3,) array
         Unit normal of the ground, base axes.
 
+    Returns
+    -------
+    bool
+        Whether anything was learned: not from a robot that lies on the ground.
+
     """
     m, nj, nf = x.rows.shape[0] - 1, x.joint.shape[0], x.feet.index.shape[0]
     n_theta, rows = x.theta.shape[0], x.rows
@@ -295,6 +312,7 @@ def regress_block(x, up):
     q, v, a, needed = x.motion[0], x.motion[1], x.motion[2], x.motion[3]
     for j in range(nj):
         p = s = slip = load = tau = 0.0
+        frozen = True       # what does not change is not measured
         for k in range(m + 1):
             share = (0.5 if k == 0 or k == m else 1.0) / m
             rate, torque = rows[k, velocity + j], rows[k, effort + j]
@@ -304,6 +322,9 @@ def regress_block(x, up):
             slip += rubs
             load += rubs * math.fabs(torque)
             tau += share * torque
+            frozen = frozen and torque == first[effort + j]
+        if frozen:
+            tau = math.nan
         q[j], v[j] = p, s
         a[j] = (last[velocity + j] - first[velocity + j]) / span
         phi = x.joint[j]
@@ -313,6 +334,14 @@ def regress_block(x, up):
         early = (rows[m - 1, effort + j] - first[effort + j]) / shorter
         late = (last[effort + j] - rows[1, effort + j]) / shorter
         phi[DELAY], phi[DOUBLE] = -0.5 * (early + late), -0.5 * (early - late)
+        # Velocities that are late differ from the slope of positions by the acceleration.
+        miss = (last[position + j] - first[position + j]) / span - s
+        if math.isfinite(miss):
+            x.lag[LAG_ERROR] += miss * a[j]
+            x.lag[LAG_NOISE] += miss * miss
+            x.lag[LAG_MOTION] += ((rows[m - 1, velocity + j] - first[velocity + j])
+                                  * (last[velocity + j] - rows[1, velocity + j])
+                                  / (shorter * shorter))
     base, force = x.base, x.force
     imu = x.constants[HAS_IMU] > 0.5
     jerk = jitter = (0.0, 0.0, 0.0)
@@ -350,10 +379,6 @@ def regress_block(x, up):
     for j in range(nj):
         x.joint[j, N_LOCAL] = needed[j] - x.joint[j, 4]
     contact_points(x.feet, x.bodies, (up[0], up[1], up[2]), x.states)
-    contact_jacobians(x.tree, x.feet, x.bodies, x.states, x.jacobian)
-    contact_map(x.feet, x.states, x.grasp)
-
-    # Which legs swing: higher than the lowest feet, and fast against them.
     lowest, second = 0, -1
     for i in range(nf):
         h = _height(x.states, i, up)
@@ -361,6 +386,14 @@ def regress_block(x, up):
             lowest, second = i, lowest
         elif i != lowest and (second < 0 or h < _height(x.states, second, up)):
             second = i
+    for c in range(rows.shape[1]):
+        first[c] = last[c]
+    if not -_height(x.states, lowest, up) > x.constants[LOWEST]:
+        return False
+    contact_jacobians(x.tree, x.feet, x.bodies, x.states, x.jacobian)
+    contact_map(x.feet, x.states, x.grasp)
+
+    # Which legs swing: higher than the lowest feet, and fast against them.
     reference = second if nf > 3 else lowest
     ground = _height(x.states, reference, up)
 
@@ -399,7 +432,7 @@ def regress_block(x, up):
                 for c in range(size):
                     x.block[r, c] += certain * x.jacobian[s + r, j] * x.jacobian[s + c, j]
         if not factorize(x.block, size):
-            return
+            return True
         invert_factorized(x.block, size)
         for e in range(6):
             for c in range(size):
@@ -426,7 +459,7 @@ def regress_block(x, up):
     if swinging > 0:
         x.counts[1] += 1.0
     if not imu or not math.isfinite(force[0] + force[5]):
-        return
+        return True
     mass = x.constants[MASS]        # of an IMU that is late: F(t) = F measured + delay dF/dt
     for k in range(3):
         x.regressors[k, n_theta - 1] = -mass * jerk[k]
@@ -443,7 +476,7 @@ def regress_block(x, up):
         x.spread[e] += step * (min(max(more, 0.02 * x.spread[e]), SPREAD_CLIP * x.spread[e])
                                - x.spread[e])
     if not factorize(x.variance, 6):
-        return
+        return True
     chi2 = 0.0
     for e in range(6):      # whiten: L^-1 of regressors and right side
         row = x.regressors[e]
@@ -458,7 +491,8 @@ def regress_block(x, up):
         for c in range(n_theta):
             left -= row[c] * x.theta[c]
         chi2 += left * left
-    share = 1.0 / (CORRELATED * max(1.0, chi2 / (3.0 * OUTLIER)))
+    alike = max(CORRELATED / (1.0 + x.constants[SKIPPED]), 1.0)
+    share = 1.0 / (alike * max(1.0, chi2 / (3.0 * OUTLIER)))
     x.counts[0] += 1.0
     # Slopes of torques and accelerations are noisy: a regressor's noise would draw its parameter
     # towards zero. Two slopes with independent noise say how large it is.
@@ -473,11 +507,12 @@ def regress_block(x, up):
         if t0 == 0.0 and t1 == 0.0 and t2 == 0.0 and t5 == 0.0:
             continue
         to, r = x.information[c], x.regressors
-        for d in range(n_theta):
+        for d in range(c, n_theta):
             to[d] += (t0 * r[0, d] + t1 * r[1, d] + t2 * r[2, d] + t3 * r[3, d] + t4 * r[4, d]
                       + t5 * r[5, d])
         x.right[c] += (t0 * r[0, n_theta] + t1 * r[1, n_theta] + t2 * r[2, n_theta]
                        + t3 * r[3, n_theta] + t4 * r[4, n_theta] + t5 * r[5, n_theta])
+    return True
 
 
 class ActuatorLearner:
@@ -537,9 +572,9 @@ class ActuatorLearner:
         mount = model.frame(config.imu_link or config.base_link or model.base_link)
         size = _leg_length(model, config)
         constants = np.zeros(N_CONSTANTS)
-        constants[[WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU]] = (
+        constants[[WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU, LOWEST]] = (
             weight, 0.1, RAISED * size, FAST * np.sqrt(GRAVITY * size), model.total_mass,
-            1.0 / rate, float(mount.body == 0))
+            1.0 / rate, float(mount.body == 0), np.inf)
         bare = model.tree.constants.copy()
         bare[:, [layout.ARMATURE, layout.DAMPING, layout.FRICTION]] = 0.0
         effort = config.noise.of_joints('effort', model, config.joints)
@@ -571,7 +606,7 @@ class ActuatorLearner:
             block=np.zeros((6, 6)), variance=np.zeros((6, 6)),
             regressors=np.zeros((6, n_theta + 3)), spread=spread,
             information=np.zeros((n_theta, n_theta)), right=np.zeros(n_theta),
-            noisy=np.zeros(2), theta=self._prior.copy(), used=self._prior.copy(),
+            lag=np.zeros(3), noisy=np.zeros(2), theta=self._prior.copy(), used=self._prior.copy(),
             misfit=np.zeros(nj), counts=np.zeros(2), heard=np.zeros(nj))
         self._loose, self._rows = np.zeros(n_theta, bool), self._x.rows
         self._period, self._first_ns, self._last_ns = 1.0 / rate, 0, 0
@@ -580,22 +615,25 @@ class ActuatorLearner:
         self._in_legs = np.isin(np.arange(nj), [j for own in legs for j in own])
         self._kinds = [np.flatnonzero(self._place[:, 0] == at)
                        for at in np.unique(self._place[:, 0])]
-        self._efforts = slice(starts[2], starts[2] + nj)
         self._usual = effort ** 2 + (USUAL * self.stated.limit) ** 2
         limit = self.stated.limit
         self._typical = np.stack([np.full(nj, 0.7), np.full(nj, 3.0), 0.2 * limit,
                                   np.full(nj, 50.0), 0.3 * limit, np.ones(nj), 5.0 * limit], 1)
         self._block, self._filled, self._blocks = block, 0, 0
-        self._low, self._lies = LYING * _nominal_height(model, config), True
+        self._delays = [self._place[0, DELAY], n_theta - 1]
+        of, by = self._place[:, :, None], self._place[:, None, :]
+        self._pairs = np.minimum(of, by), np.maximum(of, by)
+        self._working, self._skip = False, 0
         self.seconds, self._swung = 0.0, 0.0
         self._up = np.array([0.0, 0.0, 1.0])
-        # Compiled now, not when the robot walks; what it changes is then set back.
-        learned = self._learned()
-        regress_block(self._x, self._up)
-        self._set_back(learned)
+        regress_block(self._x, self._up)    # compiled now, not when the robot walks
+        self._x.lag[:] = 0.0
+        constants[LOWEST] = LYING * _nominal_height(model, config)
+        self._work: Iterator[None] = iter(())
         self._file, self._recalled = file, bool(file) and Path(file).is_file()
         self._recall()
-        self._solve()
+        for _ in self._solve():
+            pass
 
     def _priors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return mean, deviation and deviation of what is not known, of all of theta."""
@@ -630,6 +668,9 @@ class ActuatorLearner:
             Whether a block is complete, for :meth:`learn`.
 
         """
+        if self._skip > 0:
+            self._skip -= 1
+            return self._working
         if self._filled > self._block:      # the last block was not learned from
             self._filled = 0
         self._rows[self._filled] = row
@@ -637,11 +678,13 @@ class ActuatorLearner:
             self._first_ns = stamp_ns
         self._last_ns = stamp_ns
         self._filled += 1
-        return self._filled > self._block
+        return self._working or self._filled > self._block
 
     def learn(self, up: Sequence[float] | np.ndarray) -> bool:
         """
-        Learn from a block of measurements.
+        Learn from a block of measurements, or go on with what follows from the last one.
+
+        A new estimate is made in steps, of which each call does one: no call is long.
 
         Parameters
         ----------
@@ -654,47 +697,39 @@ class ActuatorLearner:
             Whether there is a new estimate.
 
         """
+        if self._filled <= self._block or self._skip > 0:
+            self._working = next(self._work, DONE) is not DONE
+            return not self._working
         x = self._x
         period = (self._last_ns - self._first_ns) * 1e-9 / self._block
         self._filled = 0
         if not 0.5 < period / self._period < 2.0:       # samples were lost within the block
             return False
         x.constants[PERIOD] = period
-        efforts = x.rows[:, self._efforts]
-        if (efforts[0] == efforts[-1]).any():       # what does not change is not measured
-            efforts[:, (efforts == efforts[0]).all(axis=0)] = np.nan
         self._up[:] = up
-        learned = self._learned() if self._lies else []
         regress_block(x, self._up)
-        self._lies = bool(-np.min(x.states[:, CONTACT:CONTACT + 3] @ self._up) < self._low)
-        if self._lies:
-            self._set_back(learned)
-        x.rows[0] = x.rows[self._block]
         self._filled, self._first_ns = 1, self._last_ns
         self._blocks += 1
-        span = self._block * float(x.constants[PERIOD])
-        self.seconds += span
+        span = self._block * period
+        self.seconds += span * (1.0 + float(x.constants[SKIPPED]))
+        settled = self.seconds > SETTLED
+        if settled:     # neighbours say nearly the same: what counts as one is one
+            x.constants[SKIPPED] = N_SKIPPED
+            self._filled, self._skip = 0, N_SKIPPED * self._block - 1
+        span *= 1.0 + x.constants[SKIPPED]
+        if self._working or self._blocks * span < SOLVE[0]:
+            return False
         swung = float(x.counts[1])
-        news = self._swung < swung < SOLVE_OFTEN
-        if self._blocks * span < (SOLVE[0] if news else SOLVE[1]):
+        if not self._swung < swung < SOLVE_OFTEN and self._blocks * span < (
+                SOLVE_SETTLED if settled else SOLVE[1]):
             return False
         self._swung = swung
         keep = math.exp(-self._blocks * span / MEMORY)
-        x.information[...] *= keep
-        x.right[...] *= keep
-        x.noisy[...] *= keep
+        for sums in (x.information, x.right, x.noisy, x.lag):
+            sums *= keep
         self._blocks = 0
-        self._solve()
-        return True
-
-    def _learned(self) -> list[np.ndarray]:
-        """Return copies of all that a block changes."""
-        return [array.copy() for array in (self._x.spread, *self._x[-8:])]
-
-    def _set_back(self, learned: list[np.ndarray]) -> None:
-        """Undo what blocks have changed since; nothing when nothing is given."""
-        for array, before in zip((self._x.spread, *self._x[-8:]), learned):
-            array[...] = before
+        self._work, self._working = self._solve(), True
+        return False
 
     def keep(self) -> None:
         """
@@ -738,22 +773,26 @@ class ActuatorLearner:
 
     def restart(self) -> None:
         """Start a new block: the next row does not follow the last one."""
-        self._filled = 0
+        self._filled = self._skip = 0
 
-    def _solve(self) -> None:
-        x = self._x
+    def _solve(self) -> Iterator[None]:
+        """Make a new estimate; yields where the rest may wait for the next sample."""
+        x, n = self._x, len(self._prior)
         deviation = np.where(self._loose, self._wide, self._tight)
         weight = deviation ** -2.0
-        right = x.right + weight * self._prior
-        delays = [self._place[0, DELAY], len(weight) - 1]
-        information = x.information + np.diag(weight)
+        delays = self._delays
+        factor = _factorized(x.information, weight)
         # What is known of delays given all else; with little data the noise's part of it is not
         # known well enough to be taken off whole.
-        known = 1.0 / np.diag(np.linalg.inv(information))[delays] - weight[delays]
-        information[delays, delays] -= np.minimum(x.noisy, LARGEST_NOISE_SHARE * known)
-        covariance = np.linalg.inv(information)
-        theta = covariance @ right
-        variance = np.maximum(np.diag(covariance), 1e-6 * self._tight ** 2)
+        columns = lapack.dpotrs(factor, np.eye(n)[delays].T, lower=1)[0]
+        known = 1.0 / columns[delays, [0, 1]] - weight[delays]
+        corrected = weight.copy()
+        corrected[delays] -= np.minimum(x.noisy, LARGEST_NOISE_SHARE * known)
+        factor = _factorized(x.information, corrected)
+        theta = lapack.dpotrs(factor, x.right + weight * self._prior, lower=1)[0]
+        yield
+        covariance = lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T     # upper triangle
+        variance = np.maximum(covariance.diagonal(), 1e-6 * self._tight ** 2)
         # A stated value is believed until the data pull it away; parameters of one kind are let
         # go of together, and first those that are pulled most.
         pulled = np.abs(theta - self._prior)
@@ -762,16 +801,21 @@ class ActuatorLearner:
         worst = int(np.argmax(z * self._suspicion))
         if z[worst] > LET_GO:
             self._loose |= self._group == self._group[worst]
+        yield
         # Residuals are of what no parameter explains, not of what is stated wrong.
         free = np.maximum(self._wide, self._tight) ** -2.0
-        x.theta[:] = np.linalg.solve(x.information + np.diag(free), x.right + free * self._prior)
+        x.theta[:] = lapack.dpotrs(_factorized(x.information, free),
+                                   x.right + free * self._prior, lower=1)[0]
         x.used[:] = theta
         self._theta, self._deviation = theta, np.sqrt(variance)
         local = theta[self._place].T.copy()
         local[GAIN] = 1.0 / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
         self.value = local
-        self.covariance = covariance[self._place[:, :, None], self._place[:, None, :]]
+        low, high = self._pairs
+        self.covariance = covariance[low, high]
+        yield
         self._fill_doubt()
+        yield
         self._find()
 
     def _fill_doubt(self) -> None:
@@ -898,6 +942,16 @@ class ActuatorFinding:
         scale, unit = (1e3, 'ms') if self.unit == 's' else (1.0, self.unit)
         size = f'{scale * self.amount:.3g} +- {scale * self.deviation:.2g} {unit}'.strip()
         return f'{self.parameter.replace("_", " ")}{where}: {size}; write {self.line}'
+
+
+def _factorized(information: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Return the Cholesky factor of a matrix given by its upper triangle, with more diagonal."""
+    full = information.T.copy(order='F')        # its lower triangle, as LAPACK stores it
+    full[np.diag_indices(len(more))] += more
+    factor, wrong = lapack.dpotrf(full, lower=1, overwrite_a=1, clean=0)
+    if wrong:       # cannot be, but for rounding
+        return _factorized(information, more + 1e-6 * np.abs(information).max())
+    return factor
 
 
 def _leg_joints(model: RobotModel, table: FeetTable) -> list[list[int]]:

@@ -225,7 +225,7 @@ class GroundReactionEstimator:
         if self._stand is not None:
             self._fill_stand(self._stand, dt)
         learner = self._learner
-        complete = learner is not None and learner.take(self._row, stamp)
+        busy = learner is not None and learner.take(self._row, stamp)
         self._window_stamps[-1] = stamp
         out = np.zeros(self._output_size)
         out[self._faults] = faults if learner is None else faults | learner.faults
@@ -239,7 +239,7 @@ class GroundReactionEstimator:
         self._newest = stamp
         self._stamps.append(stamp)
         out.setflags(write=False)
-        if complete and learner is not None and learner.learn(out[self._ground]):
+        if busy and learner is not None and learner.learn(out[self._ground]):
             self._use(learner)
         return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
 
@@ -308,7 +308,8 @@ class GroundReactionEstimator:
             position[...] = m.position
             velocity[...] = m.velocity
             effort[...] = nan if m.effort is None else m.effort
-            effort[self._passive] = nan
+            if self._passive:
+                effort[self._passive] = nan
             gyro[...] = nan if w is None else w
             acceleration[...] = nan if a is None else a
             orientation[...] = nan if xyzw is None else xyzw

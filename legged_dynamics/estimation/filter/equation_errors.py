@@ -207,10 +207,10 @@ def fill_doubt(robot, layout, efforts, row, accel, slipping, doubt):
         phi = (slip, v, slip * math.fabs(effort), accel[j], effort, 1.0, slope)
         variance = 0.0
         for r in range(N_DOUBT):
-            t = 0.0
-            for c in range(N_DOUBT):
+            t = 0.5 * S[N_DOUBT * r + r] * phi[r]
+            for c in range(r):
                 t += S[N_DOUBT * r + c] * phi[c]
-            variance += t * phi[r]
+            variance += 2.0 * t * phi[r]
         doubt[j] = max(variance, 0.0) if math.isfinite(effort) else 0.0
 
 
