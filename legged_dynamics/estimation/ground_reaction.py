@@ -24,7 +24,6 @@ from legged_dynamics.exceptions import UnknownNameError
 from legged_dynamics.spatial.jit import as_python
 from legged_dynamics.spatial.layout import length_of
 
-
 # Results on links off the feet, each (n, 3).
 OFF_FEET = ('force', 'deviation', 'point')
 

@@ -4,10 +4,11 @@
 Contacts off the feet: a belly, a knee or a shank on the ground is no push.
 
 Geometry says which links may touch: those whose collision shapes reach the ground, which is as
-high as a foot in contact, or else as the lowest point of the robot. Statics says which do: the equations of the
-base and of the joints, of means over a short time, are solved for forces inside friction cones
-(non-negative least squares, Lawson and Hanson 1974), of the feet alone at first. The link that
-explains most of what is left is added, and so on until none explains anything beyond doubt.
+high as a foot in contact, or else as the lowest point of the robot. Statics says which do: the
+equations of the base and of the joints, of means over a short time, are solved for forces inside
+friction cones (non-negative least squares, Lawson and Hanson 1974), of the feet alone at first.
+The link that explains most of what is left is added, and so on until none explains anything
+beyond doubt.
 """
 from __future__ import annotations
 
@@ -19,11 +20,12 @@ from scipy.optimize import nnls
 from legged_dynamics.dynamics.kinematics import FORCE, POSITION, ROTATION, body_workspace
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import newton_euler
+from legged_dynamics.estimation.filter.equation_errors import end_stops
 from legged_dynamics.model import actuators
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.shapes import touch_points
 from legged_dynamics.model.standing import body_poses, link_pose
+from legged_dynamics.model.touch_points import touch_points
 
 # Time that readings are averaged over, and after which contacts are looked for again [s].
 INTERVAL = 0.05
@@ -36,6 +38,12 @@ CONE = 0.8
 # squares of so many deviations, with a normal force of this share of the weight; of half of it
 # where it has touched before.
 CERTAIN, LEAST = 4.0, 0.03
+# Links that are tried in each round, those that a single force fits best.
+TRIED = 2
+# Points of a link that forces are sought at, those nearest to the ground.
+MOST_POINTS = 4
+# A joint so near to its end stop has no known torque [rad or m].
+STOP = 0.01
 # Errors of the base's equations that no configuration states, and of each joint's, as shares of
 # weight and torque limit.
 BASE_ERROR, JOINT_ERROR = 0.005, 0.002
@@ -90,18 +98,20 @@ class OffFeet:
         self._radius = np.concatenate([[], *(part.radius for part in parts)])
         self._near = self._height * np.repeat(
             [NEAR_GUESSED if part.guessed else NEAR for part in parts], counts)
-        self._feet = []
-        for foot in config.feet:
-            frame = model.frame(foot.link)
-            corners = [frame.pose.point(corner) for corner in foot.corners]
-            self._feet.append((frame.body, np.array(corners), foot.radius if foot.round else 0.0))
-        self._foot_body = np.concatenate([[b] * len(c) for b, c, _ in self._feet]).astype(int)
-        self._foot_owner = np.repeat(np.arange(len(self._feet)), [len(c) for _, c, _ in self._feet])
-        self._foot_points = np.concatenate([c for _, c, _ in self._feet])
-        self._foot_radius = np.concatenate([[r] * len(c) for _, c, r in self._feet])
+        counts = [len(foot.corners) for foot in config.feet]
+        frames = [model.frame(foot.link) for foot in config.feet]
+        self._foot_owner = np.repeat(np.arange(len(counts)), counts)
+        self._foot_body = np.repeat([frame.body for frame in frames], counts)
+        self._foot_points = np.array([frame.pose.point(corner) for foot, frame in zip(
+            config.feet, frames) for corner in foot.corners])
+        self._foot_radius = np.repeat([foot.radius if foot.round else 0.0
+                                       for foot in config.feet], counts)
         mount = model.frame(config.imu_link or config.base_link or model.base_link)
         self._mount = mount.pose.R if mount.body == 0 else None
-        self._chains = [model.chain(b) for b in range(model.n_bodies)]
+        # Joints that move each body, and those that slide.
+        self._moves = np.array([[c in model.chain(b) for c in range(1, model.n_bodies)]
+                                for b in range(model.n_bodies)], float)
+        self._sliding = np.array([joint.kind == 'prismatic' for joint in model.joints])
         noise = config.noise
         self._base_error = np.repeat([
             np.sqrt(noise.mass ** 2 + (noise.accelerometer_bias / GRAVITY) ** 2
@@ -118,6 +128,8 @@ class OffFeet:
         self._rows = np.empty((every, max(part.stop for part in columns.values())))
         self._workspace, self._tau = body_workspace(model), np.zeros(model.nv)
         self._still = np.zeros(model.nv)
+        self._stops = end_stops(model).T + np.array([[STOP], [-STOP]])
+        self._at_stop = np.zeros(model.nv, bool)
         self.reset()
 
     def reset(self) -> None:
@@ -156,6 +168,7 @@ class OffFeet:
         base[6:] = self._mount @ a if accelerometer else GRAVITY * normal
         newton_euler(self._model.tree, q, self._still, self._still, base, self._workspace,
                      self._tau)
+        self._at_stop = (q < self._stops[0]) | (q > self._stops[1])
         off = self._off_ground(normal, contact)
         near = bool((off < self._near).any())
         if self._watching and near:
@@ -185,16 +198,13 @@ class OffFeet:
 
     def _map(self, body: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Return the rows of base and joints that a force at each point has, (n, 6 + nv, 3)."""
-        model, states = self._model, self._workspace
-        found = np.zeros((len(points), 6 + model.nv, 3))
-        found[:, :3] = np.eye(3)
-        found[:, 3:6] = _cross_matrices(points)
-        for rows, b, point in zip(found, body, points):
-            for c in self._chains[b]:
-                axis = states[c, ROTATION + 2:ROTATION + 9:3]
-                arm = point - states[c, POSITION:POSITION + 3]
-                rows[5 + c] = (axis if model.joints[c - 1].kind == 'prismatic'
-                               else np.cross(axis, arm))
+        model, states = self._model, self._workspace[1:]
+        found = np.empty((len(points), 6 + model.nv, 3))
+        found[:, :3], found[:, 3:6] = np.eye(3), _cross_matrices(points)
+        axes = states[:, ROTATION + 2:ROTATION + 9:3]
+        arms = points[:, None] - states[:, POSITION:POSITION + 3]
+        found[:, 6:] = self._moves[body][:, :, None] * np.where(
+            self._sliding[:, None], axes, np.cross(axes, arms))
         mimics = model.mimics
         for follower, master, ratio in zip(mimics.follower_v, mimics.master_v,
                                            mimics.multiplier):
@@ -209,6 +219,7 @@ class OffFeet:
                                            mimics.multiplier):
             residual[6 + master] += ratio * residual[6 + follower]
             residual[6 + follower] = np.nan
+        residual[6:][self._at_stop] = np.nan
         known = np.isfinite(residual)
         if not known[6:].any():         # the feet could bear all of it
             self.reset()
@@ -216,6 +227,8 @@ class OffFeet:
         scale = 1.0 / np.concatenate([self._base_error, np.hypot(
             self._joint_error, self._gain * effort)])[known]
         chosen = np.flatnonzero(off < self._near)
+        chosen = np.concatenate([of_link[np.argsort(off[of_link])[:MOST_POINTS]] for of_link in (
+            chosen[self._owner[chosen] == i] for i in np.unique(self._owner[chosen]))])
         owners = self._owner[chosen]
         bodies = np.concatenate([self._foot_body, self._body[chosen]])
         points = np.concatenate([self._placed(self._foot_body, self._foot_points),
@@ -227,15 +240,27 @@ class OffFeet:
         cones = rows @ edges
         n_feet = len(self._foot_body)
         own = [np.arange(n_feet)]       # points of all feet, then of each link that is added
-        share, cost = _solved(cones[own[0]], right)
+        share, cost = _solved(cones[own[0]], right, self._weight)
         candidates = {int(i): n_feet + np.flatnonzero(owners == i) for i in np.unique(owners)}
         links: list[int] = []
+        size = np.linalg.norm(cones, axis=1)
         while candidates:
+            rest = right - np.hstack(list(cones[np.concatenate(own)])) @ share
+            # What a force along one edge would explain; without any gain the link has no part.
+            gain = (np.einsum('kre,r->ke', cones, rest) / size).max(axis=1)
+            order = sorted(candidates, key=lambda i: -gain[candidates[i]].max())
             tried = {}
-            for i, places in candidates.items():
-                found, left = _solved(cones[np.concatenate([*own, places])], right)
+            # The base is tried in any case: it may do alone what hips would do together.
+            for i in dict.fromkeys([*order[:TRIED], *([0] if 0 in candidates else ())]):
+                places = candidates[i]
+                if gain[places].max() <= 0.0:
+                    continue
+                found, left = _solved(cones[np.concatenate([*own, places])], right,
+                                      self._weight)
                 farness = float((off / self._near)[chosen[places - n_feet]].min())
                 tried[i] = left + (CERTAIN * farness) ** 2, left, found
+            if not tried:
+                break
             best = min(tried, key=lambda i: tried[i][0])
             if cost - tried[best][0] < CERTAIN ** 2:
                 break
@@ -256,7 +281,8 @@ class OffFeet:
             np.einsum('k,kri->ri', load / max(load.sum(), 1e-9), rows[places])
             for load, places in zip(pressures, own))], axis=1)
         covariance = np.linalg.inv(free.T @ free + np.eye(free.shape[1]) / self._weight ** 2)
-        variance = self._base_error ** 2
+        kept: list[int] = []
+        levers = []
         for n, (i, load, places) in enumerate(zip(links, pressures, own)):
             if load.sum() < (0.5 if self.force[i].any() else 1.0) * LEAST * self._weight:
                 continue
@@ -264,9 +290,11 @@ class OffFeet:
             block = covariance[at:at + 3, at:at + 3]
             force[i], deviation[i] = forces[places].sum(axis=0), np.sqrt(np.diag(block))
             point[i] = load @ points[places] / load.sum()
-            lever = _cross_matrices(point[i:i + 1])[0]
-            variance = variance + np.diag(np.block([
-                [block, np.zeros((3, 3))], [np.zeros((3, 3)), lever @ block @ lever.T]]))
+            kept += range(at, at + 3)
+            levers.append(np.vstack([np.eye(3), _cross_matrices(point[i:i + 1])[0]]))
+        total = np.hstack([np.zeros((6, 0)), *levers])
+        variance = self._base_error ** 2 + np.diag(
+            total @ covariance[np.ix_(kept, kept)] @ total.T)
         self.force, self.deviation, self.point = force, deviation, point
         self.touching = bool(force.any())
         self.wrench_deviation = np.sqrt(variance)
@@ -289,7 +317,11 @@ def _cone(normal: np.ndarray) -> np.ndarray:
     return np.stack([normal + along, normal - along, normal + across, normal - across], axis=1)
 
 
-def _solved(cones: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
+def _solved(cones: np.ndarray, right: np.ndarray, weight: float) -> tuple[np.ndarray, float]:
     """Return shares of the edges of all cones, and the sum of squares that they leave."""
-    share, left = nnls(np.hstack(list(cones)), right)
+    rows = np.hstack(list(cones))
+    n = rows.shape[1]
+    # Of all forces that explain the readings alike, the smallest ones.
+    share, left = nnls(np.vstack([rows, np.eye(n) / weight]),
+                       np.concatenate([right, np.zeros(n)]))
     return share, left ** 2
