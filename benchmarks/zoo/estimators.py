@@ -76,6 +76,10 @@ def shipped(settings: dict | None = None, true_contact: bool = False) -> Estimat
 def outputs_of(r, order: list[int]) -> Outputs:
     """Return the outputs that a GroundReaction holds, feet in another order."""
     R_BF, starts = r.foot_rotation, r.layout.table.index[:, START]
+    # The truth counts all that is not the feet's as one wrench.
+    external = r.external_wrench.copy()
+    for one in r.contacts_off_feet:
+        external += np.concatenate([one.force, np.cross(one.point, one.force)])
     found = {}
     for name, stamp, wrench, contact, full in (
             ('raw', r.stamp_ns, r.raw_wrench, r.contact, r.covariance),
@@ -83,6 +87,6 @@ def outputs_of(r, order: list[int]) -> Outputs:
         force = np.einsum('fij,fj->fi', R_BF, wrench[:, :3])[order]
         covariance = np.array([full[start:start + 3, start:start + 3]
                                for start in starts])[order]
-        found[name] = Output(stamp, force, contact[order].copy(), covariance, r.external_wrench,
+        found[name] = Output(stamp, force, contact[order].copy(), covariance, external,
                              r.external_deviation)
     return found

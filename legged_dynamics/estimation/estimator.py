@@ -24,16 +24,17 @@ from legged_dynamics.estimation.filter.equation_errors import (
 from legged_dynamics.estimation.filter.layout import Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.filter.memory import TILT, carve_memory
 from legged_dynamics.estimation.filter.noise import momentum_time
-from legged_dynamics.estimation.filter.results import carve_results
 from legged_dynamics.estimation.filter.tick import tick
 from legged_dynamics.estimation.ground import given_normals, limits_of
 from legged_dynamics.estimation.ground_reaction import (
+    OFF_FEET,
     GroundReaction,
     Mode,
     ResultLayout,
     places_of_results,
 )
 from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.off_feet import OffFeet
 from legged_dynamics.estimation.push import add_external_columns, external_settings
 from legged_dynamics.estimation.settings import (
     UNKNOWN_ACCELERATION,
@@ -110,9 +111,11 @@ class GroundReactionEstimator:
         self._layouts = make_layout(nj, nf, table.size, max(2 * settings.half_window + 1, 2),
                                     len(self.model.mimics.joints), len(limits))
         self._index = self._layouts[0]
-        self._results = ResultLayout(tuple(foot.link for foot in config.feet),
-                                     self.model.joint_names, table,
-                                     places_of_results(self._index))
+        self._off_feet = self._contacts_off_feet()
+        self._results = ResultLayout(
+            tuple(foot.link for foot in config.feet), self.model.joint_names, table,
+            places_of_results(self._index, self._off_feet.links if self._off_feet else ()),
+            self._off_feet.links if self._off_feet else ())
         self._settings = self._packed_settings()
         self._integers, self._floats = allocate(self._index)
         arrays = as_python(unpack)(self._index, self._integers, self._floats)
@@ -121,7 +124,7 @@ class GroundReactionEstimator:
         self._window, self._row, self._memory = arrays.window, arrays.row, arrays.memory
         self._kept = self._floats[:length_of(carve_memory, self._index)]
         self._window_stamps = arrays.stamps
-        self._output_size = length_of(carve_results, self._index)
+        self._output_size = max(place.stop for place, _ in self._results.places.values())
         self._faults = self._results.places['faults'][0]
         self._views = self._input_views(nj, nf)
         self._stand = None if self.model.floating else Stand(self.model, config)
@@ -134,6 +137,8 @@ class GroundReactionEstimator:
         self._learner: ActuatorLearner | None = None
         self._levels_of = np.full(nj, -1.0)     # variances that levels of contact belong to
         self._robot, self._ground = arrays.robot, self._results.places['feet.ground_normal'][0]
+        self._contact = self._results.places['contact.latest'][0]
+        self._joint_residual = self._results.places['joint_residual'][0]
         self._robot.effort_map[:, 0] = 1.0
         self._place(config.noise.effort_age)
         if not self.model.floating:     # nothing is learned there: what is stated counts
@@ -143,6 +148,7 @@ class GroundReactionEstimator:
             self._robot.effort_map[:, 2] = stated.value[actuators.LOAD_FRICTION]
             self._robot.doubt[:] = np.einsum('ij,ik->jik', stated.deviation ** 2, np.eye(
                 len(stated.deviation))).reshape(nj, -1)
+            self._stated_doubt = self._robot.doubt[:, actuators.FRICTION].copy()
         self.reset()
 
     @property
@@ -184,7 +190,7 @@ class GroundReactionEstimator:
         self._window[:] = np.nan
         self._stamps: deque[int] = deque(maxlen=self.delay + 1)
         self._newest = _NEVER
-        for part in (self._stand, self._transmission):
+        for part in (self._stand, self._transmission, self._off_feet):
             if part is not None:
                 part.reset()
         if self._learner is not None:
@@ -236,14 +242,42 @@ class GroundReactionEstimator:
             raise MeasurementError(self._not_finite(measurement))
         if self._stand is not None:     # the stand bears what the feet do not
             out[self._no_base] = np.nan
+            if self._stand.learn(out[self._joint_residual], self._memory.contact.probability, dt):
+                self._robot.doubt[:, actuators.FRICTION] = np.maximum(self._stated_doubt,
+                                                     self._stand.friction_variance)
         self._newest = stamp
         self._stamps.append(stamp)
+        if self._off_feet is not None:
+            self._off_feet.take(self._row, out[self._ground], out[self._contact])
+            if self._off_feet.touching:
+                self._write_off_feet(self._off_feet, out)
         out.setflags(write=False)
         if busy and learner is not None and learner.learn(out[self._ground]):
             self._use(learner)
         return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
 
     # ---- actuators -------------------------------------------------------------------------
+
+    def _contacts_off_feet(self) -> OffFeet | None:
+        """Return what finds contacts off the feet; None where it lacks the base or torques."""
+        if not self.model.floating or self.settings.fusion != 'fused':
+            return None
+        sizes = dict.fromkeys(('gyro', 'acceleration'), 3)
+        return OffFeet(self.model, self.config, self.settings.rate, {
+            name: slice(int(self._index[name]),
+                        int(self._index[name]) + sizes.get(name, self.model.n_joints))
+            for name in _LEARNED_FROM})
+
+    def _write_off_feet(self, found: OffFeet, out: np.ndarray) -> None:
+        """Put contacts off the feet into the results, in place of a push."""
+        places = self._results.places
+        for name in OFF_FEET:
+            out[places[f'off_feet.{name}'][0]] = getattr(found, name).ravel()
+        for name in ('wrench', 'link_wrench'):
+            out[places[f'external.{name}'][0]] = 0.0
+        for name in ('deviation', 'link_deviation'):
+            place = places[f'external.{name}'][0]
+            out[place] = np.hypot(out[place], found.wrench_deviation)
 
     def _place(self, age: float) -> None:
         """Take efforts of an age [s] together with the samples that they belong to."""

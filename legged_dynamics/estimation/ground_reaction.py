@@ -3,9 +3,10 @@
 """GroundReaction: the estimate of one instant."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,34 @@ from legged_dynamics.estimation.filter.results import carve_results
 from legged_dynamics.exceptions import UnknownNameError
 from legged_dynamics.spatial.jit import as_python
 from legged_dynamics.spatial.layout import length_of
+
+# Results on links off the feet, each (n, 3).
+OFF_FEET = ('force', 'deviation', 'point')
+
+
+class LinkContact(NamedTuple):
+    """
+    A link other than a foot that the ground bears.
+
+    Attributes
+    ----------
+    link : str
+        Its name.
+    force, deviation : (3,) array [N]
+        Of the ground on the link, and one standard deviation, in the base's axes.
+    point : (3,) array [m]
+        Where it acts, in the base.
+
+    """
+
+    link: str
+    force: np.ndarray
+    deviation: np.ndarray
+    point: np.ndarray
+
+    def __str__(self) -> str:
+        """Return link and size of the force."""
+        return f'{self.link}, {np.linalg.norm(self.force):.0f} N'
 
 
 class Mode(IntEnum):
@@ -65,7 +94,9 @@ class ResultLayout:
         Contact coordinates of the feet.
     places : mapping from str to (slice, tuple of int)
         Part of the flat output, and shape, of each array of `filter.results.Results`, by its name:
-        ``'forces.covariance'``.
+        ``'forces.covariance'``; then those of contacts off the feet.
+    links : tuple of str
+        Links other than feet that may touch the ground.
 
     """
 
@@ -73,9 +104,11 @@ class ResultLayout:
     joints: tuple[str, ...]
     table: FeetTable
     places: Mapping[str, tuple[slice, tuple[int, ...]]]
+    links: tuple[str, ...] = ()
 
 
-def places_of_results(layout: np.record) -> dict[str, tuple[slice, tuple[int, ...]]]:
+def places_of_results(layout: np.record, links: Sequence[str] = ()
+                      ) -> dict[str, tuple[slice, tuple[int, ...]]]:
     """
     Return the part of the flat output, and the shape, of each result by its name.
 
@@ -83,6 +116,8 @@ def places_of_results(layout: np.record) -> dict[str, tuple[slice, tuple[int, ..
     ----------
     layout : record
         Of `filter.layout.LAYOUT`.
+    links : sequence of str
+        Links other than feet that may touch the ground.
 
     """
     # Each view of numbers that count up says where it begins.
@@ -95,6 +130,9 @@ def places_of_results(layout: np.record) -> dict[str, tuple[slice, tuple[int, ..
             start = int(array.flat[0]) if array.size else 0
             places[f'{name}.{field}' if field else name] = (
                 slice(start, start + array.size), array.shape)
+    for name in OFF_FEET:
+        places[f'off_feet.{name}'] = slice(size, size + 3 * len(links)), (len(links), 3)
+        size += 3 * len(links)
     return places
 
 
@@ -255,6 +293,22 @@ class GroundReaction:
     def link_point(self) -> np.ndarray:
         """(3,) point of the link that is pushed, in B [m]; the base's origin by default."""
         return self._array('external.link_point')
+
+    @property
+    def contacts_off_feet(self) -> tuple[LinkContact, ...]:
+        """
+        Links other than feet that the ground bears, those with the largest force first.
+
+        While there is any, `external_wrench` is zero with a deviation that has their forces'.
+        """
+        force = self._array('off_feet.force')
+        if not force.any():
+            return ()
+        rest = [self._array(f'off_feet.{name}') for name in OFF_FEET[1:]]
+        return tuple(sorted(
+            (LinkContact(link, force[i], *(array[i] for array in rest))
+             for i, link in enumerate(self.layout.links) if force[i].any()),
+            key=lambda one: -float(np.linalg.norm(one.force))))
 
     @property
     def mass_error(self) -> float:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from legged_dynamics.model.assembly import (
 )
 from legged_dynamics.model.joint_order import find_mimics, resolve_mimics
 from legged_dynamics.model.parts import Inertia, Joint, Tree
+from legged_dynamics.model.shapes import Shape, read_looks
 from legged_dynamics.spatial.frames import Transform
 
 
@@ -81,6 +83,7 @@ class RobotModel:
         self.name = name
         self.floating = base == 'floating'
         self.links = dict(links)
+        self._urdf = ''
         self.warnings: tuple[str, ...] = ()
         joints = drop_world(self.links, list(joints))
         self._remark([*notes, *check_parts(self.links, joints)])
@@ -118,9 +121,8 @@ class RobotModel:
             supported joints with sensible masses.
 
         """
-        from legged_dynamics.model.urdf import read_urdf
-        name, links, joints, notes = read_urdf(source)
-        return cls(name, links, joints, base, notes)
+        from legged_dynamics.model.urdf import read_urdf_text
+        return cls._parsed(*read_urdf_text(source), base)
 
     @classmethod
     def from_xml(cls, text: str, base: str = 'floating') -> RobotModel:
@@ -140,9 +142,15 @@ class RobotModel:
             When the text is not the URDF of such a robot.
 
         """
+        return cls._parsed(text, 'robot description', base)
+
+    @classmethod
+    def _parsed(cls, text: str, origin: str, base: str) -> RobotModel:
         from legged_dynamics.model.urdf import parse_urdf
-        name, links, joints, notes = parse_urdf(text)
-        return cls(name, links, joints, base, notes)
+        name, links, joints, notes = parse_urdf(text, origin)
+        model = cls(name, links, joints, base, notes)
+        model._urdf = text
+        return model
 
     @property
     def n_bodies(self) -> int:
@@ -158,6 +166,11 @@ class RobotModel:
     def total_mass(self) -> float:
         """Mass of the whole robot [kg]."""
         return float(self.tree.constants[:, layout.MASS].sum())
+
+    @cached_property
+    def shapes(self) -> dict[str, list[Shape]]:
+        """What each link collides with, or else looks like; nothing without a URDF."""
+        return read_looks(self._urdf).shapes if self._urdf else {}
 
     @property
     def effort_limits(self) -> np.ndarray:

@@ -3,7 +3,8 @@
 """
 Collision shapes, sensors and transmissions of a URDF, which dynamics does not use.
 
-Read only to guess feet, motors and IMU; malformed elements are ignored, never refused.
+Read only to guess feet, motors and IMU, and where links touch the ground; malformed elements are
+ignored, never refused.
 """
 from __future__ import annotations
 

@@ -465,9 +465,31 @@ def read_urdf(source: str | Path) -> Description:
         When the file is missing, or the text is not URDF.
 
     """
+    return parse_urdf(*read_urdf_text(source))
+
+
+def read_urdf_text(source: str | Path) -> tuple[str, str]:
+    """
+    Return the XML of a URDF, and where it comes from, for the text of an error.
+
+    Parameters
+    ----------
+    source : str or Path
+        Path of a file, or the XML as text.
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    ModelError
+        When the file is missing.
+
+    """
     if isinstance(source, str) and '<' in source:
-        return parse_urdf(source)
-    return parse_urdf(read_description_file(source), str(source))
+        return source, 'robot description'
+    return read_description_file(source), str(source)
 
 
 def parse_urdf(text: str, origin: str = 'robot description') -> Description:

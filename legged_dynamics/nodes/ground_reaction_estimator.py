@@ -351,7 +351,8 @@ class GroundReactionNode(Component):
             'not observable': ', '.join(
                 foot for foot, down, seen in zip(reaction.feet, reaction.contact,
                                                  reaction.observable)
-                if down and not seen) or 'none'}
+                if down and not seen) or 'none',
+            'contacts off the feet': '; '.join(map(str, reaction.contacts_off_feet)) or 'none'}
         if np.isfinite(residual).all():
             values['mass beyond the model [kg]'] = reaction.mass_error
             values['base force residual [N]'] = float(np.linalg.norm(residual[:3]))

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -156,7 +157,8 @@ def _per_second(when_ns: np.ndarray) -> float:
 
 def input_notes(faults: Counter[Fault], refused: Counter[str], settings: EstimatorSettings,
                 inputs: Sequence[InputStatistics],
-                findings: Sequence[ActuatorFinding] = ()) -> list[str]:
+                findings: Sequence[ActuatorFinding] = (),
+                off_feet: Mapping[str, Sequence[float]] = MappingProxyType({})) -> list[str]:
     """
     Return sentences on what was missing, odd or refused.
 
@@ -172,6 +174,8 @@ def input_notes(faults: Counter[Fault], refused: Counter[str], settings: Estimat
         Regularity of the joint states first, then of the IMU where there is one.
     findings : sequence of ActuatorFinding
         What the estimator learned of the actuators that the configuration states otherwise.
+    off_feet : mapping of str to sequence of float
+        Forces [N] on links other than feet, of each sample with such a contact, by link.
 
     Returns
     -------
@@ -195,6 +199,10 @@ def input_notes(faults: Counter[Fault], refused: Counter[str], settings: Estimat
         if faults[fault]:
             notes.append(f'The estimator started anew {faults[fault]} times after {what}.')
     notes += [f'{Fault(one.fault).name}: {one}.' for one in findings]
+    if off_feet:
+        notes.append('Contacts off the feet: ' + '; '.join(
+            f'{link}, {np.median(forces):.0f} N for {len(forces) / settings.rate:.1f} s'
+            for link, forces in sorted(off_feet.items(), key=lambda one: -len(one[1]))) + '.')
     notes += [f'{count} messages were refused: {why}.' for why, count in refused.most_common(5)]
     for entry in inputs:
         # By stamps a simulator may run on time while messages are lost or come slowly.

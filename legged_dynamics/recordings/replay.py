@@ -179,6 +179,8 @@ class Replay:
         Reasons why messages were not used, and how often.
     faults : Counter
         Faults that the estimator found in its input, and how often.
+    off_feet : dict of str to list of float
+        Forces on links other than feet while they touched the ground [N], by link.
 
     """
 
@@ -192,6 +194,7 @@ class Replay:
         self.joints, self.imu = InputTimes(), InputTimes()
         self.refused = self._stream.refused
         self.faults: Counter[Fault] = Counter()
+        self.off_feet: dict[str, list[float]] = {}
         self.others: dict[str, ForceSeries] = {}
         self._siblings: dict[str, GroundReactionEstimator] = {}
         if plan.others and plan.settings.fusion == 'fused':
@@ -286,6 +289,9 @@ class Replay:
         faults = reaction.faults
         if faults:
             self.faults.update(fault for fault in Fault if faults & fault)
+        for touching in reaction.contacts_off_feet:
+            self.off_feet.setdefault(touching.link, []).append(
+                float(np.linalg.norm(touching.force)))
         self._pending.append(measurement)
         while self._pending and self._pending[0].stamp_ns != reaction.stamp_ns:
             self._receipts.pop(self._pending.popleft().stamp_ns, None)

@@ -322,7 +322,8 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
     accuracy = measure_accuracy(series, replay.others, truth, behaviours, weight)
     inputs = [input_statistics(name, times) for name, times in (
         (topics.joint_states, replay.joints), (topics.imu, replay.imu)) if name]
-    notes = input_notes(replay.faults, replay.refused, settings, inputs, replay.findings)
+    notes = input_notes(replay.faults, replay.refused, settings, inputs, replay.findings,
+                        replay.off_feet)
     if main_name(series) != 'fused' and settings.fusion == 'fused' and not notes:
         notes.append(f'Most estimates are {main_name(series)}.')
     return Analysis(

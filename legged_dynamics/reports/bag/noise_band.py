@@ -41,7 +41,7 @@ def residual_bands(analysis: Analysis) -> tuple[float, float]:
     Returns
     -------
     float
-        Of the force [N]; NaN where the rate is not known.
+        Of the force [N]; NaN where the rate is not known, or the base is fixed.
     float
         Of the moment [N m].
 
@@ -50,7 +50,8 @@ def residual_bands(analysis: Analysis) -> tuple[float, float]:
     model, noise = config.apply_to(analysis.robot.model), config.noise
     positions = series.position.values
     positions = positions[np.isfinite(positions).all(axis=1)]
-    if not np.isfinite(series.period) or not len(positions) or positions.shape[1] != model.nq:
+    if (not model.floating or not np.isfinite(series.period) or not len(positions)
+            or positions.shape[1] != model.nq):
         return np.nan, np.nan
     velocity = _of_joints(noise.velocity, noise.joint_velocity, config.joints,
                           model.joint_names)

@@ -263,7 +263,7 @@ class Summary:
             'joints': list(ready.robot.model.joint_names), 'gait': self._errors.gait,
             'notes': [*ready.robot.notes, *ready.topics.missing,
                       *input_notes(faults, replay.refused, ready.plan.settings, inputs,
-                                   replay.findings)],
+                                   replay.findings, replay.off_feet)],
             'without_effort': faults[Fault.NO_EFFORT], 'without_imu': faults[Fault.NO_IMU],
             'restarts': faults[Fault.GAP] + faults[Fault.TIME_JUMPED_BACK],
             'refused': sum(replay.refused.values()),
