@@ -37,7 +37,7 @@ from legged_dynamics.estimation.contact_by_motion import (
     update_contact_by_motion,
 )
 from legged_dynamics.estimation.filter.force_tracking import covariance_row, predict_equation
-from legged_dynamics.estimation.filter.layout import BASE, BEYOND
+from legged_dynamics.estimation.filter.layout import BASE, BEYOND, VECTOR
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
 from legged_dynamics.estimation.filter.noise import (
     base_covariances,
@@ -450,8 +450,11 @@ def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_W
         reset_momentum_error(x, P)
     predict_velocity(feet, settings, scratch.bodies, states, memory.ground.normal, R_WB, a, imu,
                      dt, motion.body)
+    loads = scratch.vectors[VECTOR]
+    for i in range(nf):
+        loads[i] = dot(up, load3(x, feet.index[i, START]))
     update_contact_by_motion(robot, layout, settings, scratch, row, states, memory.ground, R_WB,
-                             evidence, total, spread, dt, motion, contact, results.contact)
+                             loads, evidence, total, spread, dt, motion, contact, results.contact)
 
     # Feet that are likely up are mixed with no force in the state, others in the results only.
     latest, covariance = tracking.latest, tracking.latest_covariance
