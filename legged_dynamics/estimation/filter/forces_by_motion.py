@@ -246,8 +246,10 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
 # sqrt(l / g), as fractions of the weight, at first, at least, at most; and rate of the estimate
 # [1/s].
 FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 10.0, 60.0
+# Fastest for a sole, over which load passes while the body moves across it.
+FASTEST_SOLE = 1.0
 # Noise of the base's equations is estimated, too, as a share of the stated: least, and time [s].
-LEAST_SCALE, NOISE_TIME = 0.1, 0.17
+LEAST_SCALE, LARGEST_SCALE, NOISE_TIME = 0.1, 4.0, 0.17
 # Bounds of a squared deviation of moments, and of its effect in one sample: impacts are not
 # Gaussian.
 SURPRISING, LEARNED_AT_ONCE = 15.0, 3.0
@@ -289,7 +291,7 @@ def _base_update(robot, settings, scratch, tracking, up, memory, dt):
             gain[r, k] *= weight
     change = min(dt / NOISE_TIME, 1.0) * min(surprise - 1.0, LEARNED_AT_ONCE)
     body[MOTION.noise_scale] = min(max(body[MOTION.noise_scale] * math.exp(change), LEAST_SCALE),
-                                   1.0)
+                                   LARGEST_SCALE)
     _learn_load_rates(robot.feet, gain, nu, up, legs, dt)
     update_state(x, P, gain, nu, 6)
     return True
@@ -337,7 +339,8 @@ def _learn_load_rates(feet, gain, nu, up, legs, dt):
             agreement = min(max(agreement, -1.0), 1.0)
             rate = legs[i, LEG.load_rate] * math.exp(
                 min(LEARNING * legs[i, LEG.elapsed], 1.0) * agreement)
-            legs[i, LEG.load_rate] = min(max(rate, SLOWEST_RATE), FASTEST_RATE)
+            fastest = FASTEST_RATE if feet.index[i, SIZE] == 3 else FASTEST_SOLE
+            legs[i, LEG.load_rate] = min(max(rate, SLOWEST_RATE), fastest)
             legs[i, LEG.before] = legs[i, LEG.correction]
             legs[i, LEG.correction] = legs[i, LEG.information] = legs[i, LEG.elapsed] = 0.0
 
