@@ -42,7 +42,7 @@ from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3
 
 # Largest log-likelihood ratios by which height speaks for and against a foot.
-LOW, HEIGHT_AGAINST = 0.5, -2.0
+LOW, HEIGHT_AGAINST = 0.5, -4.0
 # Smallest probability, and distance to one: more certainty only makes the next change slow.
 LEAST_PROBABILITY = 0.0025
 
@@ -155,7 +155,7 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
     height = max(height, 0.0)
     low = math.log(h / c) - 0.5 * height * height * (1.0 / (c * c) - 1.0 / (h * h))
     slow = 1.5 * math.log(w2 / s2) - 0.5 * speed * speed * (1.0 / s2 - 1.0 / w2)
-    return max(min(slow, rest) + min(max(low, HEIGHT_AGAINST), LOW), -limit)
+    return max(min(slow, rest), -limit) + min(max(low, HEIGHT_AGAINST), LOW)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ LARGEST_ALONE = 0.1
 FLIGHT = 0.25
 # Speed of a standing foot, which rolls and whose links bend, and of a swinging one, as multiples
 # of sqrt(g l), l the leg length; heights of the two as multiples of l.
-SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.015, 0.1
+SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.005, 0.1
 
 
 def contact_levels(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,

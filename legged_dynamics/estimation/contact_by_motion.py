@@ -73,6 +73,8 @@ LEAST_KEPT = 0.05
 FLIGHT_NOISE = 0.1
 # Most changes of contact of a foot in a natural time; and the lower threshold of a mean.
 STEPS, MEAN_OFF = 1.5, 0.4
+# A foot says of the base's motion over the ground as much as it bears; least share of an even load.
+LEAST_LOAD = 0.03
 # Time constant of the mean of a foot's speed [s].
 RECENT = 0.03
 # Time constant in which a standing foot's place follows it, in natural times sqrt(l / g).
@@ -238,7 +240,7 @@ def _contact_flag(p, i, settings, before, motion, dt):
 
 @part
 def update_contact_by_motion(robot, layout, settings, scratch, row, states, ground, R_WB,
-                             load_evidence, total, spread, dt, motion, contact, found):
+                             loads, load_evidence, total, spread, dt, motion, contact, found):
     """
     Update each foot's probability and flag of contact by its motion and by its load.
 
@@ -261,6 +263,8 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
         Normal of the ground, and where the feet stood last.
     R_WB : 9 floats
         Orientation of the base, by rows; it turns vectors from base to world axes.
+    loads : (nf,) array [N]
+        Load on each foot.
     load_evidence : (nf,) array
         Log-likelihood ratio of each foot by the equations of the base in this sample.
     total, spread : float [N, N^2]
@@ -320,5 +324,8 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
             down = given
         contact.probability[i], contact.flag[i] = p, down
         found.flag[i], found.probability[i] = down, p
+    even = settings.weight / nf
+    for i in range(nf):
+        evidence[i] *= min(max(loads[i] / even, LEAST_LOAD), 1.0) ** 2
     if body[MOTION.known] > 0.5:
         _correct_velocity(feet, settings, scratch.bodies, states, R_WB, evidence, dt, body)

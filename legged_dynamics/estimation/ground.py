@@ -67,6 +67,8 @@ from legged_dynamics.spatial.layout import get3, put3
 UNEVEN = 0.02
 # Time constant of the normal [s], and the fastest turn of a sole at rest [rad/s].
 NORMAL_TIME, RESTING = 0.3, 0.3
+# How firmly a foot in contact without load holds its place.
+LEAST_BEARING = 1e-3
 # Time after the start for which the normal is gravity's direction: the robot may settle [s].
 SETTLED = 0.5
 # Steepest slope that is accepted, as the horizontal part of the normal (35 degrees).
@@ -74,7 +76,8 @@ STEEPEST = 0.57
 
 
 @part
-def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, memory, settle, dt):
+def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, bearing, memory, settle,
+                  dt):
     """
     Move the feet's last places along with the base, and the normal towards their plane.
 
@@ -94,6 +97,8 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, memory
         Whether this instant has a reading of the IMU.
     probability : (nf,) array
         Probability of contact of each foot.
+    bearing : (nf,) array
+        How surely each foot bears the robot, 0 to 1: it holds its place as firmly.
     memory : GroundMemory
         Places and normal; written.
     settle : float
@@ -110,7 +115,8 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, memory
         now = rotate(R_WB, load3(states[i], FOOT_POSITION))
         if p > 0.5 and places[i, PLACE.known] > 0.5:
             step = subtract(now, get3(places, i, PLACE.position))
-            moved, total = add_scaled(moved, p, step), total + p
+            w = max(bearing[i], LEAST_BEARING)
+            moved, total = add_scaled(moved, w, step), total + w
         if p > 0.5 and feet.index[i, PLANE] != 0:
             if norm(load3(bodies[feet.index[i, BODY]], OMEGA)) < RESTING:
                 R_WF = rotate(R_WB, (states[i, FOOT_ROTATION + 2], states[i, FOOT_ROTATION + 5],
@@ -122,7 +128,7 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, memory
         place = add(get3(places, i, PLACE.position), step)
         if probability[i] > 0.5:
             now = rotate(R_WB, load3(states[i], FOOT_POSITION))
-            share = settle if places[i, PLACE.known] > 0.5 else 1.0
+            share = min(settle * bearing[i], 1.0) if places[i, PLACE.known] > 0.5 else 1.0
             place = now if share == 1.0 else add_scaled(place, share, subtract(now, place))
             places[i, PLACE.known] = 1.0
         put3(places, i, PLACE.position, place)

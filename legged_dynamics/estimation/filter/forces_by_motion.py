@@ -37,7 +37,7 @@ from legged_dynamics.estimation.contact_by_motion import (
     update_contact_by_motion,
 )
 from legged_dynamics.estimation.filter.force_tracking import covariance_row, predict_equation
-from legged_dynamics.estimation.filter.layout import BASE, BEYOND
+from legged_dynamics.estimation.filter.layout import BASE, BEYOND, VECTOR
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
 from legged_dynamics.estimation.filter.noise import (
     base_covariances,
@@ -246,8 +246,10 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
 # sqrt(l / g), as fractions of the weight, at first, at least, at most; and rate of the estimate
 # [1/s].
 FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 10.0, 60.0
+# Fastest for a sole, over which load passes while the body moves across it.
+FASTEST_SOLE = 1.0
 # Noise of the base's equations is estimated, too, as a share of the stated: least, and time [s].
-LEAST_SCALE, NOISE_TIME = 0.1, 0.17
+LEAST_SCALE, LARGEST_SCALE, NOISE_TIME = 0.1, 4.0, 0.17
 # Bounds of a squared deviation of moments, and of its effect in one sample: impacts are not
 # Gaussian.
 SURPRISING, LEARNED_AT_ONCE = 15.0, 3.0
@@ -289,7 +291,7 @@ def _base_update(robot, settings, scratch, tracking, up, memory, dt):
             gain[r, k] *= weight
     change = min(dt / NOISE_TIME, 1.0) * min(surprise - 1.0, LEARNED_AT_ONCE)
     body[MOTION.noise_scale] = min(max(body[MOTION.noise_scale] * math.exp(change), LEAST_SCALE),
-                                   1.0)
+                                   LARGEST_SCALE)
     _learn_load_rates(robot.feet, gain, nu, up, legs, dt)
     update_state(x, P, gain, nu, 6)
     return True
@@ -337,7 +339,8 @@ def _learn_load_rates(feet, gain, nu, up, legs, dt):
             agreement = min(max(agreement, -1.0), 1.0)
             rate = legs[i, LEG.load_rate] * math.exp(
                 min(LEARNING * legs[i, LEG.elapsed], 1.0) * agreement)
-            legs[i, LEG.load_rate] = min(max(rate, SLOWEST_RATE), FASTEST_RATE)
+            fastest = FASTEST_RATE if feet.index[i, SIZE] == 3 else FASTEST_SOLE
+            legs[i, LEG.load_rate] = min(max(rate, SLOWEST_RATE), fastest)
             legs[i, LEG.before] = legs[i, LEG.correction]
             legs[i, LEG.correction] = legs[i, LEG.information] = legs[i, LEG.elapsed] = 0.0
 
@@ -450,8 +453,11 @@ def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_W
         reset_momentum_error(x, P)
     predict_velocity(feet, settings, scratch.bodies, states, memory.ground.normal, R_WB, a, imu,
                      dt, motion.body)
+    loads = scratch.vectors[VECTOR]
+    for i in range(nf):
+        loads[i] = dot(up, load3(x, feet.index[i, START]))
     update_contact_by_motion(robot, layout, settings, scratch, row, states, memory.ground, R_WB,
-                             evidence, total, spread, dt, motion, contact, results.contact)
+                             loads, evidence, total, spread, dt, motion, contact, results.contact)
 
     # Feet that are likely up are mixed with no force in the state, others in the results only.
     latest, covariance = tracking.latest, tracking.latest_covariance

@@ -40,7 +40,14 @@ from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.equation_errors import correct_efforts, follow_slopes
 from legged_dynamics.estimation.filter.forces_by_motion import track_by_motion
 from legged_dynamics.estimation.filter.forces_by_torque import interpolate_sample, track_by_torque
-from legged_dynamics.estimation.filter.layout import ACCEL, BASE, RESIDUAL, TAU, unpack
+from legged_dynamics.estimation.filter.layout import (
+    ACCEL,
+    BASE,
+    RESIDUAL,
+    TAU,
+    WEIGHTS,
+    unpack,
+)
 from legged_dynamics.estimation.filter.memory import EFFORT, FILTER, STATUS, TILT
 from legged_dynamics.estimation.filter.missing_inputs import (
     drop_frozen_efforts,
@@ -316,16 +323,16 @@ def tick(layouts, settings_table, integers, floats, out):
         track_by_torque(robot, layout, settings, scratch, tracking, window, now, memory, up,
                         normal, imu, dt, results)
         status[STATUS.by_motion] = 0.0
-        settle = 1.0
+        settle, bearing = 1.0, memory.contact.probability
     else:
         used = 0
-        settle = min(dt / (SETTLING * settings.natural_time), 1.0)
+        settle, bearing = min(dt / (SETTLING * settings.natural_time), 1.0), vectors[WEIGHTS]
         track_by_motion(robot, layout, settings, scratch, tracking, window[n // 2], memory, R_WB,
                         imu, dt, results)
         for k in range(6):      # motion does not determine it: it may be as large as the weight
             results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
     follow_ground(feet, settings, scratch.bodies, states, R_WB, imu, memory.contact.probability,
-                  memory.ground, settle, dt)
+                  bearing, memory.ground, settle, dt)
     _residuals(robot, scratch, imu, results)
     if settings.two_samples > 0.5:
         interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
