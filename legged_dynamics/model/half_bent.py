@@ -23,6 +23,9 @@ from legged_dynamics.spatial.frames import Transform
 
 # Height over the stretched leg's: of several legs, and of one or two, which stand straighter.
 BENT, BENT_BIPED = 0.8, 0.93
+# A foot stands at most so far beside the place below its hip, in lengths of the stretched leg:
+# several legs keep the sideways place that they have at rest.
+BESIDE = 0.25
 # Weight of a joint's distance from its resting position [m/rad]; of a level sole [m].
 NEAR_REST, LEVEL = 0.003, 0.2
 # Limits beyond this are none [rad].
@@ -121,9 +124,12 @@ def half_bent_position(model: RobotModel, feet: Sequence[Foot], rest: np.ndarray
     targets = []
     for leg in legs:
         path = 2.0 * float(np.linalg.norm(leg.place(rest[leg.places]).p - leg.hip)) + 0.1
+        start = leg.place(rest[leg.places]).p
         straight = leg.place(leg.reach(leg.hip - [0.0, 0.0, path], (0.1, 0.0, 1.0))).p
-        targets.append(np.array([leg.hip[0], straight[1],
-                                 leg.hip[2] - bent * (leg.hip[2] - straight[2])]))
+        long = leg.hip[2] - straight[2]
+        aside = (float(np.clip(start[1] - straight[1], -BESIDE * long, BESIDE * long))
+                 if len(legs) > 2 else 0.0)
+        targets.append(np.array([leg.hip[0], straight[1] + aside, leg.hip[2] - bent * long]))
     depth = min(target[2] for target in targets)
     for _ in range(MOVES):
         for leg, target in zip(legs, targets):

@@ -54,6 +54,8 @@ from legged_dynamics.spatial.layout import get9
 from legged_dynamics.workspace.propagation import invert_legs
 from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
 
+# Newton steps of the inverse kinematics at most, and how near a foot comes to its place [m].
+INVERSIONS, REACHED = 12, 1e-3
 # Least time in which a reference reaches its foothold [s]: nearer the end it is frozen.
 LEAST_TIME = 0.02
 
@@ -207,17 +209,45 @@ class SwingLegs:
         find_swing(s, body, goal, gains[0], gains[1], threshold, self._columns, moved, away)
         return away
 
-    def positions(self, body: np.ndarray) -> np.ndarray:
+    def effort_at(self, q: np.ndarray, places: np.ndarray, force: float,
+                  limits: np.ndarray) -> tuple[float, np.ndarray]:
         """
-        Return where the feet were at the last tick, (k, 3) [m], in world axes.
+        Return the effort, as a part of its limit, of legs that carry a vertical force.
+
+        Of a leg's joints the norm of fourth powers counts, so that not the largest alone does; of
+        legs the one that is worst off.
 
         Parameters
         ----------
-        body : (18,) array
-            ``R_WB`` by rows, position and twist of the base.
+        q : (nv,) array [rad or m]
+            Joint positions near those sought.
+        places : (k, 3) array [m]
+            Of the feet in axes of a level base.
+        force : float [N]
+            On each foot.
+        limits : (nv,) array [N m or N]
+            Of the efforts; infinite ones do not count.
+
+        Returns
+        -------
+        tuple of float and (nv,) array
+            The effort, infinite where a foot does not reach its place; the joint positions.
 
         """
-        return self.arrays.states[:, CONTACT:CONTACT + 3] @ body[:9].reshape(3, 3).T + body[9:12]
+        s, still = self.arrays, np.zeros(len(q))
+        body = np.concatenate([np.eye(3).ravel(), np.zeros(9)])
+        motions = [FootMotion(place, np.zeros(3), np.zeros(3)) for place in places]
+        for _ in range(INVERSIONS):
+            moved = still.copy()
+            away = self.accelerations(body, q, still, motions, np.eye(3), (1.0, 0.0), 0.05, moved)
+            if away.max() < REACHED:
+                break
+            q = q + moved
+        else:
+            return np.inf, q
+        down = s.feet.index[:, START] + 2
+        parts = (s.jacobian[down] * (force / limits)) ** 4
+        return float(parts.sum(axis=1).max() ** 0.25), q
 
 
 @lean_kernel

@@ -66,6 +66,9 @@ FROUDE = 0.48
 # How far the body sways towards the feet that bear, as a part of the way, where they leave a
 # choice.
 SWAY = 0.6
+# Parts by which the stance may be made shorter and narrower for a trot, effort that needs none of
+# that [of its limit], what such a part costs of the same, and half a step [heights].
+NARROWER, ENOUGH, PRICE, STEP = (0.0, 0.06, 0.12, 0.18, 0.24), 0.5, 0.25, 0.15
 
 
 class Walking(Enum):
@@ -140,6 +143,7 @@ class Walker:
         self._weight = self.model.total_mass * GRAVITY
         self._swings: dict[bytes, SwingLegs] = {}
         self._flat = any(not foot.round for foot in self._feet)
+        self._narrowing: np.ndarray | None = None
         self.configure(settings)
         self.reset()
 
@@ -174,7 +178,7 @@ class Walker:
             When there is no such gait, or the robot has too few feet for it.
 
         """
-        hips = self._hips if self._begun else np.array(
+        hips = self._stance if self._begun else np.array(
             [[-float(i // 2), 1.0 - 2.0 * (i % 2)] for i in range(len(self._feet))])
         offsets_of(gait, hips)
 
@@ -265,7 +269,8 @@ class Walker:
         com = turn @ self._com
         # The radius of balls, or the middle of soles.
         self._radius = np.array([getattr(foot, 'radius', 0.0) for foot in self._feet])
-        self._hips = nominal[:, :2] - nominal[:, :2].mean(axis=0)
+        self._stance = nominal[:, :2] - nominal[:, :2].mean(axis=0)
+        self._hips = self._stance
         self._shift = com[:2]
         self.height = float(-(nominal[:, 2] - self._radius).mean())
         self._com_height = self.height + float(com[2])
@@ -277,13 +282,45 @@ class Walker:
         self._slope = np.array(self._plane[:2])
         self._sway, self._z = self._reference.copy(), float(state.position[2])
         self._held = 0.0
+        if self._narrowing is None:
+            self._narrowing = self._easiest(position, np.array([pose.p for pose in links]))
+
+    def _easiest(self, q: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """
+        Return by which parts the stance is made shorter and narrower to trot on, (2,).
+
+        Two of four feet carry twice as much as in a stand. The efforts for that, at the ends of a
+        step too, fall when the feet are nearer to their hips; a narrow stance is easier to upset.
+        """
+        limits = np.where(self.model.effort_limits > 0.0, self.model.effort_limits, np.inf)
+        legs = SwingLegs(self.model, self._feet, range(len(places)))
+        force = 2.0 * self._weight / len(places)
+        middle, best, found = places.mean(axis=0), math.inf, np.zeros(2)
+        if self._flat or not np.isfinite(limits).all():
+            return found
+        for short in NARROWER:
+            for narrow in NARROWER:
+                if PRICE * (short + narrow) + ENOUGH >= best:
+                    continue
+                scale, worst, near = np.array([1.0 - short, 1.0 - narrow, 1.0]), ENOUGH, q
+                for way in (0.0, -STEP * self.height, STEP * self.height):
+                    effort, near = legs.effort_at(
+                        near, middle + (places - middle) * scale + [way, 0.0, 0.0], force, limits)
+                    worst = max(worst, effort)
+                cost = worst + PRICE * (short + narrow)
+                if cost < best - 1e-9:
+                    best, found = cost, np.array([short, narrow])
+        return found
 
     def _choose(self, gait: str) -> None:
         """Read the timing of a gait."""
         if gait == self._gait_name:
             return
         row, s = GAITS[gait], self.settings
-        self._offsets = offsets_of(gait, self._hips)
+        self._offsets = offsets_of(gait, self._stance)
+        assert self._narrowing is not None
+        eased = self._narrowing if row.order == 'diagonal' else 0.0
+        self._hips = self._stance * (1.0 - eased)
         self._duty = s.duty or row.duty
         self._cycle = s.cycle or row.cycle * math.sqrt(self._com_height / GRAVITY)
         self._gait_name, self._order = gait, row.order
@@ -499,6 +536,9 @@ class Walker:
         com_arm = R @ self._com
         com = state.position[:2] + com_arm[:2]
         com_speed = (R @ (state.twist[:3] + _cross(w, self._com)))[:2]
+        # The command is the base's velocity; the pendulum and its footholds move the centre of mass.
+        turn = self._velocity[2]
+        speed = speed + turn * np.array([-com_arm[1], com_arm[0]])
         target = self._base(state, com, speed, heading, bearing, dt)
         moved = np.full(len(q), np.nan)
         most = self._loads(bearing, n)
