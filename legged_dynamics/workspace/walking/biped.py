@@ -59,9 +59,13 @@ FIRST, LAST = 3.0, 3.0
 APART = 0.8
 # A foothold is fixed for this last part of a swing.
 FIXED = 0.2
+# A push to the side is stepped for from this far beyond the soles on [m]: a step to the side first
+# throws the body there.
+BESIDE = 0.05
 # Longest step, in heights of the body.
 REACH = 0.4
 LIFT = 0.06
+HASTE = 1.5
 
 
 class BipedWalker(Walker):
@@ -163,21 +167,35 @@ class BipedWalker(Walker):
         self._width = float(np.hypot(*(self._hips[0] - self._hips[1])))
 
     def _set_out(self, state: BodyState, why: Walking) -> None:
-        """Begin to shift the weight to the foot that is to bear alone first."""
+        """Leave the stand: shift the weight for a first step, or hold what a push moves."""
         self.state = why
         self._start(state)
-        omega, middle = math.sqrt(GRAVITY / self._com_height), self._middle(state)
+        omega = math.sqrt(GRAVITY / self._com_height)
         self._foot_yaw = [self._yaw, self._yaw]
         self._ground = float(state.foot_position[:, 2].mean())
-        arm = state.rotation @ self._com
-        speed = state.rotation @ (state.twist[:3] + np.cross(state.twist[3:], self._com))
-        xi = (state.position + arm + speed / omega)[:2]
-        across = (xi - middle) @ (state.foot_position[0] - state.foot_position[1])[:2]
-        # A robot that falls to one side steps with the foot of that side.
+        self._from, self._learnt[:] = self._middle(state), 0.0
+        self._support, self._ending = 1, why is Walking.RECOVER
+        self._duration = self._left = (LAST if self._ending else FIRST) / omega
+
+    def _must_step(self, state: BodyState) -> bool:
+        """Return whether a robot that stands is pushed further ahead or back than its soles."""
+        if not self.settings.recovery:
+            return False
+        turn = self._heading
+        place = turn.T @ (self._xi - self._middle(state))
+        ends = np.array([turn.T @ (corner - self._middle(state))
+                         for corner in self._soles(state, np.ones(2, bool))])
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        return bool(place[0] > high[0] or place[0] < low[0]
+                    or place[1] > high[1] + BESIDE or place[1] < low[1] - BESIDE)
+
+    def _catch(self, state: BodyState) -> None:
+        """Begin a step at once, with the foot of the side to which the body falls."""
+        across = (self._xi - self._middle(state)) @ (
+            state.foot_position[0] - state.foot_position[1])[:2]
         self._support = 1 if across >= 0.0 else 0
-        self._from, self._learnt[:], self._ending = middle, 0.0, False
-        self._duration = self._left = (
-            FIRST / omega if why is Walking.STEP else 0.5 * self._both)
+        self._from, self._ending = self._middle(state), False
+        self._duration = self._left = 0.5 * self._both
 
     def _choose(self, gait: str) -> None:
         """Read the timing of a gait."""
@@ -205,6 +223,8 @@ class BipedWalker(Walker):
         swings = [i for i, leg in enumerate(self._legs) if leg.swing is not None]
         if not swings:
             self._left -= dt
+            if self._ending and self._must_step(state):
+                self._catch(state)
             if self._left > 0.0:
                 return
             if self._ending:
@@ -339,7 +359,7 @@ class BipedWalker(Walker):
         side = math.copysign(1.0, self._hips[foot, 1] - self._hips[1 - foot, 1])
         step[1] = side * min(max(side * step[1], APART * self._width), self._width + most)
         step[0] = min(max(step[0], -most), most)
-        self._haste = 1.0 + min(float(np.hypot(*off)) / (0.1 * self.height), 1.0)
+        self._haste = 1.0 + min(float(np.hypot(*off)) / (0.1 * self.height), 1.0) * (HASTE - 1.0)
         return here + turn @ step
 
     def _soles(self, state: BodyState, bearing: np.ndarray) -> np.ndarray:
