@@ -47,9 +47,9 @@ from legged_dynamics.workspace.walking.walker import (
 
 # Steps that are planned ahead.
 AHEAD = 4
-# Gains of the divergent component: proportional [1/s] and integral [1/s], and the largest part of
-# the integral [m].
-HOLD, LEARN, LEARNT = 4.0, 1.0, 0.03
+# Gains of the divergent component: proportional [1/s], walking and held in place, and integral
+# [1/s], and the largest part of the integral [m].
+HOLD, FIRMLY, LEARN, LEARNT = 4.0, 8.0, 1.0, 0.03
 # Part of a sole's half length and width that feedback of the centre of pressure may use, and the
 # part with which a step reckons.
 USED, RECKONED = 0.8, 0.5
@@ -59,9 +59,14 @@ FIRST, LAST = 3.0, 3.0
 APART = 0.8
 # A foothold is fixed for this last part of a swing.
 FIXED = 0.2
+# A standing robot is pushed when its divergent component is off its target by this part of its
+# height, and its velocity by this [m/s].
+PUSHED, QUICK = 0.03, 0.08
 # A push to the side is stepped for from this far beyond the soles on [m]: a step to the side first
 # throws the body there.
 BESIDE = 0.05
+# How far a step leads back to the way of the walk at most, in widths of the stance.
+BACK = 0.15
 # Longest step, in heights of the body.
 REACH = 0.4
 LIFT = 0.06
@@ -81,6 +86,11 @@ class BipedWalker(Walker):
     settings : WalkSettings or mapping, optional
         Checked settings, or dotted names of `walking.settings.SETTINGS`.
 
+    Attributes
+    ----------
+    led : BodyTarget, optional
+        Target of the base while the robot stands; between its feet unless given.
+
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig,
@@ -91,9 +101,10 @@ class BipedWalker(Walker):
     def reset(self) -> None:
         """Forget everything; the next tick starts from the stance that the robot has."""
         super().reset()
+        self.led: BodyTarget | None = None
         self._support: int | None = None    # foot that bears, or that is about to bear alone
         self._learnt = np.zeros(2)
-        self._ending = self._walk_wanted = False
+        self._ending = self._walk_wanted = self._going = False
         self._ground, self._foot_yaw = 0.0, [0.0, 0.0]
 
     def update(self, state: BodyState, measurement: Measurement, felt: np.ndarray,
@@ -174,8 +185,22 @@ class BipedWalker(Walker):
         self._foot_yaw = [self._yaw, self._yaw]
         self._ground = float(state.foot_position[:, 2].mean())
         self._from, self._learnt[:] = self._middle(state), 0.0
-        self._support, self._ending = 1, why is Walking.RECOVER
+        self._support, self._ending, self._going = 1, why is Walking.RECOVER, False
         self._duration = self._left = (LAST if self._ending else FIRST) / omega
+
+    def _pushed(self, state: BodyState) -> bool:
+        """Return whether a standing robot is moved by more than its target."""
+        place, speed = self._middle(state), np.zeros(2)
+        R, turn = state.rotation, np.eye(3)
+        if self.led is not None:
+            turn = self.led.rotation
+            place = (self.led.position + turn @ self._com)[:2]
+            speed = (turn @ self.led.twist[:3])[:2]
+        off = (state.position + R @ self._com)[:2] - place
+        fast = (R @ (state.twist[:3] + np.cross(state.twist[3:], self._com)))[:2] - speed
+        off = off + fast / math.sqrt(GRAVITY / self._com_height)
+        return bool(self.settings.recovery and np.hypot(*off) > PUSHED * self.height
+                    and np.hypot(*fast) > QUICK)
 
     def _must_step(self, state: BodyState) -> bool:
         """Return whether a robot that stands is pushed further ahead or back than its soles."""
@@ -253,14 +278,15 @@ class BipedWalker(Walker):
         """Let a foot swing."""
         self._lift(foot, state)
         self._legs[foot].swing = SwingPath(state.foot_position[foot], LIFT * self.height)
-        self._part, self._left, self._haste = 0.0, self._swing_time, 1.0
+        self._part, self._left, self._haste, self._going = 0.0, self._swing_time, 1.0, True
 
     def _put_down(self, foot: int, state: BodyState) -> None:
         """Let a foot that has landed take over the weight."""
         self._from = state.foot_position[self._support, :2].copy()
         self._land(foot, state, 0.0)
-        self._support = foot
-        self._duration = self._left = self._both
+        self._support, self._duration = foot, self._both
+        # A foot that lands a little early keeps the time of its step.
+        self._left = self._both + min(self._left, 0.25 * self._swing_time)
         ahead = (state.foot_position[foot] - state.foot_position[1 - foot])[:2]
         beside = self._heading @ (self._hips[foot] - self._hips[1 - foot])
         # A walk ends with the feet beside each other and the weight between them.
@@ -278,12 +304,21 @@ class BipedWalker(Walker):
         """Rotation about the vertical by the heading of the walk, (2, 2)."""
         return _yawed(self._yaw)[:2, :2]
 
-    def _beside(self, foot: int, other: np.ndarray, wait: float) -> np.ndarray:
-        """Return where a foot is planned to land when the other stands at a place."""
+    def _beside(self, foot: int, other: np.ndarray, wait: float, back: float) -> np.ndarray:
+        """
+        Return where a foot is planned to land when the other stands at a place.
+
+        ``wait`` is the time until then; the step leads back to the way of the walk by up to
+        ``back`` [m].
+        """
         yaw = self._yaw + self._velocity[2] * wait
         turn = _yawed(yaw)[:2, :2]
         step = self._hips[foot] - self._hips[1 - foot] + self._velocity[:2] * (
             self._swing_time + self._both)
+        if back:
+            way = self._reference + self._heading @ self._velocity[:2] * (wait + 0.5 * self._both)
+            off = turn.T @ (way - other) - 0.5 * step
+            step = step + np.clip(off, -back, back)
         side = math.copysign(1.0, self._hips[foot, 1] - self._hips[1 - foot, 1])
         step[1] = side * max(side * step[1], APART * self._width)
         return other + turn @ step
@@ -296,8 +331,10 @@ class BipedWalker(Walker):
         left = max(self._left, 0.0)
         if goal is None:
             end = self._middle(state) if self._ending else here
-            done = 1.0 - left / self._duration
-            shifts = [Shift(self._from + done * (end - self._from), end, left)]
+            done = max(1.0 - left / self._duration, 0.0)
+            start = self._from + done * (end - self._from)
+            early = max(left - self._duration, 0.0)
+            shifts = [Shift(start, start, early), Shift(start, end, left - early)]
             if self._ending:
                 return shifts
             shifts.append(Shift(here, here, self._swing_time))
@@ -307,7 +344,7 @@ class BipedWalker(Walker):
         for step in range(AHEAD):
             foot = 1 - support
             place = (goal if goal is not None and step == 0
-                     else self._beside(foot, here, wait))
+                     else self._beside(foot, here, wait, BACK * self._width * (step == 0)))
             shifts.append(Shift(here, place, self._both))
             shifts.append(Shift(place, place, self._swing_time))
             support, here = foot, place
@@ -316,6 +353,11 @@ class BipedWalker(Walker):
 
     def _follow(self, state: BodyState, q: np.ndarray, v: np.ndarray, dt: float) -> WalkPlan:
         """Return the target of the base, the wanted centre of pressure and the swinging foot."""
+        if self._going:
+            self._reference = self._reference + self._heading @ self._velocity[:2] * dt
+        lead, leash = self._reference - self._center[:2], self.settings.leash * self.height
+        self._reference = self._center[:2] + lead * min(1.0, leash / max(
+            float(np.hypot(*lead)), 1e-9))
         omega, bearing = self._omega, np.array([leg.swing is None for leg in self._legs])
         goal = None
         if not bearing.all():
@@ -325,7 +367,8 @@ class BipedWalker(Walker):
         error = self._xi - plan
         self.away_xi = error
         self._learnt = np.clip(self._learnt + LEARN * dt * error, -LEARNT, LEARNT)
-        point = shifts[0].start + (1.0 + HOLD / omega) * error + self._learnt
+        gain = 1.0 + (FIRMLY if self._ending else HOLD) / omega
+        point = shifts[0].start + gain * error + self._learnt
         pressure = Pressure(point, self._soles(state, bearing), self._center, self._ground)
         turn = _yawed(self._yaw)
         gain = min(1.0, dt / 0.15)
@@ -348,7 +391,7 @@ class BipedWalker(Walker):
         if self._part > 1.0 - FIXED:
             return leg.goal[:2]
         here = state.foot_position[self._support, :2]
-        planned = self._beside(foot, here, self._left)
+        planned = self._beside(foot, here, self._left, BACK * self._width)
         error = self._xi - divergent_start(self._shifts(state, planned), self._omega)
         turn = self._heading
         sole = self._feet[self._support].edges
