@@ -486,10 +486,13 @@ class WorkspaceController:
         """Change the acceleration of the target so that the ground presses where it is to."""
         s, R = feet.arrays, state.rotation
         slope = s.M[:6, :6] + s.M[:6, 6:] @ s.N[6:]
-        extra = pressing_acceleration(pressure, R, state.position,
+        found = pressing_acceleration(pressure, R, state.position,
                                       out[OUTPUT.net:OUTPUT.missing], slope)
+        level = inputs[INPUT.target:][:9].reshape(3, 3)[:2]
         start = INPUT.target + POSE.acceleration
-        inputs[start:start + 3] += extra @ inputs[INPUT.target:][:9].reshape(3, 3)[:2]
+        for extra in found:
+            inputs[start:start + 3] += extra @ level
+            start += 3
 
     def _divide(self, feet: StanceFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._method != FRICTION_CONE:

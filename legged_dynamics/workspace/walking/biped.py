@@ -39,6 +39,7 @@ from legged_dynamics.workspace.walking.walker import (
     NEAR,
     NEARLY,
     PRESS,
+    SETTLED,
     SLOW,
     Walker,
     Walking,
@@ -52,7 +53,7 @@ AHEAD = 4
 HOLD, FIRMLY, LEARN, LEARNT = 4.0, 8.0, 1.0, 0.03
 # Part of a sole's half length and width that feedback of the centre of pressure may use, and the
 # part with which a step reckons.
-USED, RECKONED = 0.8, 0.5
+USED, RECKONED = 0.9, 0.5
 # Duration of the first and of the last shift of the weight, in time constants of the pendulum.
 FIRST, LAST = 3.0, 3.0
 # Least distance between the middles of feet, as a part of that in the standing pose.
@@ -62,6 +63,11 @@ FIXED = 0.2
 # A standing robot is pushed when its divergent component is off its target by this part of its
 # height, and its velocity by this [m/s].
 PUSHED, QUICK = 0.03, 0.08
+# How fast the base may be turned where the soles do not suffice [rad/s^2], and up to which tilt
+# [rad].
+LEAN, LEANT = 20.0, 0.25
+# A foot of a robot that holds a push swings when it bears less than this part of the weight.
+LIGHT = 0.06
 # A push to the side is stepped for from this far beyond the soles on [m]: a step to the side first
 # throws the body there.
 BESIDE = 0.05
@@ -184,7 +190,7 @@ class BipedWalker(Walker):
         omega = math.sqrt(GRAVITY / self._com_height)
         self._foot_yaw = [self._yaw, self._yaw]
         self._ground = float(state.foot_position[:, 2].mean())
-        self._from, self._learnt[:] = self._middle(state), 0.0
+        self._from, self._learnt[:], self._light = self._middle(state), 0.0, 0.0
         self._support, self._ending, self._going = 1, why is Walking.RECOVER, False
         self._duration = self._left = (LAST if self._ending else FIRST) / omega
 
@@ -248,8 +254,16 @@ class BipedWalker(Walker):
         swings = [i for i, leg in enumerate(self._legs) if leg.swing is not None]
         if not swings:
             self._left -= dt
-            if self._ending and self._must_step(state):
-                self._catch(state)
+            if self._ending:
+                light = int(np.argmin(force))
+                self._light = self._light + dt if force[light] < LIGHT * self._weight else 0.0
+                if self.settings.recovery and self._light > SETTLED:
+                    # The other foot bears the body already.
+                    self._support, self._ending = 1 - light, False
+                    self._swing_foot(light, state)
+                    return
+                if self._must_step(state):
+                    self._catch(state)
             if self._left > 0.0:
                 return
             if self._ending:
@@ -290,10 +304,9 @@ class BipedWalker(Walker):
         ahead = (state.foot_position[foot] - state.foot_position[1 - foot])[:2]
         beside = self._heading @ (self._hips[foot] - self._hips[1 - foot])
         # A walk ends with the feet beside each other and the weight between them.
-        steady = not self._steps_on() if self.state is not Walking.RECOVER else (
-            not self._walk_wanted and float(np.hypot(*(self._xi - self._middle(state))))
-            < 0.25 * self._width)
-        if steady and float(np.hypot(*(ahead - beside))) < 0.2 * self._width:
+        still = not self._steps_on() if self.state is not Walking.RECOVER else (
+            not self._walk_wanted and not self._must_step(state))
+        if still and float(np.hypot(*(ahead - beside))) < 0.25 * self._width:
             self._ending = True
             self._duration = self._left = LAST / self._omega
 
@@ -369,8 +382,10 @@ class BipedWalker(Walker):
         self._learnt = np.clip(self._learnt + LEARN * dt * error, -LEARNT, LEARNT)
         gain = 1.0 + (FIRMLY if self._ending else HOLD) / omega
         point = shifts[0].start + gain * error + self._learnt
-        pressure = Pressure(point, self._soles(state, bearing), self._center, self._ground)
         turn = _yawed(self._yaw)
+        off = math.acos(min(float(state.rotation[2, 2]), 1.0))
+        pressure = Pressure(point, self._soles(state, bearing), self._center, self._ground,
+                            LEAN * max(1.0 - off / LEANT, 0.0))
         gain = min(1.0, dt / 0.15)
         self._z += gain * (self._ground + self.height - self._z)
         along = state.rotation @ state.twist[:3]
