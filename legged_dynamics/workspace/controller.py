@@ -486,13 +486,14 @@ class WorkspaceController:
         """Change the acceleration of the target so that the ground presses where it is to."""
         s, R = feet.arrays, state.rotation
         slope = s.M[:6, :6] + s.M[:6, 6:] @ s.N[6:]
-        found = pressing_acceleration(pressure, R, state.position,
-                                      out[OUTPUT.net:OUTPUT.missing], slope)
-        level = inputs[INPUT.target:][:9].reshape(3, 3)[:2]
-        start = INPUT.target + POSE.acceleration
-        for extra in found:
-            inputs[start:start + 3] += extra @ level
-            start += 3
+        move, lean = pressing_acceleration(pressure, R, state.position,
+                                           out[OUTPUT.net:OUTPUT.missing], slope)
+        target = inputs[INPUT.target:]
+        # The tick carries the target's motion to the base: an angular one moves its origin.
+        about, arm = np.append(lean, 0.0), target[POSE.position:][:3] - state.position
+        along = np.append(move, 0.0) - np.cross(arm, about)
+        target[POSE.acceleration:] += np.concatenate([along, about]) @ np.kron(
+            np.eye(2), target[:9].reshape(3, 3))
 
     def _divide(self, feet: StanceFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._method != FRICTION_CONE:

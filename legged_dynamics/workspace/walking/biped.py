@@ -66,7 +66,8 @@ PUSHED, QUICK = 0.03, 0.08
 # How fast the base may be turned where the soles do not suffice [rad/s^2], and up to which tilt
 # [rad].
 LEAN, LEANT = 20.0, 0.25
-# A foot of a robot that holds a push swings when it bears less than this part of the weight.
+# A foot of a robot that holds a push swings when it bears less than this part of the weight and
+# the divergent component is beyond the other foot.
 LIGHT = 0.06
 # A push to the side is stepped for from this far beyond the soles on [m]: a step to the side first
 # throws the body there.
@@ -256,7 +257,10 @@ class BipedWalker(Walker):
             self._left -= dt
             if self._ending:
                 light = int(np.argmin(force))
-                self._light = self._light + dt if force[light] < LIGHT * self._weight else 0.0
+                to = (state.foot_position[1 - light] - state.foot_position[light])[:2]
+                over = (self._xi - state.foot_position[1 - light, :2]) @ to > 0.0
+                self._light = (self._light + dt if over and force[light] < LIGHT * self._weight
+                               else 0.0)
                 if self.settings.recovery and self._light > SETTLED:
                     # The other foot bears the body already.
                     self._support, self._ending = 1 - light, False
@@ -384,8 +388,9 @@ class BipedWalker(Walker):
         point = shifts[0].start + gain * error + self._learnt
         turn = _yawed(self._yaw)
         off = math.acos(min(float(state.rotation[2, 2]), 1.0))
+        lean = LEAN * max(1.0 - off / LEANT, 0.0) * (self.state is Walking.RECOVER)
         pressure = Pressure(point, self._soles(state, bearing), self._center, self._ground,
-                            LEAN * max(1.0 - off / LEANT, 0.0))
+                            lean)
         gain = min(1.0, dt / 0.15)
         self._z += gain * (self._ground + self.height - self._z)
         along = state.rotation @ state.twist[:3]
@@ -465,7 +470,7 @@ def _yawed(angle: float) -> np.ndarray:
 def make_walker(model: RobotModel, config: RobotConfig,
                 settings: WalkSettings | Mapping[str, Any] | None = None) -> Walker:
     """
-    Return the walker for a robot: a BipedWalker on two soles, else a Walker.
+    Return the walker for a robot: a BipedWalker for two soles, each on a leg of six joints.
 
     Parameters
     ----------
@@ -477,5 +482,7 @@ def make_walker(model: RobotModel, config: RobotConfig,
         Checked settings, or dotted names of `walking.settings.SETTINGS`.
 
     """
-    soles = len(config.feet) == 2 and all(len(foot.outline) == 4 for foot in config.feet)
-    return (BipedWalker if soles else Walker)(model, config, settings)
+    steps = len(config.feet) == 2 and all(
+        len(foot.outline) == 4 and len(model.chain(model.frame(foot.link).body)) >= 6
+        for foot in config.feet)
+    return (BipedWalker if steps else Walker)(model, config, settings)
