@@ -47,7 +47,7 @@ from legged_dynamics.workspace.walking.walker import (
 )
 
 # Steps that are planned ahead.
-AHEAD = 4
+AHEAD = 3
 # Gains of the divergent component: proportional [1/s], walking and held in place, and integral
 # [1/s], and the largest part of the integral [m].
 HOLD, FIRMLY, LEARN, LEARNT = 4.0, 8.0, 1.0, 0.03
@@ -74,10 +74,14 @@ LIGHT = 0.06
 BESIDE = 0.05
 # How far a step leads back to the way of the walk at most, in widths of the stance.
 BACK = 0.15
-# Longest step, in heights of the body.
-REACH = 0.4
-LIFT = 0.06
+# Longest step and largest clearance, in heights of the body.
+REACH, LIFT = 0.4, 0.06
+# How much faster than planned a foot swings when it must land far from its planned place.
 HASTE = 1.5
+# Time constant of the height of the base [s].
+SMOOTH = 0.15
+# Longest time that a robot waits to be at rest before its walk ends [s].
+LONGEST = 1.0
 
 
 class BipedWalker(Walker):
@@ -93,11 +97,6 @@ class BipedWalker(Walker):
     settings : WalkSettings or mapping, optional
         Checked settings, or dotted names of `walking.settings.SETTINGS`.
 
-    Attributes
-    ----------
-    led : BodyTarget, optional
-        Target of the base while the robot stands; between its feet unless given.
-
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig,
@@ -108,7 +107,6 @@ class BipedWalker(Walker):
     def reset(self) -> None:
         """Forget everything; the next tick starts from the stance that the robot has."""
         super().reset()
-        self.led: BodyTarget | None = None
         self._support: int | None = None    # foot that bears, or that is about to bear alone
         self._learnt = np.zeros(2)
         self._ending = self._walk_wanted = self._going = False
@@ -156,8 +154,10 @@ class BipedWalker(Walker):
             leg.since += dt
             if self.state is Walking.STAND:
                 self._watch(i, state, bool(felt[i]))
+            else:
+                leg.loose = False
         if self.state is not Walking.STAND:
-            self._look(state, q, v)
+            self._look(state, q, v, dt)
             self._advance(state, felt, force, dt)
         if self.state is not Walking.STAND:
             return self._follow(state, q, v, dt)
@@ -221,20 +221,12 @@ class BipedWalker(Walker):
         return bool(place[0] > high[0] or place[0] < low[0]
                     or place[1] > high[1] + BESIDE or place[1] < low[1] - BESIDE)
 
-    def _catch(self, state: BodyState) -> None:
-        """Begin a step at once, with the foot of the side to which the body falls."""
-        across = (self._xi - self._middle(state)) @ (
-            state.foot_position[0] - state.foot_position[1])[:2]
-        self._support = 1 if across >= 0.0 else 0
-        self._from, self._ending = self._middle(state), False
-        self._duration = self._left = 0.5 * self._both
-
     def _choose(self, gait: str) -> None:
         """Read the timing of a gait."""
         super()._choose(gait)
         self._both = (self._duty - 0.5) * self._cycle
 
-    def _look(self, state: BodyState, q: np.ndarray, v: np.ndarray) -> None:
+    def _look(self, state: BodyState, q: np.ndarray, v: np.ndarray, dt: float) -> None:
         """Find the centre of mass, its velocity and its divergent component."""
         M, R = self._composite.mass_matrix(q), state.rotation
         mass = M[0, 0]
@@ -244,7 +236,7 @@ class BipedWalker(Walker):
         self._drift = R @ momentum / mass
         bearing = [i for i, leg in enumerate(self._legs) if leg.swing is None]
         ground = float(state.foot_position[bearing, 2].mean())
-        self._ground += min(1.0, 20.0 * 0.002) * (ground - self._ground)
+        self._ground += min(1.0, dt / (0.3 * SMOOTH)) * (ground - self._ground)
         self._omega = math.sqrt(GRAVITY / max(self._center[2] - self._ground, 0.3 * self.height))
         self._xi = self._center[:2] + self._drift[:2] / self._omega
 
@@ -252,36 +244,14 @@ class BipedWalker(Walker):
         """Go through double and single support."""
         assert self._support is not None
         self._yaw += self._velocity[2] * dt
-        swings = [i for i, leg in enumerate(self._legs) if leg.swing is not None]
-        if not swings:
+        foot = next((i for i, leg in enumerate(self._legs) if leg.swing is not None), None)
+        if foot is None:
             self._left -= dt
             if self._ending:
-                light = int(np.argmin(force))
-                to = (state.foot_position[1 - light] - state.foot_position[light])[:2]
-                over = (self._xi - state.foot_position[1 - light, :2]) @ to > 0.0
-                self._light = (self._light + dt if over and force[light] < LIGHT * self._weight
-                               else 0.0)
-                if self.settings.recovery and self._light > SETTLED:
-                    # The other foot bears the body already.
-                    self._support, self._ending = 1 - light, False
-                    self._swing_foot(light, state)
-                    return
-                if self._must_step(state):
-                    self._catch(state)
-            if self._left > 0.0:
-                return
-            if self._ending:
-                slow = math.hypot(*self._drift[:2]) < 0.5 * SLOW
-                if slow or self._left < -1.0:
-                    self.state, self._support = Walking.STAND, None
-                    self._velocity[:] = 0.0
-                    R = state.rotation
-                    self._reference = state.position[:2] + (R @ self._com)[:2]
-                    self._sway = self._reference.copy()
-                return
-            self._swing_foot(1 - self._support, state)
+                self._hold(state, force, dt)
+            elif self._left <= 0.0:
+                self._swing_foot(1 - self._support, state)
             return
-        foot = swings[0]
         leg = self._legs[foot]
         self._part += dt * self._haste / self._swing_time
         self._left = max(1.0 - self._part, 0.0) * self._swing_time / self._haste
@@ -292,10 +262,34 @@ class BipedWalker(Walker):
                                - self._ground < NEAR * self.height)):
             self._put_down(foot, state)
 
+    def _hold(self, state: BodyState, force: np.ndarray, dt: float) -> None:
+        """Stand between both feet; step when that does not hold the body."""
+        light = int(np.argmin(force))
+        bearing = state.foot_position[1 - light]
+        over = (self._xi - bearing[:2]) @ (bearing - state.foot_position[light])[:2] > 0.0
+        self._light = (self._light + dt if over and force[light] < LIGHT * self._weight else 0.0)
+        if self.settings.recovery and self._light > SETTLED:
+            self._support, self._ending = 1 - light, False
+            self._swing_foot(light, state)
+        elif self._must_step(state):
+            # With the foot of the side to which the body falls.
+            across = (self._xi - self._middle(state)) @ (
+                state.foot_position[0] - state.foot_position[1])[:2]
+            self._support = 1 if across >= 0.0 else 0
+            self._from, self._ending = self._middle(state), False
+            self._duration = self._left = 0.5 * self._both
+        elif self._left <= 0.0 and (math.hypot(*self._drift[:2]) < 0.5 * SLOW
+                                    or self._left < -LONGEST):
+            self.state, self._support = Walking.STAND, None
+            self._velocity[:] = 0.0
+            self._reference = state.position[:2] + (state.rotation @ self._com)[:2]
+            self._sway = self._reference.copy()
+
     def _swing_foot(self, foot: int, state: BodyState) -> None:
         """Let a foot swing."""
         self._lift(foot, state)
-        self._legs[foot].swing = SwingPath(state.foot_position[foot], LIFT * self.height)
+        self._legs[foot].swing = SwingPath(
+            state.foot_position[foot], min(self.settings.clearance, LIFT) * self.height)
         self._part, self._left, self._haste, self._going = 0.0, self._swing_time, 1.0, True
 
     def _put_down(self, foot: int, state: BodyState) -> None:
@@ -380,19 +374,15 @@ class BipedWalker(Walker):
         if not bearing.all():
             goal = self._foothold(state, int(np.flatnonzero(~bearing)[0]))
         shifts = self._shifts(state, goal)
-        plan = divergent_start(shifts, omega)
-        error = self._xi - plan
-        self.away_xi = error
+        error = self._xi - divergent_start(shifts, omega)
         self._learnt = np.clip(self._learnt + LEARN * dt * error, -LEARNT, LEARNT)
         gain = 1.0 + (FIRMLY if self._ending else HOLD) / omega
         point = shifts[0].start + gain * error + self._learnt
         turn = _yawed(self._yaw)
         off = math.acos(min(float(state.rotation[2, 2]), 1.0))
         lean = LEAN * max(1.0 - off / LEANT, 0.0) * (self.state is Walking.RECOVER)
-        pressure = Pressure(point, self._soles(state, bearing), self._center, self._ground,
-                            lean)
-        gain = min(1.0, dt / 0.15)
-        self._z += gain * (self._ground + self.height - self._z)
+        pressure = Pressure(point, self._soles(state, bearing), self._center, self._ground, lean)
+        self._z += min(1.0, dt / SMOOTH) * (self._ground + self.height - self._z)
         along = state.rotation @ state.twist[:3]
         velocity = turn.T @ np.array([along[0], along[1], 0.0])
         packed = np.concatenate([turn.ravel(), state.position[:2], [self._z], velocity,

@@ -130,10 +130,13 @@ class Walker:
         Of the base's origin over the ground.
     usual : str
         Gait for those who do not choose one, and that of recovery from pushes.
+    led : BodyTarget, optional
+        Target of the base that others move while the robot stands; None when nobody does.
 
     """
 
     height = 0.0
+    led: BodyTarget | None = None
 
     def __init__(self, model: RobotModel, config: RobotConfig,
                  settings: WalkSettings | Mapping[str, Any] | None = None):
