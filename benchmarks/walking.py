@@ -21,6 +21,7 @@ import numpy as np
 from benchmarks.walking_robots import Laboratory, Push, Run, bumps, walk
 from benchmarks.zoo.robots import MissingRobot
 
+BIPEDS = ('talos', 'g1', 'biped')
 QUADRUPEDS = ('go2', 'anymal_class', 'solo_class', 'hyq', 'b1')
 # Joint friction beside the configured one, in parts of the effort limit.
 FRICTION = {'hexapod': 0.01}
@@ -186,6 +187,47 @@ def pushes(tally: Tally, robots: Sequence[str], quick: bool) -> None:
                 print(f'| {name} | {title} | {" | ".join(texts)} |', flush=True)
 
 
+def bipeds(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+    """Print the tables of walking on two soles, and of pushes while standing on them."""
+    print(f'\nSteps on two soles\n\n{HEAD}')
+    for name in robots:
+        for title, command, seconds in (
+                ('in place', (0.0, 0.0, 0.0), 33.0), ('ahead at 0.15 m/s', (0.15, 0.0, 0.0), 14.0),
+                ('ahead at 0.1 m/s, turning at 0.2 rad/s', (0.1, 0.0, 0.2), 14.0),
+                ('sideways at 0.04 m/s', (0.0, 0.04, 0.0), 14.0)):
+            run(tally, name, 'steps', lambda t, command=command: command,    # type: ignore[misc]
+                min(seconds, 8.0) if quick else seconds, title)
+    print('\nPushes of 20 % of the weight while standing: how far it went, with steps or without'
+          '\n\n| robot | case | ahead | back | left | right |\n|---|---|---:|---:|---:|---:|')
+    for name in robots:
+        for duration in (0.2, 0.3):
+            rows = [_pushed(tally, name, 'stand', [Push(2.0, duration, 0.2 * np.array(way))], seed)
+                    for way in SIDES.values() for seed in range(1 if quick else 3)]
+            if None in rows:
+                break
+            texts = [str(text) for text in rows]
+            n = len(texts) // len(SIDES)
+            sides = ['; '.join(texts[k:k + n]) for k in range(0, len(texts), n)]
+            print(f"| {name} | 20 % for {duration} s | {' | '.join(sides)} |", flush=True)
+
+
+def _pushed(tally: Tally, name: str, gait: str, pushes: Sequence[Push], seed: int) -> str | None:
+    """Push a robot that stands; return how far it went, or None without its description."""
+    try:
+        lab = Laboratory(name, seed=seed)
+    except MissingRobot:
+        tally.missing.add(name)
+        return None
+    found = walk(lab, gait, lambda t: (0.0, 0.0, 0.0), 6.0, pushes)
+    tally.runs += 1
+    if found.cause:
+        tally.causes.append(f'{name}, push {pushes[0].force}, seed {seed}: {found.cause}')
+        return found.cause
+    after = found.between(2.0, 9.0)
+    away = np.linalg.norm(found.position[after] - found.position[after][0], axis=1).max()
+    return f'{1e3 * away:.0f} mm{"" if found.bearing.all() else ", steps"}'
+
+
 def standing(tally: Tally, robots: Sequence[str], quick: bool) -> None:
     """Print the table of payloads beside the middle."""
     print('\nStanding with 12 % payload at (5, 4, 8) cm, and with joint friction of 5 %\n\n'
@@ -236,19 +278,20 @@ def random(tally: Tally, robots: Sequence[str], quick: bool) -> None:
 
 
 TABLES = {'gaits': gaits, 'ground': ground, 'pushes': pushes, 'standing': standing,
-          'random': random}
+          'bipeds': bipeds, 'random': random}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--quick', action='store_true', help='shorter and fewer runs')
-    parser.add_argument('--robots', default=','.join((*QUADRUPEDS, 'hexapod')))
+    parser.add_argument('--robots', default=','.join((*QUADRUPEDS, 'hexapod', *BIPEDS)))
     parser.add_argument('--only', default=','.join(TABLES))
     args = parser.parse_args(argv)
     tally, robots = Tally(), args.robots.split(',')
     for name in args.only.split(','):
-        TABLES[name](tally, robots, args.quick)
+        TABLES[name](tally, [robot for robot in robots if (robot in BIPEDS) == (name == 'bipeds')],
+                     args.quick)
     print()
     for cause in tally.causes:
         print(f'lost: {cause}')

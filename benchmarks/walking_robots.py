@@ -27,7 +27,7 @@ from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Mea
 from legged_dynamics.simulation.plant import GROUND, ROBOT, add_floor, build_world
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector
 from legged_dynamics.workspace import WorkspaceController
-from legged_dynamics.workspace.walking import Walker
+from legged_dynamics.workspace.walking import make_walker
 
 RATE, STEP = 500.0, 1e-3
 TAKEN = 0.3     # s, when the controller takes over from stiff joints
@@ -343,7 +343,7 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
     walking = {name: value for name, value in given.items() if name.startswith('walking.')}
     controller = WorkspaceController(lab.known, lab.config, {
         name: value for name, value in given.items() if name not in walking})
-    walker = Walker(lab.known, lab.config, {**walking, 'gait': gait})
+    walker = make_walker(lab.known, lab.config, {**walking, 'gait': gait})
     walker.walk = False
     weight, rows, spent, cause = lab.known.total_mass * GRAVITY, [], 0.0, ''
     force_error, bearing, wanted = [], [], np.zeros(3)

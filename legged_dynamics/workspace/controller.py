@@ -30,11 +30,12 @@ from legged_dynamics.workspace.control_tick import (
 )
 from legged_dynamics.workspace.force_division import BALANCED, FRICTION_CONE, friction_cone
 from legged_dynamics.workspace.ground import SLIDE, Ground, GroundReading
+from legged_dynamics.workspace.pressure import Pressure, pressing_acceleration
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.stance_arrays import BIG_BASE, reduce_big_base
 from legged_dynamics.workspace.stance_feet import StanceFeet
 from legged_dynamics.workspace.support import ANYTHING, NUMBER, Support, support_excess, support_of
-from legged_dynamics.workspace.workspace_dynamics import wanted_acceleration
+from legged_dynamics.workspace.workspace_dynamics import POSE, wanted_acceleration
 
 # -------------------------------------------------------------------------------------------------
 # Requested foot forces.
@@ -182,6 +183,9 @@ class LegPlan:
         Whether the feet may fail to produce the required wrench for any length of time.
     gains : (5, 6) array, optional
         Gains of the base, as `WorkspaceSettings.gains`; the settings' by default.
+    pressure : Pressure, optional
+        Where the ground is to press: it accelerates the base across the ground in place of the
+        gains.
 
     """
 
@@ -190,6 +194,7 @@ class LegPlan:
     moved: np.ndarray
     stepping: bool = True
     gains: np.ndarray | None = None
+    pressure: Pressure | None = None
 
 
 # -------------------------------------------------------------------------------------------------
@@ -352,6 +357,10 @@ class WorkspaceController:
         feet = self._feet_of(contact, q)
         moved = self._unmoved if legs is None else legs.moved
         gains = self._gains if legs is None or legs.gains is None else legs.gains
+        pressure = None if legs is None else legs.pressure
+        if pressure is not None:
+            gains = gains.copy()
+            gains[:3, :2] = 0.0
         out = np.zeros(OUTPUT.effort + nv + 7 * nf)
         # Singular values are not known for legs that are not in contact.
         out[OUTPUT.effort + nv + 6 * nf:] = np.nan
@@ -368,6 +377,9 @@ class WorkspaceController:
                 reduce_big_base(s, feet.scratch, BIG_BASE, inputs[12:18])
             wanted = self._seek(feet, state, asked or {}, inputs, step, out)
             find_forces(s, memory, self._method, gains, self._integral, inputs, dt, out)
+            if pressure is not None:
+                self._press(pressure, state, feet, inputs, out)
+                find_forces(s, memory, self._method, gains, self._integral, inputs, 0.0, out)
             outcome = self._divide(feet, inputs, out)
             faults |= find_efforts(s, memory, self._method, outcome, self._parameters, out)
             if wanted:
@@ -468,6 +480,20 @@ class WorkspaceController:
             for foot, f in self._last.forces(state.rotation).items():
                 force[foot] = f
             self.ground.feel(state.foot_offset, force)
+
+    def _press(self, pressure: Pressure, state: BodyState, feet: StanceFeet, inputs: np.ndarray,
+               out: np.ndarray) -> None:
+        """Change the acceleration of the target so that the ground presses where it is to."""
+        s, R = feet.arrays, state.rotation
+        slope = s.M[:6, :6] + s.M[:6, 6:] @ s.N[6:]
+        move, lean = pressing_acceleration(pressure, R, state.position,
+                                           out[OUTPUT.net:OUTPUT.missing], slope)
+        target = inputs[INPUT.target:]
+        # The tick carries the target's motion to the base: an angular one moves its origin.
+        about, arm = np.append(lean, 0.0), target[POSE.position:][:3] - state.position
+        along = np.append(move, 0.0) - np.cross(arm, about)
+        target[POSE.acceleration:] += np.concatenate([along, about]) @ np.kron(
+            np.eye(2), target[:9].reshape(3, 3))
 
     def _divide(self, feet: StanceFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._method != FRICTION_CONE:

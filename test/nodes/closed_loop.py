@@ -14,14 +14,15 @@ from legged_dynamics.schema import read_parameter_file
 class ClosedLoop:
     """The simulated robot under a controller, with sensor noise, and what came of it."""
 
-    def __init__(self, component, seed=0, standing=0.5, **parameters):
+    def __init__(self, component, seed=0, standing=0.5, robot=None, **parameters):
         self.bus = LoopbackBus()
-        values = read_parameter_file(ROBOT)
+        values = robot or read_parameter_file(ROBOT) | {'robot_description': str(URDF)}
         self.simulator = self.bus.host(SimulatedRobotNode, parameters={
-            **values, 'robot_description': str(URDF), 'schedule': 'stand 100', 'seed': seed})
+            **values, 'schedule': 'stand 100', 'seed': seed})
         self.robot = self.simulator.component._robot
         self.wrenches = [self.watch('geometry_msgs/msg/WrenchStamped',
-                                    f'/ground_truth/{foot}/wrench') for foot in FEET]
+                                    f'/ground_truth/{foot}/wrench')
+                         for foot in values['robot.feet']]
         self.commands = self.watch('std_msgs/msg/Float64MultiArray',
                                    '/effort_controller/commands')
         self.diagnostics = self.watch('diagnostic_msgs/msg/DiagnosticArray', '/diagnostics')

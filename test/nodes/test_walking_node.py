@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated robot walks on cmd_vel under its controller's node, on the in-process bus."""
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from closed_loop import ClosedLoop
 from loopback_robot import DIALECT
 
+from benchmarks.zoo.robots import biped
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.resources import robot_files
+from legged_dynamics.schema import read_parameter_file
 
 TWIST = 'geometry_msgs/msg/TwistStamped'
 
@@ -80,3 +84,22 @@ def test_a_body_that_walks_takes_no_targets(walk):
     walk.run(1.5)
     assert walk.node.mode() == 'holds'
     assert np.abs(walk.node.command.error[:3]).max() < 0.02
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def test_a_biped_walks_on_velocity_commands_and_stands_in_silence():
+    zoo, like = biped(), read_parameter_file(robot_files('biped')[0])
+    robot = {**{name: value for name, value in like.items() if name.startswith('simulation.')},
+             **zoo.parameters, 'robot_description': zoo.urdf}
+    walk = Walk(robot=robot, standing=0.6)
+    walk.run(0.6)
+    assert walk.node._walk._serve(True, None, SimpleNamespace()).success
+    start = walk.place()
+    walk.go(4.5, ahead=0.12)
+    assert walk.node.mode() == 'walks'
+    assert 0.2 < (walk.place() - start)[0] < 0.6
+    walk.run(4.5)
+    assert walk.node.mode() == 'holds'
+    assert not walk.robot.fallen

@@ -276,6 +276,7 @@ class BodyController(ControllerNode):
         legs = None
         if contact is not None:
             walked = self._walk.walker.walking
+            self._walk.walker.led = self._targets.reference.at(measurement.stamp_ns)
             plan = self._walk.step(state, measurement, reaction)
             legs = plan.legs
             if walked and not self._walk.walker.walking:

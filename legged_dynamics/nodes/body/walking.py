@@ -19,7 +19,13 @@ from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import CheckedSettings, setting
-from legged_dynamics.workspace.walking import Walker, Walking, WalkPlan, WalkSettings
+from legged_dynamics.workspace.walking import (
+    Walker,
+    Walking,
+    WalkPlan,
+    WalkSettings,
+    make_walker,
+)
 from legged_dynamics.workspace.walking.settings import SETTINGS as WALK_SETTINGS
 
 
@@ -35,8 +41,6 @@ class VelocitySettings(CheckedSettings):
 SETTINGS = (*WALK_SETTINGS, *VelocitySettings.table())
 # After this longer silence of cmd_vel a robot that steps in place stands [s].
 REST = 2.0
-# Gait of ~/walk when the parameter `gait` is stand.
-USUAL = 'trot'
 
 
 class BodyWalk:
@@ -93,7 +97,7 @@ class BodyWalk:
             Its configuration.
 
         """
-        self.walker = Walker(model, config, self._settings(self._parameters))
+        self.walker = make_walker(model, config, self._settings(self._parameters))
 
     def configure(self, values: dict[str, Any]) -> None:
         """
@@ -207,7 +211,7 @@ class BodyWalk:
 
     def _serve(self, walk: bool, request: Any, response: Any) -> Any:
         gait = self._parameters['gait']
-        usual = gait if gait != 'stand' else USUAL
+        usual = gait if gait != 'stand' else self.walker.usual
         response.success, response.message = self.request(usual if walk else 'stand')
         return response
 

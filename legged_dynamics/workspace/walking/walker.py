@@ -131,10 +131,15 @@ class Walker:
         Whether to walk in the gait of the settings; else the robot comes to a stand.
     height : float [m]
         Of the base's origin over the ground.
+    usual : str
+        Gait for those who do not choose one, and that of recovery from pushes.
+    led : BodyTarget, optional
+        Target of the base that others move while the robot stands; None when nobody does.
 
     """
 
     height = 0.0
+    led: BodyTarget | None = None
 
     def __init__(self, model: RobotModel, config: RobotConfig,
                  settings: WalkSettings | Mapping[str, Any] | None = None):
@@ -161,7 +166,7 @@ class Walker:
             settings = WalkSettings.from_parameters(settings)
         self.settings = settings
         self._gait_name = ''
-        self._recovery = 'steps' if len(self._feet) == 2 else 'trot'
+        self.usual = 'steps' if len(self._feet) == 2 else 'trot'
 
     def check(self, gait: str) -> None:
         """
@@ -370,10 +375,10 @@ class Walker:
         self._newest = stamp
         gait = self.settings.gait if self.walk else 'stand'
         moving = gait != 'stand'
-        self._choose(gait if moving else self._gait_name or self._recovery)
+        self._choose(gait if moving else self._gait_name or self.usual)
         if self.state is Walking.STAND and not moving and self._pushed(state):
             moving, self._calm = True, 0.0
-            self._choose(self._recovery)
+            self._choose(self.usual)
         if self.state is Walking.RECOVER and not moving:
             moving = not self._recovered(state, dt)
             if not moving:

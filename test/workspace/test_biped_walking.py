@@ -1,0 +1,176 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Walking on two soles: the divergent component, the centre of pressure, whole walks."""
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from benchmarks.walking_robots import Laboratory, Push, walk
+from benchmarks.zoo.robots import MissingRobot, biped
+from legged_dynamics.estimation import LegOdometry, Measurement
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.resources import robot_files
+from legged_dynamics.spatial.rotations import rotation_from_vector
+from legged_dynamics.workspace import BodyTarget, WorkspaceController
+from legged_dynamics.workspace.controller import LegPlan
+from legged_dynamics.workspace.pressure import Pressure, nearest_inside
+from legged_dynamics.workspace.walking import BipedWalker, make_walker
+from legged_dynamics.workspace.walking.divergent import Shift, divergent_start, step_correction
+
+OMEGA = 3.4
+
+
+def follow(xi, shifts, extra=(0.0, 0.0), dt=1e-4):
+    """Integrate the divergent component along shifts of the centre of pressure."""
+    for start, end, duration in shifts:
+        for k in range(round(duration / dt)):
+            p = start + (k + 0.5) * dt / duration * (end - start) + np.array(extra)
+            xi = p + (xi - p) * math.exp(OMEGA * dt)
+    return xi
+
+
+def test_a_walk_begun_at_the_planned_divergent_component_ends_at_rest():
+    rng = np.random.default_rng(1)
+    places = np.cumsum(rng.normal(0.0, 0.2, (5, 2)), axis=0)
+    shifts = []
+    for a, b in pairwise(places):
+        shifts += [Shift(a, a, 0.31), Shift(a, b, 0.17), Shift(b, b, 0.0)]
+    start = divergent_start(shifts, OMEGA)
+    assert follow(start, shifts) == pytest.approx(places[-1], abs=1e-5)
+    assert np.abs(follow(start + np.array([1e-3, 0.0]), shifts) - places[-1]).max() > 0.1
+
+
+@pytest.mark.parametrize('error', [(0.06, -0.05), (-0.04, 0.08)])
+def test_a_step_and_the_sole_take_an_error_away_together(error):
+    left, shift, reach = 0.22, 0.14, np.array([0.05, 0.02])
+    here, there = np.zeros(2), np.array([0.1, -0.17])
+    shifts = [Shift(here, here, left), Shift(here, there, shift)]
+    off = step_correction(np.array(error), OMEGA, left, shift, reach)
+    begin = divergent_start(shifts, OMEGA) + error
+    landed = follow(begin, shifts[:1], np.sign(error) * reach)
+    assert follow(landed, [Shift(here, there + off, shift)]) == pytest.approx(there + off,
+                                                                              abs=1e-4)
+    small = 0.5 * reach * (1.0 - math.exp(-OMEGA * left))
+    assert step_correction(small, OMEGA, left, shift, reach) == pytest.approx([0.0, 0.0])
+
+
+def test_the_nearest_point_of_a_polygon():
+    rng = np.random.default_rng(2)
+    corners = np.array([[0.2, 0.0], [0.1, 0.15], [-0.1, 0.1], [-0.15, -0.1], [0.1, -0.12]])
+    share = rng.dirichlet(np.full(5, 0.4), 20000)
+    inside = np.vstack([share @ corners, *(np.linspace(a, b, 500) for a, b in
+                                           zip(corners, np.roll(corners, -1, axis=0)))])
+    for point in rng.normal(0.0, 0.25, (40, 2)):
+        found = nearest_inside(corners, point)
+        best = np.linalg.norm(inside - point, axis=1).min()
+        assert np.linalg.norm(found - point) == pytest.approx(best, abs=6e-3)
+    for point in inside[:40]:
+        assert nearest_inside(corners, point) == pytest.approx(point, abs=1e-12)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def lab():
+    return Laboratory('biped')
+
+
+def tick(lab, point, lean=0.0):
+    """Return a tick's net wrench in world axes at the base, its plan, state and command."""
+    model, config = lab.known, lab.config
+    q = config.nominal_in(model)
+    R = rotation_from_vector(np.array([0.02, -0.03, 0.4]))
+    v = np.random.default_rng(3).normal(0.0, 0.2, model.nv)
+    measurement = Measurement(0, q, v, None, np.array([0.1, 0.05, -0.1]), 9.81 * R[2],
+                              np.array([0.01, -0.015, 0.2, 0.98]))
+    state = LegOdometry(model, config).update(measurement)
+    center = state.position + state.rotation @ [0.0, 0.0, 0.1]
+    ground = float(state.foot_position[:, 2].mean())
+    middle = state.foot_position[:, :2].mean(axis=0)
+    pressure = Pressure(middle + point, middle + np.array(
+        [[0.05, -0.06], [0.05, 0.06], [-0.05, 0.06], [-0.05, -0.06]]), center, ground, lean)
+    plan = LegPlan(np.ones(2, bool), np.full(2, np.inf), np.full(model.nv, np.nan),
+                   pressure=pressure)
+    target = BodyTarget.of(state.position + np.array([0.3, 0.1, 0.0]), np.eye(3))
+    answer = WorkspaceController(model, config, {'division.friction': 2.0}).update(
+        state, measurement, target, legs=plan)
+    force, moment = np.split(answer.net_wrench, 2)
+    f, m = state.rotation @ force, state.rotation @ moment
+    high = state.position[2] - ground
+    place = state.position[:2] + np.array([-high * f[0] - m[1], m[0] - high * f[1]]) / f[2]
+    return f, place - middle, pressure, answer
+
+
+def test_the_ground_pushes_from_the_wanted_point_through_the_centre_of_mass(lab):
+    f, place, pressure, answer = tick(lab, np.array([0.01, -0.012]))
+    assert np.abs(place).max() < 0.05
+    way = pressure.center - np.append(pressure.point, pressure.ground)
+    assert f[:2] / f[2] == pytest.approx(way[:2] / way[2], abs=1e-9)
+    assert answer.unbalanced == pytest.approx(0.0, abs=1e-3 * f[2])
+
+
+@pytest.mark.parametrize('lean', [0.0, 3.0])
+def test_the_centre_of_pressure_stays_inside_and_leaning_helps(lab, lean):
+    f, place, pressure, answer = tick(lab, np.array([0.2, 0.0]), lean)
+    assert place[0] == pytest.approx(0.05, abs=1e-9)
+    assert abs(place[1]) <= 0.06 + 1e-9
+    assert answer.unbalanced == pytest.approx(0.0, abs=1e-3 * f[2])
+    way = pressure.center - np.append(pressure.point, pressure.ground)
+    off = abs(f[0] / f[2] - way[0] / way[2])
+    without = abs(tick(lab, np.array([0.2, 0.0]))[0][0] / f[2] - way[0] / way[2])
+    assert off < 0.95 * without if lean else off == pytest.approx(without)
+
+
+def test_legs_of_three_joints_do_not_step():
+    yaml, urdf = robot_files('biped')
+    config = RobotConfig.from_yaml(yaml)
+    assert not isinstance(make_walker(RobotModel.from_urdf(urdf), config), BipedWalker)
+    zoo = biped()
+    assert isinstance(make_walker(zoo.model, zoo.config), BipedWalker)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def judge(found, wanted, first, last):
+    assert not found.cause
+    here = found.between(first, last)
+    assert found.velocity[here].mean(axis=0) == pytest.approx(wanted, abs=0.04)
+    assert np.abs(found.position[here, 2] - found.height).max() < 0.02
+    assert np.degrees(np.hypot(*found.rpy[here, :2].T)).max() < 5.0
+    assert (~found.bearing[here]).any(axis=0).all()
+    assert found.bearing[here].any(axis=1).all()
+
+
+def test_a_biped_steps_in_place_and_stands_again():
+    found = walk(Laboratory('biped'), 'steps', lambda t: (0.0, 0.0, 0.0), 6.0, stop=2.5)
+    judge(found, (0.0, 0.0, 0.0), 1.0, 3.5)
+    last = found.between(5.7, 6.0)
+    assert found.bearing[last].all()
+    assert np.linalg.norm(found.velocity[last], axis=1).max() < 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('name', 'wanted'), [
+    ('talos', (0.15, 0.0, 0.0)), ('g1', (0.1, 0.0, 0.0)), ('biped', (0.1, 0.0, 0.2))])
+def test_bipeds_walk_with_the_commanded_velocity(name, wanted):
+    try:
+        robot = Laboratory(name)
+    except MissingRobot as missing:
+        pytest.skip(str(missing))
+    judge(walk(robot, 'steps', lambda t: wanted, 9.0, stop=1.0), wanted, 3.5, 7.9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_a_push_ahead_or_back_is_caught_by_a_step(side):
+    found = walk(Laboratory('biped'), 'stand', lambda t: (0.0, 0.0, 0.0), 6.0,
+                 [Push(2.0, 0.3, (0.2 * side, 0.0, 0.0))])
+    assert not found.cause
+    assert not found.bearing.all()
+    last = found.between(5.7, 6.0)
+    assert found.bearing[last].all()
+    assert np.linalg.norm(found.velocity[last], axis=1).max() < 0.03
