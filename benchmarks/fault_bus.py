@@ -48,7 +48,7 @@ NUMBERS, STATUS = 'std_msgs/msg/Float64MultiArray', 'diagnostic_msgs/msg/Diagnos
 CONTROLLER, DOG, ROBOT = 'workspace_controller', 'effort_watchdog', 'simulated_robot'
 RATE = 500.0            # Hz
 SPEED = 0.5             # greatest real-time factor
-PAUSE, PAUSED = 0.01, 0.2       # s of wall time for a sample: nobody is to answer; while paused
+PAUSE, PAUSED = 0.01, 1.0       # s of wall time for a sample: nobody is to answer; while paused
 SILENCE, GIVEN_UP = 4.0, 2      # s of wall time, and samples on end, that an answer is waited for
 ANSWER = '/fault_bus/answer'
 BEHIND = ('-r', 'effort_controller/commands:=effort_watchdog/commands', '-p', f'rate:={RATE}')
