@@ -48,8 +48,8 @@ NUMBERS, STATUS = 'std_msgs/msg/Float64MultiArray', 'diagnostic_msgs/msg/Diagnos
 CONTROLLER, DOG, ROBOT = 'workspace_controller', 'effort_watchdog', 'simulated_robot'
 RATE = 500.0            # Hz
 SPEED = 0.5             # greatest real-time factor
-PAUSE, PAUSED = 0.01, 0.5       # s of wall time for a sample: nobody is to answer; while paused
-SILENCE, GIVEN_UP = 1.0, 3      # s of wall time, and samples on end, that an answer is waited for
+PAUSE, PAUSED = 0.01, 1.0       # s of wall time for a sample: nobody is to answer; while paused
+SILENCE, GIVEN_UP = 4.0, 2      # s of wall time, and samples on end, that an answer is waited for
 ANSWER = '/fault_bus/answer'
 BEHIND = ('-r', 'effort_controller/commands:=effort_watchdog/commands', '-p', f'rate:={RATE}')
 SENSORS = ('-p', 'schedule:=stand 100000', '-r', 'joint_states:=driver/joint_states',
@@ -444,8 +444,11 @@ class FaultBus:
 
         """
         self._arguments = SIMULATED if simulated else MACHINE
+        self.paused = simulated     # a node that starts must not find that time has run away
         for node in self._arguments:
             self.start(node)
+        self.until(lambda: self._answered.keys() >= {CONTROLLER, DOG} or not simulated)
+        self.paused = False
         self.until(lambda: self._watch.get(CONTROLLER) == 'active')
         self.ticks(round(1.0 * self.rate))
         return (self._watch.get(CONTROLLER) == 'active'

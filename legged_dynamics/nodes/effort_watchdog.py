@@ -25,6 +25,7 @@ from legged_dynamics.nodes.robot_component import (
     STOPPING,
     RobotComponent,
     Shutdown,
+    SteadyClock,
 )
 from legged_dynamics.nodes.safety_report import INACTIVE, SafetyReport
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog
@@ -75,6 +76,8 @@ class EffortWatchdogNode(Component):
         super().__init__(node, dialect)
         self.common = RobotComponent(self, (*ROBOT, *NODE_SETTINGS), _check, steady=True)
         self.watchdog: EffortWatchdog | None = None
+        assert isinstance(self.common.now, SteadyClock)
+        self._steady = self.common.now
         self._shutdown = Shutdown(self.common.now, LONGEST_WAIT_NS)
 
     def configure(self) -> None:
@@ -186,6 +189,8 @@ class EffortWatchdogNode(Component):
         except MeasurementError as error:
             self._joints.refused(now, str(error))
             return
+        self._steady.heard(sample.stamp_ns)
+        now = self.common.now()
         fault = self.watchdog.joints(now, sample.stamp_ns, sample.position, sample.velocity,
                                      sample.effort)
         if fault:

@@ -340,7 +340,7 @@ def test_it_stands_through(standing, name):
 def test_it_is_let_go_for_good(standing, name):
     standing.stand()
     check(standing, LET_GO[name])
-    assert standing.state() in ('DAMPING', 'LATCHED'), standing.texts()
+    assert standing.node.efforts.state.released, standing.texts()
     standing.heal()
     standing.run(0.5, lambda: standing.state() == 'LATCHED')
     count = len(standing.commands)

@@ -110,6 +110,58 @@ def test_a_spike_is_forgotten_as_soon_as_it_is_over():
     assert not joints.run(500)
 
 
+def put(half, value):
+    """Return what spoils half of the reading of the third joint, from a sample on."""
+    def spoil(q, v):
+        (q, v)[half][2] = value((q, v)[half][2]) if callable(value) else value
+        return q, v
+    return spoil
+
+
+@pytest.mark.parametrize('spoil', [
+    put(0, math.nan), put(0, lambda q: q + 1.0), put(0, lambda q: q - 0.2), put(1, math.nan),
+    put(1, 1e300), put(1, lambda v: v + 1000.0)])
+def test_half_of_a_reading_replaces_the_other(spoil):
+    joints = Joints()
+    joints.run(500)
+    for _ in range(1000):
+        t = joints.k * 2e-3
+        fault = joints.watch.check(joints.k * STEP, *spoil(*joints.sample()))
+        position, velocity = joints.watch.believed(fault)
+        assert 'LF_KFE' in fault and joints.watch.one_bad
+        assert position[2] == pytest.approx(0.3 * math.sin(12.0 * t + 2.0), abs=0.02)
+        # The change of the position is known 6 ms late.
+        slow = 0.006 * 0.3 * 12.0 ** 2
+        assert velocity[2] == pytest.approx(3.6 * math.cos(12.0 * t + 2.0), abs=slow + 0.2)
+        assert np.isfinite(position).all() and np.isfinite(velocity).all()
+    joints.run(1600, spoil)             # an integral is not believed for ever
+    assert np.flatnonzero(np.isnan(joints.watch.believed('LF_KFE')[0])).tolist() == [2]
+    joints.run(1000)
+    assert not joints.run(1)
+    assert joints.watch.believed('')[0, 2] == joints.watch.position[2]
+
+
+def test_what_has_no_healthy_half_is_not_believed():
+    def both(q, v):
+        q[2] = v[2] = math.nan
+        return q, v
+
+    def two(q, v):
+        q[2] = q[5] = math.nan
+        return q, v
+
+    def four(q, v):
+        q[:4] = math.nan
+        return q, v
+    for spoil, unknown in ((both, [2]), (two, [2, 5])):
+        joints = Joints()
+        joints.run(500)
+        fault = joints.run(1, spoil)[0]
+        assert np.flatnonzero(np.isnan(joints.watch.believed(fault)).all(axis=0)).tolist(
+            ) == unknown
+    assert joints.watch.believed(joints.run(1, four)[0]) is None
+
+
 def test_a_frozen_sensor_is_found_where_its_noise_is_known_and_only_there():
     joints = Joints(amplitude=0.0)
     joints.run(1000)
