@@ -118,6 +118,8 @@ LYING = 0.45
 LEAST_CENTER = 0.01
 # Velocities are late from this on, and corrected again where that is off by so much [s].
 LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION = 1e-3, 3e-4
+# What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
+LOW_PASSED = 2.5
 LET_GO_DELAY = 3.0  # as LET_GO, of the delay of torques
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
 DONE = object()        # what the steps of an estimate end with
@@ -482,7 +484,7 @@ class ActuatorLearner:
             return
         late = float(error / motion)
         if self.velocity_late or late > LEAST_VELOCITY_DELAY:
-            self.velocity_noise = math.sqrt(noise / self._lag_count)
+            self.velocity_noise = LOW_PASSED * math.sqrt(noise / self._lag_count)
         # Four blocks count as one.
         self._lag_deviation = math.sqrt(4.0 * noise / (self._lag_count * motion))
         least = VELOCITY_CORRECTION if self.velocity_late else LEAST_VELOCITY_DELAY

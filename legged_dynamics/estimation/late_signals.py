@@ -3,19 +3,15 @@
 """Signals that come late are continued along their slope to the time that they should be of."""
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
-
-LONGEST = 20        # samples that a slope is taken over at most
 
 
 class LateSignal:
     """
     A signal that is older than the sample it comes with, as behind a low-pass.
 
-    ``x(t) = y(t) + late dy/dt`` to first order, with the mean slope of the last `late` seconds: of
-    a shorter time it would be noisier.
+    ``x(t) = y(t) + late dy/dt`` to first order, with the slope between the last two samples: what
+    a low-pass has smoothed becomes as noisy as it was before.
 
     Attributes
     ----------
@@ -26,11 +22,11 @@ class LateSignal:
 
     def __init__(self) -> None:
         self.late = 0.0
-        self._past: deque[np.ndarray] = deque(maxlen=LONGEST)
+        self.reset()
 
     def reset(self) -> None:
-        """Forget all samples."""
-        self._past.clear()
+        """Forget the last sample."""
+        self._last: np.ndarray | None = None
 
     def correct(self, values: np.ndarray, dt: float) -> None:
         """
@@ -45,8 +41,7 @@ class LateSignal:
 
         """
         now = values.copy()
-        if self._past and dt > 0.0:
-            steps = min(max(round(self.late / dt), 1), len(self._past))
-            ahead = (now - self._past[-steps]) * (self.late / (steps * dt))
+        if self._last is not None and dt > 0.0:
+            ahead = (now - self._last) * (self.late / dt)
             np.add(values, ahead, out=values, where=np.isfinite(ahead))
-        self._past.append(now)
+        self._last = now
