@@ -93,7 +93,7 @@ LET_GO, BACK = 3.5, 1.5
 LARGEST_NOISE_SHARE = 0.6
 # Deviations beyond which a stated value is wrong, and how much it must change the force of a foot
 # in usual motion [weights]; delays [s], which are wrong where data let go of them.
-CERTAIN, MATTERS = 5.0, {FRICTION: 0.01, ARMATURE: 0.01, GAIN: 0.01}
+CERTAIN, MATTERS = 5.0, {FRICTION: 0.005, ARMATURE: 0.01, GAIN: 0.01}
 LEAST_DELAY, LEAST_IMU_DELAY = 1e-3, 1.5e-3
 # Parts of a stated friction and armature, and of a gain, that motors of one kind differ by.
 DIFFERS = {FRICTION: 0.2, ARMATURE: 0.6, GAIN: 0.08}
