@@ -15,25 +15,24 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.signal import butter, lfilter
 from scipy.spatial.transform import Rotation
 
+from benchmarks.healthy_runs import add_unitree, healthy_motions
 from benchmarks.zoo.cache import _kept
 from benchmarks.zoo.estimators import Output, outputs_of
 from benchmarks.zoo.peers import observer
 from benchmarks.zoo.recording import Recording
-from benchmarks.zoo.robots import ROBOTS, MissingRobot, ZooRobot, _robot, robot
+from benchmarks.zoo.robots import ROBOTS, MissingRobot, robot
 from benchmarks.zoo.scenarios import SCENARIOS, Scenario
 from benchmarks.zoo.scoring import Score, score, score_output
 from benchmarks.zoo.simulate import simulate
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.estimation.ground_reaction import Fault
 
-GO1_PLACES = ('/opt/unitree_ros/robots/go1_description/urdf/go1.urdf',)
 DEGREE = np.pi / 180.0
 
 
@@ -151,14 +150,6 @@ def _late(x: np.ndarray, samples: float) -> np.ndarray:
     return np.stack([np.interp(t - samples, t, column) for column in x.T], axis=1)
 
 
-def go1(urdf: str) -> ZooRobot:
-    """Return Unitree's 13 kg quadruped from its maker's URDF."""
-    legs = {leg: {f'{leg}_hip_joint': 0.0, f'{leg}_thigh_joint': 0.75, f'{leg}_calf_joint': -1.5}
-            for leg in ('FR', 'FL', 'RR', 'RL')}
-    return _robot('go1', urdf, legs, [f'{i}_foot' for i in legs], imu='imu_link', base='base',
-                  effort=0.3, armature=0.008, damping=0.1, friction=0.1, radius=0.02)
-
-
 def scenario_of(name: str) -> Scenario:
     """Return the run of a robot, by a scenario of the zoo or for `go1` a trot."""
     if name in SCENARIOS:
@@ -231,6 +222,26 @@ def scored(run: Recording, heard: Heard) -> dict[str, dict[str, Score]]:
             for when, span in windows(run).items()}
 
 
+def healthy_table(count: int, rate: float) -> str:
+    """Return a table of the faults that are said of runs without a defect."""
+    runs: list[tuple[int, str, list[str]]] = []
+    for number, made in healthy_motions((count + 1) // 2, rate):
+        for seed in (2 * number, 2 * number + 1):
+            heard = ours(made, seed=seed)
+            said = [f'{name} {t:.1f}' for name, t in heard.faults.items() if name != 'WARMING_UP']
+            runs.append((number, made.robot, said))
+            print(f'{made.name}, seed {seed}: {", ".join(said) or "no fault"}', file=sys.stderr,
+                  flush=True)
+    rows = ['| motions | runs | robots | runs with a fault | which (s) |',
+            '|---|---:|---:|---:|---|']
+    for odd, title in enumerate(('even: thresholds were chosen on them', 'odd: looked at last')):
+        half = [run for run in runs[:count] if run[0] % 2 == odd]
+        bad = [f'{robot}: {", ".join(said)}' for _, robot, said in half if said]
+        rows.append(f'| {title} | {len(half)} | {len({run[1] for run in half})} | {len(bad)} | '
+                    f'{"; ".join(bad) or "-"} |')
+    return '\n'.join(rows)
+
+
 HEADER = ('| defect, not in the YAML | first second: zero phase / on line | e/sigma | contact | '
           'from 3 s: zero phase / on line | e/sigma | contact | observer, contact | faults (s) |\n'
           '|---|---:|---:|---:|---:|---:|---:|---:|---|')
@@ -260,18 +271,19 @@ def main(arguments: list[str] | None = None) -> int:
                         help='go1, or scenarios of the zoo that walk; if none is given go1 where '
                         'its URDF is at hand, anymal_class-trot, hexapod-tripod, and hyq-trot and '
                         'talos-steps where example-robot-data is')
-    parser.add_argument('--go1', metavar='FILE', help="Go1's URDF of unitree_ros")
+    parser.add_argument('--unitree', metavar='FOLDER', help="unitree_ros/robots, makers' URDFs")
+    parser.add_argument('--healthy', type=int, metavar='N', help='instead N runs of robots that '
+                        'are as stated, and the faults that are said of them')
     parser.add_argument('--quick', action='store_true', help='fewer defects and one robot')
     parser.add_argument('--defects', nargs='+', metavar='WORD', help='beginnings of their names')
     parser.add_argument('--no-observer', action='store_true')
     parser.add_argument('--no-learning', action='store_true', help='actuators.learn: false')
     parser.add_argument('--rate', type=float, default=500.0)
     options = parser.parse_args(arguments)
-    for file in filter(None, [options.go1, *GO1_PLACES]):
-        if Path(file).is_file():
-            text = Path(file).read_text(encoding='utf-8')
-            ROBOTS['go1'] = lambda text=text: go1(text)     # type: ignore[misc]
-            break
+    add_unitree(options.unitree)
+    if options.healthy:
+        print(healthy_table(options.healthy, options.rate))
+        return 0
     names = options.robots or [
         name for name in ('go1', 'anymal_class-trot', 'hexapod-tripod', 'hyq-trot', 'talos-steps')
         if name != 'go1' or 'go1' in ROBOTS]
@@ -295,8 +307,6 @@ def main(arguments: list[str] | None = None) -> int:
                 peer = score(late, observer(250.0))['raw']
             print(row(defect, scored(run, heard), peer, heard.faults), flush=True)
     return 0
-
-
 
 
 

@@ -5,8 +5,8 @@ Runs of robots whose actuators are as their YAML says, apart from the field's no
 
 Robots, gaits, speeds, grounds and noise are drawn from the number of the run. Torque gains differ
 by 2 % (one deviation) and offsets by 0.3 % of the limit, as in all runs of the zoo. Of these runs
-no fault of an actuator should be said. Each motion is heard with the noise of two seeds. Motions of an even
-number chose the thresholds of the faults; those of an odd number did not.
+no fault of an actuator should be said. Each motion is heard with the noise of two seeds. Motions
+of an even number chose the thresholds of the faults; those of an odd number did not.
 """
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ NAMES = ('go2', 'hyq', 'b1', 'hexapod', 'quadruped', 'biped', 'anymal_class', 's
 # damping [N m s/rad], friction [N m], radius of a foot [m].
 UNITREE = {'go1': (0.75, -1.5, 0.3, 0.008, 0.1, 0.1, 0.02),
            'aliengo': (0.75, -1.5, 0.5, 0.015, 0.1, 0.2, 0.0265),
-           'b2': (0.75, -1.5, 1.5, 0.08, 0.5, 0.5, 0.032),
-           'a2': (0.75, -1.5, 1.2, 0.05, 0.3, 0.3, 0.032)}
+           'b2': (0.75, -1.5, 2.5, 0.08, 0.5, 0.5, 0.032),
+           'a2': (0.75, -1.5, 1.5, 0.05, 0.3, 0.3, 0.032)}
+# Robots whose legs are shorter than 0.3 m: their feet come down slower.
+SMALL = ('quadruped', 'solo_class')
 
 
 def unitree(name: str, urdf: str) -> ZooRobot:
@@ -94,7 +96,8 @@ def healthy(number: int) -> Scenario:
     return Scenario(
         f'healthy-{number}-{robot}', robot, motion, seconds=5.5,
         speed=round(draw(0.03, 0.12) if two else draw(0.1, 0.5 if slow else 1.0), 2),
-        landing=round(draw(0.2, 0.4) if two else draw(0.4, 1.5), 2),
+        landing=round(draw(0.2, 0.4) if two else draw(0.3, 0.7) if robot in SMALL
+                      else draw(0.4, 1.5), 2),
         lift=round(draw(0.035, 0.08) if two else draw(0.15, 0.3), 3),
         floor=str(rng.choice(FLOORS)), slope=0.0 if flat else round(slope, 1),
         across=0.0 if flat else round(across, 1))

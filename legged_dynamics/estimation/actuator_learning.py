@@ -25,27 +25,41 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import yaml
 from scipy.linalg import lapack
 
 from legged_dynamics.dynamics.jacobians import (
-    CONTACT,
     N_FOOT_STATE,
-    SIZE,
     START,
     FeetTable,
     contact_jacobians,
-    contact_map,
     contact_points,
     feet_table,
 )
-from legged_dynamics.dynamics.kinematics import FORCE, body_workspace, frame_poses
+from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics, frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
-from legged_dynamics.estimation.filter import layout as codes
+from legged_dynamics.estimation.actuator_equations import (
+    ARM,
+    CLEARANCE,
+    HAS_IMU,
+    LAG_ERROR,
+    LAG_MOTION,
+    LAG_NOISE,
+    LOWEST,
+    MASS,
+    N_BASE,
+    N_CONSTANTS,
+    N_LOCAL,
+    PERIOD,
+    SKIPPED,
+    SPEED,
+    WEIGHT,
+    Learning,
+    regress_block,
+)
+from legged_dynamics.estimation.ground_reaction import Fault
 from legged_dynamics.exceptions import ConfigurationError, OutputError
 from legged_dynamics.model import parts as layout
 from legged_dynamics.model.actuators import (
@@ -63,36 +77,7 @@ from legged_dynamics.model.actuators import (
 from legged_dynamics.model.parts import Tree
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.optimization.factorizations import factorize, invert_factorized
-from legged_dynamics.spatial.algebra import (
-    add,
-    cross,
-    load3,
-    load9,
-    rotate,
-    scale,
-    store3,
-    subtract,
-)
-from legged_dynamics.spatial.jit import lean_kernel, part
-from legged_dynamics.spatial.layout import get3
 
-# Parameters of a joint in Phi, in the order of model.actuators.PARAMETERS.
-N_LOCAL = 7
-# Column of Learning.joint after Phi and the residual.
-DOUBLE = N_LOCAL + 1
-# Samples that count as one: neighbouring blocks share their errors.
-CORRELATED, CORRELATED_SWINGING = 4.0, 2.0
-# Share by which a block changes the residual variances; how far a residual counts in them.
-SPREAD_SHARE, SPREAD_CLIP = 0.01, 9.0
-MISFIT_SHARE = 0.1      # the same of what the parameters in use leave
-SPREAD_FIRST = 6.0      # blocks that the first guess of a residual variance counts for
-# Squared residual over its variance beyond which a block loses weight.
-OUTLIER = 6.0
-# Variance of dry friction at rest over its square: it is anywhere within its bounds.
-STUCK = 1.0 / 3.0
-# Force of a foot before its joints are heard, in weights.
-PRIOR_FORCE = 3.0
 # Length of a block [s].
 BLOCK = 0.01
 # Time from one estimate to the next [s], in the first so many blocks with swinging legs, and else.
@@ -106,20 +91,20 @@ MEMORY = 60.0
 LET_GO, BACK = 3.5, 1.5
 # Largest part of the information on a delay that is noise of its regressor.
 LARGEST_NOISE_SHARE = 0.6
-# Deviations, and least amounts, beyond which a stated value is wrong: friction and armature over
-# the torque limit, gain, delay [s].
-CERTAIN, LEAST, LEAST_DELAY, LEAST_IMU_DELAY = 5.0, (0.008, 1e-4, 0.08), 1e-3, 1.8e-3
-# Least torque that a wrong gain or armature must make at the joint's usual torque or
-# acceleration, over the limit.
-CARRIES, ACCELERATES = 0.01, 0.014
+# Deviations beyond which a stated value is wrong, and how much it must change the force of a foot
+# in usual motion [weights]; delays [s], which are wrong where data let go of them.
+CERTAIN, MATTERS = 5.0, {FRICTION: 0.005, ARMATURE: 0.01, GAIN: 0.01}
+LEAST_DELAY, LEAST_IMU_DELAY = 1e-3, 1.5e-3
+# Parts of a stated friction and armature, and of a gain, that motors of one kind differ by.
+DIFFERS = {FRICTION: 0.2, ARMATURE: 0.6, GAIN: 0.08}
+# Part of a leg's length that a joint's torque presses a foot with at least.
+LEAST_ARM = 0.15
 # Delays that a healthy robot reads [s].
-ZERO_DELAY, ZERO_IMU = 3e-4, 1e-4
+ZERO_DELAY, ZERO_IMU = 5e-4, 2e-4
 # Residual of a swinging joint that noise and small errors of the model make, over its limit.
 USUAL = 0.008
 # Deviation of each parameter that was let go of, as a multiple of that of an unknown one.
 LOOSER = (1.5, 1.5, 1.5, 1.5, 4.0, 2.0, 1.5)
-# Components of the wrench on the base that stays; least error of the centre of mass [m].
-N_BASE, LEAST_CENTER = 6, 0.01
 # Lateness of the IMU, one deviation, and that of one which was let go of [s].
 IMU_DELAY = (3e-4, 3e-3)
 # Parameters that are often wrong are let go of before those that could explain the same.
@@ -129,390 +114,15 @@ RAISED, FAST = 0.025, 0.08
 # Height of the base over the lowest foot, as a part of that in the nominal posture, below which
 # the robot may lie on its belly or knees: what bears it there would be taken for wrong torques.
 LYING = 0.45
-# Places of the constants.
-(WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU, LOWEST, SKIPPED) = range(9)
-N_CONSTANTS = 9
+# Least error of the base's centre of mass [m].
+LEAST_CENTER = 0.01
+# Velocities are late from this on, and corrected again where that is off by so much [s].
+LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION = 1e-3, 3e-4
+# What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
+LOW_PASSED = 2.5
+LET_GO_DELAY = 3.0  # as LET_GO, of the delay of torques
+LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
 DONE = object()        # what the steps of an estimate end with
-# Sums over blocks that say how late velocities are: of their error by the acceleration, of the
-# acceleration squared, and of the error squared.
-LAG_ERROR, LAG_MOTION, LAG_NOISE = range(3)
-
-
-class Learning(NamedTuple):
-    """
-    Arrays of the regression.
-
-    Attributes
-    ----------
-    tree : Tree
-        Of the robot, without armature, damping and friction.
-    feet : FeetTable
-    joints : (nf, nj + 1) int array
-        Number, then indices of the joints that move a foot and no other.
-    place : (nj, N_LOCAL) int array
-        Of each joint's parameters in theta.
-    at : (5,) int array
-        Where position, velocity, effort, gyro and accelerometer begin in a row.
-    constants : (N_CONSTANTS,) array
-        Weight [N], length of a moment [m], height [m] and speed [m/s] of a swinging foot, mass
-        [kg], time of a sample [s], whether the IMU is on the base, height of the base below which
-        nothing is learned [m], how many blocks were left out before each.
-    mount : (12,) array
-        Orientation of the IMU on the base by rows, and its position [m].
-    noise, uncertain : (nj,) array
-        Variance of a joint's equation in a block by noise, and with friction at rest.
-    rows : (m + 1, input_size) array
-        Measurements of a block; the first is the last of the block before.
-    bodies, states, jacobian, grasp : array
-        Scratch of kinematics.
-    joint : (nj, N_LOCAL + 2) array
-        Phi of the block, the residual, and half the difference of two slopes of torque.
-    motion : (4, nj) array
-        Mean position, velocity, acceleration and bare inverse dynamics of the block.
-    base : (9,) array
-        Mean motion of the base.
-    force : (6,) array
-        Residual of the base's equations.
-    block : (6, 6) array
-        Scratch.
-    variance : (6, 6) array
-        Of the base's equations.
-    regressors : (6, np + 3) array
-        Of the base's equations; the right side, and half the difference of two estimates of the
-        regressors of delay and of the IMU's.
-    spread : (6 + nj,) array
-        Residual variances, of the base's and the joints' equations.
-    information, right : (np, np), (np,) array
-        The information's upper triangle.
-    lag : (3,) array
-        Sums that say how late velocities are, `LAG_ERROR` and so on.
-    noisy : (2,) array
-        What noise of their regressors has added to the information on delay and on the IMU's.
-    theta, used : (np,) array
-        Estimate with all parameters free, for residuals; and the one in use.
-    misfit : (nj,) array
-        Squared residuals of swinging joints with the parameters in use.
-    counts : (2,) array
-        Blocks of base equations and of swinging legs so far.
-    heard : (nj,) array
-        Blocks in which a joint's leg swung.
-
-    """
-
-    tree: Tree
-    feet: FeetTable
-    joints: np.ndarray
-    place: np.ndarray
-    at: np.ndarray
-    constants: np.ndarray
-    mount: np.ndarray
-    noise: np.ndarray
-    uncertain: np.ndarray
-    rows: np.ndarray
-    bodies: np.ndarray
-    states: np.ndarray
-    jacobian: np.ndarray
-    grasp: np.ndarray
-    joint: np.ndarray
-    motion: np.ndarray
-    base: np.ndarray
-    force: np.ndarray
-    block: np.ndarray
-    variance: np.ndarray
-    regressors: np.ndarray
-    spread: np.ndarray
-    information: np.ndarray
-    right: np.ndarray
-    lag: np.ndarray
-    noisy: np.ndarray
-    theta: np.ndarray
-    used: np.ndarray
-    misfit: np.ndarray
-    counts: np.ndarray
-    heard: np.ndarray
-
-
-@part
-def _height(states, i, up):
-    """Return how high a foot's contact point is over the base's origin."""
-    p = get3(states, i, CONTACT)
-    return p[0] * up[0] + p[1] * up[1] + p[2] * up[2]
-
-
-@part
-def _speed(x, i, k):
-    """Return the speed of a foot's contact point against that of another."""
-    if i == k:
-        return 0.0
-    v = cross(load3(x.base, 0), subtract(get3(x.states, i, CONTACT), get3(x.states, k, CONTACT)))
-    s, t = x.feet.index[i, START], x.feet.index[k, START]
-    for j in range(x.motion.shape[1]):
-        rate = x.motion[1, j]
-        v = (v[0] + rate * (x.jacobian[s, j] - x.jacobian[t, j]),
-             v[1] + rate * (x.jacobian[s + 1, j] - x.jacobian[t + 1, j]),
-             v[2] + rate * (x.jacobian[s + 2, j] - x.jacobian[t + 2, j]))
-    return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-
-
-@part
-def _add_swinging(x, j):
-    """
-    Add the equation of a joint whose leg swings: residual and Phi theta make zero.
-
-    Torques are small there, and their slope is mostly noise: it says nothing of delay.
-    """
-    phi = x.joint[j]
-    phi[DELAY] = 0.0
-    left = missed = -phi[N_LOCAL]
-    for k in range(N_LOCAL):
-        left -= phi[k] * x.theta[x.place[j, k]]
-        missed -= phi[k] * x.used[x.place[j, k]]
-    x.misfit[j] += max(MISFIT_SHARE, 1.0 / (x.heard[j] + 1.0)) * (missed * missed - x.misfit[j])
-    spread = x.spread[6 + j]
-    variance = spread + x.uncertain[j]
-    x.heard[j] += 1.0
-    x.spread[6 + j] += max(SPREAD_SHARE, 1.0 / (x.heard[j] + SPREAD_FIRST)) * (
-        min(max(left * left - x.uncertain[j], 0.02 * spread), SPREAD_CLIP * spread) - spread)
-    alike = max(CORRELATED_SWINGING / (1.0 + x.constants[SKIPPED]), 1.0)
-    share = 1.0 / (alike * variance * max(1.0, left * left / (OUTLIER * variance)))
-    for k in range(N_LOCAL):
-        t = share * phi[k]
-        row = x.information[x.place[j, k]]
-        for g in range(k, N_LOCAL):     # places of a joint's parameters ascend
-            row[x.place[j, g]] += t * phi[g]
-        x.right[x.place[j, k]] -= t * phi[N_LOCAL]
-
-
-@lean_kernel
-def regress_block(x, up):
-    """
-    Add a block of measurements to the regression.
-
-    Parameters
-    ----------
-    x : Learning
-        Written.
-    up : (3,) array
-        Unit normal of the ground, base axes.
-
-    Returns
-    -------
-    bool
-        Whether anything was learned: not from a robot that lies on the ground.
-
-    """
-    m, nj, nf = x.rows.shape[0] - 1, x.joint.shape[0], x.feet.index.shape[0]
-    n_theta, rows = x.theta.shape[0], x.rows
-    position, velocity, effort, gyro, accelerometer = x.at[0], x.at[1], x.at[2], x.at[3], x.at[4]
-    first, last, span = rows[0], rows[m], m * x.constants[PERIOD]
-    shorter = span - x.constants[PERIOD]
-    weight, arm = x.constants[WEIGHT], x.constants[ARM]
-
-    # Means over the block, by trapezoids, and differences of its ends.
-    q, v, a, needed = x.motion[0], x.motion[1], x.motion[2], x.motion[3]
-    for j in range(nj):
-        p = s = slip = load = tau = 0.0
-        frozen = True       # what does not change is not measured
-        for k in range(m + 1):
-            share = (0.5 if k == 0 or k == m else 1.0) / m
-            rate, torque = rows[k, velocity + j], rows[k, effort + j]
-            rubs = share * math.tanh(rate / FRICTION_SPEED)
-            p += share * rows[k, position + j]
-            s += share * rate
-            slip += rubs
-            load += rubs * math.fabs(torque)
-            tau += share * torque
-            frozen = frozen and torque == first[effort + j]
-        if frozen:
-            tau = math.nan
-        q[j], v[j] = p, s
-        a[j] = (last[velocity + j] - first[velocity + j]) / span
-        phi = x.joint[j]
-        # Of a joint at rest friction is anything up to dry.
-        x.uncertain[j] = x.noise[j] + STUCK * (1.0 - slip * slip) * x.theta[x.place[j, 0]] ** 2
-        phi[0], phi[1], phi[2], phi[3], phi[4], phi[5] = slip, s, load, a[j], tau, 1.0
-        early = (rows[m - 1, effort + j] - first[effort + j]) / shorter
-        late = (last[effort + j] - rows[1, effort + j]) / shorter
-        phi[DELAY], phi[DOUBLE] = -0.5 * (early + late), -0.5 * (early - late)
-        # Velocities that are late differ from the slope of positions by the acceleration.
-        miss = (last[position + j] - first[position + j]) / span - s
-        if math.isfinite(miss):
-            x.lag[LAG_ERROR] += miss * a[j]
-            x.lag[LAG_NOISE] += miss * miss
-            x.lag[LAG_MOTION] += ((rows[m - 1, velocity + j] - first[velocity + j])
-                                  * (last[velocity + j] - rows[1, velocity + j])
-                                  / (shorter * shorter))
-    base, force = x.base, x.force
-    imu = x.constants[HAS_IMU] > 0.5
-    jerk = jitter = (0.0, 0.0, 0.0)
-    if imu:
-        R, arm_of_imu = load9(x.mount, 0), load3(x.mount, 9)
-        w, f = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        for k in range(m + 1):
-            share = (0.5 if k == 0 or k == m else 1.0) / m
-            g, h = load3(rows[k], gyro), load3(rows[k], accelerometer)
-            w = (w[0] + share * g[0], w[1] + share * g[1], w[2] + share * g[2])
-            f = (f[0] + share * h[0], f[1] + share * h[1], f[2] + share * h[2])
-        turn = subtract(load3(last, gyro), load3(first, gyro))
-        early = rotate(R, subtract(load3(rows[m - 1], accelerometer),
-                                   load3(first, accelerometer)))
-        late = rotate(R, subtract(load3(last, accelerometer), load3(rows[1], accelerometer)))
-        w, f = rotate(R, w), rotate(R, f)
-        alpha = rotate(R, (turn[0] / span, turn[1] / span, turn[2] / span))
-        jerk, jitter = scale(0.5 / shorter, add(early, late)), scale(0.5 / shorter,
-                                                                     subtract(early, late))
-        f = subtract(f, add(cross(alpha, arm_of_imu), cross(w, cross(w, arm_of_imu))))
-        imu = math.isfinite(w[0] + f[0] + alpha[0] + f[1] + f[2])
-        store3(base, 0, w)
-        store3(base, 3, alpha)
-        store3(base, 6, f)
-    if not imu:
-        for k in range(9):
-            base[k] = 0.0
-        for k in range(3):
-            base[6 + k] = 9.81 * up[k]
-
-    # Bare inverse dynamics and contact geometry at the middle.
-    newton_euler(x.tree, q, v, a, base, x.bodies, needed)
-    for k in range(6):
-        force[k] = x.bodies[0, FORCE + k]
-    for j in range(nj):
-        x.joint[j, N_LOCAL] = needed[j] - x.joint[j, 4]
-    contact_points(x.feet, x.bodies, (up[0], up[1], up[2]), x.states)
-    lowest, second = 0, -1
-    for i in range(nf):
-        h = _height(x.states, i, up)
-        if h < _height(x.states, lowest, up):
-            lowest, second = i, lowest
-        elif i != lowest and (second < 0 or h < _height(x.states, second, up)):
-            second = i
-    for c in range(rows.shape[1]):
-        first[c] = last[c]
-    if not -_height(x.states, lowest, up) > x.constants[LOWEST]:
-        return False
-    contact_jacobians(x.tree, x.feet, x.bodies, x.states, x.jacobian)
-    contact_map(x.feet, x.states, x.grasp)
-
-    # Which legs swing: higher than the lowest feet, and fast against them.
-    reference = second if nf > 3 else lowest
-    ground = _height(x.states, reference, up)
-
-    for r in range(6):
-        for c in range(n_theta + 3):
-            x.regressors[r, c] = 0.0
-        for c in range(6):
-            x.variance[r, c] = 0.0
-        x.variance[r, r] = x.spread[r]
-    swinging = 0
-    for i in range(nf):
-        s, size, count = x.feet.index[i, START], x.feet.index[i, SIZE], x.joints[i, 0]
-        usable = True
-        for n in range(count):
-            j = x.joints[i, n + 1]
-            usable = usable and math.isfinite(x.joint[j, N_LOCAL] + x.joint[j, 6])
-        swings = usable and (
-            _height(x.states, i, up) > ground + x.constants[CLEARANCE]
-            and _speed(x, i, lowest) > x.constants[SPEED]
-            and _speed(x, i, reference) > x.constants[SPEED])
-        if swings:
-            swinging += 1
-            for n in range(count):
-                _add_swinging(x, x.joints[i, n + 1])
-            continue
-        # The force by the joints: P = (J R^-1 J^T + W^-2)^-1, then w = P J R^-1 r.
-        for r in range(size):
-            for c in range(size):
-                x.block[r, c] = 0.0
-            wide = PRIOR_FORCE * weight * (1.0 if r < 3 else arm)
-            x.block[r, r] = wide ** -2
-        for n in range(count if usable else 0):
-            j = x.joints[i, n + 1]
-            certain = 1.0 / (x.uncertain[j] + x.spread[6 + j])
-            for r in range(size):
-                for c in range(size):
-                    x.block[r, c] += certain * x.jacobian[s + r, j] * x.jacobian[s + c, j]
-        if not factorize(x.block, size):
-            return True
-        invert_factorized(x.block, size)
-        for e in range(6):
-            for c in range(size):
-                t = 0.0
-                for r in range(size):
-                    t += x.grasp[e, s + r] * x.block[r, c]
-                for g in range(e + 1):
-                    x.variance[e, g] += t * x.grasp[g, s + c]
-        for n in range(count if usable else 0):
-            j = x.joints[i, n + 1]
-            certain = 1.0 / (x.uncertain[j] + x.spread[6 + j])
-            for e in range(6):
-                t = 0.0
-                for r in range(size):
-                    u = 0.0
-                    for c in range(size):
-                        u += x.block[r, c] * x.jacobian[s + c, j]
-                    t += x.grasp[e, s + r] * u
-                t *= certain
-                for k in range(N_LOCAL):
-                    x.regressors[e, x.place[j, k]] += t * x.joint[j, k]
-                x.regressors[e, n_theta + 1] += t * x.joint[j, DOUBLE]
-                force[e] -= t * x.joint[j, N_LOCAL]
-    if swinging > 0:
-        x.counts[1] += 1.0
-    if not imu or not math.isfinite(force[0] + force[5]):
-        return True
-    mass = x.constants[MASS]        # of an IMU that is late: F(t) = F measured + delay dF/dt
-    for k in range(3):
-        x.regressors[k, n_theta - 1] = -mass * jerk[k]
-        x.regressors[k, n_theta + 2] = -mass * jitter[k]
-    for e in range(6):
-        x.regressors[e, n_theta - 1 - N_BASE + e] = 1.0     # a wrench that stays
-        x.regressors[e, n_theta] = force[e]
-        left = force[e]
-        for c in range(n_theta):
-            left -= x.regressors[e, c] * x.theta[c]
-        # What noise of the joints does not explain.
-        more = left * left - (x.variance[e, e] - x.spread[e])
-        step = max(SPREAD_SHARE, 1.0 / (x.counts[0] + SPREAD_FIRST))
-        x.spread[e] += step * (min(max(more, 0.02 * x.spread[e]), SPREAD_CLIP * x.spread[e])
-                               - x.spread[e])
-    if not factorize(x.variance, 6):
-        return True
-    chi2 = 0.0
-    for e in range(6):      # whiten: L^-1 of regressors and right side
-        row = x.regressors[e]
-        for g in range(e):
-            h, other = x.variance[e, g], x.regressors[g]
-            for c in range(n_theta + 3):
-                row[c] -= h * other[c]
-        left = 0.0
-        for c in range(n_theta + 3):
-            row[c] *= x.variance[e, e]
-        left = row[n_theta]
-        for c in range(n_theta):
-            left -= row[c] * x.theta[c]
-        chi2 += left * left
-    alike = max(CORRELATED / (1.0 + x.constants[SKIPPED]), 1.0)
-    share = 1.0 / (alike * max(1.0, chi2 / (3.0 * OUTLIER)))
-    x.counts[0] += 1.0
-    # Slopes of torques and accelerations are noisy: a regressor's noise would draw its parameter
-    # towards zero. Two slopes with independent noise say how large it is.
-    for n in range(2):
-        for e in range(6):
-            x.noisy[n] += share * x.regressors[e, n_theta + 1 + n] ** 2
-    for c in range(n_theta):
-        t0, t1, t2 = (share * x.regressors[0, c], share * x.regressors[1, c],
-                      share * x.regressors[2, c])
-        t3, t4, t5 = (share * x.regressors[3, c], share * x.regressors[4, c],
-                      share * x.regressors[5, c])
-        if t0 == 0.0 and t1 == 0.0 and t2 == 0.0 and t5 == 0.0:
-            continue
-        to, r = x.information[c], x.regressors
-        for d in range(c, n_theta):
-            to[d] += (t0 * r[0, d] + t1 * r[1, d] + t2 * r[2, d] + t3 * r[3, d] + t4 * r[4, d]
-                      + t5 * r[5, d])
-        x.right[c] += (t0 * r[0, n_theta] + t1 * r[1, n_theta] + t2 * r[2, n_theta]
-                       + t3 * r[3, n_theta] + t4 * r[4, n_theta] + t5 * r[5, n_theta])
-    return True
 
 
 class ActuatorLearner:
@@ -553,6 +163,10 @@ class ActuatorLearner:
         Their bits of `ground_reaction.Fault`.
     seconds : float
         Time that was learned from.
+    velocity_late : float
+        How late velocities are, to be corrected before they come here [s].
+    velocity_noise : float
+        Deviation of velocities from the slopes of positions where they are late, else 0.
 
     """
 
@@ -624,6 +238,9 @@ class ActuatorLearner:
         of, by = self._place[:, :, None], self._place[:, None, :]
         self._pairs = np.minimum(of, by), np.maximum(of, by)
         self._working, self._skip = False, 0
+        self.velocity_late = config.noise.velocity_age
+        self._lag_count = self._lag_deviation = self.velocity_noise = 0.0
+        self._bears = weight * _arms(model, config, table, LEAST_ARM * size)
         self.seconds, self._swung = 0.0, 0.0
         self._up = np.array([0.0, 0.0, 1.0])
         regress_block(self._x, self._up)    # compiled now, not when the robot walks
@@ -645,7 +262,8 @@ class ActuatorLearner:
             mean[at] = value[k, j]
             tight[at] = min(tight[at], self.stated.deviation[k, j])
             wide[at] = max(wide[at], self.stated.unknown[k, j] * LOOSER[k])
-        mean[-1], tight[-1], wide[-1] = 0.0, IMU_DELAY[0], IMU_DELAY[1]
+        mean[self._place[0, DELAY]] -= ZERO_DELAY
+        mean[-1], tight[-1], wide[-1] = -ZERO_IMU, IMU_DELAY[0], IMU_DELAY[1]
         of_base = slice(n - 1 - N_BASE, n - 1)
         mean[of_base], tight[of_base] = 0.0, self._base_errors
         tight = np.where(np.isfinite(tight), tight, 1.0)    # where no joint has it
@@ -725,9 +343,11 @@ class ActuatorLearner:
             return False
         self._swung = swung
         keep = math.exp(-self._blocks * span / MEMORY)
+        self._lag_count = keep * (self._lag_count + self._blocks * len(self._joints))
         for sums in (x.information, x.right, x.noisy, x.lag):
             sums *= keep
         self._blocks = 0
+        self._follow_lag()
         self._work, self._working = self._solve(), True
         return False
 
@@ -797,6 +417,11 @@ class ActuatorLearner:
         # go of together, and first those that are pulled most.
         pulled = np.abs(theta - self._prior)
         z = pulled / np.sqrt(np.maximum(deviation ** 2 - variance, 0.1 * deviation ** 2))
+        # Of delays the data alone decide: they are the same for all joints, and seen well.
+        sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
+        z[delays] = pulled[delays] / (variance[delays] * np.sqrt(sensed))
+        z[delays[0]] *= LET_GO / LET_GO_DELAY
+        z[delays[1]] *= theta[delays[1]] > 0.0      # an IMU is not early
         z[self._loose | (self._wide <= 1.5 * self._tight)] = 0.0
         worst = int(np.argmax(z * self._suspicion))
         if z[worst] > LET_GO:
@@ -851,6 +476,25 @@ class ActuatorLearner:
             return stated
         return max(float(self._theta[self._place[0, DELAY]]) + ZERO_DELAY, 0.0)
 
+    def _follow_lag(self) -> None:
+        """Say how late velocities are still found to be; what is learned then begins anew."""
+        x = self._x
+        error, motion, noise = x.lag[[LAG_ERROR, LAG_MOTION, LAG_NOISE]]
+        if not motion > 0.0 or x.counts[1] < LAG_BLOCKS:
+            return
+        late = float(error / motion)
+        if self.velocity_late or late > LEAST_VELOCITY_DELAY:
+            self.velocity_noise = LOW_PASSED * math.sqrt(noise / self._lag_count)
+        # Four blocks count as one.
+        self._lag_deviation = math.sqrt(4.0 * noise / (self._lag_count * motion))
+        least = VELOCITY_CORRECTION if self.velocity_late else LEAST_VELOCITY_DELAY
+        if abs(late) < max(least, CERTAIN * self._lag_deviation):
+            return
+        self.velocity_late = max(self.velocity_late + late, 0.0)
+        for sums in (x.information, x.right, x.noisy, x.lag):
+            sums[...] = 0.0
+        self._loose[:], self._lag_count = False, 0.0
+
     @property
     def imu_late(self) -> float:
         """How late the IMU's readings are found to be [s]."""
@@ -859,28 +503,22 @@ class ActuatorLearner:
     def _find(self) -> None:
         """Compare what was learned with what is stated."""
         found: list[ActuatorFinding] = []
-        stated, names = self.stated, self._joints
-        speed = self._typical[:, DAMPING]
-        for row, code, least in (
-                (FRICTION, codes.FRICTION_MISSTATED,
-                 LEAST[0] * stated.limit + 0.2 * stated.value[FRICTION]),
-                (ARMATURE, codes.ARMATURE_MISSTATED,
-                 LEAST[1] * stated.limit + 0.6 * stated.value[ARMATURE]),
-                (GAIN, codes.GAIN_MISSTATED, np.full(len(names), LEAST[2]))):
-            sigma = np.sqrt(np.maximum(self.covariance[:, row, row], 0.0))
-            off = self.value[row] - stated.value[row]
-            if row == FRICTION:     # friction and damping trade places: their sum at usual speed
-                off += speed * (self.value[DAMPING] - stated.value[DAMPING])
-                S = self.covariance
-                sigma = np.sqrt(np.maximum(S[:, 0, 0] + 2.0 * speed * S[:, 0, 1]
-                                           + speed ** 2 * S[:, 1, 1], 0.0))
-            off = np.abs(off)
-            if row == GAIN:     # of a joint that carries little it shows badly, and does nothing
-                off = np.where(off * self._typical[:, GAIN] > CARRIES * stated.limit, off, 0.0)
-            if row == ARMATURE:     # likewise of a joint that hardly accelerates
-                off = np.where(off * self._typical[:, ARMATURE] > ACCELERATES * stated.limit,
-                               off, 0.0)
-            bad = (off > least) & (off > CERTAIN * sigma) & self._in_legs
+        stated, names, typical, S = self.stated, self._joints, self._typical, self.covariance
+        for row, code in ((FRICTION, Fault.FRICTION_MISSTATED),
+                          (ARMATURE, Fault.ARMATURE_MISSTATED), (GAIN, Fault.GAIN_MISSTATED)):
+            value, was, factor = self.value[row], stated.value[row], typical[:, row]
+            variance = S[:, row, row]
+            if row == FRICTION:     # it and damping trade places: their sum at usual speed
+                factor, speed = 1.0, typical[:, DAMPING]
+                value = value + speed * self.value[DAMPING]
+                was = was + speed * stated.value[DAMPING]
+                variance = variance + 2.0 * speed * S[:, 0, 1] + speed ** 2 * S[:, 1, 1]
+            # None is negative: as far as the estimate is, the model does not explain this robot.
+            sigma = np.sqrt(np.maximum(variance, 0.0) + np.minimum(value, 0.0) ** 2)
+            off = np.abs(np.maximum(value, 0.0) - was)
+            torque = off * factor
+            bad = (self._in_legs & (torque > MATTERS[row] * self._bears)
+                   & (off > DIFFERS[row] * stated.value[row]) & (off > CERTAIN * sigma))
             if bad.any():
                 worst = int(np.argmax(np.where(bad, off / sigma, 0.0)))
                 value = 1.0 / self.value[row] if row == GAIN else np.maximum(self.value[row], 0.0)
@@ -890,14 +528,18 @@ class ActuatorLearner:
                     f'{KEYS[row]}: {self._as_list(value)}'))
         stated_age = float(stated.value[DELAY, 0])
         for code, value, sigma, was, key, least_delay in (
-                (codes.EFFORT_LATE, self._theta[self._place[0, DELAY]] + ZERO_DELAY,
+                (Fault.EFFORT_LATE, self._theta[self._place[0, DELAY]] + ZERO_DELAY,
                  self._deviation[self._place[0, DELAY]], stated_age, 'noise.effort_age',
                  LEAST_DELAY),
-                (codes.IMU_LATE, self.imu_late, self._deviation[-1], 0.0,
+                (Fault.IMU_LATE, self.imu_late, self._deviation[-1], 0.0,
                  'robot.sensors.imu_delay', LEAST_IMU_DELAY)):
-            if value - was > max(least_delay, CERTAIN * sigma):
+            if value - was > max(least_delay, LET_GO_DELAY * sigma):
                 found.append(ActuatorFinding(code, (), 'delay', float(value), float(sigma), 's',
                                              f'{key}: {value:.4f}'))
+        if self.velocity_late > LEAST_VELOCITY_DELAY:
+            found.append(ActuatorFinding(
+                Fault.VELOCITY_LATE, (), 'velocity delay', self.velocity_late,
+                self._lag_deviation, 's', f'noise.velocity_age: {self.velocity_late:.4f}'))
         self.findings = tuple(found)
         self.faults = sum(one.fault for one in found)
 
@@ -965,6 +607,19 @@ def _leg_joints(model: RobotModel, table: FeetTable) -> list[list[int]]:
 def _leg_length(model: RobotModel, config: RobotConfig) -> float:
     feet = frame_poses(model, config.nominal_in(model), tuple(f.link for f in config.feet))
     return max(float(np.median([np.linalg.norm(pose.p) for pose in feet.values()])), 0.02)
+
+
+def _arms(model: RobotModel, config: RobotConfig, table: FeetTable, least: float) -> np.ndarray:
+    """Return how far each joint moves a foot in the nominal posture [m/rad or 1], at least."""
+    nj, nf = model.n_joints, len(config.feet)
+    bodies, states = body_workspace(model), np.zeros((nf, N_FOOT_STATE))
+    jacobian = np.zeros((table.size, nj))
+    forward_kinematics(model.tree, config.nominal_in(model), np.zeros(nj), np.zeros(nj),
+                       np.zeros(9), bodies)
+    contact_points(table, bodies, (0.0, 0.0, 1.0), states)
+    contact_jacobians(model.tree, table, bodies, states, jacobian)
+    moved = [np.linalg.norm(jacobian[start:start + 3], axis=0) for start in table.index[:, START]]
+    return np.maximum(np.max(moved, axis=0), least)
 
 
 def _nominal_height(model: RobotModel, config: RobotConfig) -> float:

@@ -33,6 +33,7 @@ from legged_dynamics.estimation.ground_reaction import (
     ResultLayout,
     places_of_results,
 )
+from legged_dynamics.estimation.late_signals import LateSignal
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.off_feet import OffFeet
 from legged_dynamics.estimation.push import add_external_columns, external_settings
@@ -131,6 +132,8 @@ class GroundReactionEstimator:
         self._transmission = None if config.transmission_cutoff <= 0.0 else Transmission(
             self.model, config.transmission_cutoff,
             np.setdiff1d(np.arange(nj), self._passive).tolist())
+        self._velocity = LateSignal()
+        self._velocity.late = config.noise.velocity_age
         self._no_base = self._results.places['base_residual'][0]
         self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
@@ -140,6 +143,7 @@ class GroundReactionEstimator:
         self._contact = self._results.places['contact.latest'][0]
         self._joint_residual = self._results.places['joint_residual'][0]
         self._robot.effort_map[:, 0] = 1.0
+        self._velocity_noise = self._robot.stated_noise[:nj].copy()
         self._place(config.noise.effort_age)
         if not self.model.floating:     # nothing is learned there: what is stated counts
             stated = actuators.ActuatorModel.of(self.model, config)
@@ -190,7 +194,7 @@ class GroundReactionEstimator:
         self._window[:] = np.nan
         self._stamps: deque[int] = deque(maxlen=self.delay + 1)
         self._newest = _NEVER
-        for part in (self._stand, self._transmission, self._off_feet):
+        for part in (self._stand, self._transmission, self._velocity, self._off_feet):
             if part is not None:
                 part.reset()
         if self._learner is not None:
@@ -226,6 +230,8 @@ class GroundReactionEstimator:
             faults = self._check_time(stamp)
         self._fill_row(measurement, contact)
         dt = 0.0 if self._newest == _NEVER else (stamp - self._newest) * 1e-9
+        if self._velocity.late > 0.0:
+            self._velocity.correct(self._views[1], dt)
         if self._transmission is not None:
             self._transmission.advance(self._views[1], self._views[2], dt)
         if self._stand is not None:
@@ -304,6 +310,10 @@ class GroundReactionEstimator:
             robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings,
                                                      variance)
         self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
+        self._velocity.late = learner.velocity_late
+        if learner.velocity_late:   # what is behind a low-pass is noisier than its differences say
+            noise = self._velocity_noise
+            robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity_noise)
 
     # ---- input -----------------------------------------------------------------------------
 

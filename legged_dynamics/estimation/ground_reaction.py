@@ -79,6 +79,7 @@ class Fault(IntFlag):
     EFFORT_LATE = codes.EFFORT_LATE
     GAIN_MISSTATED = codes.GAIN_MISSTATED
     IMU_LATE = codes.IMU_LATE
+    VELOCITY_LATE = 2 * codes.IMU_LATE
 
 
 @dataclass(frozen=True)

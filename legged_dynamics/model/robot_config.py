@@ -128,6 +128,10 @@ class NoiseSettings(CheckedSettings):
         'How much older measured torques are than the positions of their message: half a period '
         'where a driver reports what its motors have held until then; 0: not known, and learned.',
         -0.05, 0.05)
+    velocity_age: float = setting(
+        'noise.velocity_age', 0.0, 's',
+        'How much older joint velocities are than the positions of their message, as behind a '
+        'low-pass; 0: not known, and learned.', 0.0, 0.02)
     joint_position: list[float] = setting(
         'noise.joint_position', [], 'rad',
         'Position, one per joint in command order; empty: noise.position.', 0.0)
@@ -176,6 +180,7 @@ class SensorNoise:
     effort_percent: float = 0.0
     effort_gain: float = 0.02
     effort_age: float = 0.0
+    velocity_age: float = 0.0
     joint_position: tuple[float, ...] = ()
     joint_velocity: tuple[float, ...] = ()
     joint_effort: tuple[float, ...] = ()

@@ -9,6 +9,7 @@ from zoo_runs import short_run
 from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics import BaseMotion, Motion
 from legged_dynamics.estimation import ActuatorLearner, Fault, GroundReactionEstimator
+from legged_dynamics.estimation.late_signals import LateSignal
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.actuators import (
     ARMATURE,
@@ -27,14 +28,14 @@ class Moving:
     """A robot whose legs swing or press, with torques by inverse dynamics and known actuators."""
 
     def __init__(self, swinging, friction=0.0, armature=0.0, late=0.0, gain=1.0, sway=0.6,
-                 seed=3, **parameters):
+                 seed=3, late_velocity=0.0, **parameters):
         rng = np.random.default_rng(seed)
         self.model, self.config = quadruped(**UNSTATED, **parameters)
         self.model = self.config.apply_to(self.model)
         self.solver = ContactInverseDynamics(self.model, self.config.feet)
         self.q0 = self.config.nominal_in(self.model)
         self.friction, self.armature, self.late, self.gain = friction, armature, late, gain
-        self.sway = sway
+        self.sway, self.late_velocity = sway, late_velocity
         self.phase = rng.uniform(0.0, 6.0, NJ)
         self.rate = 5.0 + rng.uniform(0.0, 4.0, NJ)
         self.size = np.full(NJ, 0.03)
@@ -63,10 +64,12 @@ class Moving:
     def learn(self, seconds, file=''):
         """Return the learner after some time."""
         learner = ActuatorLearner(self.model, self.config, RATE, STARTS, 7 + 3 * NJ, file)
-        mount = self.model.frame(self.config.imu_link).pose
+        mount, signal = self.model.frame(self.config.imu_link).pose, LateSignal()
         for k in range(round(seconds * RATE)):
             t = k / RATE
-            q, v, _ = self.joints(t)
+            q, v = self.joints(t)[0], self.joints(t - self.late_velocity)[1]
+            signal.late = learner.velocity_late
+            signal.correct(v, 1.0 / RATE)
             base, _ = self.torque(t)
             _, tau = self.torque(t - self.late)
             row = np.concatenate([[0.0], q, v, self.gain * tau, np.zeros(3),
@@ -100,6 +103,32 @@ def test_late_torques_are_found():
     found = late.value[DELAY, 0] - on_time.value[DELAY, 0]
     assert found == pytest.approx(0.004, rel=0.25)
     assert late.effort_age > 0.002
+
+
+def test_velocities_behind_a_low_pass_are_found_late_and_nothing_else_is_said():
+    learner = Moving((0, 3), late_velocity=0.005).learn(3.0)
+    assert learner.velocity_late == pytest.approx(0.005, rel=0.1)
+    assert [one.fault for one in learner.findings] == [Fault.VELOCITY_LATE]
+    assert learner.findings[0].line.startswith('noise.velocity_age: 0.00')
+    assert Moving((0, 3)).learn(3.0).velocity_late == 0.0
+
+
+def test_friction_that_hardly_changes_the_forces_is_learned_and_not_said():
+    learner = Moving((0, 3), friction=0.5).learn(3.0)
+    assert np.abs(learner.value[FRICTION] - 0.5).max() < 0.2
+    assert not learner.findings
+
+
+def test_no_call_does_a_block_and_a_new_estimate():
+    learner = Moving((0, 3)).learn(1.0)
+    row, blocks, news = learner._rows[0].copy(), [], []
+    for k in range(500):
+        busy = learner.take(row + 1e-3 * np.sin(k + np.arange(len(row))),
+                            round(1e9 * (1.0 + k / RATE)))
+        blocks.append(busy and learner._filled > learner._block)
+        news.append(busy and learner.learn((0.0, 0.0, 1.0)))
+    assert sum(news) >= 2
+    assert not (np.array(blocks) & np.array(news)).any()
 
 
 def test_a_gain_is_found_from_the_base_alone():
