@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.doctor_robots import CHECKUP, available, healthy
-from benchmarks.planted_faults import Patient, planted_faults
+from benchmarks.planted_faults import Patient, planted_faults, small_defects, with_gains
 from legged_dynamics.doctor.examination import examine
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.identification.samples import SensorLog
@@ -54,6 +54,33 @@ def verdict(fault, patient: Patient) -> str:
                               patient) or 'found'
     except LeggedDynamicsError as error:
         return f'refused: {error}'
+
+
+def defects(robots: list[str], seeds: int) -> int:
+    """Print what the doctor makes of small defects, torque gains off throughout."""
+    rows: dict[str, list[str]] = {}
+    false, told = [], 0
+    for robot in robots:
+        patient = healthy(robot)
+        for seed in range(seeds):
+            drawn = with_gains(noisy(patient, seed) if seed else patient, seed)
+            said = examine(drawn.model, drawn.config, drawn.log).findings
+            told += 1
+            false += [f'{robot}, seed {seed}: {one.kind} {one.subject[0]}, evidence '
+                      f'{one.evidence:.1f}' for one in said]
+            print(robot, seed, 'healthy:', [one.kind for one in said], flush=True)
+            for defect in small_defects(drawn):
+                sick = defect.plant(drawn)
+                verdict = defect.verdict(examine(sick.model, sick.config, sick.log).findings)
+                rows.setdefault(defect.name, []).append(verdict)
+                print(robot, seed, f'{defect.name}: {verdict}', flush=True)
+    print('\n| defect | found | cannot tell | else |\n|---|---|---|---|')
+    for name, verdicts in rows.items():
+        rest = [one for one in verdicts if one not in ('found', 'cannot tell')]
+        print(f'| {name} | {verdicts.count("found")} of {len(verdicts)} | '
+              f'{verdicts.count("cannot tell")} | {"; ".join(dict.fromkeys(rest))} |')
+    print(f'\nHealthy: {told}, false findings: {len(false)} {false}')
+    return 0
 
 
 def main(names: list[str]) -> int:
@@ -104,4 +131,8 @@ if __name__ == '__main__':
                                      description=__doc__.strip().splitlines()[0])
     parser.add_argument('robots', nargs='*', metavar='ROBOT', help='robots of the table, which is '
                         'then only printed; default: all that are installed')
-    sys.exit(main(parser.parse_args().robots))
+    parser.add_argument('--defects', type=int, metavar='SEEDS', help='print the table of small '
+                        'defects instead, with so many draws of noise and gains a robot')
+    options = parser.parse_args()
+    sys.exit(defects(options.robots or available(), options.defects) if options.defects
+             else main(options.robots))

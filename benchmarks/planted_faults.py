@@ -336,3 +336,126 @@ def planted_faults(healthy: Patient) -> list[PlantedFault]:
             stamp_ns=x._imu.stamp_ns - x._imu.stamp_ns[0])),
         F('rate too low', 'low_rate', _thinned),
     ]
+
+
+# -------------------------------------------------------------------------------------------------
+# Small defects of actuators and sensors, on robots whose torques have errors of gain anyway.
+
+
+GAIN = 0.02             # deviation of each joint's gain of torque, healthy ones included
+BRISTLE = 0.002         # rad: a joint moves so far before dry friction is full
+# Words of a finding that names the kind, where it cannot tell two kinds apart.
+WORDS = {'friction': 'rub', 'armature': 'rotors', 'effort_delay': 'than the positions',
+         'clock_offset': 'stamps of the IMU', 'effort_scale_joint': 'the effort reads',
+         'effort_scale': 'All efforts', 'effort_sign': 'sign', 'position_offset': 'position is off',
+         'imu_mount': 'IMU is mounted', 'center_of_mass': 'centre of mass'}
+
+
+@dataclass(frozen=True)
+class Defect:
+    """
+    A small defect.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        Of the finding that names it.
+    plant : callable
+        Returns a patient with the defect for a healthy one.
+    joint : str
+        The joint that has it; empty for all or none.
+
+    """
+
+    name: str
+    kind: str
+    plant: Callable[[Patient], Patient]
+    joint: str = ''
+
+    def verdict(self, findings: Any) -> str:
+        """
+        Return what a doctor made of it.
+
+        Returns
+        -------
+        str
+            'found'; 'cannot tell' where it is one of two that are named; 'missed'; else what was
+            said instead, with 'harm' where a healthy joint's torque would be scaled.
+
+        """
+        torques = self.kind.startswith('effort_s')
+        for finding in findings:
+            joints = finding.subject if torques and self.joint else ()
+            if 'robot.sensors.effort_scale' in finding.fix and (
+                    not torques or (joints and self.joint not in joints)):
+                return f'harm: {finding.kind} {finding.subject[0]}'
+        if not findings:
+            return 'missed'
+        named = [finding for finding in findings if WORDS[self.kind] in ' '.join(
+            (finding.text, *finding.also)) and self.joint in finding.text]
+        if not named or len(findings) > 1:
+            return 'said ' + ', '.join(f'{one.kind} {one.subject[0]}' for one in findings)
+        return 'cannot tell' if named[0].text.startswith('Cannot tell') else 'found'
+
+
+def with_gains(p: Patient, seed: int) -> Patient:
+    """Return a patient whose joints have their own gain of torque."""
+    rng = np.random.default_rng(seed)
+    return _scaled(p, slice(None), 1.0 + GAIN * rng.standard_normal(len(p.log.joints.names)),
+                   'effort')
+
+
+def rubbing(p: Patient, part: float, joint: int | None = None) -> Patient:
+    """
+    Return a patient with dry friction of a part of the effort limit in all joints or in one.
+
+    The motor makes up for it, so the same motion takes other torques (Dahl's model).
+    """
+    log, names = p.log.joints, p.model.joint_names
+    limit = part * p.model.effort_limits[[names.index(name) for name in log.names]]
+    if joint is not None:
+        limit = limit * (np.arange(len(limit)) == joint)
+    force, found = np.zeros(len(limit)), np.empty_like(log.effort)
+    for k, step in enumerate(np.diff(log.position, axis=0, prepend=log.position[:1])):
+        force = np.clip(force + limit / BRISTLE * step, -limit, limit)
+        found[k] = force
+    return p.joints(effort=log.effort + found)
+
+
+def _late_effort(p: Patient, seconds: float) -> Patient:
+    log = p.log.joints
+    t = 1e-9 * (log.stamp_ns - log.stamp_ns[0])
+    return p.joints(effort=np.stack([np.interp(t - seconds, t, column)
+                                     for column in log.effort.T], axis=1))
+
+
+def small_defects(p: Patient) -> list[Defect]:
+    """Return the defects, for a robot of at least two legs with at least three joints each."""
+    legs = [p.leg(i) for i in range(len(p.config.feet))]
+    names = p.log.joints.names
+    thigh, knee = legs[1][1], legs[2 % len(legs)][2]
+
+    def of_one(what: str, kind: str, joint: int, plant: Callable[[Patient], Patient]) -> Defect:
+        return Defect(what, kind, plant, names[joint])
+    return [
+        Defect('friction 5 %', 'friction', lambda x: rubbing(x, 0.05)),
+        Defect('friction 2 %', 'friction', lambda x: rubbing(x, 0.02)),
+        of_one('friction 5 % of one joint', 'friction', thigh, lambda x: rubbing(x, 0.05, thigh)),
+        Defect('torques 3 ms late', 'effort_delay', lambda x: _late_effort(x, 0.003)),
+        Defect('torques 10 ms late', 'effort_delay', lambda x: _late_effort(x, 0.010)),
+        Defect('IMU 4 ms late', 'clock_offset', lambda x: _late_imu(x, 0.004)),
+        Defect('no armature in the YAML', 'armature',
+               lambda x: replace(x, config=replace(x.config, armature=()))),
+        of_one('gain -10 % of one joint', 'effort_scale_joint', knee,
+               lambda x: _scaled(x, knee, 0.9, 'effort')),
+        of_one('gain +10 % of one joint', 'effort_scale_joint', thigh,
+               lambda x: _scaled(x, thigh, 1.1, 'effort')),
+        Defect('gain -10 % of all', 'effort_scale', lambda x: _scaled(
+            x, slice(None), 0.9, 'effort')),
+        of_one('wrong sign', 'effort_sign', knee, lambda x: _scaled(x, knee, -1.0, 'effort')),
+        of_one('offset of 3 degrees', 'position_offset', knee,
+               lambda x: _shifted(x, knee, 3.0 * DEGREE)),
+        Defect('IMU tilted by 2 degrees', 'imu_mount', lambda x: _turned(x, _tilt(2.0 * DEGREE))),
+        Defect('centre of mass off', 'center_of_mass', lambda x: _unbalanced(x, 0.06)),
+    ]

@@ -20,6 +20,8 @@ from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.identification.equations import Equations, motion_equations
 from legged_dynamics.identification.samples import Samples, Signals, observe
+from legged_dynamics.model.actuators import FRICTION as FRICTION_ROW
+from legged_dynamics.model.actuators import LOAD_FRICTION, ActuatorModel
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -114,6 +116,9 @@ class Likelihood:
         self._start = length * np.arange(self._count)
         self.height = self._standing_height(config)
         self.weight = model.total_mass * GRAVITY
+        samples = observe(signals, model, config)
+        self._usual_effort = np.sqrt(np.mean(np.where(samples.has_effort, samples.effort, 0.0)
+                                             ** 2, axis=0))
 
     def _standing_height(self, config: RobotConfig) -> float:
         """Return the mean height of the base over the feet of the standing robot [m]."""
@@ -172,6 +177,11 @@ class Likelihood:
 
         """
         friction = np.array([joint.friction for joint in config.apply_to(self.model).joints])
+        stated = ActuatorModel.of(self.model, config)
+        if config.actuators.joint_friction_deviation:
+            friction = np.hypot(friction, stated.deviation[FRICTION_ROW])
+        # What a transmission loses of its load has the sign of the motion, which may be at rest.
+        friction = friction + stated.value[LOAD_FRICTION] * self._usual_effort
         limit = self.signals.band / (0.5 * self.signals.sample_rate)
         noise = config.noise.effort * np.sqrt(min(limit, 1.0))
         share = EFFORT * self.weight * self.height / len(config.feet)

@@ -10,14 +10,14 @@ signs and scales; where two explain about the same, both are named and nothing i
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from legged_dynamics.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.doctor.finding import Finding, changes
-from legged_dynamics.doctor.hypotheses import RARE, Hypothesis, hypotheses
+from legged_dynamics.doctor.hypotheses import RARE, Hypothesis, hypotheses, legs_of
 from legged_dynamics.doctor.sized import Sized, nuisances, sized_hypotheses
 from legged_dynamics.doctor.streams import check_streams
 from legged_dynamics.estimation.settings import check_floating_robot
@@ -40,6 +40,7 @@ from legged_dynamics.model.robot_model import RobotModel
 # Parts of the effort limit: dry, and viscous at FAST.
 DRY = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
 VISCOUS = (0.01, 0.02, 0.05, 0.1)
+DRY_OF_ONE = 0.03       # to find which joint rubs
 FAST = 2.0              # rad/s: a leg that swings
 
 
@@ -55,6 +56,8 @@ class Friction:
     dry, viscous : float
         Beyond what the YAML states, as parts of each joint's effort limit; the viscous one at
         `FAST`.
+    joint : str
+        The joint that rubs; empty for all.
     rank : float
         Log of how much likelier that is than the configuration, prior odds included.
     evidence : Evidence
@@ -65,6 +68,7 @@ class Friction:
     config: RobotConfig
     dry: float
     viscous: float
+    joint: str
     rank: float
     evidence: Evidence
 
@@ -75,14 +79,17 @@ class Friction:
         if self.viscous:
             parts.append(f'viscous friction of about {100.0 * self.viscous:.0f} % at {FAST:g} '
                          'rad/s')
-        return (f'The joints rub more than the YAML says: {" and ".join(parts)} of the effort '
-                'limits explains the torques.')
+        who, limits = (f'{self.joint} rubs', 'limit') if self.joint else (
+            'The joints rub', 'limits')
+        return (f'{who} more than the YAML says: {" and ".join(parts)} of the effort {limits} '
+                'explains the torques.')
 
 
 def likeliest_friction(likelihood: Likelihood, model: RobotModel, config: RobotConfig,
-                       now: Evidence, stated: RobotConfig, largest: np.ndarray) -> Friction:
+                       now: Evidence, stated: RobotConfig, largest: np.ndarray
+                       ) -> list[Friction]:
     """
-    Return the friction that explains most.
+    Return the friction of all joints that explains most, and that of a single one.
 
     Parameters
     ----------
@@ -99,29 +106,38 @@ def likeliest_friction(likelihood: Likelihood, model: RobotModel, config: RobotC
 
     Returns
     -------
-    Friction
+    list of Friction
 
     """
-    joints = stated.apply_to(model).joints
+    joints, present = stated.apply_to(model).joints, config.apply_to(model).joints
+    names = model.joint_names
+    order = [names.index(name) for name in config.joints or names]
     limit = np.array([joint.effort for joint in joints], float)
     limit = np.where(np.isfinite(limit) & (limit > 0.0), limit, largest)
     here = likelihood.effort_tolerance(config)
 
-    def weighed(dry: float, viscous: float) -> Friction:
-        names = model.joint_names
-        order = [names.index(name) for name in config.joints or names]
-        rubbing = [joints[i].friction + dry * limit[i] for i in order]
-        damping = [joints[i].damping + viscous * limit[i] / FAST for i in order]
+    def weighed(dry: float, viscous: float, only: int = -1) -> Friction:
+        before = joints if only < 0 else present
+        share = [float(only in (-1, i)) for i in range(len(names))]
+        rubbing = [before[i].friction + share[i] * dry * limit[i] for i in order]
+        damping = [before[i].damping + share[i] * viscous * limit[i] / FAST for i in order]
         rubs = replace(config, joint_friction=tuple(map(float, rubbing)),
                        joint_damping=tuple(map(float, damping)))
         evidence = likelihood.evaluate(rubs)
         wider = np.log(likelihood.effort_tolerance(rubs) / here).sum() / (6 + len(here))
         price = now.count * now.dimensions.get('balance', 0.0) * float(wider)
-        return Friction(rubs, dry, viscous, evidence.score - now.score - price - RARE, evidence)
+        return Friction(rubs, dry, viscous, '' if only < 0 else names[only],
+                        evidence.score - now.score - price - RARE, evidence)
 
-    best = max((weighed(part, 0.0) for part in DRY), key=lambda found: found.rank)
-    return max([best, *(weighed(dry, part) for part in VISCOUS for dry in {best.dry, 0.0})],
-               key=lambda found: found.rank)
+    def likeliest(found: Iterable[Friction]) -> Friction:
+        return max(found, key=lambda one: one.rank)
+
+    best = likeliest(weighed(part, 0.0) for part in DRY)
+    best = likeliest([best, *(weighed(dry, part) for part in VISCOUS for dry in {best.dry, 0.0})])
+    moved = [i for i in order if any(i in leg for _, leg in legs_of(model, config))]
+    one = likeliest(weighed(DRY_OF_ONE, 0.0, i) for i in moved)
+    only = names.index(one.joint)
+    return [best, likeliest([one, *(weighed(part, 0.0, only) for part in DRY[::2])])]
 
 
 def changes_torques(before: RobotConfig, after: RobotConfig) -> bool:
@@ -151,6 +167,7 @@ MOST = 8            # findings of the physics: a robot with more is another robo
 ALIKE = 3.0         # nats: explanations closer than that are both named
 ROUNDS = 3          # Gauss-Newton steps of a size
 FAR, JUDGED = 40.0, 10      # nats behind the first, and candidates that are weighed at most
+UNLIKELY = -10.0    # nats: what a healthy robot has of other errors seldom adds as much
 FRICTION = 'friction'
 # Faults of actuators, which one recording may not tell apart.
 ACTUATORS = (FRICTION, 'armature', 'effort_delay')
@@ -234,7 +251,8 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
         if best is None:
             break
         if best.finding.kind == FRICTION:       # more of it, where it was found before
-            findings = [finding for finding in findings if finding.kind != FRICTION]
+            findings = [finding for finding in findings if (
+                finding.kind, finding.subject) != (FRICTION, best.finding.subject)]
         corrected = best.finding if not best.finding.fixable else replace(
             best.finding, fix=changes(config, best.config, model.joint_names))
         findings.append(corrected)
@@ -280,13 +298,12 @@ def _best(likelihood: Likelihood, signals: Signals, model: RobotModel, config: R
         candidate = _fitted(likelihood, sized, config, now)
         if candidate is not None:
             found.append(candidate)
-    rubs = None
+    rubs: list[Friction] = []
     if effort.any():
         rubs = likeliest_friction(likelihood, model, config, now, stated, np.max(
             np.abs(np.where(effort, samples.effort, 0.0)), axis=0))
     found.sort(key=lambda candidate: -candidate.rank)
-    if rubs is not None:
-        found.append(_friction_finding(rubs))
+    found += map(_friction_finding, rubs)
     judge = _Judge(likelihood, model, config, now, signals.has_imu, effort)
     judged = sorted((judge(candidate) for candidate in _few(found)),
                     key=lambda candidate: -candidate.rank)
@@ -307,7 +324,8 @@ def _few(found: Sequence[_Candidate]) -> list[_Candidate]:
     ordered = sorted(found, key=lambda candidate: -candidate.rank)
     for candidate in ordered:
         same = sum(other.finding.kind == candidate.finding.kind for other in kept)
-        if candidate.rank > ordered[0].rank - FAR and same < 4 and len(kept) < JUDGED:
+        if (candidate.rank > max(ordered[0].rank - FAR, UNLIKELY) and same < 4
+                and len(kept) < JUDGED):
             kept.append(candidate)
     return kept
 
@@ -385,7 +403,7 @@ class _Judge:
 def _friction_finding(rubs: Friction) -> _Candidate:
     """Return friction as a candidate; no sign or scale of a torque is changed for it."""
     finding = Finding(
-        FRICTION, ('joint_states',), rubs.text, rubs.rank,
+        FRICTION, (rubs.joint or 'joint_states',), rubs.text, rubs.rank,
         advice='No sign or scale of a torque is changed for it. Measure friction (legged-dynamics '
         'identify), state it (robot.joint_friction, robot.joint_damping) and examine again.',
         fixable=False)

@@ -141,7 +141,6 @@ class GroundReactionEstimator:
         self._levels_of = np.full(nj, -1.0)     # variances that levels of contact belong to
         self._robot, self._ground = arrays.robot, self._results.places['feet.ground_normal'][0]
         self._contact = self._results.places['contact.latest'][0]
-        self._joint_residual = self._results.places['joint_residual'][0]
         self._robot.effort_map[:, 0] = 1.0
         self._velocity_noise = self._robot.stated_noise[:nj].copy()
         self._place(config.noise.effort_age)
@@ -152,7 +151,6 @@ class GroundReactionEstimator:
             self._robot.effort_map[:, 2] = stated.value[actuators.LOAD_FRICTION]
             self._robot.doubt[:] = np.einsum('ij,ik->jik', stated.deviation ** 2, np.eye(
                 len(stated.deviation))).reshape(nj, -1)
-            self._stated_doubt = self._robot.doubt[:, actuators.FRICTION].copy()
         self.reset()
 
     @property
@@ -248,9 +246,6 @@ class GroundReactionEstimator:
             raise MeasurementError(self._not_finite(measurement))
         if self._stand is not None:     # the stand bears what the feet do not
             out[self._no_base] = np.nan
-            if self._stand.learn(out[self._joint_residual], self._memory.contact.probability, dt):
-                self._robot.doubt[:, actuators.FRICTION] = np.maximum(self._stated_doubt,
-                                                     self._stand.friction_variance)
         self._newest = stamp
         self._stamps.append(stamp)
         if self._off_feet is not None:
@@ -268,7 +263,7 @@ class GroundReactionEstimator:
         """Return what finds contacts off the feet; None where it lacks the base or torques."""
         if not self.model.floating or self.settings.fusion != 'fused':
             return None
-        sizes = dict.fromkeys(('gyro', 'acceleration'), 3)
+        sizes = {name: 3 for name in ('gyro', 'acceleration')}
         return OffFeet(self.model, self.config, self.settings.rate, {
             name: slice(int(self._index[name]),
                         int(self._index[name]) + sizes.get(name, self.model.n_joints))

@@ -25,11 +25,6 @@ from legged_dynamics.model.standing import body_frames
 LOOSE = 0.3
 # A foot less likely in contact than this measures nothing.
 LEAST_CONTACT = 0.05
-# What is left of a joint's torque in the air counts as friction below this frequency [Hz]: what is
-# faster is the transmission's ringing.
-SLOW = 10.0
-# In the air for at least so long before it counts [s].
-LEARNED = 0.03
 
 
 class Stand:
@@ -42,11 +37,6 @@ class Stand:
         With a fixed base, and the joint physics of the config.
     config : RobotConfig
         Its feet, rails and noise of velocities.
-
-    Attributes
-    ----------
-    friction_variance : (nv,) array [(N m)^2]
-        Of the friction that is not known, as legs in the air have shown it.
 
     """
 
@@ -67,37 +57,6 @@ class Stand:
         n = len(self._rails)
         self._speed, self._covariance = np.zeros(n), np.eye(n)
         self._place = np.zeros(n)
-        self._slow = np.zeros(self._model.nv)
-        self._seconds = 0.0
-        self.friction_variance = np.zeros(self._model.nv)
-
-    def learn(self, residual: np.ndarray, contact: np.ndarray, dt: float) -> bool:
-        """
-        Learn from legs in the air, whose feet have no force, how far their torques are off.
-
-        Parameters
-        ----------
-        residual : (nv,) array [N m]
-            Joint torques that the estimate leaves unexplained.
-        contact : (nf,) array
-            Probability of contact of each foot.
-        dt : float [s]
-            Time since the last sample.
-
-        Returns
-        -------
-        bool
-            Whether `friction_variance` has changed.
-
-        """
-        if (contact > LEAST_CONTACT).any():
-            self._slow[:] = 0.0
-            return False
-        self._slow += min(2.0 * np.pi * SLOW * dt, 1.0) * (np.nan_to_num(residual) - self._slow)
-        self._seconds += dt
-        share = dt / max(self._seconds, LEARNED)
-        self.friction_variance += share * (self._slow ** 2 - self.friction_variance)
-        return True
 
     def advance(self, position: np.ndarray, velocity: np.ndarray, contact: np.ndarray,
                 dt: float) -> None:
