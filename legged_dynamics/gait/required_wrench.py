@@ -1,25 +1,31 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 r"""
-The wrench that a motion requires, without the noise that differentiating the motion brings.
+The wrench that a motion requires, without the errors of a body that is seen by markers.
 
-The error of the force that a recorded motion requires is nearly white over the frequencies of
-gait: skin and soft tissue move against the bones, and the model's masses are not the person's.
-Its size is stated as a part of the weight (`motion.noise`, `motion.impact_noise`), the same along
-all axes, while the true force varies much vertically and hardly sideways. So each component of the
-wrench about the centre of mass is smoothed by itself: its third derivative is taken for white, the
-intensity :math:`q` is that of greatest likelihood (Whittle's, over the cosine transform; Whittle
-1953), and the estimate is the smoothing spline
+**Noise.** Each component of the wrench about the centre of mass is smoothed by itself: its third
+derivative is taken for white, the intensity :math:`q` is that of greatest likelihood (Whittle's,
+over the cosine transform; Whittle 1953), and the estimate is the smoothing spline
 
 .. math:: \min_F \sum_t \frac{(F_t - F^m_t)^2}{N / \Delta t}
           + \sum_t \frac{(\Delta^3 F_t)^2}{q \Delta t^5}
 
-(Whittaker 1923; Wahba 1990, section 1.3) with the spectral density :math:`N` of the noise.
+(Whittaker 1923; Wahba 1990, section 1.3). The spectral density :math:`N` of the noise is that of
+the recording at frequencies which gait does not reach, and `motion.noise` at least.
 
-In flight the force is zero. What the motion requires there, often a tenth of the weight, is an
-error of the body's momentum, so the same momentum is missing or surplus during stance. The force
-is corrected by the least change, weighed by its size, that makes flight free of force and leaves
-the path of the centre of mass where it was recorded, within `motion.path_error`.
+**Landing.** When a walker's foot lands, the leg stops within 30 ms. Markers on skin, and a model
+of rigid segments, show that less sharply; what is lost grows with the speed of walking
+(`motion.landing`, compared with force plates). The force is sharpened by the second derivative of
+a Gaussian, which neither changes the momentum nor moves the body.
+
+**Flight.** In flight the force is zero. What the motion requires there, often a tenth of the
+weight, is an error of the body's momentum, so as much is missing or surplus during stance. The
+force is changed by the least amount that makes flight free of force, leaves the path of the centre
+of mass where it was recorded, within `motion.path_error`, and bends the force in stance no faster
+than the noise allows. In running, markers also give way under the load: they move further than
+the mass, as if on springs of the frequency `motion.yielding`,
+
+.. math:: F^m = F - \ddot F / \omega^2 .
 """
 from __future__ import annotations
 
@@ -31,20 +37,29 @@ from scipy.linalg import solveh_banded
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.stance_detection import runs
 
 # Derivative that is taken for white.
 ORDER = 3
-# Band in which the noise is stated, and in which the likelihood is taken [Hz].
+# Band in which the least noise is stated, and in which the likelihood is taken [Hz].
 BAND, SLOWEST, FASTEST = 8.0, 0.3, 12.0
 # Frequencies at which the densities of signal and noise may be equal, as multiples of sqrt(g / l):
 # sway is slower, and no muscle changes the force on the ground faster.
 EQUAL = np.geomspace(2.0, 18.0, 33)
+# Frequencies that gait does not reach, in the same unit: 12 to 20 Hz for a person.
+BEYOND = (23.0, 38.0)
 # Weight of the change of the third derivative at most: a fit with a period of a minute.
 STIFFEST = 1e9
-# Standard deviation of a force that is corrected: a part of the weight, and of the force itself.
+# Landing of walkers: when, and how wide, in sqrt(l / g); the speed from which on it shows, in
+# sqrt(g l).
+LANDS, WIDE, FROM_SPEED = 0.12, 0.094, 0.25
+# Standard deviation of a force that is changed: a part of the weight, and of the force itself.
 LEAST_CHANGE, CHANGE = 0.02, 0.1
 # Time over which errors of the force, and of the path, are correlated [s].
 FORCE_MEMORY, PATH_MEMORY = 0.03, 0.3
+# Stance with flight on a side: frequency up to which the force is followed, in sqrt(g / l), at
+# this density of the noise in squared weights times sqrt(l / g); and its limits.
+FOLLOWED, AT_NOISE, SLOWLY, QUICKLY = 15.0, 4e-3, 9.0, 90.0
 # Weight of a force of zero in flight, against changes of the order of one.
 NO_FORCE = 1e6
 # Fewest samples for a smoother of this order.
@@ -77,13 +92,15 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     before = dynamics.as_recorded.wrench
     about_center = np.hstack([before[:, :3], before[:, 3:] - np.cross(arm, before[:, :3])])
     scale = dynamics.weight * np.repeat([1.0, dynamics.leg_length], 3)
-    density = force_noise(before[:, 2] / dynamics.weight, settings) ** 2 / (2.0 * BAND)
-    equal = EQUAL * np.sqrt(GRAVITY / dynamics.leg_length)
-    found = np.stack([smoothed(column, dynamics.step, density, equal)
-                      for column in (about_center / scale).T], axis=1)
+    values, rate = about_center / scale, np.sqrt(GRAVITY / dynamics.leg_length)
+    density = noise_density(values[:, 2], dynamics.step, rate, settings)
     standing = contact.any(axis=1)
+    found = np.stack([smoothed(column, dynamics.step, density, EQUAL * rate)
+                      for column in values.T], axis=1)
+    found += _landings(dynamics, contact, settings)
     if not standing.all():
-        found[:, :3] = _free_in_flight(found[:, :3], standing, dynamics.step,
+        found[:, 2] = _stiff(values[:, 2], _yielding(contact, dynamics.step, settings))
+        found[:, :3] = _free_in_flight(found[:, :3], standing, dynamics.step, rate, density,
                                        settings.path_error)
         found[~standing, 3:] = 0.0
         found[:, 2] = np.maximum(found[:, 2], 0.0)
@@ -92,24 +109,33 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     return replace(dynamics, wrench=found, noise=before - found)
 
 
-def force_noise(load: np.ndarray, settings: GaitSettings) -> float:
+def noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettings) -> float:
     """
-    Return the stated noise of the required force.
+    Return the density of the noise of the required force, from the recording itself.
 
     Parameters
     ----------
     load : (n,) array
         Required vertical force, as a multiple of the weight.
+    dt : float [s]
+        Time between samples.
+    rate : float [rad/s]
+        ``sqrt(g / l)`` with the leg length l.
     settings : GaitSettings
-        Those named `motion` are used.
+        `motion.noise` is used.
 
     Returns
     -------
     float
-        Standard deviation in a band of 8 Hz, as a part of the weight.
+        Two-sided spectral density, in squared weights per Hz.
 
     """
-    return settings.noise + settings.impact_noise * float(np.std(load))
+    frequency, power = _spectrum(load, dt)
+    used = [2.0 * np.pi * frequency / rate > BEYOND[0], 2.0 * np.pi * frequency / rate < BEYOND[1]]
+    seen = power[np.logical_and(*used)]
+    # The median of a chi-squared of one degree of freedom is 0.455.
+    own = float(np.median(seen)) / 0.455 if len(seen) else 0.0
+    return own + settings.noise ** 2 / (2.0 * BAND)
 
 
 def smoothed(values: np.ndarray, dt: float, density: float,
@@ -139,15 +165,68 @@ def smoothed(values: np.ndarray, dt: float, density: float,
 
 def _likely_equal(values: np.ndarray, dt: float, density: float, tried: np.ndarray) -> float:
     """Return the frequency of equal densities of greatest likelihood (Whittle) [rad/s]."""
-    from scipy.fft import dct  # slow to import
-
-    n = len(values)
-    power = dct(values - values.mean(), norm='ortho') ** 2 * dt / density
-    frequency = np.arange(n) / (2.0 * n * dt)
+    frequency, power = _spectrum(values, dt)
     used = (frequency > SLOWEST) & (frequency < FASTEST)
     falling = (2.0 * np.pi * frequency[used]) ** (-2 * ORDER)
     expected = tried[:, None] ** (2 * ORDER) * falling + 1.0
-    return float(tried[np.argmin((np.log(expected) + power[used] / expected).sum(axis=1))])
+    return float(tried[np.argmin((np.log(expected) + power[used] / density / expected)
+                                 .sum(axis=1))])
+
+
+def _spectrum(values: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return frequencies [Hz] and the two-sided spectral density there."""
+    from scipy.fft import dct  # slow to import
+
+    n = len(values)
+    return (np.arange(n) / (2.0 * n * dt),
+            dct(values - values.mean(), norm='ortho') ** 2 * dt)
+
+
+def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
+              settings: GaitSettings) -> np.ndarray:
+    """
+    Return what walkers' landings do not show, (n, 6), over the weight and the leg length.
+
+    A vertical force under the foot that lands, and its moment about the centre of mass.
+    """
+    unit, dt = np.sqrt(dynamics.leg_length / GRAVITY), dynamics.step
+    sample, found = np.arange(len(contact)), np.zeros((len(contact), 6))
+    arm = (dynamics.foot_arm - dynamics.center_of_mass[:, None]) / dynamics.leg_length
+    moving = np.gradient(dynamics.base_position + dynamics.center_of_mass, dt, axis=0)[:, :2]
+    for i in range(contact.shape[1]):
+        others = np.delete(contact, i, axis=1).any(axis=1)
+        for k in np.flatnonzero(contact[1:, i] & ~contact[:-1, i]) + 1:
+            near = np.abs(sample - k) * dt < unit
+            speed = np.linalg.norm(np.median(
+                moving[near] - dynamics.ground_velocity[near, i, :2], axis=0))
+            size = settings.landing * (speed / np.sqrt(GRAVITY * dynamics.leg_length) - FROM_SPEED)
+            if not others[k - 1:k + 1].all() or size <= 0.0:
+                continue
+            phase = ((sample - k + 0.5) * dt / unit - LANDS) / WIDE
+            force = size * (1.0 - phase ** 2) * np.exp(-0.5 * phase ** 2)
+            found[:, 2] += force
+            found[:, 3] += force * arm[:, i, 1]
+            found[:, 4] -= force * arm[:, i, 0]
+    return found
+
+
+def _yielding(contact: np.ndarray, dt: float, settings: GaitSettings) -> np.ndarray:
+    """Return the weight of changes of the force, (n - 1,), where feet land one at a time."""
+    one = np.zeros(len(contact), bool)
+    flying = ~contact.any(axis=1)
+    for first, end in runs(~flying):
+        one[first:end] = contact[first:end].sum(axis=1).max() == 1
+    for first, end in runs(flying):
+        one[first:end] = (first == 0 or one[first - 1]) and (end == len(one) or one[end])
+    return np.where(one[1:] & one[:-1], 1.0, 0.0) / (2.0 * np.pi * settings.yielding * dt) ** 2
+
+
+def _stiff(values: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
+    """Return values whose weighted changes, and distance from those given, are least."""
+    band = np.zeros((2, len(values)))
+    band[1] = 1.0
+    _add_differences(band, stiffness, 1)
+    return solveh_banded(band, values)
 
 
 def _whittaker(values: np.ndarray, stiffness: float) -> np.ndarray:
@@ -169,8 +248,8 @@ def _add_differences(band: np.ndarray, weight: np.ndarray, order: int) -> None:
             band[depth - (j - i), j:j + len(weight)] += row[i] * row[j] * weight
 
 
-def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float,
-                    path_error: float) -> np.ndarray:
+def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float, rate: float,
+                    density: float, path_error: float) -> np.ndarray:
     """
     Return forces (n, 3) over the weight that are zero in flight, by the least change.
 
@@ -178,15 +257,20 @@ def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float,
     of gravity, whose second difference is the change of the force.
     """
     inner, changed = standing[1:-1], force.copy()
+    followed = np.clip(FOLLOWED * (AT_NOISE / (density * rate)) ** 0.25, SLOWLY, QUICKLY)
+    bends = (inner[2:] & inner[1:-1] & inner[:-2]) * dt / (FORCE_MEMORY * CHANGE ** 2)
+    bends = bends / (followed * rate * dt) ** 4
     for k in range(3):
         size = LEAST_CHANGE + CHANGE * np.abs(force[1:-1, k])
         weight = np.where(inner, dt / (FORCE_MEMORY * size ** 2), NO_FORCE)
         target = np.where(inner, 0.0, -force[1:-1, k])
-        band = np.zeros((3, len(force)))
-        band[2] = dt / PATH_MEMORY * (GRAVITY / path_error) ** 2
+        band = np.zeros((5, len(force)))
+        band[4] = dt / PATH_MEMORY * (GRAVITY / path_error) ** 2
         _add_differences(band, weight / dt ** 4, 2)
-        pull = np.convolve(weight * target / dt ** 2, [1.0, -2.0, 1.0])
-        path = solveh_banded(band, pull)
+        _add_differences(band, bends / dt ** 4, 4)
+        pull = np.convolve(weight * target, [1.0, -2.0, 1.0]) - np.convolve(
+            bends * np.diff(force[1:-1, k], 2), [1.0, -4.0, 6.0, -4.0, 1.0])
+        path = solveh_banded(band, pull / dt ** 2)
         changed[:, k] += np.pad(np.diff(path, 2) / dt ** 2, 1, mode='edge')
     changed[~standing] = 0.0
     return changed

@@ -14,12 +14,16 @@ class GaitSettings(CheckedSettings):
 
     noise: float = setting(
         'motion.noise', 0.01, '',
-        'Standard deviation of the force that the motion requires in slow movement, as a part of '
-        'the weight, in a band of 8 Hz.', 1e-4, 1.0)
-    impact_noise: float = setting(
-        'motion.impact_noise', 0.025, '',
-        'The same, as a part of the standard deviation of the vertical force: soft tissue moves '
-        'the more, the harder a person lands.', 0.0, 1.0)
+        'Least standard deviation of the noise of the force that the motion requires, as a part '
+        'of the weight, in a band of 8 Hz. What the recording itself shows is added.', 1e-4, 1.0)
+    landing: float = setting(
+        'motion.landing', 0.35, '',
+        'Force, as a part of the weight, that markers and rigid segments do not show when a foot '
+        'lands in walking, by how much the speed exceeds a quarter of sqrt(g leg length).',
+        0.0, 2.0)
+    yielding: float = setting(
+        'motion.yielding', 11.0, 'Hz',
+        'Frequency of the springs on which markers seem to sit in running.', 1.0, 1000.0)
     path_error: float = setting(
         'motion.path_error', 0.01, 'm',
         'Standard deviation of the path of the centre of mass.', 1e-4, 1.0)

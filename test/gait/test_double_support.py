@@ -348,6 +348,15 @@ def _product(xyzw, R):
     return (Rotation.from_quat(xyzw) * Rotation.from_matrix(R)).as_quat()
 
 
+def test_the_low_pass_keeps_the_acceleration_at_the_ends():
+    """A cubic has no high frequencies, so its acceleration stays, to the last sample."""
+    t = np.arange(0, 0.6, 0.01)
+    path = np.column_stack([0.3 * t ** 2, 1.0 + t - 2.0 * t ** 3])
+    before = np.diff(path, 2, axis=0)
+    error = np.diff(low_pass(path, 0.01, 8.0), 2, axis=0) - before
+    assert (np.abs(error).max(axis=0) < 0.01 * np.abs(before).max(axis=0)).all()
+
+
 def test_the_low_pass_has_its_corner_where_it_says():
     t = np.arange(2000) * 0.01
     for frequency, gain in ((1.0, 1.0), (6.0, np.sqrt(0.5)), (20.0, 0.0)):

@@ -9,7 +9,11 @@ from walkers import DT, GRAVITY, MASS, standing, two_footed_walk
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.required_wrench import (
     ORDER,
+    _landings,
+    _stiff,
     _whittaker,
+    _yielding,
+    noise_density,
     smoothed,
     without_noise,
 )
@@ -90,3 +94,49 @@ def test_a_clean_walk_is_left_as_it_is():
     found = without_noise(dynamics, walk.contact, SETTINGS)
     assert np.std(found.noise[10:-10, :3], axis=0).max() < 0.02 * WEIGHT
 
+
+
+def test_what_landings_hide_moves_no_body_and_acts_under_the_foot():
+    walk = two_footed_walk()
+    dynamics = GaitInverseDynamics.of(walk.model, walk.feet, walk.motion())
+    speed = np.ptp(walk.base[:, 0]) / np.ptp(walk.time)
+    slow, fast = (dynamics.on_ground(np.broadcast_to([by, 0.0, 0.0], dynamics.foot_arm.shape))
+                  for by in (speed - 0.3, speed - 2.0))
+    assert not _landings(slow, walk.contact, SETTINGS).any()
+    hidden = _landings(fast, walk.contact, SETTINGS)
+    force = hidden[:, 2]
+    assert force.max() > 0.02
+    assert abs(force.sum()) < 0.02 * np.abs(force).sum()
+    assert abs(np.cumsum(np.cumsum(force))[-1] * DT ** 2 * GRAVITY) < 1e-3      # of the body [m]
+    k = int(np.argmax(force))
+    at = np.array([-hidden[k, 4], hidden[k, 3]]) / force[k] * dynamics.leg_length
+    arms = (dynamics.foot_arm - dynamics.center_of_mass[:, None])[k, :, :2]
+    assert np.linalg.norm(arms - at, axis=1).min() < 1e-9
+
+
+def test_markers_on_springs_are_seen_through():
+    """Where one foot lands at a time, markers move further by the force over their stiffness."""
+    duty, period, time = 0.4, 0.35, np.arange(0.0, 4.2, DT)
+    phase = (time / period) % 1.0
+    bump = np.where(phase < duty, np.sin(np.pi * phase / duty) ** 2, 0.0)
+    force = bump / bump.mean()
+    stiffness = (2.0 * np.pi * SETTINGS.yielding) ** -2
+    seen = force - stiffness * np.gradient(np.gradient(force, DT), DT)
+    step = (time // period).astype(int) % 2
+    contact = (phase < duty)[:, None] & (step[:, None] == np.arange(2))
+    found = _stiff(seen, _yielding(contact, DT, SETTINGS))
+    inner = slice(30, -30)
+    assert np.std((found - force)[inner]) < 0.15 * np.std((seen - force)[inner])
+    # Two feet that land together are left as they are.
+    both = np.tile(contact.any(axis=1)[:, None], (1, 2))
+    np.testing.assert_allclose(_stiff(seen, _yielding(both, DT, SETTINGS)), seen)
+
+
+def test_the_noise_is_that_of_the_recording():
+    rng, time = np.random.default_rng(2), np.arange(0.0, 8.0, 0.01)
+    wave = 1.0 + 0.2 * np.sin(2.0 * np.pi * 2.0 * time)
+    for size in (0.05, 0.2):
+        density = noise_density(wave + rng.normal(0.0, size, len(time)), 0.01, 3.3, SETTINGS)
+        np.testing.assert_allclose(density, size ** 2 * 0.01 + SETTINGS.noise ** 2 / 16.0,
+                                   rtol=0.4)
+    assert noise_density(wave, 0.01, 3.3, SETTINGS) < 1e-5

@@ -20,6 +20,9 @@ from legged_dynamics.spatial.frames import Transform
 
 # Steps in time may differ by this part of their median; a larger one is a gap.
 EVEN = 0.2
+# Before they are low-passed, recordings are continued at their ends by polynomials of this order,
+# fitted to one period of the cut-off.
+CONTINUED = 3
 # A low-pass forward and back has its -3 dB here, as a fraction of the cut-off of each pass.
 TWICE = (np.sqrt(2.0) - 1.0) ** 0.25
 
@@ -254,6 +257,9 @@ def low_pass(values: np.ndarray, dt: float, cutoff: float) -> np.ndarray:
     """
     Low-pass values forward and back, without delay: second-order Butterworth.
 
+    Beyond its ends the recording is continued by cubics. The usual odd reflection would let the
+    acceleration vanish there, within half a period of the cut-off.
+
     Parameters
     ----------
     values : (n, ...) array
@@ -284,7 +290,18 @@ def low_pass(values: np.ndarray, dt: float, cutoff: float) -> np.ndarray:
     if len(values) <= max(pad, 12):
         raise MeasurementError(f'expected more than {max(pad, 12)} samples for a low-pass at '
                                f'{cutoff:g} Hz, got {len(values)}')
-    return sosfiltfilt(butter(2, corner, output='sos'), values, axis=0, padlen=max(pad, 12))
+    length, flat = max(pad, 12), values.reshape(len(values), -1)
+    extended = np.vstack([_before(flat, length, pad), flat,
+                          _before(flat[::-1], length, pad)[::-1]])
+    found = sosfiltfilt(butter(2, corner, output='sos'), extended, axis=0, padlen=length)
+    return found[length:-length].reshape(values.shape)
+
+
+def _before(values: np.ndarray, length: int, fitted: int) -> np.ndarray:
+    """Return samples that continue the start of values (n, k) backward."""
+    size = min(max(fitted, CONTINUED + 2), len(values))
+    powers = np.vander(np.arange(-length, size) / size, CONTINUED + 1)
+    return powers[:length] @ np.linalg.lstsq(powers[length:], values[:size], rcond=None)[0]
 
 
 def _second(values: np.ndarray, dt: float) -> np.ndarray:
