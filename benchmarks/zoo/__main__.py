@@ -17,15 +17,14 @@ from benchmarks.zoo.estimators import Estimator, shipped
 from benchmarks.zoo.noise_page import other_noise, standing
 from benchmarks.zoo.page import page
 from benchmarks.zoo.peers import observer, static
-from benchmarks.zoo.real import BAGS, real_scores
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import ENVIRONMENT, MissingRobot
 from benchmarks.zoo.scenarios import FLOORS, SCENARIOS
 from benchmarks.zoo.scoring import score
 from benchmarks.zoo.sensors import HeardRecording, Sensors, heard
-from benchmarks.zoo.tables import REAL, markdown
+from benchmarks.zoo.tables import markdown
 from benchmarks.zoo.variants import flags, varied
-from legged_dynamics.exceptions import BagError, SimulationError
+from legged_dynamics.exceptions import SimulationError
 
 OURS = ('ours', 'true contacts')
 ESTIMATORS: dict[str, Estimator] = {
@@ -39,8 +38,6 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.example_robot_data:
         os.environ[ENVIRONMENT] = options.example_robot_data
-    if options.real:
-        return real(options.json)
     names = [name for name in SCENARIOS
              if not options.scenarios or name.startswith(tuple(options.scenarios))]
     if options.list or not names:
@@ -97,8 +94,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument('--no-imu', action='store_true', help='there is no IMU')
     parser.add_argument('--slow-accelerometer', action='store_true',
                         help='an accelerometer of 150 Hz bandwidth')
-    parser.add_argument('--real', action='store_true',
-                        help='recordings of real robots instead, where they are at hand')
     parser.add_argument('--example-robot-data', metavar='FOLDER',
                         help='where the package of that name is installed')
     parser.add_argument('--json', metavar='FILE', help='write all figures there')
@@ -167,20 +162,6 @@ def _how(options: argparse.Namespace) -> str:
              'brackets.' if options.draws > 1 else '')
     changed = ''.join(f' {words}' for key, words in said.items() if getattr(options, key))
     return changed + noise + drawn
-
-
-def real(file: str | None) -> int:
-    """Score the estimator on recordings of real robots; returns the exit code."""
-    rows: list[dict] = []
-    for name in BAGS:
-        try:
-            rows += [found.as_dict() for found in real_scores(name)]
-        except BagError as error:
-            print(f'{name}: skipped: {error}', file=sys.stderr)
-    if rows:
-        print(markdown(rows, columns=REAL))
-    _write(file, json.dumps(rows, indent=1) + '\n')
-    return 0
 
 
 if __name__ == '__main__':

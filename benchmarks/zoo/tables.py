@@ -11,11 +11,6 @@ COLUMNS = {
     'inside': 'in 95 %', 'sigma_zero': 'sigma 0', 'agreement': 'contact',
     'touch_down_ms': 'down', 'lift_off_ms': 'up', 'unseen': 'unseen', 'false': 'false',
     'longest_up_ms': 'called up', 'push': 'push'}
-REAL = {
-    'bag': 'robot', 'method': 'contacts', 'zero_phase': 'zero phase [N]', 'on_line': 'on line [N]',
-    'total': 'total [N]', 'weight': 'weight [N]', 'agreement': 'agreement', 'changes': 'changes',
-    'unseen': 'unseen', 'touch_down_ms': 'down', 'lift_off_ms': 'up'}
-
 
 def markdown(rows: list[dict], header: bool = True, columns: dict[str, str] = COLUMNS) -> str:
     """Return a Markdown table; figures that do not exist are left out."""

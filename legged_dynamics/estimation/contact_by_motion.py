@@ -73,7 +73,7 @@ LEAST_KEPT = 0.05
 FLIGHT_NOISE = 0.1
 # Most changes of contact of a foot in a natural time; and the lower threshold of a mean.
 STEPS, MEAN_OFF = 1.5, 0.4
-# A foot says of the base's motion over the ground as much as it bears; least share of an even load.
+# A foot tells of the base's motion as far as it bears load; the least, of an even share.
 LEAST_LOAD = 0.03
 # Time constant of the mean of a foot's speed [s].
 RECENT = 0.03

@@ -128,7 +128,9 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, bearin
         place = add(get3(places, i, PLACE.position), step)
         if probability[i] > 0.5:
             now = rotate(R_WB, load3(states[i], FOOT_POSITION))
-            share = min(settle * bearing[i], 1.0) if places[i, PLACE.known] > 0.5 else 1.0
+            share = 1.0
+            if settle < 1.0 and places[i, PLACE.known] > 0.5:
+                share = settle * bearing[i]
             place = now if share == 1.0 else add_scaled(place, share, subtract(now, place))
             places[i, PLACE.known] = 1.0
         put3(places, i, PLACE.position, place)

@@ -107,6 +107,8 @@ class MarkerSettings(CheckedSettings):
         'Friction coefficient of the cones and margins drawn; 0: none.', 0.0, 10.0)
 
 
+# A foot's contact is in doubt while the mean of 4 p (1 - p) over this time [s] is above a level.
+DOUBT_TIME, DOUBTFUL = 0.5, 0.2
 NODE_SETTINGS = (*INPUT_SETTINGS, *MarkerSettings.table())
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
@@ -155,6 +157,7 @@ class GroundReactionNode(Component):
         self._estimates = InputMonitor('estimate', round(self.parameters['input_timeout'] * 1e9))
         self._estimator: GroundReactionEstimator | None = None
         self._reaction: GroundReaction | None = None
+        self._doubt = np.zeros(0)
         self._next_marker_ns = 0
         self.common.configure(self._judge, self._details)
         self.input = self._listen()
@@ -258,16 +261,31 @@ class GroundReactionNode(Component):
 
     def _take(self, measurement: Measurement) -> None:
         reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
+        in_doubt = self._contacts_in_doubt(reaction)
         self._reaction = reaction
         faults = reaction.faults & ~Fault.WARMING_UP
         if faults:
             texts = [text for fault, text in FAULT_TEXTS.items() if faults & fault]
             findings = self._estimator.actuator_findings    # type: ignore[union-attr]
             texts += [str(finding) for finding in findings]
+            if in_doubt:
+                texts.append(f'contact of {", ".join(in_doubt)} is in doubt, and with it how the '
+                             'feet share the load')
             self._estimates.refused(self.common.now(), '; '.join(texts))
         if reaction.mode != Mode.UNAVAILABLE:
             self._estimates.saw(self.common.now())
             self._publish(reaction)
+
+    def _contacts_in_doubt(self, reaction: GroundReaction) -> list[str]:
+        """Return the feet whose contact has been uncertain for most of the last moments."""
+        before, p = self._reaction, reaction.contact_probability
+        if (before is None or not reaction.faults & Fault.NO_EFFORT
+                or reaction.mode == Mode.UNAVAILABLE):
+            self._doubt = np.zeros(len(p))
+            return []
+        share = min((reaction.stamp_ns - before.stamp_ns) * 1e-9 / DOUBT_TIME, 1.0)
+        self._doubt += share * (4.0 * p * (1.0 - p) - self._doubt)
+        return [foot for foot, doubt in zip(reaction.feet, self._doubt) if doubt > DOUBTFUL]
 
     # ---- output ----------------------------------------------------------------------------
 
@@ -353,6 +371,10 @@ class GroundReactionNode(Component):
                                                  reaction.observable)
                 if down and not seen) or 'none',
             'contacts off the feet': '; '.join(map(str, reaction.contacts_off_feet)) or 'none'}
+        if reaction.faults & Fault.NO_EFFORT:
+            values['contact in doubt'] = ', '.join(
+                foot for foot, doubt in zip(reaction.feet, self._doubt)
+                if doubt > DOUBTFUL) or 'none'
         if np.isfinite(residual).all():
             values['mass beyond the model [kg]'] = reaction.mass_error
             values['base force residual [N]'] = float(np.linalg.norm(residual[:3]))

@@ -48,17 +48,18 @@ def test_feet_at_rest_stand_on_slopes_and_steps(pose, noise):
         assert (np.abs(rotated) < 2.0 * deviation + 1e-6).mean() > 0.9
 
 
-def two_soles():
+def two_soles(side_of_mass=0.0, knees='fixed'):
     """Return a body of 40 kg on two massless legs, soles 0.2 m apart."""
-    links = {'base': Inertia(40.0, np.zeros(3), np.eye(3))}
+    links = {'base': Inertia(40.0, np.array([0.0, side_of_mass, 0.0]), np.eye(3))}
     joints = []
     for side, y in (('r', -0.1), ('l', 0.1)):
         links[f'leg_{side}'], links[f'sole_{side}'] = Inertia(1e-3), Inertia()
         joints.append(Joint(f'hip_{side}', 'revolute', 'base', f'leg_{side}',
                             Transform(np.eye(3), np.array([0.0, y, 0.0])),
                             np.array([0.0, 1.0, 0.0])))
-        joints.append(Joint(f'fixed_{side}', 'fixed', f'leg_{side}', f'sole_{side}',
-                            Transform(np.eye(3), np.array([0.0, 0.0, -0.8]))))
+        joints.append(Joint(f'knee_{side}', knees, f'leg_{side}', f'sole_{side}',
+                            Transform(np.eye(3), np.array([0.0, 0.0, -0.8])),
+                            np.array([0.0, 0.0, 1.0])))
     model = RobotModel('two soles', links, joints)
     config = RobotConfig.from_parameters({
         'robot.feet': ['sole_r', 'sole_l'], 'robot.foot_type': 'flat',
@@ -84,6 +85,31 @@ def test_load_follows_the_centre_of_pressure_and_a_foot_that_bears_all_stands_al
     assert r.wrench[0, 2] / weight == pytest.approx(0.5 + passed, abs=0.1)
     assert r.wrench[:, 2].sum() == pytest.approx(weight, rel=0.01)
     assert r.wrench[:, :2].sum(axis=0) == pytest.approx([0.0, 0.6 * model.total_mass], abs=2.0)
+
+
+@pytest.mark.parametrize('rate', [100.0, 500.0])
+def test_a_sole_without_load_is_seen_to_rise_slowly_and_to_land(rate):
+    """The mass is over the right sole; the left rises by 3 cm in 0.4 s, waits, and comes down."""
+    model, config = two_soles(-0.1, 'prismatic')
+    estimator = GroundReactionEstimator(model, config, {'rate': rate})
+    left, rise, pause = model.joint_index('knee_l'), 0.4, 0.3
+    down, truth = [], []
+    for k in range(round(2.2 * rate)):
+        t = k / rate
+        s = np.clip([(t - 0.6) / rise, (t - 0.6 - rise - pause) / rise], 0.0, 1.0)
+        q, v = np.zeros(model.n_joints), np.zeros(model.n_joints)
+        way = 3.0 * s ** 2 - 2.0 * s ** 3
+        q[left] = 0.03 * (way[0] - way[1])
+        v[left] = 0.03 * 6.0 * (s[0] * (1.0 - s[0]) - s[1] * (1.0 - s[1])) / rise
+        r = estimator.update(Measurement(round(t * 1e9), q, v, None, np.zeros(3),
+                                         np.array([0.0, 0.0, 9.81]), np.array([0.0, 0, 0, 1.0])))
+        if r.mode and t > 0.3:
+            down.append(r.contact)
+            truth.append(q[left] < 0.006)
+    down, truth = np.array(down), np.array(truth)
+    assert down[:, 0].all()
+    assert np.abs(np.diff(down[:, 1].astype(int))).sum() == 2       # it leaves and lands, once
+    assert (down[:, 1] == truth).mean() > 0.96
 
 
 def test_no_foot_pulls_and_no_deviation_is_zero():

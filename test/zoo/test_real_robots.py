@@ -1,29 +1,26 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of real robots go through the estimator and are scored against their sensors."""
+"""Real robots without joint torque: forces and contact against their own sensors."""
 import pytest
 
-from benchmarks.zoo.__main__ import main
-from benchmarks.zoo.real import BAGS, folder, real_scores
-from legged_dynamics.exceptions import BagError
+from benchmarks.motion_only import BAGS, HEAD, folder, main, measured
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.data
-@pytest.mark.parametrize('name', BAGS)
-def test_real_robots(name):
-    if not (folder() / name).is_dir():
+def test_real_robots():
+    if not all((folder() / name).is_dir() for name in BAGS):
         pytest.skip(f'no recordings of real robots in {folder()}')
-    found = {score.method: score for score in real_scores(name)}
-    given = found['true contacts']
-    assert given.agreement == 100.0 and given.unseen == 0 and given.changes >= 2
-    assert given.total == pytest.approx(given.weight, rel=0.05)
-    assert 80.0 < found['detected'].agreement < 100.0
+    rows = {(row[0], row[1], row[2]): dict(zip(HEAD, row)) for row in measured(folder())}
+    walk = rows['icub', 'on line', 'whole walk']
+    assert float(walk['N a foot']) < 40.0 and float(walk['contact']) > 90.0
+    assert 0.6 < float(walk['error / deviation']) < 1.6
+    assert int(walk['made up']) <= 0.1 * int(walk['changes'])
+    given = rows['icub', 'on line, contacts given', 'whole walk']
+    assert float(given['contact']) > float(walk['contact'])
+    assert float(rows['go1', 'on line', 'trot']['contact']) > 90.0
 
 
-def test_absent_recordings_are_skipped(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv('LEGGED_DYNAMICS_DATA', str(tmp_path))
-    with pytest.raises(BagError, match='LEGGED_DYNAMICS_DATA'):
-        real_scores('icub')
-    assert main(['--real']) == 0 and 'skipped' in capsys.readouterr().err
+def test_absent_recordings_are_skipped(tmp_path, capsys):
+    assert main([str(tmp_path)]) == 2 and 'skipped' in capsys.readouterr().err
