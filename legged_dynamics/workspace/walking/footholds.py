@@ -51,6 +51,32 @@ def pendulum_step(velocity: np.ndarray, wanted: np.ndarray, height: float, step_
     return 0.5 * step_time * wanted + gain * (velocity - steady * wanted)
 
 
+def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: float,
+         time: float) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return where a pendulum is after a time, and how fast.
+
+    Parameters
+    ----------
+    place, velocity : (2,) array [m, m/s]
+        Of the body now.
+    pressure : (2,) array [m]
+        Centre of pressure.
+    height : float [m]
+        Of the body over the ground.
+    time : float [s]
+        How far ahead.
+
+    Returns
+    -------
+    tuple of two (2,) arrays [m, m/s]
+
+    """
+    omega = math.sqrt(GRAVITY / height)
+    c, s, off = math.cosh(omega * time), math.sinh(omega * time), place - pressure
+    return pressure + c * off + s / omega * velocity, omega * s * off + c * velocity
+
+
 def fit_plane(points: np.ndarray, spread: float) -> tuple[float, float, float]:
     """
     Return ``a, b, c`` of the plane ``z = a x + b y + c`` nearest to places of feet.
