@@ -550,7 +550,7 @@ class Walker:
         com_arm = R @ self._com
         com = state.position[:2] + com_arm[:2]
         com_speed = (R @ (state.twist[:3] + _cross(w, self._com)))[:2]
-        # The command is the base's velocity; the pendulum and its footholds move the centre of mass.
+        # The command is the base's velocity; footholds and reference are of the centre of mass.
         turn = self._velocity[2]
         speed = speed + turn * np.array([-com_arm[1], com_arm[0]])
         target = self._base(state, com, speed, heading, bearing, dt)
