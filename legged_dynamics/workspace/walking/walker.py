@@ -614,12 +614,11 @@ class Walker:
         gain = min(1.0, dt / 0.15)
         self._slope += gain * (np.array([a, b]) - self._slope)
         R_d = _on_slope(self._slope, heading)
-        if state.rotation[2, 2] > UPSIDE:
-            # A body that leans far gets up again as it lands; it is not lost for that.
+        # A body that leans far gets up again as it lands; it is not lost for that.
+        if (float(np.vdot(state.rotation, R_d)) < 1.0 + 2.0 * math.cos(LEANS)
+                and state.rotation[2, 2] > UPSIDE):
             off = rotation_vector(state.rotation.T @ R_d)
-            far = math.sqrt(float(off @ off))
-            if far > LEANS:
-                R_d = state.rotation @ rotation_from_vector(off * (LEANS / far))
+            R_d = state.rotation @ rotation_from_vector(off * (LEANS / np.linalg.norm(off)))
         arm = R_d @ self._com
         xy = wanted - arm[:2]
         goal = self.height * R_d[2, 2] + a * xy[0] + b * xy[1] + c0
