@@ -32,7 +32,13 @@ from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vec
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.controller import LegPlan, WorkspaceController
 from legged_dynamics.workspace.support import hull_edges
-from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
+from legged_dynamics.workspace.walking.footholds import (
+    fall,
+    fill_target,
+    fit_plane,
+    pendulum_step,
+    stand_on_slope,
+)
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
@@ -288,7 +294,7 @@ class Walker:
         self._width = float(np.ptp(self._hips, axis=0).max()) or 0.2
         self._plane = fit_plane(self._places, self._width)
         self._slope = np.array(self._plane[:2])
-        self._sway, self._z = self._reference.copy(), float(state.position[2])
+        self._sway, self._level = self._reference.copy(), np.array([0.0, 0.0, state.position[2]])
         self._held = 0.0
         if self._narrowing is None:
             self._narrowing = self._easiest(position, np.array([pose.p for pose in links]))
@@ -467,7 +473,7 @@ class Walker:
         R = state.rotation
         self._yaw = math.atan2(R[1, 0], R[0, 0])
         self._reference = state.position[:2] + (R @ self._com)[:2]
-        self._sway, self._z = self._reference.copy(), float(state.position[2])
+        self._sway, self._level = self._reference.copy(), np.array([0.0, 0.0, state.position[2]])
 
     def _pushed(self, state: BodyState, dt: float) -> bool:
         """Return whether the capture point soon leaves the support of a standing robot."""
@@ -609,25 +615,19 @@ class Walker:
                 self._sway, self._reference = self._sway - off, self._reference - off
             wanted = self._sway
         self._drive, self._goal_com = drive, wanted
-        a, b, c0 = self._plane
         # Filter the plane: it jumps when a foot lands.
-        gain = min(1.0, dt / 0.15)
-        self._slope += gain * (np.array([a, b]) - self._slope)
-        R_d = _on_slope(self._slope, heading)
+        gain, R, turning = min(1.0, dt / 0.15), state.rotation, float(self._velocity[2])
+        self._slope[0] += gain * (self._plane[0] - self._slope[0])
+        self._slope[1] += gain * (self._plane[1] - self._slope[1])
+        R_d, packed = np.empty((3, 3)), np.zeros(24)
+        stand_on_slope(self._slope, float(heading[0, 0]), float(heading[1, 0]), R_d)
         # A body that leans far gets up again as it lands; it is not lost for that.
-        if (float(np.vdot(state.rotation, R_d)) < 1.0 + 2.0 * math.cos(LEANS)
-                and state.rotation[2, 2] > UPSIDE):
-            off = rotation_vector(state.rotation.T @ R_d)
-            R_d = state.rotation @ rotation_from_vector(off * (LEANS / np.linalg.norm(off)))
-        arm = R_d @ self._com
-        xy = wanted - arm[:2]
-        goal = self.height * R_d[2, 2] + a * xy[0] + b * xy[1] + c0
-        self._z += gain * (goal - self._z)
-        v_world = np.array([drive[0], drive[1], a * drive[0] + b * drive[1]])
-        turning = np.array([0.0, 0.0, self._velocity[2]])
-        twist = np.concatenate([R_d.T @ (v_world - _cross(turning, arm)), R_d.T @ turning])
-        pulled = R_d.T @ np.array([pull[0], pull[1], 0.0])
-        packed = np.concatenate([R_d.ravel(), xy, [self._z], twist, pulled, np.zeros(3)])
+        if (R[2, 2] > UPSIDE
+                and float(np.vdot(R, R_d)) < 1.0 + 2.0 * math.cos(LEANS)):
+            off = rotation_vector(R.T @ R_d)
+            R_d = R @ rotation_from_vector(off * (LEANS / np.linalg.norm(off)))
+        self._level[:2] = self.height, gain
+        fill_target(wanted, drive, pull, turning, R_d, self._com, self._plane, self._level, packed)
         return BodyTarget(packed)
 
     def _preview(self, state: BodyState, speed: np.ndarray, omega: float
@@ -722,17 +722,6 @@ def _heading(R: np.ndarray) -> np.ndarray:
     yaw = math.atan2(R[1, 0], R[0, 0])
     c, s = math.cos(yaw), math.sin(yaw)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-
-def _on_slope(slope: np.ndarray, heading: np.ndarray) -> np.ndarray:
-    """Return the orientation whose z is normal to a slope and whose x has a heading."""
-    n = 1.0 / math.sqrt(1.0 + float(slope @ slope))
-    z = [-slope[0] * n, -slope[1] * n, n]
-    x = [heading[0, 0], heading[1, 0], slope[0] * heading[0, 0] + slope[1] * heading[1, 0]]
-    size = math.hypot(*x)
-    x = [part / size for part in x]
-    y = [z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]]
-    return np.array([x, y, z]).T
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
