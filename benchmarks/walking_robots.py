@@ -93,8 +93,8 @@ class Laboratory:
                 load.inertia, load.explicitinertial = 3 * [1e-4 * load.mass], True
 
         self.model = build_world(
-            zoo.urdf, base_link=self.base, imu_link=config.imu_link or self.base, joints=self.joints,
-            feet=self.feet, timestep=STEP, foot_friction=floor_friction,
+            zoo.urdf, base_link=self.base, imu_link=config.imu_link or self.base,
+            joints=self.joints, feet=self.feet, timestep=STEP, foot_friction=floor_friction,
             contact_time=contact_time, scenery=world, **physics)
         if lighter:
             self.model.body_mass[:] /= 1.0 - lighter

@@ -263,7 +263,7 @@ class GroundReactionEstimator:
         """Return what finds contacts off the feet; None where it lacks the base or torques."""
         if not self.model.floating or self.settings.fusion != 'fused':
             return None
-        sizes = {name: 3 for name in ('gyro', 'acceleration')}
+        sizes = dict.fromkeys(('gyro', 'acceleration'), 3)
         return OffFeet(self.model, self.config, self.settings.rate, {
             name: slice(int(self._index[name]),
                         int(self._index[name]) + sizes.get(name, self.model.n_joints))

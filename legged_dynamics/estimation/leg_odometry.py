@@ -81,6 +81,11 @@ class OdometryFault(IntFlag):
     SLIP = 32               # a foot was found far from its place and got a new one
 
 
+# Distance of a foot from its place while it holds, and while it slips [m], one deviation; of how
+# many standing feet one slips.
+HELD, SLID, SELDOM = 3e-3, 15e-3, 50.0
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class BodyState:
     """
@@ -112,6 +117,8 @@ class BodyState:
     slips : int
         How often a foot was found far from its place.
     faults : OdometryFault
+    velocity_deviation : float [m/s]
+        One standard deviation of each component of the velocity.
 
     """
 
@@ -126,6 +133,20 @@ class BodyState:
     steps: int
     slips: int
     faults: OdometryFault
+    velocity_deviation: float = 0.0
+
+    @property
+    def slip_probability(self) -> np.ndarray:
+        """
+        Probability that each standing foot slips, (nf,); zero of other feet.
+
+        By Bayes' rule from its distance from its place: a foot that holds is seen `HELD` off, one
+        that slips `SLID`, as Rayleigh distributions of one deviation; one in `SELDOM` slips.
+        """
+        square = 0.5 * self.foot_offset ** 2
+        holds = (SELDOM - 1.0) / HELD ** 2 * np.exp(-square / HELD ** 2)
+        slips = 1.0 / SLID ** 2 * np.exp(-square / SLID ** 2)
+        return np.where(self.contact, slips / (holds + slips), 0.0)
 
     @property
     def up(self) -> np.ndarray:
@@ -236,7 +257,7 @@ class LegOdometry:
             out[codes.R_WB:codes.R_WB + 9].reshape(3, 3), out[codes.TWIST:codes.TWIST + 6],
             standing, feet[:, places.NOW:places.NOW + 3], feet[:, places.OFFSET],
             math.sqrt(out[codes.DRIFT]), int(out[codes.STEPS]), int(out[codes.SLIPS]),
-            OdometryFault(int(out[codes.FAULTS])))
+            OdometryFault(int(out[codes.FAULTS])), math.sqrt(out[codes.VARIANCE]))
 
     def _step(self, stamp: int) -> tuple[float, int]:
         """Return the time since the last sample [s], and its fault bits."""

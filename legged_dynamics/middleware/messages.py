@@ -93,6 +93,9 @@ DEFINITIONS = {
     'geometry_msgs/msg/TwistWithCovariance': """
         Twist twist
         float64[36] covariance""",
+    'geometry_msgs/msg/TwistWithCovarianceStamped': """
+        std_msgs/Header header
+        TwistWithCovariance twist""",
     'geometry_msgs/msg/Transform': """
         Vector3 translation
         Quaternion rotation""",

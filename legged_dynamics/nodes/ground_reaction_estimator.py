@@ -23,6 +23,8 @@ from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import FootFrame
 from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.nodes.body.base_state import SETTINGS as BASE_SETTINGS
+from legged_dynamics.nodes.body.base_state import BaseStateOutput
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
@@ -109,7 +111,7 @@ class MarkerSettings(CheckedSettings):
 
 # A foot's contact is in doubt while the mean of 4 p (1 - p) over this time [s] is above a level.
 DOUBT_TIME, DOUBTFUL = 0.5, 0.2
-NODE_SETTINGS = (*INPUT_SETTINGS, *MarkerSettings.table())
+NODE_SETTINGS = (*INPUT_SETTINGS, *MarkerSettings.table(), *BASE_SETTINGS)
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
     Fault.GAP: 'a gap in the joint states; the estimator was reset',
@@ -132,7 +134,8 @@ class GroundReactionNode(Component):
     ``~/<foot>/wrench`` (ground on robot, in the foot's frame), ``~/<foot>/contact``,
     ``~/<foot>/wrench_stddev``, ``~/<foot>/contact_probability``, ``~/net_wrench``,
     ``~/center_of_pressure``, ``~/external_torque``, ``~/markers``, and all of it in one message
-    on ``~/reactions``. No published value is NaN: unknown values are
+    on ``~/reactions``; by leg odometry ``~/odom``, ``~/base_velocity`` and
+    ``~/<foot>/slip_probability``. No published value is NaN: unknown values are
     left out, and ``/diagnostics`` gives the reason.
     """
 
@@ -171,6 +174,7 @@ class GroundReactionNode(Component):
         """Start estimating, with an empty memory."""
         if self._estimator is not None:
             self._estimator.reset()
+            self._base_state.reset()
         self.input.start()
 
     def deactivate(self) -> None:
@@ -205,8 +209,11 @@ class GroundReactionNode(Component):
         estimator = GroundReactionEstimator(model, self.common.config, self._settings)
         if self._estimator is None:
             self._publishers(estimator)
+            self._base_state = BaseStateOutput(self.common, model)
         elif estimator.feet != self._estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
+        else:
+            self._base_state.build(model)
         self.common.rehearse(model, estimator.update)
         estimator.reset()
         self._estimator = estimator
@@ -275,6 +282,8 @@ class GroundReactionNode(Component):
         if reaction.mode != Mode.UNAVAILABLE:
             self._estimates.saw(self.common.now())
             self._publish(reaction)
+        if failed := self._base_state.take(measurement, reaction):
+            self._estimates.refused(self.common.now(), failed)
 
     def _contacts_in_doubt(self, reaction: GroundReaction) -> list[str]:
         """Return the feet whose contact has been uncertain for most of the last moments."""

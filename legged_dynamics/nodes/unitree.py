@@ -4,8 +4,8 @@
 Node unitree: a Unitree robot's LowState in, ground reactions out, and efforts to LowCmd if asked.
 
 It is the ground reaction estimator with another input: joint states and IMU reading come from one
-message and have one stamp, the robot's tick. What it publishes is what that node publishes, and
-``~/odom``; joint states, IMU and description are published too while somebody listens, for the
+message and have one stamp, the robot's tick. What it publishes is what that node publishes;
+joint states, IMU and description are published too while somebody listens, for the
 recorder, the viewer and other nodes. Nothing is sent to a motor unless ``unitree.command`` is
 true. Then efforts on ``effort_controller/commands`` go to ``lowcmd`` through an EffortWatchdog.
 """
@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.estimation import GroundReaction, LegOdometry, Mode
-from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
-from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
+from legged_dynamics.estimation import GroundReaction, Mode
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
@@ -34,7 +33,6 @@ from legged_dynamics.nodes.robot_input import IMU, JOINTS, RobotInput
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
 from legged_dynamics.schema import CheckedSettings, setting
-from legged_dynamics.spatial.rotations import quaternion_from_rotation
 from legged_dynamics.unitree.low_cmd import LowCmdWriter
 from legged_dynamics.unitree.low_state import LowStateReader, write_foot_forces
 from legged_dynamics.unitree.robots import robot_named
@@ -57,7 +55,6 @@ class UnitreeSettings(CheckedSettings):
         choices=('off', 'estimate', 'both'))
     print_period: float = setting(
         'unitree.print_period', 0.0, 's', 'How often forces are printed; 0: never.', 0.0, 60.0)
-    odom_frame: str = setting('odom_frame', 'odom', '', 'Parent frame of ~/odom.')
     command: bool = setting(
         'unitree.command', False, '', 'Whether efforts are sent to the motors.')
     kd: float = setting(
@@ -69,8 +66,7 @@ class UnitreeSettings(CheckedSettings):
         0.0, 20.0)
 
 
-NODE_SETTINGS = (*ESTIMATOR_NODE, *ODOMETRY_SETTINGS, *WATCHDOG_SETTINGS, *SHARED,
-                 *UnitreeSettings.table())
+NODE_SETTINGS = (*ESTIMATOR_NODE, *WATCHDOG_SETTINGS, *SHARED, *UnitreeSettings.table())
 
 
 class LowStateInput(RobotInput):
@@ -135,7 +131,7 @@ class UnitreeNode(GroundReactionNode):
     """
     Estimates ground reactions from ``lowstate``, and sends efforts to ``lowcmd`` if asked.
 
-    Publishes what GroundReactionNode does, ``~/odom``, ``joint_states``, ``imu/data`` and
+    Publishes what GroundReactionNode does, ``joint_states``, ``imu/data`` and
     ``robot_description``; ``~/lowstate`` with forces in it where ``unitree.foot_force`` says so.
     """
 
@@ -145,7 +141,6 @@ class UnitreeNode(GroundReactionNode):
     def configure(self) -> None:
         """Read parameters, join the topics, and build the estimator once the URDF is known."""
         self._robot = robot_named(self.parameters['unitree.robot'])
-        self._odometry: LegOdometry | None = None
         self._watchdog: EffortWatchdog | None = None
         self._writer: LowCmdWriter | None = None
         self._message: Any = None
@@ -183,7 +178,7 @@ class UnitreeNode(GroundReactionNode):
     def cleanup(self) -> None:
         """Leave all topics."""
         self._send_damping()
-        self._writer = self._watchdog = self._odometry = None
+        self._writer = self._watchdog = None
         super().cleanup()
 
     def on_fault(self, error: Exception) -> None:
@@ -208,15 +203,12 @@ class UnitreeNode(GroundReactionNode):
     def _build(self, model: RobotModel) -> None:
         values = self.parameters
         first = self._estimator is None
-        odometry = self._odometry_of(model)
         if values['unitree.command'] and first:
             self._prepare_commands(model)
         super()._build(model)
-        self._odometry = odometry
         if not first:
             return
         endpoints, qos = self.common.endpoints, self.dialect.qos
-        self._odom = endpoints.publisher('nav_msgs/msg/Odometry', '~/odom', qos.reliable(100))
         self._with_forces = None if values['unitree.foot_force'] == 'off' else endpoints.publisher(
             f'{self._robot.family}/msg/LowState', f'~/{LOW_STATE}', qos.reliable(100))
         if values['robot_description']:
@@ -224,17 +216,6 @@ class UnitreeNode(GroundReactionNode):
                                                     qos.latched)
             self._description.publish(convert.string(self.dialect,
                                                      urdf_text(values['robot_description'])))
-
-    def _odometry_of(self, model: RobotModel) -> LegOdometry | None:
-        try:
-            odometry = LegOdometry(model, self.common.config,
-                                   self.common.values(ODOMETRY_SETTINGS))
-        except ConfigurationError as error:
-            self.node.get_logger().warning(f'no odometry: {error}')
-            return None
-        self.common.rehearse(model, odometry.update)
-        odometry.reset()
-        return odometry
 
     def _prepare_commands(self, model: RobotModel) -> None:
         values, config, endpoints = self.parameters, self.common.config, self.common.endpoints
@@ -269,30 +250,9 @@ class UnitreeNode(GroundReactionNode):
         reaction = self._reaction
         if reaction is None:
             return
-        self._move(measurement, reaction)
         if reaction.mode != Mode.UNAVAILABLE:
             self._publish_low_state(reaction)
             self._print(reaction)
-
-    def _move(self, measurement: Measurement, reaction: GroundReaction) -> None:
-        """Follow the base, and publish where it is."""
-        if self._odometry is None:
-            return
-        try:
-            state = self._odometry.update(measurement, reaction.latest_contact)
-        except LeggedDynamicsError as error:
-            self._estimates.refused(self.common.now(), f'odometry: {error}')
-            return
-        if not self._odom.get_subscription_count():
-            return
-        message = convert.odometry(
-            self.dialect, state.stamp_ns, self.parameters['odom_frame'],
-            self._odometry.model.base_link, state.position,
-            quaternion_from_rotation(state.rotation), state.twist[:3], state.twist[3:])
-        covariance = np.zeros(36)
-        covariance[[0, 7, 14]] = state.position_deviation ** 2
-        message.pose.covariance = covariance
-        self._odom.publish(message)
 
     def _normal_forces(self, reaction: GroundReaction) -> dict[str, float]:
         in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])

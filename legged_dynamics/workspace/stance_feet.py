@@ -20,7 +20,7 @@ from legged_dynamics.workspace.stance_arrays import GROUP, articulated_scratch, 
 
 # Missing newtons at the base that count as much as one missing newton metre [1/m]: a body that is
 # pushed away should stay upright.
-UPRIGHT = 6.0
+UPRIGHT = 10.0
 # Largest normal force of a foot without a limit, in weights of the robot.
 MOST = 100.0
 

@@ -249,6 +249,20 @@ def test_a_foot_that_slips_is_found_and_gets_a_new_place():
     assert np.linalg.norm(state.position) == pytest.approx(0.5, abs=0.05)
 
 
+def test_a_foot_off_its_place_is_thought_to_slip_before_it_gets_a_new_one():
+    odometry, q = LegOdometry(*quadruped()), np.array(NOMINAL)
+    for k in range(20):
+        state = odometry.update(still(k * PERIOD, q))
+    assert (state.slip_probability < 0.02).all()
+    away = q.copy()
+    away[1] += 0.03     # about 15 mm at the foot, less than slip_distance
+    state = odometry.update(still(20 * PERIOD, away))
+    assert 5e-3 < state.foot_offset[0] < 0.02 and state.slips == 0
+    assert state.slip_probability[0] > 0.5 > state.slip_probability[3]
+    state = odometry.update(still(21 * PERIOD, q), [False, True, True, True])
+    assert state.slip_probability[0] == 0.0
+
+
 def test_in_the_air_gyro_and_accelerometer_carry_on():
     model, config = quadruped(**QUIET)
     q, odometry, nobody = np.array(NOMINAL), LegOdometry(model, config), [False] * 4

@@ -67,6 +67,26 @@ def test_what_is_lazy_is_published_while_somebody_listens(robot):
     assert 0.5 < probability[-1].data <= 1.0
 
 
+def test_the_base_is_followed_from_the_first_listener_on(robot):
+    robot.run(100)
+    odometry = robot.watch('nav_msgs/msg/Odometry', f'{NODE}/odom')
+    velocity = robot.watch('geometry_msgs/msg/TwistWithCovarianceStamped', f'{NODE}/base_velocity')
+    slip = robot.watch('std_msgs/msg/Float64', f'{NODE}/LF_FOOT/slip_probability')
+    robot.run(200)
+    assert len(odometry) == len(velocity) == len(slip) == 200
+    place, speed = odometry[-1].pose, velocity[-1].twist
+    # A standing robot: its height over the feet, no speed beyond what is said of it, no slip.
+    assert math.hypot(place.pose.position.x, place.pose.position.y) < 0.01
+    assert 0.3 < place.pose.position.z < 0.7
+    assert odometry[-1].header.frame_id == 'odom'
+    assert velocity[-1].header.frame_id == odometry[-1].child_frame_id == 'base'
+    deviation = math.sqrt(speed.covariance[0])
+    assert 0.0 < deviation < 0.02
+    speeds = np.array([[one.twist.twist.linear.x, one.twist.twist.linear.y] for one in velocity])
+    assert np.sqrt((speeds[50:] ** 2).mean()) < 3.0 * deviation
+    assert slip[-1].data < 0.02
+
+
 def test_markers_draw_an_arrow_for_each_loaded_foot(robot):
     markers = robot.watch('visualization_msgs/msg/MarkerArray', f'{NODE}/markers')
     robot.run(100)

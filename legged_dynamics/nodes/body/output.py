@@ -17,6 +17,7 @@ from legged_dynamics.estimation import GroundReaction, Mode
 from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
+from legged_dynamics.nodes.body.base_state import odometry_of
 from legged_dynamics.nodes.body.targets import BodyTargets
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import CheckedSettings, setting
@@ -196,17 +197,12 @@ class BodyOutput:
         listened = self._odometry.get_subscription_count()
         if not listened and self._tf is None:
             return
-        orientation = quaternion_from_rotation(state.rotation)
         if listened:
-            message = convert.odometry(dialect, ns, self._frame, self._base, state.position,
-                                       orientation, state.twist[:3], state.twist[3:])
-            covariance = np.zeros(36)
-            covariance[[0, 7, 14]] = state.position_deviation ** 2
-            message.pose.covariance = covariance
-            self._odometry.publish(message)
+            self._odometry.publish(odometry_of(dialect, state, self._frame, self._base))
         if self._tf is not None:
             self._tf.publish(convert.transforms(dialect, ns, self._frame, self._base,
-                                                state.position, orientation))
+                                                state.position,
+                                                quaternion_from_rotation(state.rotation)))
 
 
 # -------------------------------------------------------------------------------------------------

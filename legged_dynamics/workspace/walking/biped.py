@@ -143,7 +143,7 @@ class BipedWalker(Walker):
         if self.state is Walking.STAND:
             if moving:
                 self._set_out(state, Walking.STEP)
-            elif self._pushed(state):
+            elif self._pushed(state, dt):
                 self._set_out(state, Walking.RECOVER)
         elif moving:
             self.state = Walking.STEP
@@ -179,10 +179,10 @@ class BipedWalker(Walker):
         poses = [link_pose(self.model, bodies, foot.link) for foot in self._feet]
         places = np.array([level @ (pose.p + pose.R @ foot.center)
                            for pose, foot in zip(poses, self._feet)])
-        self._hips = (places - places.mean(axis=0))[:, :2]
+        self._places = (places - places.mean(axis=0))[:, :2]
         self._turns = [_yawed(math.atan2(R[1, 0], R[0, 0]))
                        for R in (level @ pose.R for pose in poses)]
-        self._width = float(np.hypot(*(self._hips[0] - self._hips[1])))
+        self._width = float(np.hypot(*(self._places[0] - self._places[1])))
 
     def _set_out(self, state: BodyState, why: Walking) -> None:
         """Leave the stand: shift the weight for a first step, or hold what a push moves."""
@@ -195,7 +195,7 @@ class BipedWalker(Walker):
         self._support, self._ending, self._going = 1, why is Walking.RECOVER, False
         self._duration = self._left = (LAST if self._ending else FIRST) / omega
 
-    def _pushed(self, state: BodyState) -> bool:
+    def _pushed(self, state: BodyState, dt: float) -> bool:
         """Return whether a standing robot is moved by more than its target."""
         place, speed = self._middle(state), np.zeros(2)
         R, turn = state.rotation, np.eye(3)
@@ -221,9 +221,10 @@ class BipedWalker(Walker):
         return bool(place[0] > high[0] or place[0] < low[0]
                     or place[1] > high[1] + BESIDE or place[1] < low[1] - BESIDE)
 
-    def _choose(self, gait: str) -> None:
-        """Read the timing of a gait."""
-        super()._choose(gait)
+    def _choose(self, gait: str, haste: float = 1.0) -> None:
+        """Read the timing of a gait; the feet stay as far apart as in the standing pose."""
+        super()._choose(gait, haste)
+        self._hips = self._places
         self._both = (self._duty - 0.5) * self._cycle
 
     def _look(self, state: BodyState, q: np.ndarray, v: np.ndarray, dt: float) -> None:

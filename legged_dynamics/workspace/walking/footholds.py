@@ -18,6 +18,8 @@ import math
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.spatial.algebra import cross, load3, load9, rotate, rotate_back, store3
+from legged_dynamics.spatial.jit import lean_kernel
 
 
 def pendulum_step(velocity: np.ndarray, wanted: np.ndarray, height: float, step_time: float,
@@ -51,7 +53,34 @@ def pendulum_step(velocity: np.ndarray, wanted: np.ndarray, height: float, step_
     return 0.5 * step_time * wanted + gain * (velocity - steady * wanted)
 
 
-def fit_plane(points: np.ndarray, spread: float) -> tuple[float, float, float]:
+def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: float,
+         time: float) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return where a pendulum is after a time, and how fast.
+
+    Parameters
+    ----------
+    place, velocity : (2,) array [m, m/s]
+        Of the body now.
+    pressure : (2,) array [m]
+        Centre of pressure.
+    height : float [m]
+        Of the body over the ground.
+    time : float [s]
+        How far ahead.
+
+    Returns
+    -------
+    tuple of two (2,) arrays [m, m/s]
+
+    """
+    omega = math.sqrt(GRAVITY / height)
+    c, s, off = math.cosh(omega * time), math.sinh(omega * time), place - pressure
+    return pressure + c * off + s / omega * velocity, omega * s * off + c * velocity
+
+
+@lean_kernel
+def fit_plane(points, spread):
     """
     Return ``a, b, c`` of the plane ``z = a x + b y + c`` nearest to places of feet.
 
@@ -67,11 +96,80 @@ def fit_plane(points: np.ndarray, spread: float) -> tuple[float, float, float]:
     tuple of 3 floats
 
     """
-    middle = points.mean(axis=0)
-    x, y, z = (points - middle).T
-    damping = 0.05 * len(points) * spread * spread
-    xx, yy, xy = float(x @ x) + damping, float(y @ y) + damping, float(x @ y)
-    xz, yz = float(x @ z), float(y @ z)
+    n = points.shape[0]
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(n):
+        x, y, z = x + points[i, 0] / n, y + points[i, 1] / n, z + points[i, 2] / n
+    xx = yy = 0.05 * n * spread * spread
+    xy, xz, yz = 0.0, 0.0, 0.0
+    for i in range(n):
+        dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
+        xx, yy, xy, xz, yz = (xx + dx * dx, yy + dy * dy, xy + dx * dy, xz + dx * dz,
+                              yz + dy * dz)
     det = xx * yy - xy * xy
     a, b = (yy * xz - xy * yz) / det, (xx * yz - xy * xz) / det
-    return a, b, float(middle[2] - a * middle[0] - b * middle[1])
+    return a, b, z - a * x - b * y
+
+
+@lean_kernel
+def stand_on_slope(slope, c, s, R):
+    """
+    Fill the orientation whose z is normal to a slope and whose x has a heading.
+
+    Parameters
+    ----------
+    slope : (2,) array
+        Of the ground, along x and y of the world.
+    c, s : float
+        Cosine and sine of the heading.
+    R : (3, 3) array
+        Filled, to world axes.
+
+    """
+    n = 1.0 / math.sqrt(1.0 + slope[0] * slope[0] + slope[1] * slope[1])
+    z = (-slope[0] * n, -slope[1] * n, n)
+    rise = slope[0] * c + slope[1] * s
+    size = 1.0 / math.sqrt(1.0 + rise * rise)
+    x = (c * size, s * size, rise * size)
+    y = cross(z, x)
+    for i in range(3):
+        R[i, 0], R[i, 1], R[i, 2] = x[i], y[i], z[i]
+
+
+@lean_kernel
+def fill_target(place, drive, pull, turning, R, com, plane, goal, packed):
+    """
+    Fill pose, twist and acceleration of a base whose centre of mass is to be led over a plane.
+
+    Parameters
+    ----------
+    place, drive, pull : (2,) array [m, m/s, m/s^2]
+        Of the centre of mass, across the ground.
+    turning : float [rad/s]
+        About the vertical.
+    R : (3, 3) array
+        Orientation of the base.
+    com : (3,) array [m]
+        Centre of mass in base axes.
+    plane : tuple of 3 floats
+        ``a, b, c`` of the ground.
+    goal : (3,) array [m, -, m]
+        Height of the base over the ground, part of the way that its height goes now, and its
+        height in the world, which is updated.
+    packed : (24,) array
+        Of a `BodyTarget`; filled.
+
+    """
+    a, b, c = plane
+    arm = rotate(load9(R.reshape(9), 0), load3(com, 0))
+    x, y = place[0] - arm[0], place[1] - arm[1]
+    goal[2] += goal[1] * (goal[0] * R[2, 2] + a * x + b * y + c - goal[2])
+    whole = load9(R.reshape(9), 0)
+    v = rotate_back(whole, (drive[0] + turning * arm[1], drive[1] - turning * arm[0],
+                            a * drive[0] + b * drive[1]))
+    for i in range(9):
+        packed[i] = whole[i]
+    packed[9], packed[10], packed[11] = x, y, goal[2]
+    store3(packed, 12, v)
+    store3(packed, 15, rotate_back(whole, (0.0, 0.0, turning)))
+    store3(packed, 18, rotate_back(whole, (pull[0], pull[1], 0.0)))

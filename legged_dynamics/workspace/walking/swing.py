@@ -90,9 +90,9 @@ class SwingPath:
     """
 
     def __init__(self, start: np.ndarray, clearance: float):
-        self._start, self._clearance = np.array(start), clearance
-        self._across = [[float(x), 0.0, 0.0] for x in start[:2]]
-        self._z = float(start[2])
+        self._across = np.zeros((2, 3))
+        self._across[:, 0] = start[:2]
+        self._ends = np.array([start[2], clearance], float)
 
     def advance(self, goal: np.ndarray, part: float, left: float, duration: float,
                 dt: float) -> FootMotion:
@@ -115,27 +115,47 @@ class SwingPath:
         FootMotion
 
         """
-        T = left if left > LEAST_TIME else 0.0
-        for axis, state in enumerate(self._across):
-            x, v, a = state
-            if T:
-                gap = float(goal[axis]) - x
-                jerk = 60.0 * gap / T ** 3 - 36.0 * v / T ** 2 - 9.0 * a / T
-                state[0] = x + dt * (v + 0.5 * dt * a)
-                state[1] = v + dt * (a + 0.5 * dt * jerk)
-                state[2] = a + dt * jerk
-            else:
-                state[0], state[1], state[2] = x, 0.0, 0.0
-        s = min(max(part, 0.0), 1.0)
-        r, way, rate = 1.0 - s, float(goal[2]) - self._z, 1.0 / duration
-        c = 64.0 * self._clearance
-        z = self._z + way * s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s) + c * (s * r) ** 3
-        dz = way * 30.0 * (s * r) ** 2 + 3.0 * c * (s * r) ** 2 * (1.0 - 2.0 * s)
-        ddz = (60.0 * way * s * r * (1.0 - 2.0 * s)
-               + 6.0 * c * s * r * ((1.0 - 2.0 * s) ** 2 - s * r))
-        (x, vx, ax), (y, vy, ay) = self._across
-        return FootMotion(np.array([x, y, z]), np.array([vx, vy, dz * rate]),
-                          np.array([ax, ay, ddz * rate * rate]))
+        out = np.empty(9)
+        advance_path(self._across, self._ends, goal, (part, left, duration, dt), out)
+        return FootMotion(out[:3], out[3:6], out[6:])
+
+
+@lean_kernel
+def advance_path(across, ends, goal, times, out):
+    """
+    Advance the reference of a swinging foot by one step.
+
+    Parameters
+    ----------
+    across : (2, 3) array [m, m/s, m/s^2]
+        Its motion along x and y of the world; updated.
+    ends : (2,) array [m]
+        Height at which it started, and clearance.
+    goal : (3,) array [m]
+        Foothold.
+    times : tuple of 4 floats [-, s, s, s]
+        Part of the swing that has passed, time left, duration, time step.
+    out : (9,) array
+        Filled with position, velocity and acceleration.
+
+    """
+    part, left, duration, dt = times
+    for axis in range(2):
+        x, v, a = across[axis, 0], across[axis, 1], across[axis, 2]
+        if left > LEAST_TIME:
+            jerk = (60.0 * (goal[axis] - x) / left - 36.0 * v - 9.0 * a * left) / (left * left)
+            x, v, a = x + dt * (v + 0.5 * dt * a), v + dt * (a + 0.5 * dt * jerk), a + dt * jerk
+        else:
+            v, a = 0.0, 0.0
+        across[axis, 0], across[axis, 1], across[axis, 2] = x, v, a
+        out[axis], out[3 + axis], out[6 + axis] = x, v, a
+    s = min(max(part, 0.0), 1.0)
+    r, way, rate, c = 1.0 - s, goal[2] - ends[0], 1.0 / duration, 64.0 * ends[1]
+    x = s * r
+    out[2] = ends[0] + way * s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s) + c * x ** 3
+    out[5] = rate * x * x * (30.0 * way + 3.0 * c * (1.0 - 2.0 * s))
+    out[8] = rate * rate * (60.0 * way * x * (1.0 - 2.0 * s)
+                            + 6.0 * c * x * ((1.0 - 2.0 * s) ** 2 - x))
 
 
 class SwingLegs:

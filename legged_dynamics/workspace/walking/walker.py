@@ -28,10 +28,17 @@ from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import body_poses, center_of_mass, link_pose
+from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vector
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.controller import LegPlan, WorkspaceController
 from legged_dynamics.workspace.support import hull_edges
-from legged_dynamics.workspace.walking.footholds import fit_plane, pendulum_step
+from legged_dynamics.workspace.walking.footholds import (
+    fall,
+    fill_target,
+    fit_plane,
+    pendulum_step,
+    stand_on_slope,
+)
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
@@ -57,6 +64,12 @@ SLOW = 0.04
 # A standing robot steps when its capture point is nearer to the edge of its support than this part
 # of its height, and it moves as fast as this [m/s].
 KEPT, FAST = 0.05, 0.12
+# Largest angle from the body to its target while it steps [rad], and the cosine of the tilt beyond
+# which the target stays level, so that a fallen body is lost.
+LEANS, UPSIDE = 0.4, 0.7
+# How far ahead that is looked for, in time constants of the pendulum, the time over which its
+# acceleration is smoothed [s], and the part of a cycle of the trot that such steps take.
+FORESIGHT, SMOOTHED, RUSH = 0.8, 0.02, 0.8
 # A foot that is to bear and is not felt is in the air when it moves as far from its place [m]; it
 # is then lowered with this part of the weight.
 ADRIFT, LOWERED = 0.01, 0.04
@@ -165,7 +178,7 @@ class Walker:
         if not isinstance(settings, WalkSettings):
             settings = WalkSettings.from_parameters(settings)
         self.settings = settings
-        self._gait_name = ''
+        self._gait_name, self._haste = '', 1.0
         self.usual = 'steps' if len(self._feet) == 2 else 'trot'
 
     def check(self, gait: str) -> None:
@@ -199,6 +212,7 @@ class Walker:
         self._velocity = np.zeros(3)
         self._begun = False
         self._gait_name = ''
+        self._speed, self._gain = np.zeros(2), np.zeros(2)
 
     def command(self, ahead: float, left: float, turning: float) -> None:
         """
@@ -285,7 +299,7 @@ class Walker:
         self._width = float(np.ptp(self._hips, axis=0).max()) or 0.2
         self._plane = fit_plane(self._places, self._width)
         self._slope = np.array(self._plane[:2])
-        self._sway, self._z = self._reference.copy(), float(state.position[2])
+        self._sway, self._level = self._reference.copy(), np.array([0.0, 0.0, state.position[2]])
         self._held = 0.0
         if self._narrowing is None:
             self._narrowing = self._easiest(position, np.array([pose.p for pose in links]))
@@ -317,9 +331,9 @@ class Walker:
                     best, found = cost, np.array([short, narrow])
         return found
 
-    def _choose(self, gait: str) -> None:
-        """Read the timing of a gait."""
-        if gait == self._gait_name:
+    def _choose(self, gait: str, haste: float = 1.0) -> None:
+        """Read the timing of a gait; with haste, in a part of its cycle."""
+        if gait == self._gait_name and haste == self._haste:
             return
         row, s = GAITS[gait], self.settings
         self._offsets = offsets_of(gait, self._stance)
@@ -327,8 +341,8 @@ class Walker:
         eased = self._narrowing if row.order == 'diagonal' else 0.0
         self._hips = self._stance * (1.0 - eased)
         self._duty = s.duty or row.duty
-        self._cycle = s.cycle or row.cycle * math.sqrt(self._com_height / GRAVITY)
-        self._gait_name, self._order = gait, row.order
+        self._cycle = haste * (s.cycle or row.cycle * math.sqrt(self._com_height / GRAVITY))
+        self._gait_name, self._haste = gait, haste
         sides = len(self._feet) == 2 or row.order == 'side'
         self._sways = 1.0 if sides else SWAY if row.order == 'wave' else 0.0
         groups = len(np.unique(np.round(self._offsets, 6)))
@@ -375,10 +389,11 @@ class Walker:
         self._newest = stamp
         gait = self.settings.gait if self.walk else 'stand'
         moving = gait != 'stand'
-        self._choose(gait if moving else self._gait_name or self.usual)
-        if self.state is Walking.STAND and not moving and self._pushed(state):
+        if moving or not self._gait_name:
+            self._choose(gait if moving else self.usual)
+        if self.state is Walking.STAND and not moving and self._pushed(state, dt):
             moving, self._calm = True, 0.0
-            self._choose(self.usual)
+            self._choose(self.usual, RUSH)
         if self.state is Walking.RECOVER and not moving:
             moving = not self._recovered(state, dt)
             if not moving:
@@ -463,16 +478,21 @@ class Walker:
         R = state.rotation
         self._yaw = math.atan2(R[1, 0], R[0, 0])
         self._reference = state.position[:2] + (R @ self._com)[:2]
-        self._sway, self._z = self._reference.copy(), float(state.position[2])
+        self._sway, self._level = self._reference.copy(), np.array([0.0, 0.0, state.position[2]])
 
-    def _pushed(self, state: BodyState) -> bool:
-        """Return whether the capture point leaves the support of a standing robot."""
+    def _pushed(self, state: BodyState, dt: float) -> bool:
+        """Return whether the capture point soon leaves the support of a standing robot."""
         if not self.settings.recovery or (len(self._feet) < 3 and not self._flat):
             return False
         R, omega = state.rotation, math.sqrt(GRAVITY / self._com_height)
         point = state.position + R @ self._com
         speed = R @ (state.twist[:3] + _cross(state.twist[3:], self._com))
-        capture = point[:2] + speed[:2] / omega
+        # A step takes time: what the body gains meanwhile counts as well.
+        if dt:
+            part = min(1.0, dt / SMOOTHED)
+            self._gain += part * ((speed[:2] - self._speed) / dt - self._gain)
+        self._speed = speed[:2]
+        capture = point[:2] + (speed[:2] + self._gain * (FORESIGHT / omega)) / omega
         edges = hull_edges(self._corners(state))
         if not len(edges):
             return False
@@ -541,7 +561,7 @@ class Walker:
         com_arm = R @ self._com
         com = state.position[:2] + com_arm[:2]
         com_speed = (R @ (state.twist[:3] + _cross(w, self._com)))[:2]
-        # The command is the base's velocity; the pendulum and its footholds move the centre of mass.
+        # The command is the base's velocity; footholds and reference are of the centre of mass.
         turn = self._velocity[2]
         speed = speed + turn * np.array([-com_arm[1], com_arm[0]])
         target = self._base(state, com, speed, heading, bearing, dt)
@@ -600,20 +620,19 @@ class Walker:
                 self._sway, self._reference = self._sway - off, self._reference - off
             wanted = self._sway
         self._drive, self._goal_com = drive, wanted
-        a, b, c0 = self._plane
         # Filter the plane: it jumps when a foot lands.
-        gain = min(1.0, dt / 0.15)
-        self._slope += gain * (np.array([a, b]) - self._slope)
-        R_d = _on_slope(self._slope, heading)
-        arm = R_d @ self._com
-        xy = wanted - arm[:2]
-        goal = self.height * R_d[2, 2] + a * xy[0] + b * xy[1] + c0
-        self._z += gain * (goal - self._z)
-        v_world = np.array([drive[0], drive[1], a * drive[0] + b * drive[1]])
-        turning = np.array([0.0, 0.0, self._velocity[2]])
-        twist = np.concatenate([R_d.T @ (v_world - _cross(turning, arm)), R_d.T @ turning])
-        pulled = R_d.T @ np.array([pull[0], pull[1], 0.0])
-        packed = np.concatenate([R_d.ravel(), xy, [self._z], twist, pulled, np.zeros(3)])
+        gain, R, turning = min(1.0, dt / 0.15), state.rotation, float(self._velocity[2])
+        self._slope[0] += gain * (self._plane[0] - self._slope[0])
+        self._slope[1] += gain * (self._plane[1] - self._slope[1])
+        R_d, packed = np.empty((3, 3)), np.zeros(24)
+        stand_on_slope(self._slope, float(heading[0, 0]), float(heading[1, 0]), R_d)
+        # A body that leans far gets up again as it lands; it is not lost for that.
+        if (R[2, 2] > UPSIDE
+                and float(np.vdot(R, R_d)) < 1.0 + 2.0 * math.cos(LEANS)):
+            off = rotation_vector(R.T @ R_d)
+            R_d = R @ rotation_from_vector(off * (LEANS / np.linalg.norm(off)))
+        self._level[:2] = self.height, gain
+        fill_target(wanted, drive, pull, turning, R_d, self._com, self._plane, self._level, packed)
         return BodyTarget(packed)
 
     def _preview(self, state: BodyState, speed: np.ndarray, omega: float
@@ -651,7 +670,8 @@ class Walker:
                    target: BodyTarget, moved: np.ndarray, dt: float) -> None:
         """Fill the accelerations of the swinging legs' joints."""
         s = self.settings
-        members = [i for i, leg in enumerate(self._legs) if leg.swing is not None]
+        bearing = [leg.swing is None for leg in self._legs]
+        members = [i for i, stands in enumerate(bearing) if not stands]
         key = bytes(members)
         if key not in self._swings:
             self._swings[key] = SwingLegs(self.model, self._feet, members)
@@ -667,11 +687,14 @@ class Walker:
                 ct, st = math.cos(turn), math.sin(turn)
                 hip = heading @ np.array([ct * self._hips[i, 0] - st * self._hips[i, 1],
                                           st * self._hips[i, 0] + ct * self._hips[i, 1]])
-                step = pendulum_step(com_speed, speed, self._com_height, self._step_time,
-                                     s.capture)
+                then, fast = com + com_speed * left, com_speed
+                if self.state is Walking.RECOVER and any(bearing):
+                    then, fast = fall(com, com_speed, self._places[bearing, :2].mean(axis=0),
+                                      self._com_height, left)
+                step = pendulum_step(fast, speed, self._com_height, self._step_time, s.capture)
                 half = 0.5 * self._velocity[2] * self._step_time
                 hip = hip + half * np.array([-hip[1], hip[0]])
-                place = com + com_speed * left + hip + self._limit(step)
+                place = then + hip + self._limit(step)
                 if self._sways:
                     # Off its reference the pendulum gets as much further until the foot lands.
                     omega = math.sqrt(GRAVITY / self._com_height)
@@ -704,17 +727,6 @@ def _heading(R: np.ndarray) -> np.ndarray:
     yaw = math.atan2(R[1, 0], R[0, 0])
     c, s = math.cos(yaw), math.sin(yaw)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
-
-def _on_slope(slope: np.ndarray, heading: np.ndarray) -> np.ndarray:
-    """Return the orientation whose z is normal to a slope and whose x has a heading."""
-    n = 1.0 / math.sqrt(1.0 + float(slope @ slope))
-    z = [-slope[0] * n, -slope[1] * n, n]
-    x = [heading[0, 0], heading[1, 0], slope[0] * heading[0, 0] + slope[1] * heading[1, 0]]
-    size = math.hypot(*x)
-    x = [part / size for part in x]
-    y = [z[1] * x[2] - z[2] * x[1], z[2] * x[0] - z[0] * x[2], z[0] * x[1] - z[1] * x[0]]
-    return np.array([x, y, z]).T
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
