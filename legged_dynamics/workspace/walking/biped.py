@@ -30,7 +30,12 @@ from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.pressure import Pressure
-from legged_dynamics.workspace.walking.divergent import Shift, divergent_start, step_correction
+from legged_dynamics.workspace.walking.divergent import (
+    Shift,
+    divergent_start,
+    step_correction,
+    step_share,
+)
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
 from legged_dynamics.workspace.walking.walker import (
@@ -370,12 +375,16 @@ class BipedWalker(Walker):
         self._reference = self._center[:2] + lead * min(1.0, leash / max(
             float(np.hypot(*lead)), 1e-9))
         omega, bearing = self._omega, np.array([leg.swing is None for leg in self._legs])
-        goal = None
-        if not bearing.all():
-            goal = self._foothold(state, int(np.flatnonzero(~bearing)[0]))
+        foot = -1 if bearing.all() else int(np.argmin(bearing))
+        goal = None if foot < 0 else self._planned(state, foot)
         shifts = self._shifts(state, goal)
         error = self._xi - divergent_start(shifts, omega)
-        self._learnt = np.clip(self._learnt + LEARN * dt * error, -LEARNT, LEARNT)
+        if goal is not None and self._part <= 1.0 - FIXED:
+            moved_to = self._corrected(state, foot, goal, error)
+            error = error - step_share(omega, self._left, self._both) * (moved_to - goal)
+            goal = moved_to
+        learnt = self._learnt + LEARN * dt * error
+        self._learnt = np.minimum(np.maximum(learnt, -LEARNT), LEARNT)
         gain = 1.0 + (FIRMLY if self._ending else HOLD) / omega
         point = shifts[0].start + gain * error + self._learnt
         turn = _yawed(self._yaw)
@@ -391,29 +400,33 @@ class BipedWalker(Walker):
         most = np.where(bearing, np.inf, 0.0)
         if goal is not None:
             body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
-            self._move_foot(body, q, v, goal, moved, dt)
+            self._move_foot(foot, body, q, v, goal, moved, dt)
         return WalkPlan(BodyTarget(packed), LegPlan(bearing, most, moved, True, None, pressure))
 
-    def _foothold(self, state: BodyState, foot: int) -> np.ndarray:
-        """Return where the swinging foot is to land, (2,)."""
+    def _planned(self, state: BodyState, foot: int) -> np.ndarray:
+        """Return where the swinging foot is planned to land, (2,)."""
         leg = self._legs[foot]
-        assert self._support is not None and leg.goal is not None
+        assert leg.goal is not None
         if self._part > 1.0 - FIXED:
             return leg.goal[:2]
-        here = state.foot_position[self._support, :2]
-        planned = self._beside(foot, here, self._left, BACK * self._width)
-        error = self._xi - divergent_start(self._shifts(state, planned), self._omega)
-        turn = self._heading
-        sole = self._feet[self._support].edges
-        reach = RECKONED * 0.5 * np.array([sole[0] - sole[1], sole[2] - sole[3]])
-        off = step_correction(turn.T @ error, self._omega, self._left, self._both, reach)
-        step = turn.T @ (planned - here) + off
+        return self._beside(foot, state.foot_position[1 - foot, :2], self._left,
+                            BACK * self._width)
+
+    def _corrected(self, state: BodyState, foot: int, planned: np.ndarray, error: np.ndarray
+                   ) -> np.ndarray:
+        """Return where the swinging foot is to land, (2,), and set how fast it goes there."""
+        here, turn = state.foot_position[1 - foot, :2], self._heading
+        front, back, left, right = self._feet[1 - foot].edges
+        reach = 0.5 * RECKONED * np.array([front - back, left - right])
+        off = step_correction(error @ turn, self._omega, self._left, self._both, reach)
+        x, y = ((planned - here) @ turn + off).tolist()
         most = REACH * self.height
         side = math.copysign(1.0, self._hips[foot, 1] - self._hips[1 - foot, 1])
-        step[1] = side * min(max(side * step[1], APART * self._width), self._width + most)
-        step[0] = min(max(step[0], -most), most)
-        self._haste = 1.0 + min(float(np.hypot(*off)) / (0.1 * self.height), 1.0) * (HASTE - 1.0)
-        return here + turn @ step
+        y = side * min(max(side * y, APART * self._width), self._width + most)
+        x = min(max(x, -most), most)
+        far = min(math.hypot(*off.tolist()) / (0.1 * self.height), 1.0)
+        self._haste = 1.0 + far * (HASTE - 1.0)
+        return here + turn @ (x, y)
 
     def _soles(self, state: BodyState, bearing: np.ndarray) -> np.ndarray:
         """Return the polygon in which the centre of pressure may be, (k, 2) counterclockwise."""
@@ -428,11 +441,10 @@ class BipedWalker(Walker):
             return found[0]
         return convex_hull(np.vstack(found))
 
-    def _move_foot(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, goal: np.ndarray,
-                   moved: np.ndarray, dt: float) -> None:
+    def _move_foot(self, foot: int, body: np.ndarray, q: np.ndarray, v: np.ndarray,
+                   goal: np.ndarray, moved: np.ndarray, dt: float) -> None:
         """Fill the accelerations of the swinging leg's joints."""
         s = self.settings
-        foot = next(i for i, leg in enumerate(self._legs) if leg.swing is not None)
         leg, key = self._legs[foot], bytes([foot])
         if key not in self._swings:
             self._swings[key] = SwingLegs(self.model, self._feet, [foot])
