@@ -296,6 +296,7 @@ class BipedWalker(Walker):
         self._legs[foot].swing = SwingPath(
             state.foot_position[foot], min(self.settings.clearance, LIFT) * self.height)
         self._part, self._left, self._haste, self._going = 0.0, self._swing_time, 1.0, True
+        self._lift_yaw = self._foot_yaw[foot]
 
     def _put_down(self, foot: int, state: BodyState) -> None:
         """Let a foot that has landed take over the weight."""
@@ -456,7 +457,9 @@ class BipedWalker(Walker):
             down = s.lowering * self.height
             motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
                                 np.array([0.0, 0.0, -down]), np.zeros(3))
-        self._foot_yaw[foot] = self._yaw + self._velocity[2] * self._left
+        x = min(self._part, 1.0)
+        turned = self._yaw + self._velocity[2] * self._left - self._lift_yaw
+        self._foot_yaw[foot] = self._lift_yaw + turned * x ** 3 * (10.0 - 15.0 * x + 6.0 * x * x)
         gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
         self.away = self._swings[key].accelerations(
             body, q, v, [motion], _yawed(self._foot_yaw[foot]) @ self._turns[foot], gains, 0.05,
