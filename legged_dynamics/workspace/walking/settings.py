@@ -24,8 +24,7 @@ class WalkSettings(CheckedSettings):
         "Part of the cycle in which a foot stands; 0 takes the gait's.", 0.0, 0.95)
     clearance: float = setting(
         'walking.clearance', 0.17, '',
-        'Height over the ground at which a foot swings, in heights of the body; a sole at most '
-        '0.06.', 0.01, 0.5)
+        'Height over the ground at which a foot swings, in heights of the body.', 0.01, 0.5)
     speed: float = setting(
         'walking.speed', 0.0, 'm/s',
         'Largest speed; 0 takes it from the height of the body.', 0.0, 5.0)
