@@ -490,10 +490,12 @@ class WorkspaceController:
                                            out[OUTPUT.net:OUTPUT.missing], slope)
         target = inputs[INPUT.target:]
         # The tick carries the target's motion to the base: an angular one moves its origin.
-        about, arm = np.append(lean, 0.0), target[POSE.position:][:3] - state.position
-        along = np.append(move, 0.0) - np.cross(arm, about)
-        target[POSE.acceleration:] += np.concatenate([along, about]) @ np.kron(
-            np.eye(2), target[:9].reshape(3, 3))
+        (ax, ay), (wx, wy) = move.tolist(), lean.tolist()
+        x, y, z = (target[POSE.position:][:3] - state.position).tolist()
+        along, about = (ax + z * wy, ay - z * wx, y * wx - x * wy), (wx, wy, 0.0)
+        R_d, start = target[:9].reshape(3, 3), POSE.acceleration
+        target[start:start + 3] += along @ R_d
+        target[start + 3:start + 6] += about @ R_d
 
     def _divide(self, feet: StanceFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._method != FRICTION_CONE:

@@ -30,7 +30,12 @@ from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.pressure import Pressure
-from legged_dynamics.workspace.walking.divergent import Shift, divergent_start, step_correction
+from legged_dynamics.workspace.walking.divergent import (
+    Shift,
+    divergent_start,
+    step_correction,
+    step_share,
+)
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
 from legged_dynamics.workspace.walking.walker import (
@@ -140,10 +145,11 @@ class BipedWalker(Walker):
         dt = self._tick(measurement.stamp_ns)
         moving = self._walk_wanted = self.walk and self.settings.gait != 'stand'
         self._choose(self.settings.gait if moving else self._gait_name or self.usual)
+        self._both = (self._duty - 0.5) * self._cycle
         if self.state is Walking.STAND:
             if moving:
                 self._set_out(state, Walking.STEP)
-            elif self._pushed(state, dt):
+            elif self._is_pushed(state):
                 self._set_out(state, Walking.RECOVER)
         elif moving:
             self.state = Walking.STEP
@@ -179,23 +185,23 @@ class BipedWalker(Walker):
         poses = [link_pose(self.model, bodies, foot.link) for foot in self._feet]
         places = np.array([level @ (pose.p + pose.R @ foot.center)
                            for pose, foot in zip(poses, self._feet)])
-        self._places = (places - places.mean(axis=0))[:, :2]
+        self._beneath = (places - places.mean(axis=0))[:, :2]
         self._turns = [_yawed(math.atan2(R[1, 0], R[0, 0]))
                        for R in (level @ pose.R for pose in poses)]
-        self._width = float(np.hypot(*(self._places[0] - self._places[1])))
+        self._apart = float(np.hypot(*(self._beneath[0] - self._beneath[1])))
 
     def _set_out(self, state: BodyState, why: Walking) -> None:
         """Leave the stand: shift the weight for a first step, or hold what a push moves."""
         self.state = why
         self._start(state)
         omega = math.sqrt(GRAVITY / self._com_height)
-        self._foot_yaw = [self._yaw, self._yaw]
+        self._foot_yaw, self._rise = [self._yaw, self._yaw], float(state.position[2])
         self._ground = float(state.foot_position[:, 2].mean())
         self._from, self._learnt[:], self._light = self._middle(state), 0.0, 0.0
         self._support, self._ending, self._going = 1, why is Walking.RECOVER, False
         self._duration = self._left = (LAST if self._ending else FIRST) / omega
 
-    def _pushed(self, state: BodyState, dt: float) -> bool:
+    def _is_pushed(self, state: BodyState) -> bool:
         """Return whether a standing robot is moved by more than its target."""
         place, speed = self._middle(state), np.zeros(2)
         R, turn = state.rotation, np.eye(3)
@@ -220,12 +226,6 @@ class BipedWalker(Walker):
         low, high = ends.min(axis=0), ends.max(axis=0)
         return bool(place[0] > high[0] or place[0] < low[0]
                     or place[1] > high[1] + BESIDE or place[1] < low[1] - BESIDE)
-
-    def _choose(self, gait: str, haste: float = 1.0) -> None:
-        """Read the timing of a gait; the feet stay as far apart as in the standing pose."""
-        super()._choose(gait, haste)
-        self._hips = self._places
-        self._both = (self._duty - 0.5) * self._cycle
 
     def _look(self, state: BodyState, q: np.ndarray, v: np.ndarray, dt: float) -> None:
         """Find the centre of mass, its velocity and its divergent component."""
@@ -254,8 +254,8 @@ class BipedWalker(Walker):
                 self._swing_foot(1 - self._support, state)
             return
         leg = self._legs[foot]
-        self._part += dt * self._haste / self._swing_time
-        self._left = max(1.0 - self._part, 0.0) * self._swing_time / self._haste
+        self._part += dt * self._hurry / self._swing_time
+        self._left = max(1.0 - self._part, 0.0) * self._swing_time / self._hurry
         leg.over = leg.over + dt if self._part >= 1.0 else 0.0
         if felt[foot] and ((self._part > EARLY and force[foot] > FIRM * self._weight)
                            or leg.over > 0.0
@@ -291,7 +291,8 @@ class BipedWalker(Walker):
         self._lift(foot, state)
         self._legs[foot].swing = SwingPath(
             state.foot_position[foot], min(self.settings.clearance, LIFT) * self.height)
-        self._part, self._left, self._haste, self._going = 0.0, self._swing_time, 1.0, True
+        self._part, self._left, self._hurry, self._going = 0.0, self._swing_time, 1.0, True
+        self._lift_yaw = self._foot_yaw[foot]
 
     def _put_down(self, foot: int, state: BodyState) -> None:
         """Let a foot that has landed take over the weight."""
@@ -301,11 +302,11 @@ class BipedWalker(Walker):
         # A foot that lands a little early keeps the time of its step.
         self._left = self._both + min(self._left, 0.25 * self._swing_time)
         ahead = (state.foot_position[foot] - state.foot_position[1 - foot])[:2]
-        beside = self._heading @ (self._hips[foot] - self._hips[1 - foot])
+        beside = self._heading @ (self._beneath[foot] - self._beneath[1 - foot])
         # A walk ends with the feet beside each other and the weight between them.
         still = not self._steps_on() if self.state is not Walking.RECOVER else (
             not self._walk_wanted and not self._must_step(state))
-        if still and float(np.hypot(*(ahead - beside))) < 0.25 * self._width:
+        if still and float(np.hypot(*(ahead - beside))) < 0.25 * self._apart:
             self._ending = True
             self._duration = self._left = LAST / self._omega
 
@@ -325,14 +326,14 @@ class BipedWalker(Walker):
         """
         yaw = self._yaw + self._velocity[2] * wait
         turn = _yawed(yaw)[:2, :2]
-        step = self._hips[foot] - self._hips[1 - foot] + self._velocity[:2] * (
+        step = self._beneath[foot] - self._beneath[1 - foot] + self._velocity[:2] * (
             self._swing_time + self._both)
         if back:
             way = self._reference + self._heading @ self._velocity[:2] * (wait + 0.5 * self._both)
             off = turn.T @ (way - other) - 0.5 * step
             step = step + np.clip(off, -back, back)
-        side = math.copysign(1.0, self._hips[foot, 1] - self._hips[1 - foot, 1])
-        step[1] = side * max(side * step[1], APART * self._width)
+        side = math.copysign(1.0, self._beneath[foot, 1] - self._beneath[1 - foot, 1])
+        step[1] = side * max(side * step[1], APART * self._apart)
         return other + turn @ step
 
     def _shifts(self, state: BodyState, goal: np.ndarray | None) -> list[Shift]:
@@ -356,7 +357,7 @@ class BipedWalker(Walker):
         for step in range(AHEAD):
             foot = 1 - support
             place = (goal if goal is not None and step == 0
-                     else self._beside(foot, here, wait, BACK * self._width * (step == 0)))
+                     else self._beside(foot, here, wait, BACK * self._apart * (step == 0)))
             shifts.append(Shift(here, place, self._both))
             shifts.append(Shift(place, place, self._swing_time))
             support, here = foot, place
@@ -371,50 +372,58 @@ class BipedWalker(Walker):
         self._reference = self._center[:2] + lead * min(1.0, leash / max(
             float(np.hypot(*lead)), 1e-9))
         omega, bearing = self._omega, np.array([leg.swing is None for leg in self._legs])
-        goal = None
-        if not bearing.all():
-            goal = self._foothold(state, int(np.flatnonzero(~bearing)[0]))
+        foot = -1 if bearing.all() else int(np.argmin(bearing))
+        goal = None if foot < 0 else self._planned(state, foot)
         shifts = self._shifts(state, goal)
         error = self._xi - divergent_start(shifts, omega)
-        self._learnt = np.clip(self._learnt + LEARN * dt * error, -LEARNT, LEARNT)
+        if goal is not None and self._part <= 1.0 - FIXED:
+            moved_to = self._corrected(state, foot, goal, error)
+            error = error - step_share(omega, self._left, self._both) * (moved_to - goal)
+            goal = moved_to
+        learnt = self._learnt + LEARN * dt * error
+        self._learnt = np.minimum(np.maximum(learnt, -LEARNT), LEARNT)
         gain = 1.0 + (FIRMLY if self._ending else HOLD) / omega
         point = shifts[0].start + gain * error + self._learnt
         turn = _yawed(self._yaw)
         off = math.acos(min(float(state.rotation[2, 2]), 1.0))
         lean = LEAN * max(1.0 - off / LEANT, 0.0) * (self.state is Walking.RECOVER)
         pressure = Pressure(point, self._soles(state, bearing), self._center, self._ground, lean)
-        self._z += min(1.0, dt / SMOOTH) * (self._ground + self.height - self._z)
+        self._rise += min(1.0, dt / SMOOTH) * (self._ground + self.height - self._rise)
         along = state.rotation @ state.twist[:3]
         velocity = turn.T @ np.array([along[0], along[1], 0.0])
-        packed = np.concatenate([turn.ravel(), state.position[:2], [self._z], velocity,
+        packed = np.concatenate([turn.ravel(), state.position[:2], [self._rise], velocity,
                                  [0.0, 0.0, self._velocity[2]], np.zeros(6)])
         moved = np.full(len(q), np.nan)
         most = np.where(bearing, np.inf, 0.0)
         if goal is not None:
             body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
-            self._move_foot(body, q, v, goal, moved, dt)
+            self._move_foot(foot, body, q, v, goal, moved, dt)
         return WalkPlan(BodyTarget(packed), LegPlan(bearing, most, moved, True, None, pressure))
 
-    def _foothold(self, state: BodyState, foot: int) -> np.ndarray:
-        """Return where the swinging foot is to land, (2,)."""
+    def _planned(self, state: BodyState, foot: int) -> np.ndarray:
+        """Return where the swinging foot is planned to land, (2,)."""
         leg = self._legs[foot]
-        assert self._support is not None and leg.goal is not None
+        assert leg.goal is not None
         if self._part > 1.0 - FIXED:
             return leg.goal[:2]
-        here = state.foot_position[self._support, :2]
-        planned = self._beside(foot, here, self._left, BACK * self._width)
-        error = self._xi - divergent_start(self._shifts(state, planned), self._omega)
-        turn = self._heading
-        sole = self._feet[self._support].edges
-        reach = RECKONED * 0.5 * np.array([sole[0] - sole[1], sole[2] - sole[3]])
-        off = step_correction(turn.T @ error, self._omega, self._left, self._both, reach)
-        step = turn.T @ (planned - here) + off
+        return self._beside(foot, state.foot_position[1 - foot, :2], self._left,
+                            BACK * self._apart)
+
+    def _corrected(self, state: BodyState, foot: int, planned: np.ndarray, error: np.ndarray
+                   ) -> np.ndarray:
+        """Return where the swinging foot is to land, (2,), and set how fast it goes there."""
+        here, turn = state.foot_position[1 - foot, :2], self._heading
+        front, back, left, right = self._feet[1 - foot].edges
+        reach = 0.5 * RECKONED * np.array([front - back, left - right])
+        off = step_correction(error @ turn, self._omega, self._left, self._both, reach)
+        x, y = ((planned - here) @ turn + off).tolist()
         most = REACH * self.height
-        side = math.copysign(1.0, self._hips[foot, 1] - self._hips[1 - foot, 1])
-        step[1] = side * min(max(side * step[1], APART * self._width), self._width + most)
-        step[0] = min(max(step[0], -most), most)
-        self._haste = 1.0 + min(float(np.hypot(*off)) / (0.1 * self.height), 1.0) * (HASTE - 1.0)
-        return here + turn @ step
+        side = math.copysign(1.0, self._beneath[foot, 1] - self._beneath[1 - foot, 1])
+        y = side * min(max(side * y, APART * self._apart), self._apart + most)
+        x = min(max(x, -most), most)
+        far = min(math.hypot(*off.tolist()) / (0.1 * self.height), 1.0)
+        self._hurry = 1.0 + far * (HASTE - 1.0)
+        return here + turn @ (x, y)
 
     def _soles(self, state: BodyState, bearing: np.ndarray) -> np.ndarray:
         """Return the polygon in which the centre of pressure may be, (k, 2) counterclockwise."""
@@ -429,23 +438,24 @@ class BipedWalker(Walker):
             return found[0]
         return convex_hull(np.vstack(found))
 
-    def _move_foot(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, goal: np.ndarray,
-                   moved: np.ndarray, dt: float) -> None:
+    def _move_foot(self, foot: int, body: np.ndarray, q: np.ndarray, v: np.ndarray,
+                   goal: np.ndarray, moved: np.ndarray, dt: float) -> None:
         """Fill the accelerations of the swinging leg's joints."""
         s = self.settings
-        foot = next(i for i, leg in enumerate(self._legs) if leg.swing is not None)
         leg, key = self._legs[foot], bytes([foot])
         if key not in self._swings:
             self._swings[key] = SwingLegs(self.model, self._feet, [foot])
         assert leg.swing is not None
         leg.goal = np.array([goal[0], goal[1], self._ground - PRESS * self.height])
         motion = leg.swing.advance(leg.goal, self._part, self._left,
-                                   self._swing_time / self._haste, dt)
+                                   self._swing_time / self._hurry, dt)
         if leg.over > 0.0:
             down = s.lowering * self.height
             motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
                                 np.array([0.0, 0.0, -down]), np.zeros(3))
-        self._foot_yaw[foot] = self._yaw + self._velocity[2] * self._left
+        x = min(self._part, 1.0)
+        turned = self._yaw + self._velocity[2] * self._left - self._lift_yaw
+        self._foot_yaw[foot] = self._lift_yaw + turned * x ** 3 * (10.0 - 15.0 * x + 6.0 * x * x)
         gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
         self.away = self._swings[key].accelerations(
             body, q, v, [motion], _yawed(self._foot_yaw[foot]) @ self._turns[foot], gains, 0.05,

@@ -67,26 +67,45 @@ def divergent_start(shifts: Sequence[Shift], omega: float) -> np.ndarray:
     return found
 
 
-def step_correction(error: np.ndarray, omega: float, left: float, shift: float,
-                    reach: np.ndarray) -> np.ndarray:
+def step_share(omega: float, left: float, shift: float) -> float:
     """
-    Return how far a step is to land from its planned place.
+    Return by what part of a step's displacement the divergent component of now is to change.
 
-    The centre of pressure takes away what it can until the foot lands: held d from its plan it
-    takes ``d (1 - exp(-omega t))`` from an error of now. A step by s to the side changes the plan
-    by ``s exp(-omega t) (1 - exp(-omega T)) / (omega T)`` while the weight shifts for T after it,
-    and takes the rest.
+    It is ``exp(-omega t) (1 - exp(-omega T)) / (omega T)``: the foot lands after t, and the weight
+    shifts to it in T; later steps move along.
 
     Parameters
     ----------
-    error : (2,) array [m]
-        Of the divergent component.
     omega : float [1/s]
         Of the pendulum.
     left : float [s]
         Time until the foot lands.
     shift : float [s]
         Time in which the weight shifts to the foot then.
+
+    Returns
+    -------
+    float
+
+    """
+    spread = -math.expm1(-omega * shift) / (omega * shift) if shift > 0.0 else 1.0
+    return math.exp(-omega * left) * spread
+
+
+def step_correction(error: np.ndarray, omega: float, left: float, shift: float,
+                    reach: np.ndarray) -> np.ndarray:
+    """
+    Return how far a step is to land from its planned place.
+
+    The centre of pressure takes away what it can until the foot lands: held d from its plan it
+    takes ``d (1 - exp(-omega t))`` from an error of now. The step takes the rest.
+
+    Parameters
+    ----------
+    error : (2,) array [m]
+        Of the divergent component.
+    omega, left, shift : float
+        As for `step_share`.
     reach : (2,) array [m]
         How far the centre of pressure can be from its plan, either way.
 
@@ -95,7 +114,5 @@ def step_correction(error: np.ndarray, omega: float, left: float, shift: float,
     (2,) array [m]
 
     """
-    decay = math.exp(-omega * left)
-    rest = np.maximum(np.abs(error) - reach * (1.0 - decay), 0.0)
-    spread = -math.expm1(-omega * shift) / (omega * shift) if shift > 0.0 else 1.0
-    return np.sign(error) * rest / (decay * spread)
+    rest = np.maximum(np.abs(error) + reach * math.expm1(-omega * left), 0.0)
+    return np.sign(error) * rest / step_share(omega, left, shift)

@@ -144,8 +144,6 @@ class Walker:
         Whether to walk in the gait of the settings; else the robot comes to a stand.
     height : float [m]
         Of the base's origin over the ground.
-    usual : str
-        Gait for those who do not choose one, and that of recovery from pushes.
     led : BodyTarget, optional
         Target of the base that others move while the robot stands; None when nobody does.
 
@@ -179,7 +177,7 @@ class Walker:
             settings = WalkSettings.from_parameters(settings)
         self.settings = settings
         self._gait_name, self._haste = '', 1.0
-        self.usual = 'steps' if len(self._feet) == 2 else 'trot'
+        self._recovery = 'steps' if len(self._feet) == 2 else 'trot'
 
     def check(self, gait: str) -> None:
         """
@@ -264,6 +262,11 @@ class Walker:
                           legs=LegPlan(down, still.legs.most, moved))
         controller.reset()
         self.reset()
+
+    @property
+    def usual(self) -> str:
+        """Gait for those who do not choose one."""
+        return self._recovery
 
     @property
     def walking(self) -> bool:
@@ -390,10 +393,10 @@ class Walker:
         gait = self.settings.gait if self.walk else 'stand'
         moving = gait != 'stand'
         if moving or not self._gait_name:
-            self._choose(gait if moving else self.usual)
+            self._choose(gait if moving else self._recovery)
         if self.state is Walking.STAND and not moving and self._pushed(state, dt):
             moving, self._calm = True, 0.0
-            self._choose(self.usual, RUSH)
+            self._choose(self._recovery, RUSH)
         if self.state is Walking.RECOVER and not moving:
             moving = not self._recovered(state, dt)
             if not moving:
