@@ -347,8 +347,9 @@ BRISTLE = 0.002         # rad: a joint moves so far before dry friction is full
 # Words of a finding that names the kind, where it cannot tell two kinds apart.
 WORDS = {'friction': 'rub', 'armature': 'rotors', 'effort_delay': 'than the positions',
          'clock_offset': 'stamps of the IMU', 'effort_scale_joint': 'the effort reads',
-         'effort_scale': 'All efforts', 'effort_sign': 'sign', 'position_offset': 'position is off',
-         'imu_mount': 'IMU is mounted', 'center_of_mass': 'centre of mass'}
+         'effort_scale': 'All efforts', 'effort_sign': 'sign',
+         'position_offset': 'position is off', 'imu_mount': 'IMU is mounted',
+         'center_of_mass': 'centre of mass'}
 
 
 @dataclass(frozen=True)

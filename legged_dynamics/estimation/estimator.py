@@ -46,8 +46,7 @@ from legged_dynamics.estimation.settings import (
     robot_size,
     variance_ratio,
 )
-from legged_dynamics.estimation.stand import Stand
-from legged_dynamics.estimation.transmission import Transmission
+from legged_dynamics.estimation.stand import Stand, Transmission
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import actuators, parts
 from legged_dynamics.model.robot_config import RobotConfig

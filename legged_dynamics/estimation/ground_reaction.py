@@ -131,7 +131,7 @@ def places_of_results(layout: np.record, links: Sequence[str] = ()
             start = int(array.flat[0]) if array.size else 0
             places[f'{name}.{field}' if field else name] = (
                 slice(start, start + array.size), array.shape)
-    for name in OFF_FEET:
+    for name in OFF_FEET if links else ():
         places[f'off_feet.{name}'] = slice(size, size + 3 * len(links)), (len(links), 3)
         size += 3 * len(links)
     return places
@@ -302,6 +302,8 @@ class GroundReaction:
 
         While there is any, `external_wrench` is zero with a deviation that has their forces'.
         """
+        if not self.layout.links:
+            return ()
         force = self._array('off_feet.force')
         if not force.any():
             return ()

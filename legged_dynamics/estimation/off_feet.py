@@ -27,7 +27,8 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.model.touch_points import touch_points
 
-# Time that readings are averaged over, and after which contacts are looked for again [s].
+# Time that readings are averaged over, and after which contacts are looked for again [s]; twice
+# that while no link is near the ground.
 INTERVAL = 0.05
 # A link may touch when it is so near to the ground, in heights of the base; where its shape is
 # guessed, so near. Points nearer than this to a foot are the foot's.
@@ -91,7 +92,7 @@ class OffFeet:
             np.linalg.norm(poses[body].point(point) - pose.p) for pose in feet)
             < OF_FOOT * self._height)
         self.links = tuple(part.link for part in parts)
-        counts = [len(part.points) for part in parts]
+        counts = np.array([len(part.points) for part in parts], int)
         self._owner = np.repeat(np.arange(len(parts)), counts)
         self._body = np.repeat([part.body for part in parts], counts).astype(int)
         self._points = np.concatenate([np.zeros((0, 3)), *(part.points for part in parts)])
@@ -157,7 +158,7 @@ class OffFeet:
         if self._watching:
             self._rows[k] = row[:self._rows.shape[1]]
         self._count = k + 1
-        if self._count < len(self._rows):
+        if self._count < (1 if self._watching else 2) * len(self._rows):
             return
         self._count = 0
         mean = self._rows.mean(axis=0) if self._watching else row

@@ -4,8 +4,8 @@
 A standing pose with bent legs in which all feet carry alike, found from a robot's kinematics.
 
 Each leg is stretched downwards as far as it goes, and then bent to a share of that by non-linear
-least squares over its joints within their limits: the foot below its hip, soles level, all else
-near its resting position. The feet are then moved together until the centre of mass is above
+least squares over its joints, away from their limits: the foot below its hip, soles level, all
+else near its resting position. The feet are then moved together until the centre of mass is above
 their middle.
 """
 from __future__ import annotations
@@ -30,8 +30,10 @@ BESIDE = 0.25
 NEAR_REST, LEVEL = 0.003, 0.2
 # Limits beyond this are none [rad].
 TURN = np.pi
-# Times that the feet are moved below the centre of mass.
-MOVES = 8
+# Times that the feet are moved below the centre of mass, and when that is enough, of the height.
+MOVES, ENOUGH = 20, 1e-3
+# Share of a joint's range that stays free at either limit, where its rest does not need it.
+FREE = 0.08
 
 
 class _Leg:
@@ -48,10 +50,14 @@ class _Leg:
         limits = np.array([[model.joints[b - 1].lower, model.joints[b - 1].upper]
                            for b in moving]).reshape(-1, 2)
         limits[~(limits[:, 0] < limits[:, 1])] = -TURN, TURN
-        self._limits = np.clip(limits, -TURN, TURN)
+        self._middle = rest[self.places]
+        limits = np.clip(limits, -TURN, TURN)
+        margin = FREE * np.diff(limits, axis=1) * [1.0, -1.0]
+        within = np.stack([np.minimum(limits[:, 0] + margin[:, 0], self._middle),
+                           np.maximum(limits[:, 1] + margin[:, 1], self._middle)], axis=1)
+        self._limits = np.clip(within, limits[:, :1], limits[:, 1:])
         poses = body_poses(model, rest)
         self.hip = poses[moving[0]].p if moving else np.zeros(3)
-        self._middle = rest[self.places]
 
     def place(self, q: np.ndarray) -> Transform:
         """Return the foot's pose in the base, at joint positions of the leg."""
@@ -71,13 +77,15 @@ class _Leg:
                 pose = pose @ Transform(R @ turn, p)
         return pose @ self._pose
 
-    def reach(self, target: np.ndarray, weight: Sequence[float]) -> np.ndarray:
-        """Return joint positions that bring the foot near a place, (n,)."""
+    def reach(self, target: np.ndarray, weight: Sequence[float],
+              near: np.ndarray | None = None) -> np.ndarray:
+        """Return joint positions that bring the foot near a place, (n,), `near` to others."""
         low, high = self._limits.T
         n, foot = len(self.places), self._foot
         turns = 0.5 * (-1.0) ** np.arange(n)
         best = None
-        for start in (0.5 * (low + high), self._middle + turns, self._middle - turns):
+        starts = (0.5 * (low + high), self._middle + turns, self._middle - turns)
+        for start in starts if near is None else (near,):
             def errors(q: np.ndarray) -> np.ndarray:
                 pose = self.place(q)
                 tilt = np.zeros(2) if foot.round else LEVEL * pose.R[2, :2]
@@ -130,17 +138,19 @@ def half_bent_position(model: RobotModel, feet: Sequence[Foot], rest: np.ndarray
         aside = (float(np.clip(start[1] - straight[1], -BESIDE * long, BESIDE * long))
                  if len(legs) > 2 else 0.0)
         targets.append(np.array([leg.hip[0], straight[1] + aside, leg.hip[2] - bent * long]))
-    depth = min(target[2] for target in targets)
-    for _ in range(MOVES):
+    depth = max(target[2] for target in targets)    # no leg is straighter than that
+    for move in range(MOVES):
         for leg, target in zip(legs, targets):
             target[2] = depth
-            q[leg.places] = leg.reach(target, (1.0, 1.0, 1.0))
+            # Knees that bend one way and then the other would move the centre of mass about.
+            q[leg.places] = leg.reach(target, (1.0, 1.0, 1.0),
+                                      near=q[leg.places] if move else None)
         q = model.mimics.positions(q)
         bodies = body_poses(model, q)
         middle = np.mean([np.mean([link_pose(model, bodies, foot.link).point(corner)[:2]
                                    for corner in foot.corners], axis=0) for foot in feet], axis=0)
         off = center_of_mass(model, bodies)[:2] - middle
-        if np.linalg.norm(off) < 1e-3:
+        if np.linalg.norm(off) < ENOUGH * abs(depth):
             break
         for target in targets:
             target[:2] += off

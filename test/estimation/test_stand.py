@@ -7,7 +7,7 @@ import pytest
 from legged_dynamics.dynamics import Motion, inverse_dynamics
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Fault, GroundReactionEstimator, Measurement, Mode
-from legged_dynamics.estimation.transmission import Transmission
+from legged_dynamics.estimation.stand import Transmission
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 

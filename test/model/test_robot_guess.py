@@ -206,6 +206,40 @@ def test_loads_balance_the_weight_and_nobody_pulls():
     assert fall > 0.1
 
 
+LEGS = {'fl': (0.25, 0.1), 'fr': (0.25, -0.1), 'hl': (-0.25, 0.14), 'hr': (-0.25, -0.14)}
+
+
+def uneven_quadruped(head, hind):
+    """Return a quadruped's URDF: centre of mass of the base ahead by `head`, longer hind legs."""
+    def link(name, mass, at, more=''):
+        return (f'<link name="{name}"><inertial><origin xyz="{at}"/><mass value="{mass}"/>'
+                '<inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>'
+                f'{more}</link>')
+
+    def joint(name, parent, child, at, axis, low, high):
+        return (f'<joint name="{name}" type="revolute"><parent link="{parent}"/>'
+                f'<child link="{child}"/><origin xyz="{at}"/><axis xyz="{axis}"/>'
+                f'<limit lower="{low}" upper="{high}" effort="40" velocity="20"/></joint>')
+    parts = [link('base', 12.0, f'{head} 0 0.02')]
+    for leg, (x, y) in LEGS.items():
+        length = 0.22 * (hind if leg[0] == 'h' else 1.0)
+        out = 0.06 if y > 0.0 else -0.06
+        ball = ('<collision><origin xyz="0 0 {}"/><geometry><sphere radius="0.02"/></geometry>'
+                '</collision>')
+        parts += [
+            joint(f'{leg}_haa', 'base', f'{leg}_hip', f'{x} {y} 0', '1 0 0', -0.5, 0.5),
+            link(f'{leg}_hip', 0.6, '0 0 0'),
+            joint(f'{leg}_hfe', f'{leg}_hip', f'{leg}_thigh', f'0 {out} 0', '0 1 0', -0.3, 1.6),
+            link(f'{leg}_thigh', 0.8, f'0 0 {-0.5 * length}'),
+            joint(f'{leg}_kfe', f'{leg}_thigh', f'{leg}_shank', f'0 0 {-length}', '0 1 0', -2.6,
+                  -0.3),
+            link(f'{leg}_shank', 0.25, f'0 0 {-0.5 * length}'),
+            f'<joint name="{leg}_end" type="fixed"><parent link="{leg}_shank"/>'
+            f'<child link="{leg}_foot"/><origin xyz="0 0 {-length}"/></joint>'
+            f'<link name="{leg}_foot">{ball.format(0)}</link>']
+    return f'<robot name="uneven">{"".join(parts)}</robot>'
+
+
 # ---- test stands, blades, motors and standing poses ------------------------------------------
 
 
@@ -226,6 +260,22 @@ def test_legs_are_bent_and_carry_alike():
     assert fall < 1e-3
     np.testing.assert_allclose(loads, 0.25, atol=0.01)
     assert np.ptp([link_pose(model, bodies, foot.link).p[2] for foot in feet]) < 2e-3
+
+
+@pytest.mark.parametrize('head, hind', [(0.09, 1.0), (0.0, 1.25), (-0.06, 0.8)])
+def test_uneven_quadrupeds_stand_symmetric_with_legs_that_do_not_spread(head, hind):
+    """With a heavy head or hindquarters, and with hind legs of another length than the front's."""
+    model, guess = guessed(uneven_quadruped(head, hind))
+    feet = [one.foot for one in guess.feet]
+    bodies = body_poses(model, guess.position)
+    np.testing.assert_allclose(foot_loads(model, feet, bodies)[0], 0.25, atol=0.005)
+    q = dict(zip(model.joint_names, guess.position))
+    for leg in LEGS:
+        assert abs(q[f'{leg}_haa']) < 0.02      # the foot below the thigh, not below the base
+        assert 0.6 < abs(q[f'{leg}_kfe']) < 2.0
+        assert q[f'{leg}_kfe'] == pytest.approx(q[f'{leg[0]}l_kfe'], abs=0.02)
+    limits = model.position_limits
+    assert np.minimum(guess.position - limits[:, 0], limits[:, 1] - guess.position).min() > 0.1
 
 
 def test_feet_that_cannot_carry_the_robot_are_said_to_be_the_cause():

@@ -1,0 +1,62 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The verb ``identify``: it says what it needs first, and refuses what another bag refutes."""
+from dataclasses import dataclass
+
+import pytest
+from patients import healthy
+
+from legged_dynamics.cli import identify as verb
+from legged_dynamics.cli import main
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.reports.bag.analysis import DOUBTFUL
+
+SQUAT, KNEE = 'stand 1, squat 6, stand 0.5', 2
+
+
+@dataclass
+class Choice:
+    """What the verb takes from a robot that was chosen."""
+
+    model: RobotModel
+    config: RobotConfig
+
+
+def bags(monkeypatch, patient, **logs):
+    """Let the verb read these recordings of a patient instead of bags, by their names."""
+    choice = Choice(patient.model, patient.config)
+    monkeypatch.setattr(verb, 'patient', lambda args: (choice, logs[args.bag.name]))
+
+
+def test_what_the_motion_lacks_is_said_before_it_starts(monkeypatch, capsys):
+    """Of a light robot that only stands."""
+    patient = healthy('solo_class', 'stand 3')
+    bags(monkeypatch, patient, stood=patient.log)
+
+    def started(*args, **more):
+        said = capsys.readouterr().err
+        assert 'swinging it slowly and quickly' in said
+        for missing in ('time: it has', 'motion of 12 of 12 joints', 'quick motion of 12',
+                        'leaning about x', 'leaning about y'):
+            assert f'This recording lacks {missing}' in said
+        assert 'quiet standing' not in said.split('lacks', 1)[1]
+        raise MeasurementError('started')
+    monkeypatch.setattr('legged_dynamics.identification.identify.identify', started)
+    main(['identify', 'stood', '--trust-effort'])
+    assert 'started' in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_what_explains_another_recording_worse_is_refused(monkeypatch, capsys, tmp_path):
+    """The torque of a knee reads a third more in one recording only: no constant of the robot."""
+    patient = healthy('anymal_class', SQUAT)
+    effort = patient.log.joints.effort.copy()
+    effort[:, KNEE] *= 1.33
+    bags(monkeypatch, patient, one=patient.joints(effort=effort).log, other=patient.log)
+    out = tmp_path / 'found'
+    assert main(['identify', 'one', '--validate', 'other', '--trust-effort', '-o',
+                 str(out)]) == DOUBTFUL
+    assert not out.exists()
+    said = capsys.readouterr().out
+    assert 'Refused: the other bag is explained worse' in said and 'effort' in said
