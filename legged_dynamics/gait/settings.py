@@ -99,11 +99,11 @@ class GaitSettings(CheckedSettings):
         'Standard deviation of the difference from an even share between feet side by side, used '
         'during impacts.', 1e-3, 1.0)
     sum_error: float = setting(
-        'error.sum', 0.03, '',
+        'error.sum', 0.004, '',
         'Standard deviation of the sum of all forces on a body at rest, as a part of the weight.',
         0.0, 1.0)
     sum_moving: float = setting(
-        'error.sum_moving', 0.08, '',
+        'error.sum_moving', 0.2, '',
         'What is added to it, as a part of the rms deviation of the vertical force from the '
         'weight.', 0.0, 1.0)
     rate_error: float = setting(
