@@ -17,7 +17,7 @@ class GaitSettings(CheckedSettings):
         'Least standard deviation of the noise of the force that the motion requires, as a part '
         'of the weight, in a band of 8 Hz. What the recording itself shows is added.', 1e-4, 1.0)
     landing: float = setting(
-        'motion.landing', 0.35, '',
+        'motion.landing', 0.2, '',
         'Force, as a part of the weight, that markers and rigid segments do not show when a foot '
         'lands in walking, by how much the speed exceeds a quarter of sqrt(g leg length).',
         0.0, 2.0)
