@@ -49,8 +49,8 @@ BAND, SLOWEST, FASTEST = 8.0, 0.3, 12.0
 EQUAL = np.geomspace(2.0, 18.0, 33)
 # Frequencies that gait does not reach, in the same unit: 12 to 20 Hz for a person.
 BEYOND = (23.0, 38.0)
-# Density of the noise across the direction of travel, over the vertical; speed of travel, in
-# sqrt(g l), from which on there is one.
+# Density of the noise that is seen, across the direction of travel over vertical; speed of travel,
+# in sqrt(g l), from which on there is one.
 SWAY, TRAVELS = 6.0, 0.1
 # Weight of the change of the third derivative at most: a fit with a period of a minute.
 STIFFEST = 1e9
@@ -101,8 +101,10 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     standing = contact.any(axis=1)
     axes, sway = _travel(dynamics)
     values[:, :2] = values[:, :2] @ axes
-    found = np.stack([smoothed(column, dynamics.step, density * more, EQUAL * rate)
-                      for column, more in zip(values.T, (1.0, sway, 1.0, 1.0, 1.0, 1.0))], axis=1)
+    densities = np.full(6, density)
+    densities[1] += (sway - 1.0) * (density - _least_density(settings))
+    found = np.stack([smoothed(column, dynamics.step, each, EQUAL * rate)
+                      for column, each in zip(values.T, densities)], axis=1)
     found[:, :2] = found[:, :2] @ axes.T
     found += _landings(dynamics, contact, settings)
     if not standing.all():
@@ -142,7 +144,11 @@ def noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettin
     seen = power[np.logical_and(*used)]
     # The median of a chi-squared of one degree of freedom is 0.455.
     own = float(np.median(seen)) / 0.455 if len(seen) else 0.0
-    return own + settings.noise ** 2 / (2.0 * BAND)
+    return own + _least_density(settings)
+
+
+def _least_density(settings: GaitSettings) -> float:
+    return settings.noise ** 2 / (2.0 * BAND)
 
 
 def smoothed(values: np.ndarray, dt: float, density: float,
