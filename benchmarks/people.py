@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from legged_dynamics.contact.over_time.recorded_motion import low_pass
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.model.robot_model import ModelWarning
@@ -45,6 +46,8 @@ class Trial:
     double: np.ndarray              # (m,) vertical, both feet loaded [N]
     total: np.ndarray               # (n,) of all feet, vertical [N]
     recorded: float                 # rms of the vertical force as recorded [N]
+    clock: float                    # what the clock of the plates alone costs of it [N]
+    filtered: np.ndarray            # (n,) what the low-pass of the poses costs the sum [N]
     spread: np.ndarray              # (3,) range of the measured force [N]
     covered: np.ndarray             # (3,) part of the samples within the 95 % bars
     step: np.ndarray                # (k,) of a smoothstep with the timing of the plates [N]
@@ -79,7 +82,8 @@ def measure(result: GaitResult) -> Trial:
     step = _smoothstep(result.dynamics.wrench[:, 2], on) - truth[..., 2]
     trial = Trial(
         result.model.total_mass, error[on], error[several][:, 2], error[known].sum(axis=1)[:, 2],
-        result.errors[result.method].vertical, np.ptp(truth[on], axis=0), bars.mean(axis=0),
+        result.errors[result.method].vertical, _clock_error(result, truth),
+        _filter_error(truth, result.motion.step), np.ptp(truth[on], axis=0), bars.mean(axis=0),
         step[on & np.isfinite(step)], _pressure_error(result), _moment_error(result))
     half = 0.5 * result.motion.step
     for i in range(on.shape[1]):
@@ -91,6 +95,23 @@ def measure(result: GaitResult) -> Trial:
                 if len(mine) and np.abs(mine - t).min() < REACH:
                     kept.append(float(mine[np.abs(mine - t).argmin()] - t))
     return trial
+
+
+def _clock_error(result: GaitResult, truth: np.ndarray) -> float:
+    """Return the rms of the plates by their own clock against themselves in that of the motion."""
+    assert result.plates is not None
+    plates = result.plates
+    own = np.where(plates.valid[:, None, None],
+                   plates.world_force(result.reactions.foot_rotation), np.nan)
+    error = (own - truth)[..., 2][np.nan_to_num(own[..., 2]) > LOADED]
+    return float(np.sqrt(np.nanmean(error ** 2)))
+
+
+def _filter_error(truth: np.ndarray, step: float) -> np.ndarray:
+    """Return what low-passing as the poses are takes from the sum of the vertical forces, (n,)."""
+    total = truth[..., 2].sum(axis=1)
+    total = total[np.isfinite(total)]
+    return low_pass(total, step, GaitOptions().cutoff) - total
 
 
 def _changes(flags: np.ndarray, time: np.ndarray, landing: bool) -> np.ndarray:
@@ -187,9 +208,10 @@ def tables(groups: dict[str, list[Trial]]) -> list[Table]:
         axes = [_rms([t.error[:, k] for t in found]) for k in range(3)]
         mass = float(np.mean([t.mass for t in found]))
         force.append([name, str(len(found)), _cell(_rms([np.array(t.recorded) for t in found])),
+                      _cell(_rms([np.array(t.clock) for t in found])),
                       _cell(axes[2]), _cell(_rms([t.double for t in found])),
                       _cell(_rms([t.step for t in found])), _cell(_rms([t.total for t in found])),
-                      _cell(axes[0]), _cell(axes[1])])
+                      _cell(_rms([t.filtered for t in found])), _cell(axes[0]), _cell(axes[1])])
         parts = [100.0 * _rms([t.error[:, k] / t.spread[k] for t in found]) for k in (2, 0, 1)]
         pressure = [1e3 * _rms([t.pressure[:, k] for t in found]) for k in range(2)]
         relative.append([name, f'{axes[2] / mass:.2f}', f'{100.0 * axes[2] / mass / 9.81:.1f}',
@@ -205,8 +227,9 @@ def tables(groups: dict[str, list[Trial]]) -> list[Table]:
             if len(times) else ('0', '-', '-'))), *(_cell(covered[k]) for k in (2, 0, 1))])
     return [
         Table('Rms error of a loaded foot [N]', (
-            'group', 'trials', 'as recorded', 'vertical', 'double support',
-            "cubic, plates' timing", 'sum of the feet', 'fore-aft', 'sideways'), force),
+            'group', 'trials', 'as recorded', 'by the clock alone', 'vertical', 'double support',
+            "cubic, plates' timing", 'sum of the feet', 'by the low-pass alone', 'fore-aft',
+            'sideways'), force),
         Table('The same in other measures', (
             'group', 'N/kg', '% weight', 'rRMSE vertical [%]', 'fore-aft [%]', 'sideways [%]',
             'pressure x [mm]', 'pressure y [mm]', 'leg moments [N m]'), relative),

@@ -160,12 +160,17 @@ def two_footed_walk(**more):
     return walk(places, intervals, 2.6, **more)
 
 
-def standing(count=2, seconds=6.0, apart=0.3):
-    """Return feet that all stay where they are while the load sways from one to another."""
+def standing(count=2, seconds=6.0, apart=0.3, share=None):
+    """
+    Return feet that all stay where they are while the load sways from one to another.
+
+    Or has the share (n, count) that is given.
+    """
     time = np.arange(round(seconds / DT) + 1) * DT
     angle = 2.0 * np.pi * np.arange(count) / count
     places = 0.5 * apart * np.column_stack([np.sin(angle), np.cos(angle)])
-    share = 1.0 / count + 0.1 * np.sin(2.0 * np.pi * 0.3 * time)[:, None] * np.cos(angle)
+    if share is None:
+        share = 1.0 / count + 0.1 * np.sin(2.0 * np.pi * 0.3 * time)[:, None] * np.cos(angle)
     middle = [(FRONT + BACK) / 2.0, 0.0]
     pressure = np.broadcast_to(places + middle, (len(time), count, 2))
     center = body_path(np.einsum('nf,nfi->ni', share, pressure))

@@ -38,6 +38,8 @@ from legged_dynamics.gait.stance_detection import detect_stance, soles_of
 RESTS, SLOW, FALLS = (0.11, 0.0, 0.04), (0.18, 0.0, 0.045), (-0.1, 0.083, 0.035)
 MOVES, RISES, LIFTS = (0.25, 0.0, 0.03), (0.02, 0.0, 0.045), (0.2, 0.0, 0.04)
 LOADED, UNLOADED, HALF = (0.06, 0.015, 0.03), (0.06, -0.065, 0.035), 0.5
+# The same where feet jump or land together: the load changes sooner than that of a runner.
+LANDED_TOGETHER, LEFT_TOGETHER = (0.06, -0.043, 0.03), (0.06, 0.03, 0.035)
 # Signs are those of swings faster than this, in sqrt(g l); slower ones, as of humanoids, keep the
 # times that were detected.
 SWING = 0.6
@@ -211,10 +213,13 @@ class _Signs:
         others = np.delete(self.contact, foot, axis=1).any(axis=1)
         found: list[tuple[float | None, tuple[float, float, float]]] = []
         if not others[sample - 1 if landing else sample]:
-            least, delay, spread = LOADED if landing else UNLOADED
+            together = others[sample:sample + reach] if landing else others[
+                max(sample - reach, 0):sample]
+            signs = ((LANDED_TOGETHER, LEFT_TOGETHER) if together.any() else (LOADED, UNLOADED))
+            least, delay, spread = signs[0 if landing else 1]
             wide = slice(max(sample - reach, 0), sample + reach)
             crossed = _crossing(self.load, least, wide, landing, sample)
-            if not landing and crossed is not None:
+            if not landing and crossed is not None and not together.any():
                 # The faster the load falls, the shorter is its tail.
                 half = _crossing(self.load, HALF, wide, False, sample)
                 tail = np.inf if half is None else max(crossed - half, 0.0) * self.dt / self.unit

@@ -3,13 +3,14 @@
 r"""
 Standard deviations of the force on each foot, from what is not known about a motion.
 
-Three errors add up, as if independent. The sum of all forces errs by parts of the weight that grow
+These errors add up, as if independent. The sum of all forces errs by parts of the weight that grow
 with the movement (`error.sum`, `error.sum_moving`); each foot has its share of that. The share of
 a foot errs by the centre of pressure, or by how much people differ from a load that passes over at
 a constant rate, whichever says more; between feet that stay in place an even share, with its
-doubt, takes the place of the latter. And a touch-down or toe-off at another time shifts the load
-that passes over by its rate times the deviation of that time. An error of the share changes all
-components of a force in proportion, which the covariance keeps.
+doubt, takes the place of the latter. Feet may press against each other, which no motion shows. A
+touch-down or toe-off at another time shifts the load that passes over by its rate times the
+deviation of that time. An error of the share changes all components of a force in proportion,
+which the covariance keeps.
 """
 from __future__ import annotations
 
@@ -23,9 +24,16 @@ from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import runs
 
 # Deviations of the sum along x, y and z, as multiples of that of the vertical force.
-AXES = np.array([1.4, 1.0, 1.0])
-# Horizontal force between feet that are down together, which no motion shows: a part of the load.
-BETWEEN = 0.05
+AXES = np.array([1.4, 1.25, 1.0])
+# Horizontal force between feet that are down together, which no motion shows, as a part of the
+# load: along the line between them, and across it.
+BETWEEN, ACROSS = 0.06, 0.02
+# Movement, as a part of the weight, from which on the sum errs more slowly than that grows: in
+# flight its momentum is known.
+SATURATED = 0.5
+# The centre of pressure of feet that stay, which balance moves slowly: its error at rest, and what
+# a force that varies by the weight adds [m].
+PLANTED, PLANTED_MOVING = 0.006, 0.03
 # The movement that counts is that within this time, in sqrt(l / g).
 MEMORY = 2.0
 # Time around a change over which the rate of the load is taken, in sqrt(l / g).
@@ -59,14 +67,21 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     contact, vertical = timing.contact, np.clip(force[..., 2], 0.0, None)
     total = vertical.sum(axis=1, keepdims=True)
     share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
-    deviation = _sum_deviation(dynamics, settings)[:, None] * AXES
+    moving, arm = _moving(dynamics), _from_middle(contact, points)
+    deviation = _sum_deviation(moving, settings)[:, None] * AXES * dynamics.weight
     # A foot that is alone has all of the error, one of two about half of it.
     carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
     covariance = np.einsum('nf,na,ab->nfab', carried ** 2, deviation ** 2, np.eye(3))
-    several = (contact & (contact.sum(axis=1) > 1)[:, None]) * (BETWEEN * vertical) ** 2
-    covariance += several[..., None, None] * np.diag([1.0, 1.0, 0.0])
-    moved = _share_variance(dynamics, timing, share, points, settings) * total ** 2
-    moved += _timing_variance(dynamics, timing, vertical)
+    several = (contact & (contact.sum(axis=1) > 1)[:, None]) * vertical ** 2
+    size = np.maximum(np.linalg.norm(arm, axis=2, keepdims=True), 1e-6)
+    along = np.concatenate([arm / size, np.zeros((*contact.shape, 1))], axis=2)
+    covariance += several[..., None, None] * (
+        (BETWEEN ** 2 - ACROSS ** 2) * along[..., :, None] * along[..., None, :]
+        + ACROSS ** 2 * np.diag([1.0, 1.0, 0.0]))
+    shared, stepping = _share_variance(dynamics, timing, share, size[..., 0], moving, settings)
+    moved = shared * total ** 2
+    # Within a step, the share has the error of the times already.
+    moved += np.where(stepping[:, None], 0.0, _timing_variance(dynamics, timing, vertical))
     # Forces lean as the force of the foot does, or as that of all feet where it has none yet.
     required = dynamics.wrench[:, None, :3]
     lean = np.where(vertical[..., None] > 0.0, force, required)
@@ -75,26 +90,39 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
 
 
-def _sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
-    """Return the standard deviation of the sum of all vertical forces, (n,) [N]."""
+def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
+    """Return how much the vertical force varies about each instant, (n,) over the weight."""
     from scipy.ndimage import gaussian_filter1d  # slow to import
 
     unit = np.sqrt(dynamics.leg_length / GRAVITY)
-    moving = np.sqrt(gaussian_filter1d((dynamics.load - 1.0) ** 2,
-                                       MEMORY * unit / dynamics.step))
-    return dynamics.weight * (settings.sum_error + settings.sum_moving * moving)
+    return np.sqrt(gaussian_filter1d((dynamics.load - 1.0) ** 2, MEMORY * unit / dynamics.step))
+
+
+def _sum_deviation(moving: np.ndarray, settings: GaitSettings) -> np.ndarray:
+    """Return the standard deviation of the sum of all vertical forces, (n,) over the weight."""
+    return settings.sum_error + settings.sum_moving * moving / np.hypot(1.0, moving / SATURATED)
+
+
+def _from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return horizontal arms to feet on the ground from the middle between them, (n, nf, 2)."""
+    middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
+    middle /= np.maximum(contact.sum(axis=1, keepdims=True), 1)
+    return np.where(contact[..., None], points[..., :2] - middle[:, None], 0.0)
 
 
 def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share: np.ndarray,
-                    points: np.ndarray, settings: GaitSettings) -> np.ndarray:
-    """Return the variance of each foot's share while several feet are down, (n, nf)."""
+                    size: np.ndarray, moving: np.ndarray, settings: GaitSettings
+                    ) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the variance of each foot's share while several feet are down, (n, nf).
+
+    And where a step passes from one foot to another, (n,); `size` (n, nf) [m] is the distance of
+    the feet from the middle between them.
+    """
     contact, variance = timing.contact, np.zeros(share.shape)
-    time = dynamics.time - dynamics.time[0]
-    middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
-    middle /= np.maximum(contact.sum(axis=1, keepdims=True), 1)
-    arm = np.linalg.norm(points[..., :2] - middle[:, None], axis=2)
-    length = 2.0 * np.where(contact, arm, 0.0).max(axis=1)
-    pressure = (settings.pressure_error / np.maximum(length, 1e-3)) ** 2
+    time, stepping = dynamics.time - dynamics.time[0], np.zeros(len(contact), bool)
+    length = np.maximum(2.0 * size.max(axis=1), 1e-3)
+    planted = np.minimum(PLANTED + PLANTED_MOVING * moving, settings.pressure_error)
     for first, end in runs(contact.sum(axis=1) > 1):
         part = slice(first, end)
         s = share[part]
@@ -102,11 +130,13 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
         step = (first > 0 and end < len(contact)
                 and not contact[first - 1][contact[first]].all()
                 and not contact[end][contact[end - 1]].all())
+        stepping[part] = step
         if step:
             own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
         else:
             own = np.full(s.shape, settings.uneven_share ** 2)
-        seen = pressure[part, None]
+        error = settings.pressure_error if step else planted[part]
+        seen = ((error / length[part]) ** 2)[:, None]
         variance[part] = own * seen / np.maximum(own + seen, 1e-12)
         if step:
             duration = max((end - first) * dynamics.step, dynamics.step)
@@ -115,7 +145,7 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
             phase = (np.arange(end - first) + 0.5)[:, None] / (end - first)
             late = np.hypot((1.0 - phase) * down, phase * up) / duration
             variance[part] += np.where(contact[part], late ** 2, 0.0)
-    return np.where(contact, variance, 0.0)
+    return np.where(contact, variance, 0.0), stepping
 
 
 def _deviation(timing: ContactTiming, landing: bool, time: float) -> float:

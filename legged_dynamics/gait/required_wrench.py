@@ -11,7 +11,8 @@ over the cosine transform; Whittle 1953), and the estimate is the smoothing spli
           + \sum_t \frac{(\Delta^3 F_t)^2}{q \Delta t^5}
 
 (Whittaker 1923; Wahba 1990, section 1.3). The spectral density :math:`N` of the noise is that of
-the recording at frequencies which gait does not reach, and `motion.noise` at least.
+the recording at frequencies which gait does not reach, and `motion.noise` at least; sideways it
+is larger.
 
 **Landing.** When a walker's foot lands, the leg stops within 30 ms. Markers on skin, and a model
 of rigid segments, show that less sharply; what is lost grows with the speed of walking
@@ -48,6 +49,9 @@ BAND, SLOWEST, FASTEST = 8.0, 0.3, 12.0
 EQUAL = np.geomspace(2.0, 18.0, 33)
 # Frequencies that gait does not reach, in the same unit: 12 to 20 Hz for a person.
 BEYOND = (23.0, 38.0)
+# Density of the noise that is seen, across the direction of travel over vertical; speed of travel,
+# in sqrt(g l), from which on there is one.
+SWAY, TRAVELS = 6.0, 0.1
 # Weight of the change of the third derivative at most: a fit with a period of a minute.
 STIFFEST = 1e9
 # Landing of walkers: when, and how wide, in sqrt(l / g); the speed from which on it shows, in
@@ -95,8 +99,13 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     values, rate = about_center / scale, np.sqrt(GRAVITY / dynamics.leg_length)
     density = noise_density(values[:, 2], dynamics.step, rate, settings)
     standing = contact.any(axis=1)
-    found = np.stack([smoothed(column, dynamics.step, density, EQUAL * rate)
-                      for column in values.T], axis=1)
+    axes, sway = _travel(dynamics)
+    values[:, :2] = values[:, :2] @ axes
+    densities = np.full(6, density)
+    densities[1] += (sway - 1.0) * (density - _least_density(settings))
+    found = np.stack([smoothed(column, dynamics.step, each, EQUAL * rate)
+                      for column, each in zip(values.T, densities)], axis=1)
+    found[:, :2] = found[:, :2] @ axes.T
     found += _landings(dynamics, contact, settings)
     if not standing.all():
         found[:, 2] = _stiff(values[:, 2], _yielding(contact, dynamics.step, settings))
@@ -135,7 +144,11 @@ def noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettin
     seen = power[np.logical_and(*used)]
     # The median of a chi-squared of one degree of freedom is 0.455.
     own = float(np.median(seen)) / 0.455 if len(seen) else 0.0
-    return own + settings.noise ** 2 / (2.0 * BAND)
+    return own + _least_density(settings)
+
+
+def _least_density(settings: GaitSettings) -> float:
+    return settings.noise ** 2 / (2.0 * BAND)
 
 
 def smoothed(values: np.ndarray, dt: float, density: float,
@@ -180,6 +193,17 @@ def _spectrum(values: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
     n = len(values)
     return (np.arange(n) / (2.0 * n * dt),
             dct(values - values.mean(), norm='ortho') ** 2 * dt)
+
+
+def _travel(dynamics: GaitInverseDynamics) -> tuple[np.ndarray, float]:
+    """Return horizontal axes along and across the direction of travel, and the latter's noise."""
+    moved = dynamics.base_position[-1] - dynamics.base_position[0]
+    speed = moved / (dynamics.time[-1] - dynamics.time[0])
+    x, y = (speed - dynamics.ground_velocity.mean(axis=(0, 1)))[:2]
+    size = float(np.hypot(x, y))
+    if size < TRAVELS * np.sqrt(GRAVITY * dynamics.leg_length):
+        return np.eye(2), 1.0
+    return np.array([[x, -y], [y, x]]) / size, SWAY
 
 
 def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,

@@ -17,7 +17,7 @@ class GaitSettings(CheckedSettings):
         'Least standard deviation of the noise of the force that the motion requires, as a part '
         'of the weight, in a band of 8 Hz. What the recording itself shows is added.', 1e-4, 1.0)
     landing: float = setting(
-        'motion.landing', 0.35, '',
+        'motion.landing', 0.2, '',
         'Force, as a part of the weight, that markers and rigid segments do not show when a foot '
         'lands in walking, by how much the speed exceeds a quarter of sqrt(g leg length).',
         0.0, 2.0)
@@ -99,11 +99,11 @@ class GaitSettings(CheckedSettings):
         'Standard deviation of the difference from an even share between feet side by side, used '
         'during impacts.', 1e-3, 1.0)
     sum_error: float = setting(
-        'error.sum', 0.03, '',
+        'error.sum', 0.004, '',
         'Standard deviation of the sum of all forces on a body at rest, as a part of the weight.',
         0.0, 1.0)
     sum_moving: float = setting(
-        'error.sum_moving', 0.08, '',
+        'error.sum_moving', 0.2, '',
         'What is added to it, as a part of the rms deviation of the vertical force from the '
         'weight.', 0.0, 1.0)
     rate_error: float = setting(

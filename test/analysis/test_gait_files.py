@@ -37,7 +37,8 @@ def write_walk(folder, time=None, joints=None, xyzw=(0.0, 0.0, 0.0, 1.0), sep=',
 
 
 # The walkers pass their load along a smooth curve, and people at a nearly constant rate.
-SETTINGS = {'transfer.step_cutoff': 2.0}
+# Rigid walkers hide nothing when they land.
+SETTINGS = {'transfer.step_cutoff': 2.0, 'motion.landing': 0.0}
 
 
 def options(urdf, **more):

@@ -13,6 +13,7 @@ from walkers import (
     MASS,
     SIDE,
     description,
+    smooth,
     standing,
     two_footed_walk,
     walk,
@@ -199,6 +200,24 @@ def test_a_seat_is_noticed():
     assert found.contact.all() and not found.supported.any()
     assert found.force[..., 2].min() >= 0.0
     assert solve(walker).supported.all()
+
+
+@pytest.mark.parametrize('on_one', [0.5, 0.7, 0.9])
+def test_rising_on_one_leg_is_never_worse_than_an_even_split(on_one):
+    """Both feet stay, and the load passes to one of them within a second, as in a rise on it."""
+    time = np.arange(601) * DT
+    on_first = 0.5 + (on_one - 0.5) * smooth(time - 2.0) * (1.0 - smooth(time - 4.0))
+    walker = standing(share=np.column_stack([on_first, 1.0 - on_first]))
+    rng = np.random.default_rng(7)
+    base = walker.base + low_pass(rng.normal(0.0, 3e-4, walker.base.shape), DT, 6.0)
+    found = DoubleSupport(walker.model, walker.feet).solve(walker.motion(base))
+    error, truth = found.force[..., 2] - walker.force[..., 2], walker.force[..., 2]
+    even = truth.mean(axis=1, keepdims=True) - truth
+    inner = slice(50, -50)
+    assert found.contact.all()
+    assert np.std(error[inner]) < max(0.35 * np.std(even[inner]), 0.02 * WEIGHT)
+    held = np.abs(error) < 1.96 * found.deviation[..., 2]
+    assert held[inner].mean() > 0.9
 
 
 def test_a_jump_has_a_flight():
