@@ -213,8 +213,8 @@ def _evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion
         rest = RESTS + STOPS * min(recent / swing, 1.0)
         legs[i, LEG.speed] += min(dt / RECENT, 1.0) * (speed - recent)
         evidence[i] = motion_evidence(
-            speed, height, slip, swing, body[MOTION.variance], rest, settings,
-            MOVES)
+            speed, height, slip, swing, body[MOTION.variance], rest, feet.index[i, SIZE] > 3,
+            settings, MOVES)
     body[MOTION.fastest] = fastest
 
 
