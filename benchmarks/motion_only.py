@@ -32,8 +32,6 @@ from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.reports.page import Table
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
-from legged_dynamics.trials.analysis import analyse_gait
-from legged_dynamics.trials.subject import GaitOptions
 
 ENVIRONMENT = 'LEGGED_DYNAMICS_DATA'
 BAGS = {'icub': 'walking', 'go1': 'trot'}
@@ -176,33 +174,6 @@ class Estimate:
                 out.contact)
         return cls(rows[:, 0], rows[:, 1], rows[:, 2] > 0.5)
 
-    @classmethod
-    def off_line(cls, robot: Robot, place: Path) -> Estimate:
-        """
-        Run the inverse dynamics of the whole recording.
-
-        Parameters
-        ----------
-        robot : Robot
-        place : Path
-            Its folder.
-
-        Returns
-        -------
-        Estimate
-
-        """
-        found = analyse_gait(place / BAGS[robot.name], GaitOptions(
-            robot=str(place / f'{robot.name}.yaml'), urdf=str(place / f'{robot.name}.urdf'),
-            compare=False))
-        reactions, stamps = found.reactions, found.motion.time * 1e9 + found.start_ns
-        time = (stamps - robot.measurements[0].stamp_ns) * 1e-9
-        force, deviation, contact = (
-            np.column_stack([np.interp(robot.time, time, column) for column in values.T])
-            for values in (reactions.force[..., 2], reactions.deviation[..., 2],
-                           reactions.contact.astype(float)))
-        return cls(force, deviation, contact > 0.5)
-
 
 def low_passed(values: np.ndarray, time: np.ndarray) -> np.ndarray:
     """
@@ -312,8 +283,7 @@ def measured(place: Path) -> list[list[str]]:
         if name == 'icub':
             stands, touches = robot.soles()
             estimates = {'on line': Estimate.on_line(robot),
-                         'on line, contacts given': Estimate.on_line(robot, stands),
-                         'off line': Estimate.off_line(robot, place / name)}
+                         'on line, contacts given': Estimate.on_line(robot, stands)}
             rows += rows_of(robot, estimates, stands, touches, WALKS, True)
         else:
             stands = robot.truth > PRESSED

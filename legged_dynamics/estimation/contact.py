@@ -42,7 +42,10 @@ from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3
 
 # Largest log-likelihood ratios by which height speaks for and against a foot.
-LOW, HEIGHT_AGAINST = 0.5, -4.0
+LOW, HEIGHT_AGAINST = 0.5, -2.0
+# A sole's height is known more precisely than a ball's, and counts whatever its speed: part of the
+# clearance, and the largest ratio against it.
+SOLE_CLEARANCE, SOLE_AGAINST = 1.0 / 3.0, -4.0
 # Smallest probability, and distance to one: more certainty only makes the next change slow.
 LEAST_PROBABILITY = 0.0025
 
@@ -127,7 +130,7 @@ def force_evidence(normal_force, variance, weight, threshold, noise, limit):
 
 
 @part
-def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, limit):
+def motion_evidence(speed, height, slip, swing, drift_variance, rest, sole, settings, limit):
     """
     Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
 
@@ -146,16 +149,20 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, settings, 
         Of the base's velocity.
     rest, limit : float
         Largest ratio for contact, and largest ratio against it.
+    sole : bool
+        Whether the foot is no point.
     settings : record
         Of layout.SETTINGS.
 
     """
     s2, w2 = slip * slip + drift_variance, swing * swing + drift_variance
-    c, h = settings.clearance, settings.swing_clearance
+    c, h = settings.clearance * (SOLE_CLEARANCE if sole else 1.0), settings.swing_clearance
     height = max(height, 0.0)
     low = math.log(h / c) - 0.5 * height * height * (1.0 / (c * c) - 1.0 / (h * h))
     slow = 1.5 * math.log(w2 / s2) - 0.5 * speed * speed * (1.0 / s2 - 1.0 / w2)
-    return max(min(slow, rest), -limit) + min(max(low, HEIGHT_AGAINST), LOW)
+    if sole:
+        return max(min(slow, rest), -limit) + min(max(low, SOLE_AGAINST), LOW)
+    return max(min(slow, rest) + min(max(low, HEIGHT_AGAINST), LOW), -limit)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -176,7 +183,7 @@ LARGEST_ALONE = 0.1
 FLIGHT = 0.25
 # Speed of a standing foot, which rolls and whose links bend, and of a swinging one, as multiples
 # of sqrt(g l), l the leg length; heights of the two as multiples of l.
-SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.005, 0.1
+SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.015, 0.1
 
 
 def contact_levels(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,

@@ -73,7 +73,7 @@ LEAST_KEPT = 0.05
 FLIGHT_NOISE = 0.1
 # Most changes of contact of a foot in a natural time; and the lower threshold of a mean.
 STEPS, MEAN_OFF = 1.5, 0.4
-# A foot tells of the base's motion as far as it bears load; the least, of an even share.
+# A sole tells of the base's motion as far as it bears load; the least, of an even share.
 LEAST_LOAD = 0.03
 # Time constant of the mean of a foot's speed [s].
 RECENT = 0.03
@@ -213,8 +213,8 @@ def _evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion
         rest = RESTS + STOPS * min(recent / swing, 1.0)
         legs[i, LEG.speed] += min(dt / RECENT, 1.0) * (speed - recent)
         evidence[i] = motion_evidence(
-            speed, height, slip, swing, body[MOTION.variance], rest, settings,
-            MOVES)
+            speed, height, slip, swing, body[MOTION.variance], rest, feet.index[i, SIZE] > 3,
+            settings, MOVES)
     body[MOTION.fastest] = fastest
 
 
@@ -326,6 +326,7 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
         found.flag[i], found.probability[i] = down, p
     even = settings.weight / nf
     for i in range(nf):
-        evidence[i] *= min(max(loads[i] / even, LEAST_LOAD), 1.0) ** 2
+        if feet.index[i, SIZE] > 3:
+            evidence[i] *= min(max(loads[i] / even, LEAST_LOAD), 1.0) ** 2
     if body[MOTION.known] > 0.5:
         _correct_velocity(feet, settings, scratch.bodies, states, R_WB, evidence, dt, body)

@@ -130,7 +130,7 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, bearin
             now = rotate(R_WB, load3(states[i], FOOT_POSITION))
             share = 1.0
             if settle < 1.0 and places[i, PLACE.known] > 0.5:
-                share = settle * bearing[i]
+                share = settle * min(bearing[i] / probability[i], 1.0)
             place = now if share == 1.0 else add_scaled(place, share, subtract(now, place))
             places[i, PLACE.known] = 1.0
         put3(places, i, PLACE.position, place)

@@ -245,7 +245,7 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
 # Process noise of a standing foot's load is estimated: deviations after one natural time
 # sqrt(l / g), as fractions of the weight, at first, at least, at most; and rate of the estimate
 # [1/s].
-FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 3.0, 60.0
+FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 10.0, 60.0
 # Fastest for a sole, over which load passes while the body moves across it.
 FASTEST_SOLE = 1.0
 # Noise of the base's equations is estimated, too, as a share of the stated: least, and time [s].
