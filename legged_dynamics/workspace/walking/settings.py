@@ -38,8 +38,8 @@ class WalkSettings(CheckedSettings):
         'Part of the error of the velocity that one step takes away, as far as a pendulum is '
         'concerned.', 0.0, 1.5)
     foot_frequency: float = setting(
-        'walking.foot_frequency', 36.0, 'rad/s',
-        'Natural frequency of the spring that holds a swinging foot on its path.', 1.0, 200.0)
+        'walking.foot_frequency', 28.0, 'rad/s',
+        'Frequency of the three equal poles of a swinging foot on its path.', 1.0, 200.0)
     ramp: float = setting(
         'walking.ramp', 0.045, 's',
         'Time in which the largest force of a foot grows to twice its share after a touch-down, '

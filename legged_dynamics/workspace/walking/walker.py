@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -49,6 +49,8 @@ from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, Swing
 EARLY, FIRM, NEARLY, NEAR = 0.35, 0.25, 0.88, 0.03
 # Time after a touch-down from which a foot's place is trusted [s].
 SETTLED = 0.02
+# Largest integral of a swinging foot's distance from its reference [m s].
+MOST_LAG = 1.5e-3
 # Longest time that the clock waits for feet that do not land [s].
 WAIT = 0.25
 # Depth below the estimated ground at which feet aim, in heights of the body.
@@ -101,6 +103,7 @@ class _Leg:
     since: float = 0.0          # s in swing or in stance
     over: float = 0.0           # s beyond the planned touch-down
     goal: np.ndarray | None = None
+    lag: np.ndarray = field(default_factory=lambda: np.zeros(3))    # m s, behind its reference
     early: bool = False         # stands before its planned touch-down
     loose: bool = False         # is to bear, but does not: it is lowered
 
@@ -536,7 +539,7 @@ class Walker:
         start = state.foot_position[foot] + [0.0, 0.0, self._radius[foot]]
         leg.swing = SwingPath(start, self.settings.clearance * self.height)
         leg.since = leg.over = 0.0
-        leg.goal = start.copy()
+        leg.goal, leg.lag = start.copy(), np.zeros(3)
 
     def _land(self, foot: int, state: BodyState, phase: float) -> None:
         leg = self._legs[foot]
@@ -571,7 +574,8 @@ class Walker:
         moved = np.full(len(q), np.nan)
         most = self._loads(bearing, n)
         if not bearing.all():
-            self._move_legs(body, q, v, com, com_speed, speed, heading, target, moved, dt)
+            self._move_legs(body, q, v, com, com_speed, speed, heading, target, moved,
+                            state.foot_position, dt)
         return WalkPlan(target, LegPlan(bearing, most, moved,
                                         self.state is not Walking.STAND))
 
@@ -670,7 +674,7 @@ class Walker:
 
     def _move_legs(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, com: np.ndarray,
                    com_speed: np.ndarray, speed: np.ndarray, heading: np.ndarray,
-                   target: BodyTarget, moved: np.ndarray, dt: float) -> None:
+                   target: BodyTarget, moved: np.ndarray, places: np.ndarray, dt: float) -> None:
         """Fill the accelerations of the swinging legs' joints."""
         s = self.settings
         bearing = [leg.swing is None for leg in self._legs]
@@ -714,8 +718,12 @@ class Walker:
                 down = s.lowering * self.height
                 motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
                                     np.array([0.0, 0.0, -down]), np.zeros(3))
-            motions.append(motion)
-        gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
+            # Friction of joints that is not known would leave a light leg behind.
+            leg.lag += dt * (motion.position - places[i] - [0.0, 0.0, self._radius[i]])
+            np.clip(leg.lag, -MOST_LAG, MOST_LAG, leg.lag)
+            motions.append(motion._replace(
+                acceleration=motion.acceleration + s.foot_frequency ** 3 * leg.lag))
+        gains = (3.0 * s.foot_frequency ** 2, 3.0 * s.foot_frequency)
         self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
 
     def _limit(self, step: np.ndarray) -> np.ndarray:
