@@ -23,7 +23,7 @@ class WalkSettings(CheckedSettings):
         'walking.duty', 0.0, '',
         "Part of the cycle in which a foot stands; 0 takes the gait's.", 0.0, 0.95)
     clearance: float = setting(
-        'walking.clearance', 0.14, '',
+        'walking.clearance', 0.17, '',
         'Height over the ground at which a foot swings, in heights of the body.', 0.01, 0.5)
     speed: float = setting(
         'walking.speed', 0.0, 'm/s',
@@ -38,8 +38,8 @@ class WalkSettings(CheckedSettings):
         'Part of the error of the velocity that one step takes away, as far as a pendulum is '
         'concerned.', 0.0, 1.5)
     foot_frequency: float = setting(
-        'walking.foot_frequency', 28.0, 'rad/s',
-        'Frequency of the three equal poles of a swinging foot on its path.', 1.0, 200.0)
+        'walking.foot_frequency', 36.0, 'rad/s',
+        'Natural frequency of the spring that holds a swinging foot on its path.', 1.0, 200.0)
     ramp: float = setting(
         'walking.ramp', 0.045, 's',
         'Time in which the largest force of a foot grows to twice its share after a touch-down, '
