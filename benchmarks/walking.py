@@ -3,7 +3,8 @@
 """
 Tables of docs/walking.md: robots that walk by our own commands, against the truth.
 
-``python -m benchmarks.walking [--quick] [--robots go2,hyq] [--only gaits,ground]`` runs robots of
+``python -m benchmarks.walking [--quick] [--robots go2,hyq] [--only gaits,ground]`` (or ``--urdf
+PATHS``, for robots described by ``new-robot``) runs robots of
 the zoo in MuJoCo with the sensors of the field, 2 % of torque gain, joint friction of 3 % of the
 effort limits that the configuration does not know (the hexapod: 1 %), and 5 ms from a sample to
 its efforts. Robots whose descriptions are not installed are left out and named.
@@ -14,11 +15,12 @@ import argparse
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.walking_robots import Laboratory, Push, Run, bumps, walk
+from benchmarks.walking_robots import Laboratory, Push, Run, bumps, described, walk
 from benchmarks.zoo.robots import MissingRobot
 
 BIPEDS = ('talos', 'g1', 'biped')
@@ -277,6 +279,19 @@ def random(tally: Tally, robots: Sequence[str], quick: bool) -> None:
         print(f'| {name} | {falls} |', flush=True)
 
 
+def given(tally: Tally, paths: Sequence[Path], quick: bool) -> None:
+    """Print the table of robots that `new-robot` describes from their makers' URDFs."""
+    print(f'\nRobots by their URDFs and new-robot alone, trot\n\n{HEAD}')
+    seconds = 12.0 if quick else 60.0
+    for path in paths:
+        found = walk(Laboratory(described(path), friction=0.03), 'trot', commands(0.6, seconds),
+                     seconds)
+        tally.runs += 1
+        if found.cause:
+            tally.causes.append(f'{path.stem}: {found.cause}')
+        print(f'| {path.stem} | trot | all commands | {row(found)}', flush=True)
+
+
 TABLES = {'gaits': gaits, 'ground': ground, 'pushes': pushes, 'standing': standing,
           'bipeds': bipeds, 'random': random}
 
@@ -287,9 +302,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--quick', action='store_true', help='shorter and fewer runs')
     parser.add_argument('--robots', default=','.join((*QUADRUPEDS, 'hexapod', *BIPEDS)))
     parser.add_argument('--only', default=','.join(TABLES))
+    parser.add_argument('--urdf', nargs='+', type=Path, default=[],
+                        help='walk the robots of these URDFs instead, as new-robot describes them')
     args = parser.parse_args(argv)
     tally, robots = Tally(), args.robots.split(',')
-    for name in args.only.split(','):
+    if args.urdf:
+        given(tally, args.urdf, args.quick)
+    for name in () if args.urdf else args.only.split(','):
         TABLES[name](tally, [robot for robot in robots if (robot in BIPEDS) == (name == 'bipeds')],
                      args.quick)
     print()

@@ -15,15 +15,23 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from benchmarks.zoo.descriptions import prepared
 from benchmarks.zoo.robots import ZooRobot, by_joint, nominal, robot
 from benchmarks.zoo.sensors import FIELD
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
+from legged_dynamics.model.shapes import read_looks
+from legged_dynamics.model.urdf import read_description_file
+from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation.plant import GROUND, ROBOT, add_floor, build_world
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector
 from legged_dynamics.workspace import WorkspaceController
@@ -31,6 +39,35 @@ from legged_dynamics.workspace.walking import make_walker
 
 RATE, STEP = 500.0, 1e-3
 TAKEN = 0.3     # s, when the controller takes over from stiff joints
+
+
+def described(path: Path) -> ZooRobot:
+    """
+    Return a robot as `legged-dynamics new-robot` describes it, with nothing changed by hand.
+
+    Parameters
+    ----------
+    path : Path
+        The URDF.
+
+    Returns
+    -------
+    ZooRobot
+
+    """
+    text = read_description_file(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        model = RobotModel.from_xml(text)
+        guess = guess_robot(model, read_looks(text))
+        with TemporaryDirectory() as folder:
+            yaml = Path(folder) / 'robot.yaml'
+            yaml.write_text(robot_yaml(model, guess, path.name), encoding='utf-8')
+            parameters = {name: value for name, value in read_parameter_file(yaml).items()
+                          if name.startswith(('robot.', 'noise.'))}
+    config = RobotConfig.from_parameters(parameters)
+    return ZooRobot(path.stem, prepared(text, config.feet), parameters,
+                    dict(zip(config.joints, config.nominal_position)))
 
 
 class Laboratory:

@@ -14,7 +14,7 @@ from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.spatial.rotations import rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController
 from legged_dynamics.workspace.controller import LegPlan
-from legged_dynamics.workspace.walking.footholds import fit_plane, pendulum_step
+from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of, rows_of
 from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
 
@@ -211,3 +211,62 @@ def test_a_standing_robot_keeps_all_its_feet_when_it_is_pushed():
     away = found.position - found.position[found.between(1.0, 1.2)].mean(axis=0)
     assert 0.01 < np.linalg.norm(away, axis=1).max() < 0.06
     assert np.linalg.norm(away[-50:], axis=1).max() < 0.03
+
+
+@pytest.mark.slow
+def test_a_push_that_leaves_the_support_is_recovered_by_steps():
+    push = [Push(1.2, 0.3, (0.0, 0.6, 0.0))]
+    stays = walk(Laboratory('solo_class'), 'stand', lambda t: (0.0, 0.0, 0.0), 3.0, push,
+                 {'walking.recovery': False})
+    assert stays.cause
+    steps = walk(Laboratory('solo_class'), 'stand', lambda t: (0.0, 0.0, 0.0), 4.0, push)
+    assert not steps.cause
+    assert not steps.bearing.all()
+    # At rest again, on all feet, where the steps have brought it.
+    last = steps.between(3.8, 4.0)
+    assert steps.bearing[last].all()
+    assert np.abs(steps.velocity[last]).max() < 0.1
+    assert np.linalg.norm(steps.position[-1, :2] - steps.position[0, :2]) > 0.1
+
+
+@pytest.mark.parametrize('time', [0.05, 0.3])
+def test_a_falling_pendulum_is_where_its_equation_brings_it(time):
+    place, velocity = np.array([0.02, -0.01]), np.array([0.3, 0.1])
+    pressure = np.array([0.0, 0.03])
+    x, v, dt = place.copy(), velocity.copy(), 1e-5
+    for _ in range(round(time / dt)):
+        v += dt * GRAVITY / 0.4 * (x - pressure)
+        x += dt * v
+    then, fast = fall(place, velocity, pressure, 0.4, time)
+    assert then == pytest.approx(x, abs=1e-4)
+    assert fast == pytest.approx(v, abs=1e-3)
+
+
+def test_a_trot_brings_feet_nearer_to_their_hips_where_efforts_are_large(anymal):
+    """The part is what the legs' own statics say: half the weight on a foot, by Jacobians."""
+    model, config = anymal.known, anymal.config
+    q = anymal.data.qpos[anymal._qpos].copy()
+    poses = body_poses(model, q)
+    places = np.array([link_pose(model, poses, foot.link).p for foot in config.feet])
+    legs, weight = SwingLegs(model, config.feet, range(4)), model.total_mass * GRAVITY
+    scale = np.array([0.8, 1.0, 1.0])
+    here, _ = legs.effort_at(q, places, 0.5 * weight, model.effort_limits)
+    nearer, there = legs.effort_at(q, places.mean(axis=0) + (places - places.mean(axis=0)) * scale,
+                                   0.5 * weight, model.effort_limits)
+    assert nearer < here < 1.0
+    found = np.array([link_pose(model, body_poses(model, there), foot.link).p
+                      for foot in config.feet])
+    assert found[:, 0] == pytest.approx(places[:, 0].mean() + 0.8 * (
+        places[:, 0] - places[:, 0].mean()), abs=2e-3)
+    # Virtual work: the effort is the change of the foot's height with the joint, times the force.
+    step, efforts = 1e-5, np.zeros(len(q))
+    for j in range(len(q)):
+        moved = q.copy()
+        moved[j] += step
+        up = [link_pose(model, body_poses(model, moved), foot.link).p[2] for foot in config.feet]
+        efforts[j] = np.abs(np.array(up) - places[:, 2]).max() / step * 0.5 * weight
+    worst = max(np.linalg.norm(efforts[leg] / model.effort_limits[leg], 4)
+                for leg in np.arange(12).reshape(4, 3))
+    assert here == pytest.approx(worst, rel=1e-3)
+    far, _ = legs.effort_at(q, places * [3.0, 3.0, 1.0], 0.5 * weight, model.effort_limits)
+    assert far == np.inf

@@ -43,7 +43,7 @@ class Gait(NamedTuple):
 
 GAITS = {
     'stand': Gait('all', 1.0, 1.0, 0),
-    'trot': Gait('diagonal', 0.57, 3.0, 2),
+    'trot': Gait('diagonal', 0.6, 2.8, 2),
     'walk': Gait('wave', 0.8, 5.0, 3),
     'crawl': Gait('wave', 0.85, 9.0, 3),
     'pace': Gait('side', 0.6, 2.2, 2),

@@ -23,7 +23,7 @@ class WalkSettings(CheckedSettings):
         'walking.duty', 0.0, '',
         "Part of the cycle in which a foot stands; 0 takes the gait's.", 0.0, 0.95)
     clearance: float = setting(
-        'walking.clearance', 0.14, '',
+        'walking.clearance', 0.17, '',
         'Height over the ground at which a foot swings, in heights of the body.', 0.01, 0.5)
     speed: float = setting(
         'walking.speed', 0.0, 'm/s',

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -49,6 +49,8 @@ from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, Swing
 EARLY, FIRM, NEARLY, NEAR = 0.35, 0.25, 0.88, 0.03
 # Time after a touch-down from which a foot's place is trusted [s].
 SETTLED = 0.02
+# Largest integral of a swinging foot's distance from its reference [m s].
+MOST_LAG = 1.5e-3
 # Longest time that the clock waits for feet that do not land [s].
 WAIT = 0.25
 # Depth below the estimated ground at which feet aim, in heights of the body.
@@ -82,6 +84,9 @@ SWAY = 0.6
 # Parts by which the stance may be made shorter and narrower for a trot, effort that needs none of
 # that [of its limit], what such a part costs of the same, and half a step [heights].
 NARROWER, ENOUGH, PRICE, STEP = (0.0, 0.06, 0.12, 0.18, 0.24), 0.5, 0.25, 0.15
+# Of a robot whose stance is made so: how much longer the cycle is, how much smaller the duty, and
+# the part of the clearance that is left.
+EASIER = 1.07, 0.03, 0.82
 
 
 class Walking(Enum):
@@ -101,6 +106,7 @@ class _Leg:
     since: float = 0.0          # s in swing or in stance
     over: float = 0.0           # s beyond the planned touch-down
     goal: np.ndarray | None = None
+    lag: np.ndarray = field(default_factory=lambda: np.zeros(3))    # m s, behind its reference
     early: bool = False         # stands before its planned touch-down
     loose: bool = False         # is to bear, but does not: it is lowered
 
@@ -341,10 +347,13 @@ class Walker:
         row, s = GAITS[gait], self.settings
         self._offsets = offsets_of(gait, self._stance)
         assert self._narrowing is not None
-        eased = self._narrowing if row.order == 'diagonal' else 0.0
+        eased = self._narrowing if row.order == 'diagonal' else np.zeros(2)
         self._hips = self._stance * (1.0 - eased)
-        self._duty = s.duty or row.duty
-        self._cycle = haste * (s.cycle or row.cycle * math.sqrt(self._com_height / GRAVITY))
+        # Legs that bear near their limits also swing slower and lower.
+        longer, less, self._lower = EASIER if eased.any() else (1.0, 0.0, 1.0)
+        self._duty = s.duty or row.duty - less
+        self._cycle = haste * (s.cycle or longer * row.cycle
+                               * math.sqrt(self._com_height / GRAVITY))
         self._gait_name, self._haste = gait, haste
         sides = len(self._feet) == 2 or row.order == 'side'
         self._sways = 1.0 if sides else SWAY if row.order == 'wave' else 0.0
@@ -534,9 +543,9 @@ class Walker:
     def _lift(self, foot: int, state: BodyState) -> None:
         leg = self._legs[foot]
         start = state.foot_position[foot] + [0.0, 0.0, self._radius[foot]]
-        leg.swing = SwingPath(start, self.settings.clearance * self.height)
+        leg.swing = SwingPath(start, self._lower * self.settings.clearance * self.height)
         leg.since = leg.over = 0.0
-        leg.goal = start.copy()
+        leg.goal, leg.lag = start.copy(), np.zeros(3)
 
     def _land(self, foot: int, state: BodyState, phase: float) -> None:
         leg = self._legs[foot]
@@ -571,7 +580,8 @@ class Walker:
         moved = np.full(len(q), np.nan)
         most = self._loads(bearing, n)
         if not bearing.all():
-            self._move_legs(body, q, v, com, com_speed, speed, heading, target, moved, dt)
+            self._move_legs(body, q, v, com, com_speed, speed, heading, target, moved,
+                            state.foot_position, dt)
         return WalkPlan(target, LegPlan(bearing, most, moved,
                                         self.state is not Walking.STAND))
 
@@ -670,7 +680,7 @@ class Walker:
 
     def _move_legs(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, com: np.ndarray,
                    com_speed: np.ndarray, speed: np.ndarray, heading: np.ndarray,
-                   target: BodyTarget, moved: np.ndarray, dt: float) -> None:
+                   target: BodyTarget, moved: np.ndarray, places: np.ndarray, dt: float) -> None:
         """Fill the accelerations of the swinging legs' joints."""
         s = self.settings
         bearing = [leg.swing is None for leg in self._legs]
@@ -680,6 +690,8 @@ class Walker:
             self._swings[key] = SwingLegs(self.model, self._feet, members)
         swing = self._swings[key]
         motions = []
+        # Three equal poles, with the damping of two at foot_frequency.
+        pole = s.foot_frequency / 1.5
         a, b, c0 = self._plane
         for i in members:
             leg = self._legs[i]
@@ -714,8 +726,12 @@ class Walker:
                 down = s.lowering * self.height
                 motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
                                     np.array([0.0, 0.0, -down]), np.zeros(3))
-            motions.append(motion)
-        gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
+            # Friction of joints that is not known would leave a light leg behind.
+            leg.lag += dt * (motion.position - places[i] - [0.0, 0.0, self._radius[i]])
+            np.clip(leg.lag, -MOST_LAG, MOST_LAG, leg.lag)
+            motions.append(motion._replace(
+                acceleration=motion.acceleration + pole ** 3 * leg.lag))
+        gains = (3.0 * pole * pole, 3.0 * pole)
         self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
 
     def _limit(self, step: np.ndarray) -> np.ndarray:
