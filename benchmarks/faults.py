@@ -377,7 +377,8 @@ def main() -> int:
     """Print the table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--quick', action='store_true', help='a fifth of the rows')
-    parser.add_argument('--rows', default='', help='only rows whose name and phase match this regular expression')
+    parser.add_argument('--rows', default='', metavar='PATTERN',
+                        help='only rows whose name and phase match this regular expression')
     parser.add_argument('--in-process', action='store_true')
     parser.add_argument('--middleware', default='cyclonedds', choices=('cyclonedds', 'rclpy'))
     args = parser.parse_args()
