@@ -105,7 +105,7 @@ def restarted(*nodes: str) -> Callable[[FaultBus], None]:
         bus.paused = True
         for node in nodes:
             bus.send(node, KILL)
-        bus.until(lambda: False, 0.5)       # what they have said last is heard
+        bus.until(lambda: False, 3.0)       # what they have said last is heard
         bus.start(DOG)
         bus.until(lambda: bus.state(DOG) not in ('', 'inactive'))
         bus.paused = False

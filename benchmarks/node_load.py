@@ -9,8 +9,8 @@ one that ``legged-dynamics run`` would choose; LEGGED_DYNAMICS_MIDDLEWARE overru
 core is CPU time of the node's process, all threads, over the time that the samples span at their
 rate, however long a busy machine takes for them. Delays do depend on what else runs. Beside it
 stand the machine's load and, as a measure of its processor, what Pinocchio's ``rnea`` takes for
-the quadruped (null where it is not installed). ``--pair`` measures body controller and simulated robot
-instead, in lock-step.
+the quadruped (null where it is not installed). ``--pair`` measures body controller and simulated
+robot instead, in lock-step.
 """
 import argparse
 import json
@@ -100,7 +100,7 @@ def talk(rate, seconds, yaml, urdf):
         convert.imu(DIALECT, 0, 'imu', np.zeros(3), np.array([0.0, 0.0, 9.81]),
                     np.array([0.0, 0.0, 0.0, 1.0])),
         convert.joint_state(DIALECT, 0, names, nominal_position(model, config), still, still))]
-    while not listeners():
+    while listeners() < 2:      # the node, and who counts
         time.sleep(0.05)
     time.sleep(1.0)
     begin, sent = time.monotonic_ns(), 0
@@ -143,14 +143,16 @@ def measure(rate, seconds, listen, robot):
                 [sys.executable, '-m', 'benchmarks.node_load', '--talk', '--rate', str(rate),
                  '--seconds', str(seconds + 2 * WARM_UP), '--robot', str(yaml)],
                 env={**os.environ, **environment}))
-            bus.spin(2.0 + 2 * WARM_UP)
+            while len(samples) < WARM_UP * rate:
+                bus.spin(0.1)
             before, heard = cpu_seconds(processes[0].pid), len(delays[feet[-1]])
             count = len(samples)
-            bus.spin(seconds - WARM_UP)
+            while len(samples) < count + seconds * rate:
+                bus.spin(0.1)
             span = (len(samples) - count) / rate
             cpu = (cpu_seconds(processes[0].pid) - before) / span
             heard = (len(delays[feet[-1]]) - heard) / span if listen else rate
-            bus.spin(WARM_UP + 4.0)
+            bus.spin(WARM_UP + 2.0)
         finally:
             for process in processes:
                 process.terminate()
