@@ -34,7 +34,7 @@ from legged_dynamics.middleware.discovery import DomainLease
 
 SOFT = 1.0              # m/s down, over one tick
 AFTER = 0.2             # s in which the largest effort is looked for
-LONG = 8.0              # s until everything must be over
+LONG = 10.0             # s until everything must be over
 KILL, STOP, INT, TERM = signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGTERM
 HOUR = 3600 * 10**9
 
