@@ -6,9 +6,11 @@ What a node costs at the robot's rate: share of a core, messages answered, and h
 ``python -m benchmarks.node_load --rate 500 --seconds 20 --listen`` starts the estimator as a
 process, sends it the sensors of a standing robot, and hears all wrenches. The middleware is the
 one that ``legged-dynamics run`` would choose; LEGGED_DYNAMICS_MIDDLEWARE overrules. The share of a
-core is CPU time of the node's process, all threads, over wall time: a busy machine changes it
-little. Delays do depend on what else runs. Beside it stand the machine's load and, as a measure of
-its processor, what Pinocchio's ``rnea`` takes for the quadruped (null where it is not installed).
+core is CPU time of the node's process, all threads, over the time that the samples span at their
+rate, however long a busy machine takes for them. Delays do depend on what else runs. Beside it
+stand the machine's load and, as a measure of its processor, what Pinocchio's ``rnea`` takes for
+the quadruped (null where it is not installed). ``--pair`` measures body controller and simulated
+robot instead, in lock-step.
 """
 import argparse
 import json
@@ -98,7 +100,7 @@ def talk(rate, seconds, yaml, urdf):
         convert.imu(DIALECT, 0, 'imu', np.zeros(3), np.array([0.0, 0.0, 9.81]),
                     np.array([0.0, 0.0, 0.0, 1.0])),
         convert.joint_state(DIALECT, 0, names, nominal_position(model, config), still, still))]
-    while not listeners():
+    while listeners() < 2:      # the node, and who counts
         time.sleep(0.05)
     time.sleep(1.0)
     begin, sent = time.monotonic_ns(), 0
@@ -129,6 +131,8 @@ def measure(rate, seconds, listen, robot):
                 sec, ns = int.from_bytes(cdr[4:8], 'little'), int.from_bytes(cdr[8:12], 'little')
                 delays[foot].append(time.time_ns() - (sec * 10**9 + ns))
             return take
+        samples = []
+        bus.listen('sensor_msgs/msg/JointState', '/joint_states', lambda cdr: samples.append(0))
         if listen:
             for foot in feet:
                 bus.listen('geometry_msgs/msg/WrenchStamped', f'/{NODE}/{foot}/wrench', hear(foot))
@@ -139,14 +143,16 @@ def measure(rate, seconds, listen, robot):
                 [sys.executable, '-m', 'benchmarks.node_load', '--talk', '--rate', str(rate),
                  '--seconds', str(seconds + 2 * WARM_UP), '--robot', str(yaml)],
                 env={**os.environ, **environment}))
-            bus.spin(2.0 + 2 * WARM_UP)
+            while len(samples) < WARM_UP * rate:
+                bus.spin(0.1)
             before, heard = cpu_seconds(processes[0].pid), len(delays[feet[-1]])
-            begin = time.monotonic()
-            bus.spin(seconds - WARM_UP)
-            wall = time.monotonic() - begin
-            cpu = (cpu_seconds(processes[0].pid) - before) / wall
-            heard = (len(delays[feet[-1]]) - heard) / wall if listen else rate
-            bus.spin(WARM_UP + 4.0)
+            count = len(samples)
+            while len(samples) < count + seconds * rate:
+                bus.spin(0.1)
+            span = (len(samples) - count) / rate
+            cpu = (cpu_seconds(processes[0].pid) - before) / span
+            heard = (len(delays[feet[-1]]) - heard) / span if listen else rate
+            bus.spin(WARM_UP + 2.0)
         finally:
             for process in processes:
                 process.terminate()
@@ -199,31 +205,38 @@ def many_legged(folder, legs=8, joints=6):
     return yaml, urdf
 
 
-def measure_pair(seconds):
-    """Return the load of simulated robot and body controller in real time, as a dictionary."""
+def measure_pair(rate, seconds):
+    """Return the load of simulated robot and body controller in lock-step, as a dictionary."""
     yaml, urdf = robot_files('anymal_class')
     with DomainLease() as lease:
-        environment = {**os.environ, **lease.environment(), 'PYTHONUNBUFFERED': '1'}
+        environment = lease.environment()
+        bus, samples = Bus(environment), []
+        bus.listen('sensor_msgs/msg/JointState', '/joint_states', lambda cdr: samples.append(0))
 
         def start(node, *arguments):
             return subprocess.Popen(
                 [sys.executable, '-m', 'legged_dynamics.cli', 'run', node, '--ros-args',
                  '--params-file', str(yaml), '-p', f'robot_description:={urdf}', *arguments],
-                env=environment, stderr=subprocess.PIPE, text=True)
-        controller = start('workspace_controller')
-        time.sleep(6.0)
-        robot = start('simulated_robot', '-p', 'schedule:=stand 100000')
-        time.sleep(5.0)
-        before, begin = [cpu_seconds(p.pid) for p in (robot, controller)], time.monotonic()
-        time.sleep(seconds)
-        wall = time.monotonic() - begin
-        load = [(cpu_seconds(p.pid) - b) / wall for p, b in zip((robot, controller), before)]
-        said = []
-        for process in (robot, controller):
-            process.send_signal(2)
-            said.append(process.communicate()[1].strip().splitlines()[-1:])
-    return {'backend': choose_backend(), 'robot': round(load[0], 3),
-            'controller': round(load[1], 3), 'together': round(sum(load), 3), 'said': said[0]}
+                env={**os.environ, **environment})
+        processes = [
+            start('simulated_robot', '-p', 'schedule:=stand 100000', '-p',
+                  f'simulation.rate:={rate}', '-p', 'lock_step.speed:=0.0', '-p',
+                  'lock_step.answers:=[/workspace_controller/answer]'),
+            start('workspace_controller', '-p', 'use_sim_time:=true', '-p', f'rate:={rate}')]
+        try:
+            while len(samples) < WARM_UP * rate:
+                bus.spin(0.1)
+            before, count = [cpu_seconds(p.pid) for p in processes], len(samples)
+            while len(samples) < count + seconds * rate:
+                bus.spin(0.1)
+            span = (len(samples) - count) / rate
+            load = [(cpu_seconds(p.pid) - b) / span for p, b in zip(processes, before)]
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+    return {'backend': choose_backend(), 'rate': rate, 'simulated s': round(span, 1),
+            'robot': round(load[0], 3), 'controller': round(load[1], 3)}
 
 
 def machine():
@@ -252,7 +265,7 @@ def main():
     parser.add_argument('--talk', action='store_true', help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.pair:
-        print(json.dumps(machine() | measure_pair(args.seconds)))
+        print(json.dumps(machine() | measure_pair(args.rate, args.seconds)))
         return
     folder = Path(tempfile.gettempdir()) / f'many_legged_{os.getuid()}'
     folder.mkdir(exist_ok=True)

@@ -33,8 +33,9 @@ COMMANDS = 'effort_controller/commands'
 # Monotonic time, for ages and time-outs.
 
 
-# A sample may come before its time on /clock does, by no more than this.
-OVERTAKING_NS = 20_000_000
+# A sample may come before its time on /clock does, by no more than this beyond the sample before
+# it; samples may go on without /clock, which is best effort, for the second [ns].
+OVERTAKING_NS, LONGEST_LAG_NS = 20_000_000, 500_000_000
 
 
 class SteadyClock:
@@ -52,7 +53,7 @@ class SteadyClock:
         self._node = node
         self._simulated = (node.has_parameter('use_sim_time')
                            and bool(node.get_parameter('use_sim_time').value))
-        self._before = self._shift = self._heard = 0
+        self._before = self._shift = self._heard = self._raw = 0
 
     def __call__(self) -> int:
         """Return the time [ns]."""
@@ -74,14 +75,17 @@ class SteadyClock:
         """
         if not self._simulated:
             return
-        raw = self._node.get_clock().now().nanoseconds
-        if not raw or 0 < stamp_ns - raw <= OVERTAKING_NS:
-            self._heard = max(stamp_ns, self.wall())
+        here = self.wall()
+        if not self._raw or 0 < stamp_ns - here <= OVERTAKING_NS:
+            self._heard = max(stamp_ns, here)
 
     def wall(self) -> int:
         """Return the time that stamps refer to [ns]; it may be set back."""
         raw = self._node.get_clock().now().nanoseconds
-        return self._heard if not raw or 0 < self._heard - raw <= OVERTAKING_NS else raw
+        if raw < self._raw:         # simulated time begins anew
+            self._heard = 0
+        self._raw = raw
+        return self._heard if not raw or 0 < self._heard - raw <= LONGEST_LAG_NS else raw
 
     def _source(self) -> Callable[[], int]:
         clock = self._node.get_clock()

@@ -20,6 +20,7 @@ from legged_dynamics.nodes.robot_component import (
     STANDSTILL,
     STOPPING,
     Shutdown,
+    SteadyClock,
 )
 from legged_dynamics.safety import WatchdogState
 from legged_dynamics.schema import read_parameter_file
@@ -319,6 +320,24 @@ def test_a_watchdog_started_anew_takes_over_from_motors_with_torque(standing):
         assert max(speeds) < 0.8 and not standing.commands[-1][1].any()
     finally:
         parameters['watchdog.take_over'] = before
+
+
+def test_simulated_time_goes_on_with_the_samples_where_the_clock_topic_is_lost():
+    node, ms = LoopbackBus().create_node('node', parameters={'use_sim_time': True}), 10**6
+    steady, clock = SteadyClock(node), node.get_clock()
+    clock.follow(1000 * ms)
+    steady()
+    for k in range(1, 101):             # 200 ms without /clock
+        steady.heard((1000 + 2 * k) * ms)
+        assert steady() == steady.wall() == (1000 + 2 * k) * ms
+    steady.heard(10**15)                # a wrong stamp is no time
+    assert steady() == 1200 * ms
+    clock.follow(1300 * ms)
+    assert steady() == steady.wall() == 1300 * ms
+    clock.follow(5 * ms)                # another simulation
+    assert steady.wall() == 5 * ms and steady() == 1300 * ms
+    clock.follow(7 * ms)
+    assert steady() == 1302 * ms
 
 
 @pytest.mark.parametrize(('fields', 'j', 'name'), [
