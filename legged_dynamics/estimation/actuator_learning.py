@@ -96,7 +96,7 @@ LARGEST_NOISE_SHARE = 0.6
 CERTAIN, MATTERS = 5.0, {FRICTION: 0.005, ARMATURE: 0.01, GAIN: 0.01}
 LEAST_DELAY, LEAST_IMU_DELAY = 1e-3, 1.5e-3
 # Parts of a stated friction and armature, and of a gain, that motors of one kind differ by.
-DIFFERS = {FRICTION: 0.2, ARMATURE: 0.6, GAIN: 0.08}
+DIFFERS = {FRICTION: 0.3, ARMATURE: 0.6, GAIN: 0.08}
 # Part of a leg's length that a joint's torque presses a foot with at least.
 LEAST_ARM = 0.15
 # Delays that a healthy robot reads [s].
@@ -421,7 +421,8 @@ class ActuatorLearner:
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
         z[delays] = pulled[delays] / (variance[delays] * np.sqrt(sensed))
         z[delays[0]] *= LET_GO / LET_GO_DELAY
-        z[delays[1]] *= theta[delays[1]] > 0.0      # an IMU is not early
+        early = (theta - self._prior)[delays] < 0.0     # of one that is stated to be late
+        z[delays] *= ~early | [self.stated.value[DELAY, 0] > 0.0, False]
         z[self._loose | (self._wide <= 1.5 * self._tight)] = 0.0
         worst = int(np.argmax(z * self._suspicion))
         if z[worst] > LET_GO:
@@ -450,7 +451,9 @@ class ActuatorLearner:
         stays = np.ones(N_LOCAL)
         stays[[GAIN, OFFSET]] = 0.0
         doubt = self.covariance * stays * stays[:, None]
-        left = np.where(x.heard > 0.0, np.maximum(x.misfit - self._usual, 0.0), np.nan)
+        # Beside noise and what no parameter explains: that is in the residuals of a healthy robot.
+        noise = np.maximum(self._usual, x.spread[6:])
+        left = np.where(x.heard > 0.0, np.maximum(x.misfit - noise, 0.0), np.nan)
         for kind in self._kinds:        # what shows in one leg is likely so in its like
             known = left[kind][np.isfinite(left[kind])]
             doubt[kind, OFFSET, OFFSET] += known.mean() if len(known) else 0.0
@@ -474,7 +477,8 @@ class ActuatorLearner:
         stated = float(self.stated.value[DELAY, 0])
         if not self._loose[self._place[0, DELAY]]:
             return stated
-        return max(float(self._theta[self._place[0, DELAY]]) + ZERO_DELAY, 0.0)
+        late = max(float(self._theta[self._place[0, DELAY]]) + ZERO_DELAY, 0.0)
+        return stated if -ZERO_DELAY < late - stated < LEAST_DELAY else late
 
     def _follow_lag(self) -> None:
         """Say how late velocities are still found to be; what is learned then begins anew."""
