@@ -101,6 +101,8 @@ DIFFERS = {FRICTION: 0.3, ARMATURE: 0.6, GAIN: 0.08}
 LEAST_ARM = 0.15
 # Delays that a healthy robot reads [s].
 ZERO_DELAY, ZERO_IMU = 5e-4, 2e-4
+# How far from that healthy robots are, of torques and of the IMU [s].
+DELAY_DOUBT = (5e-4, 3e-4)
 # Residual of a swinging joint that noise and small errors of the model make, over its limit.
 USUAL = 0.008
 # Deviation of each parameter that was let go of, as a multiple of that of an unknown one.
@@ -419,7 +421,8 @@ class ActuatorLearner:
         z = pulled / np.sqrt(np.maximum(deviation ** 2 - variance, 0.1 * deviation ** 2))
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
-        z[delays] = pulled[delays] / (variance[delays] * np.sqrt(sensed))
+        found = pulled[delays] / (variance[delays] * sensed)
+        z[delays] = np.maximum(found - DELAY_DOUBT, 0.0) * np.sqrt(sensed)
         z[delays[0]] *= LET_GO / LET_GO_DELAY
         early = (theta - self._prior)[delays] < 0.0     # of one that is stated to be late
         z[delays] *= ~early | [self.stated.value[DELAY, 0] > 0.0, False]
