@@ -116,6 +116,8 @@ RAISED, FAST = 0.025, 0.08
 # Height of the base over the lowest foot, as a part of that in the nominal posture, below which
 # the robot may lie on its belly or knees: what bears it there would be taken for wrong torques.
 LYING = 0.45
+# A load that nobody told of: its weight, one deviation, in weights, and its arm in leg lengths.
+LOAD = (0.1, 0.05)
 # Least error of the base's centre of mass [m].
 LEAST_CENTER = 0.01
 # Velocities are late from this on, and corrected again where that is off by so much [s].
@@ -209,6 +211,9 @@ class ActuatorLearner:
         self._base_errors = weight * np.repeat(
             [2.0 * np.hypot(errors.mass, errors.accelerometer_bias / GRAVITY),
              max(3.0 * errors.center_of_mass, LEAST_CENTER)], 3)
+        self._gains = np.array([n for n, one in enumerate(self.names)
+                                if one.startswith('gain') and one != 'gain others'])
+        self._loads = weight * LOAD[0], weight * LOAD[1] * size
         self._prior, self._tight, self._wide = self._priors()
         self._x = Learning(
             tree=Tree(model.tree.topology, bare), feet=table, joints=joints, place=self._place,
@@ -268,6 +273,7 @@ class ActuatorLearner:
         mean[-1], tight[-1], wide[-1] = -ZERO_IMU, IMU_DELAY[0], IMU_DELAY[1]
         of_base = slice(n - 1 - N_BASE, n - 1)
         mean[of_base], tight[of_base] = 0.0, self._base_errors
+        wide[of_base] = np.repeat(self._loads, 3)
         tight = np.where(np.isfinite(tight), tight, 1.0)    # where no joint has it
         return mean, tight, np.maximum(wide, tight)
 
@@ -417,7 +423,10 @@ class ActuatorLearner:
         variance = np.maximum(covariance.diagonal(), 1e-6 * self._tight ** 2)
         # A stated value is believed until the data pull it away; parameters of one kind are let
         # go of together, and first those that are pulled most.
-        pulled = np.abs(theta - self._prior)
+        pulled = theta - self._prior
+        # All gains alike are as well a load, or an error of the mass.
+        pulled[self._gains] -= pulled[self._gains].mean()
+        pulled = np.abs(pulled)
         z = pulled / np.sqrt(np.maximum(deviation ** 2 - variance, 0.1 * deviation ** 2))
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
