@@ -49,7 +49,7 @@ DOUBLE = N_LOCAL + 1
 CORRELATED, CORRELATED_SWINGING = 4.0, 2.0
 # Share by which a block changes the residual variances; how far a residual counts in them.
 SPREAD_SHARE, SPREAD_CLIP = 0.01, 9.0
-MISFIT_SHARE = 0.1      # the same of what the parameters in use leave
+MISFIT_SHARE, MISFIT_CLIP = 0.1, 3.0      # the same of what the parameters in use leave
 SPREAD_FIRST = 6.0      # blocks that the first guess of a residual variance counts for
 # Squared residual over its variance beyond which a block loses weight.
 OUTLIER = 6.0
@@ -196,7 +196,10 @@ def _add_swinging(x, j):
     for k in range(N_LOCAL):
         left -= phi[k] * x.theta[x.place[j, k]]
         missed -= phi[k] * x.used[x.place[j, k]]
-    x.misfit[j] += max(MISFIT_SHARE, 1.0 / (x.heard[j] + 1.0)) * (missed * missed - x.misfit[j])
+    # What actuators leave unexplained is there in every block; impacts are not.
+    most = MISFIT_CLIP * (x.misfit[j] + x.noise[j])
+    x.misfit[j] += max(MISFIT_SHARE, 1.0 / (x.heard[j] + 1.0)) * (
+        min(missed * missed, most) - x.misfit[j])
     spread = x.spread[6 + j]
     variance = spread + x.uncertain[j]
     x.heard[j] += 1.0

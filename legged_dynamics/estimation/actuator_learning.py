@@ -96,11 +96,13 @@ LARGEST_NOISE_SHARE = 0.6
 CERTAIN, MATTERS = 5.0, {FRICTION: 0.005, ARMATURE: 0.01, GAIN: 0.01}
 LEAST_DELAY, LEAST_IMU_DELAY = 1e-3, 1.5e-3
 # Parts of a stated friction and armature, and of a gain, that motors of one kind differ by.
-DIFFERS = {FRICTION: 0.2, ARMATURE: 0.6, GAIN: 0.08}
+DIFFERS = {FRICTION: 0.3, ARMATURE: 0.6, GAIN: 0.08}
 # Part of a leg's length that a joint's torque presses a foot with at least.
 LEAST_ARM = 0.15
 # Delays that a healthy robot reads [s].
 ZERO_DELAY, ZERO_IMU = 5e-4, 2e-4
+# How far from that healthy robots are, of torques and of the IMU [s].
+DELAY_DOUBT = (5e-4, 3e-4)
 # Residual of a swinging joint that noise and small errors of the model make, over its limit.
 USUAL = 0.008
 # Deviation of each parameter that was let go of, as a multiple of that of an unknown one.
@@ -114,6 +116,8 @@ RAISED, FAST = 0.025, 0.08
 # Height of the base over the lowest foot, as a part of that in the nominal posture, below which
 # the robot may lie on its belly or knees: what bears it there would be taken for wrong torques.
 LYING = 0.45
+# A load that nobody told of: its weight, one deviation, in weights, and its arm in leg lengths.
+LOAD = (0.1, 0.05)
 # Least error of the base's centre of mass [m].
 LEAST_CENTER = 0.01
 # Velocities are late from this on, and corrected again where that is off by so much [s].
@@ -207,6 +211,9 @@ class ActuatorLearner:
         self._base_errors = weight * np.repeat(
             [2.0 * np.hypot(errors.mass, errors.accelerometer_bias / GRAVITY),
              max(3.0 * errors.center_of_mass, LEAST_CENTER)], 3)
+        self._gains = np.array([n for n, one in enumerate(self.names)
+                                if one.startswith('gain') and one != 'gain others'])
+        self._loads = weight * LOAD[0], weight * LOAD[1] * size
         self._prior, self._tight, self._wide = self._priors()
         self._x = Learning(
             tree=Tree(model.tree.topology, bare), feet=table, joints=joints, place=self._place,
@@ -266,6 +273,7 @@ class ActuatorLearner:
         mean[-1], tight[-1], wide[-1] = -ZERO_IMU, IMU_DELAY[0], IMU_DELAY[1]
         of_base = slice(n - 1 - N_BASE, n - 1)
         mean[of_base], tight[of_base] = 0.0, self._base_errors
+        wide[of_base] = np.repeat(self._loads, 3)
         tight = np.where(np.isfinite(tight), tight, 1.0)    # where no joint has it
         return mean, tight, np.maximum(wide, tight)
 
@@ -415,13 +423,18 @@ class ActuatorLearner:
         variance = np.maximum(covariance.diagonal(), 1e-6 * self._tight ** 2)
         # A stated value is believed until the data pull it away; parameters of one kind are let
         # go of together, and first those that are pulled most.
-        pulled = np.abs(theta - self._prior)
+        pulled = theta - self._prior
+        # All gains alike are as well a load, or an error of the mass.
+        pulled[self._gains] -= pulled[self._gains].mean()
+        pulled = np.abs(pulled)
         z = pulled / np.sqrt(np.maximum(deviation ** 2 - variance, 0.1 * deviation ** 2))
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
-        z[delays] = pulled[delays] / (variance[delays] * np.sqrt(sensed))
+        found = pulled[delays] / (variance[delays] * sensed)
+        z[delays] = np.maximum(found - DELAY_DOUBT, 0.0) * np.sqrt(sensed)
         z[delays[0]] *= LET_GO / LET_GO_DELAY
-        z[delays[1]] *= theta[delays[1]] > 0.0      # an IMU is not early
+        early = (theta - self._prior)[delays] < 0.0     # of one that is stated to be late
+        z[delays] *= ~early | [self.stated.value[DELAY, 0] > 0.0, False]
         z[self._loose | (self._wide <= 1.5 * self._tight)] = 0.0
         worst = int(np.argmax(z * self._suspicion))
         if z[worst] > LET_GO:
@@ -450,7 +463,9 @@ class ActuatorLearner:
         stays = np.ones(N_LOCAL)
         stays[[GAIN, OFFSET]] = 0.0
         doubt = self.covariance * stays * stays[:, None]
-        left = np.where(x.heard > 0.0, np.maximum(x.misfit - self._usual, 0.0), np.nan)
+        # Beside noise and what no parameter explains: that is in the residuals of a healthy robot.
+        noise = np.maximum(self._usual, x.spread[6:])
+        left = np.where(x.heard > 0.0, np.maximum(x.misfit - noise, 0.0), np.nan)
         for kind in self._kinds:        # what shows in one leg is likely so in its like
             known = left[kind][np.isfinite(left[kind])]
             doubt[kind, OFFSET, OFFSET] += known.mean() if len(known) else 0.0
@@ -474,7 +489,8 @@ class ActuatorLearner:
         stated = float(self.stated.value[DELAY, 0])
         if not self._loose[self._place[0, DELAY]]:
             return stated
-        return max(float(self._theta[self._place[0, DELAY]]) + ZERO_DELAY, 0.0)
+        late = max(float(self._theta[self._place[0, DELAY]]) + ZERO_DELAY, 0.0)
+        return stated if -ZERO_DELAY < late - stated < LEAST_DELAY else late
 
     def _follow_lag(self) -> None:
         """Say how late velocities are still found to be; what is learned then begins anew."""

@@ -33,8 +33,7 @@ from legged_dynamics.estimation.ground_reaction import (
     ResultLayout,
     places_of_results,
 )
-from legged_dynamics.estimation.late_signals import LateSignal
-from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.measurement import LateSignal, Measurement
 from legged_dynamics.estimation.off_feet import OffFeet
 from legged_dynamics.estimation.push import add_external_columns, external_settings
 from legged_dynamics.estimation.settings import (

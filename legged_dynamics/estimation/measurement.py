@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Pairs joint states with IMU readings, by their stamps alone, into measurements.
+Pairs joint states with IMU readings by their stamps, and continues signals that come late.
 
 The records themselves stand in `legged_dynamics.model.measurement`.
 """
@@ -20,8 +20,8 @@ from legged_dynamics.model.measurement import (
     SwitchSample,
 )
 
-__all__ = ['IMU_TIMEOUT', 'MAX_GAP', 'ImuSample', 'JointSample', 'Measurement',
-           'MeasurementSynchronizer', 'SwitchSample']
+__all__ = ['IMU_TIMEOUT', 'MAX_GAP', 'ImuSample', 'JointSample', 'LateSignal',
+           'Measurement', 'MeasurementSynchronizer', 'SwitchSample']
 
 # -------------------------------------------------------------------------------------------------
 # Synchronization of joint states and IMU readings, by their stamps alone.
@@ -241,3 +241,44 @@ def _slerp(a: np.ndarray, b: np.ndarray, t: float) -> np.ndarray:
     else:
         mixed = math.sin((1.0 - t) * angle) * a + math.sin(t * angle) * b
     return mixed / math.sqrt(mixed @ mixed)
+
+
+class LateSignal:
+    """
+    A signal that is older than the sample it comes with, as behind a low-pass.
+
+    ``x(t) = y(t) + late dy/dt`` to first order, with the slope between the last two samples: what
+    a low-pass has smoothed becomes as noisy as it was before.
+
+    Attributes
+    ----------
+    late : float
+        How late it comes [s]; 0: it is left as it is.
+
+    """
+
+    def __init__(self) -> None:
+        self.late = 0.0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last sample."""
+        self._last: np.ndarray | None = None
+
+    def correct(self, values: np.ndarray, dt: float) -> None:
+        """
+        Continue a sample along its slope.
+
+        Parameters
+        ----------
+        values : (n,) array
+            The sample; written.
+        dt : float [s]
+            Time since the last one; 0 for the first.
+
+        """
+        now = values.copy()
+        if self._last is not None and dt > 0.0:
+            ahead = (now - self._last) * (self.late / dt)
+            np.add(values, ahead, out=values, where=np.isfinite(ahead))
+        self._last = now

@@ -9,7 +9,7 @@ from zoo_runs import short_run
 from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics import BaseMotion, Motion
 from legged_dynamics.estimation import ActuatorLearner, Fault, GroundReactionEstimator
-from legged_dynamics.estimation.late_signals import LateSignal
+from legged_dynamics.estimation.measurement import LateSignal
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.actuators import (
     ARMATURE,
