@@ -57,8 +57,8 @@ OUTLIER = 6.0
 STUCK = 1.0 / 3.0
 # Force of a foot before its joints are heard, in weights.
 PRIOR_FORCE = 3.0
-# Components of the wrench on the base that stays.
-N_BASE = 6
+# Errors of the base's equations: a force that stays, mass and first moment of a load.
+N_BASE = 7
 # Places of the constants.
 (WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU, LOWEST, SKIPPED) = range(9)
 N_CONSTANTS = 9
@@ -181,6 +181,30 @@ def _speed(x, i, k):
              v[1] + rate * (x.jacobian[s + 1, j] - x.jacobian[t + 1, j]),
              v[2] + rate * (x.jacobian[s + 2, j] - x.jacobian[t + 2, j]))
     return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+
+
+@part
+def _put(x, row, c, v):
+    """Write a vector down a column of the regressors."""
+    for k in range(3):
+        x.regressors[row + k, c] = v[k]
+
+
+@part
+def _add_load(x, c):
+    """
+    Write the regressors of a force that stays, and of a load's mass m and first moment h.
+
+    With f the specific force of the base, w its angular velocity and a its angular acceleration, a
+    load needs m f + a x h + w x (w x h) and h x f of feet, which the model's base does not.
+    """
+    w, a, f = load3(x.base, 0), load3(x.base, 3), load3(x.base, 6)
+    _put(x, 0, c + 3, scale(-1.0, f))
+    for k in range(3):
+        e = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+        _put(x, 0, c + k, e)
+        _put(x, 0, c + 4 + k, scale(-1.0, add(cross(a, e), cross(w, cross(w, e)))))
+        _put(x, 3, c + 4 + k, cross(f, e))
 
 
 @part
@@ -396,8 +420,8 @@ def regress_block(x, up):
     for k in range(3):
         x.regressors[k, n_theta - 1] = -mass * jerk[k]
         x.regressors[k, n_theta + 2] = -mass * jitter[k]
+    _add_load(x, n_theta - 1 - N_BASE)
     for e in range(6):
-        x.regressors[e, n_theta - 1 - N_BASE + e] = 1.0     # a wrench that stays
         x.regressors[e, n_theta] = force[e]
         left = force[e]
         for c in range(n_theta):
