@@ -25,7 +25,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
-from legged_dynamics.model.actuators import DELAY
+from legged_dynamics.model.actuators import DELAY, GAIN
 from legged_dynamics.model.parts import Tree
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (
@@ -212,7 +212,9 @@ def _add_swinging(x, j):
     """
     Add the equation of a joint whose leg swings: residual and Phi theta make zero.
 
-    Torques are small there, and their slope is mostly noise: it says nothing of delay.
+    Torques are small there, and their slope is mostly noise: it says nothing of delay. Nor of gain,
+    which is taken as known: noise of torque is in its regressor and in the residual, which would
+    draw the gain up.
     """
     phi = x.joint[j]
     phi[DELAY] = 0.0
@@ -231,12 +233,13 @@ def _add_swinging(x, j):
         min(max(left * left - x.uncertain[j], 0.02 * spread), SPREAD_CLIP * spread) - spread)
     alike = max(CORRELATED_SWINGING / (1.0 + x.constants[SKIPPED]), 1.0)
     share = 1.0 / (alike * variance * max(1.0, left * left / (OUTLIER * variance)))
+    residual = phi[N_LOCAL] + phi[GAIN] * x.used[x.place[j, GAIN]]
     for k in range(N_LOCAL):
-        t = share * phi[k]
+        t = share * phi[k] if k != GAIN else 0.0
         row = x.information[x.place[j, k]]
         for g in range(k, N_LOCAL):     # places of a joint's parameters ascend
-            row[x.place[j, g]] += t * phi[g]
-        x.right[x.place[j, k]] -= t * phi[N_LOCAL]
+            row[x.place[j, g]] += t * phi[g] if g != GAIN else 0.0
+        x.right[x.place[j, k]] -= t * residual
 
 
 @lean_kernel
