@@ -672,6 +672,6 @@ def _places(model: RobotModel, config: RobotConfig, table: FeetTable
             place[:, k] = [len(names) + kinds.index(one) for one in kind]
             names += [f'{name} {one}' for one in kinds]
     names += [f'base {axis}' for axis in 'xyz']
-    names += [f'load {one}' for one in ('mass', 'x', 'y', 'z')]
+    names += ['mass', *(f'moment {axis}' for axis in 'xyz')]
     names.append('imu_delay')
     return place, names
