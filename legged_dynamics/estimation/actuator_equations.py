@@ -212,9 +212,9 @@ def _add_swinging(x, j):
     """
     Add the equation of a joint whose leg swings: residual and Phi theta make zero.
 
-    Torques are small there, and their slope is mostly noise: it says nothing of delay. Nor of gain,
-    which is taken as known: noise of torque is in its regressor and in the residual, which would
-    draw the gain up.
+    Torques are small there, and their slope is mostly noise: it says nothing of delay. Nor of
+    gain, which is taken as known: noise of torque is in its regressor and in the residual, which
+    would draw the gain up.
     """
     phi = x.joint[j]
     phi[DELAY] = 0.0

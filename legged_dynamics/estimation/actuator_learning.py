@@ -10,13 +10,13 @@ equations of the base, contact then drops out::
 
     F - sum_i A_i J_i^-T r_i = sum_i A_i J_i^-T Phi_i theta_i + e
 
-with e by errors of the base: a force that stays, mass and first moment of a load. The joints of a leg that
-swings, which heights and speeds of the feet alone decide, give ``r + Phi theta = 0`` besides. Both
-are linear in theta. Means over blocks of some 10 ms are regressed recursively: information matrix
-and right side, residual variances learned, outliers (impacts, pushes) with less weight. The
-inverse of a leg's Jacobian is that of least squares with a broad prior of the force, so that a
-straight knee, or a leg with fewer joints than its foot has force coordinates, makes an equation
-uncertain and not wrong.
+with e by errors of the base: a force that stays, mass and first moment of a load. The joints of a
+leg that swings, which heights and speeds of the feet alone decide, give ``r + Phi theta = 0``
+besides. Both are linear in theta. Means over blocks of some 10 ms are regressed recursively:
+information matrix and right side, residual variances learned, outliers (impacts, pushes) with less
+weight. The inverse of a leg's Jacobian is that of least squares with a broad prior of the force,
+so that a straight knee, or a leg with fewer joints than its foot has force coordinates, makes an
+equation uncertain and not wrong.
 """
 from __future__ import annotations
 
