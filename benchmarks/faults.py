@@ -1,8 +1,10 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The fault table on a real bus: processes that are killed, stopped, signalled and restarted, sensors
-and clocks that are wrong, strangers who command.
+The fault table on a real bus.
+
+Processes are killed, stopped, signalled and restarted, sensors and clocks are wrong, strangers
+command.
 
     python -m benchmarks.faults [--quick] [--rows PATTERN] [--middleware rclpy]
     python -m benchmarks.faults --in-process
