@@ -241,7 +241,7 @@ def rows() -> list[Row]:
             quick=True),
         Row('a stranger at full effort', stranger, 'stands', 'not passed on: stranger@1'),
         Row('efforts published past the watchdog', past_the_watchdog, 'named',
-            r'past the watchdog to the motors: .*pid \d+|past the watchdog to the motors: /',
+            r'past the watchdog to the motors: (.*pid \d+|/|a DDS application)',
             quick=True, soft=False),
         Row('position of one knee NaN', entry('position', 2, lambda q: float('nan')), 'down',
             'LF_KFE', quick=True),
