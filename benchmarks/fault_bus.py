@@ -37,8 +37,10 @@ import numpy as np
 from legged_dynamics import conversions as convert
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.cyclone import CycloneBus
+from legged_dynamics.middleware.discovery import fast_dds_environment
 from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.nodes import lock_step
 from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.resources import robot_files
 
@@ -106,8 +108,9 @@ class FaultBus:
     """
 
     def __init__(self, environment: dict[str, str]):
-        self._environment = {**os.environ, **environment}
         self._folder = tempfile.TemporaryDirectory()
+        self._environment = {**os.environ, **environment,
+                             **fast_dds_environment(Path(self._folder.name))}
         clocks = Path(self._folder.name) / 'clocks'
         clocks.write_bytes(bytes(16))
         with clocks.open('r+b') as file:
@@ -243,6 +246,9 @@ class FaultBus:
     def _move_on(self) -> None:
         """Have the next sample made when nobody is waited for any more."""
         if not (self._due or self._arguments is MACHINE):
+            if self._here(ROBOT) and time.monotonic() - self._since > SILENCE:
+                self._since = time.monotonic()      # a sample was lost: it is answered unheard
+                self._answer((self._stamp or lock_step.BEGIN_NS) + round(1e9 / RATE))
             return
         if self.paused and time.monotonic() - self._since < PAUSED:
             return
@@ -257,8 +263,11 @@ class FaultBus:
         if self._arguments is MACHINE:
             self._set_time(self._time_ns + round(1e9 / RATE))
             return
+        self._answer(self._stamp)
+
+    def _answer(self, stamp: int) -> None:
         effort = self._held_effort
-        self._motors.publish(answer(DIALECT, self._stamp, None if effort is None else
+        self._motors.publish(answer(DIALECT, stamp, None if effort is None else
                                     (self._joints, effort.tolist())))
 
     def _set_time(self, ns: int) -> None:

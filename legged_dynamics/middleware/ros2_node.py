@@ -51,6 +51,8 @@ from legged_dynamics.middleware.qos import Bounds
 
 
 _HUGE = sys.float_info.max
+# What rmw calls the node of a publisher without one, and what people are told.
+BARE_DDS, NO_NODE = '_CREATED_BY_BARE_DDS_APP_', 'a DDS application without a ROS node'
 
 
 class RclpyQoS:
@@ -583,10 +585,12 @@ class ComponentNode(LifecycleNode):
         Returns
         -------
         list of str
-            Full names of their nodes. Of those with this node's own name one is its own.
+            Full names of their nodes, `NO_NODE` for one without. Of those with this node's own
+            name one is its own.
 
         """
-        found = [f'{entry.node_namespace.rstrip("/")}/{entry.node_name}' for entry in
+        found = [NO_NODE if BARE_DDS in entry.node_name else
+                 f'{entry.node_namespace.rstrip("/")}/{entry.node_name}' for entry in
                  self.get_publishers_info_by_topic(self.resolve_topic_name(topic))]
         own = f'{self.get_namespace().rstrip("/")}/{self.get_name()}'
         if own in found:
