@@ -25,7 +25,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
-from legged_dynamics.model.actuators import DELAY
+from legged_dynamics.model.actuators import DELAY, GAIN
 from legged_dynamics.model.parts import Tree
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (
@@ -57,8 +57,8 @@ OUTLIER = 6.0
 STUCK = 1.0 / 3.0
 # Force of a foot before its joints are heard, in weights.
 PRIOR_FORCE = 3.0
-# Components of the wrench on the base that stays.
-N_BASE = 6
+# Errors of the base's equations: a force that stays, mass and first moment of a load.
+N_BASE = 7
 # Places of the constants.
 (WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU, LOWEST, SKIPPED) = range(9)
 N_CONSTANTS = 9
@@ -184,11 +184,37 @@ def _speed(x, i, k):
 
 
 @part
+def _put(x, row, c, v):
+    """Write a vector down a column of the regressors."""
+    for k in range(3):
+        x.regressors[row + k, c] = v[k]
+
+
+@part
+def _add_load(x, c):
+    """
+    Write the regressors of a force that stays, and of a load's mass m and first moment h.
+
+    With f the specific force of the base, w its angular velocity and a its angular acceleration, a
+    load needs m f + a x h + w x (w x h) and h x f of feet, which the model's base does not.
+    """
+    w, a, f = load3(x.base, 0), load3(x.base, 3), load3(x.base, 6)
+    _put(x, 0, c + 3, scale(-1.0, f))
+    for k in range(3):
+        e = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+        _put(x, 0, c + k, e)
+        _put(x, 0, c + 4 + k, scale(-1.0, add(cross(a, e), cross(w, cross(w, e)))))
+        _put(x, 3, c + 4 + k, cross(f, e))
+
+
+@part
 def _add_swinging(x, j):
     """
     Add the equation of a joint whose leg swings: residual and Phi theta make zero.
 
-    Torques are small there, and their slope is mostly noise: it says nothing of delay.
+    Torques are small there, and their slope is mostly noise: it says nothing of delay. Nor of
+    gain, which is taken as known: noise of torque is in its regressor and in the residual, which
+    would draw the gain up.
     """
     phi = x.joint[j]
     phi[DELAY] = 0.0
@@ -207,12 +233,13 @@ def _add_swinging(x, j):
         min(max(left * left - x.uncertain[j], 0.02 * spread), SPREAD_CLIP * spread) - spread)
     alike = max(CORRELATED_SWINGING / (1.0 + x.constants[SKIPPED]), 1.0)
     share = 1.0 / (alike * variance * max(1.0, left * left / (OUTLIER * variance)))
+    residual = phi[N_LOCAL] + phi[GAIN] * x.used[x.place[j, GAIN]]
     for k in range(N_LOCAL):
-        t = share * phi[k]
+        t = share * phi[k] if k != GAIN else 0.0
         row = x.information[x.place[j, k]]
         for g in range(k, N_LOCAL):     # places of a joint's parameters ascend
-            row[x.place[j, g]] += t * phi[g]
-        x.right[x.place[j, k]] -= t * phi[N_LOCAL]
+            row[x.place[j, g]] += t * phi[g] if g != GAIN else 0.0
+        x.right[x.place[j, k]] -= t * residual
 
 
 @lean_kernel
@@ -396,8 +423,8 @@ def regress_block(x, up):
     for k in range(3):
         x.regressors[k, n_theta - 1] = -mass * jerk[k]
         x.regressors[k, n_theta + 2] = -mass * jitter[k]
+    _add_load(x, n_theta - 1 - N_BASE)
     for e in range(6):
-        x.regressors[e, n_theta - 1 - N_BASE + e] = 1.0     # a wrench that stays
         x.regressors[e, n_theta] = force[e]
         left = force[e]
         for c in range(n_theta):

@@ -10,13 +10,13 @@ equations of the base, contact then drops out::
 
     F - sum_i A_i J_i^-T r_i = sum_i A_i J_i^-T Phi_i theta_i + e
 
-with e a wrench that stays, by errors of the base's mass and its centre. The joints of a leg that
-swings, which heights and speeds of the feet alone decide, give ``r + Phi theta = 0`` besides. Both
-are linear in theta. Means over blocks of some 10 ms are regressed recursively: information matrix
-and right side, residual variances learned, outliers (impacts, pushes) with less weight. The
-inverse of a leg's Jacobian is that of least squares with a broad prior of the force, so that a
-straight knee, or a leg with fewer joints than its foot has force coordinates, makes an equation
-uncertain and not wrong.
+with e by errors of the base: a force that stays, mass and first moment of a load. The joints of a
+leg that swings, which heights and speeds of the feet alone decide, give ``r + Phi theta = 0``
+besides. Both are linear in theta. Means over blocks of some 10 ms are regressed recursively:
+information matrix and right side, residual variances learned, outliers (impacts, pushes) with less
+weight. The inverse of a leg's Jacobian is that of least squares with a broad prior of the force,
+so that a straight knee, or a leg with fewer joints than its foot has force coordinates, makes an
+equation uncertain and not wrong.
 """
 from __future__ import annotations
 
@@ -116,8 +116,9 @@ RAISED, FAST = 0.025, 0.08
 # Height of the base over the lowest foot, as a part of that in the nominal posture, below which
 # the robot may lie on its belly or knees: what bears it there would be taken for wrong torques.
 LYING = 0.45
-# A load that nobody told of: its weight, one deviation, in weights, and its arm in leg lengths.
-LOAD = (0.1, 0.05)
+# A load that nobody told of: its mass, one deviation, in masses of the robot, and its first moment
+# in masses times leg lengths; tilt of the IMU that was let go of [rad].
+LOAD, TILT = (0.1, 0.05), 0.05
 # Least error of the base's centre of mass [m].
 LEAST_CENTER = 0.01
 # Velocities are late from this on, and corrected again where that is off by so much [s].
@@ -206,14 +207,15 @@ class ActuatorLearner:
         # Friction and damping explain each other: they are let go of together.
         groups = [one.split()[0].replace('damping', 'friction') for one in self.names]
         self._group = np.array([sorted(set(groups)).index(group) for group in groups])
-        # Errors of mass, its centre and the accelerometer: a wrench on the base that stays.
-        errors = config.noise
-        self._base_errors = weight * np.repeat(
-            [2.0 * np.hypot(errors.mass, errors.accelerometer_bias / GRAVITY),
-             max(3.0 * errors.center_of_mass, LEAST_CENTER)], 3)
+        # A force that stays, of the accelerometer; mass and first moment of a load.
+        errors, mass = config.noise, model.total_mass
+        self._base_errors = mass * np.array(
+            [2.0 * np.hypot(errors.mass * GRAVITY, errors.accelerometer_bias)] * 2
+            + [2.0 * errors.accelerometer_bias, 2.0 * errors.mass]
+            + [max(3.0 * errors.center_of_mass, LEAST_CENTER)] * 3)
+        self._loads = mass * np.array([TILT * GRAVITY] * 2 + [0.0, LOAD[0]] + [LOAD[1] * size] * 3)
         self._gains = np.array([n for n, one in enumerate(self.names)
                                 if one.startswith('gain') and one != 'gain others'])
-        self._loads = weight * LOAD[0], weight * LOAD[1] * size
         self._prior, self._tight, self._wide = self._priors()
         self._x = Learning(
             tree=Tree(model.tree.topology, bare), feet=table, joints=joints, place=self._place,
@@ -273,7 +275,7 @@ class ActuatorLearner:
         mean[-1], tight[-1], wide[-1] = -ZERO_IMU, IMU_DELAY[0], IMU_DELAY[1]
         of_base = slice(n - 1 - N_BASE, n - 1)
         mean[of_base], tight[of_base] = 0.0, self._base_errors
-        wide[of_base] = np.repeat(self._loads, 3)
+        wide[of_base] = self._loads
         tight = np.where(np.isfinite(tight), tight, 1.0)    # where no joint has it
         return mean, tight, np.maximum(wide, tight)
 
@@ -669,6 +671,7 @@ def _places(model: RobotModel, config: RobotConfig, table: FeetTable
         else:
             place[:, k] = [len(names) + kinds.index(one) for one in kind]
             names += [f'{name} {one}' for one in kinds]
-    names += [f'base {axis}' for axis in ('fx', 'fy', 'fz', 'mx', 'my', 'mz')]
+    names += [f'base {axis}' for axis in 'xyz']
+    names += ['mass', *(f'moment {axis}' for axis in 'xyz')]
     names.append('imu_delay')
     return place, names

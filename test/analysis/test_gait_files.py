@@ -90,7 +90,7 @@ def test_the_command_writes_table_bag_and_report(tmp_path, capsys):
     path, urdf = write_walk(tmp_path)
     out = tmp_path / 'out'
     words = ['inverse-dynamics', str(path), '--urdf', str(urdf), '--feet', *FEET, '--cutoff', '0',
-             '-p', 'transfer.step_cutoff:=2.0', '-o', str(out)]
+             '-p', 'transfer.step_cutoff:=2.0', '-p', 'motion.landing:=0.0', '-o', str(out)]
     assert main(words) == 0
     said = capsys.readouterr().out
     assert 'Feet (weight 589 N), contacts detected, off line' in said

@@ -98,14 +98,16 @@ def test_motion_evidence_is_the_log_likelihood_ratio_of_its_normals_within_bound
         fast = (multivariate_normal.logpdf([speed, 0, 0], cov=s * s * np.eye(3))
                 - multivariate_normal.logpdf([speed, 0, 0], cov=w * w * np.eye(3)))
         low = normal.logpdf(height, 0, 0.01) - normal.logpdf(height, 0, 0.05)
-        found = evidence(speed, height, 0.15, 1.0, drift, 1e9, settings, 1e9)
+        found = evidence(speed, height, 0.15, 1.0, drift, 1e9, False, settings, 1e9)
         assert found == pytest.approx(fast + np.clip(low, -2.0, 0.5))
 
-    def at(speed, height, rest=2.5, limit=4.0):
-        return evidence(speed, height, 0.15, 1.0, drift, rest, settings, limit)
+    def at(speed, height, rest=2.5, limit=4.0, sole=False):
+        return evidence(speed, height, 0.15, 1.0, drift, rest, sole, settings, limit)
     assert at(0.0, -0.1) == at(0.0, 0.0)            # nothing speaks against a foot that is low
     assert at(0.0, 0.0) > at(0.0, 0.02) > 0.0       # height lowers, and has no veto
     assert at(0.0, 10.0) > 0.0 > at(1.0, 0.0) == -4.0
+    assert at(0.0, 10.0, sole=True) < 0.0           # of a sole that rises slowly it has
+    assert at(1.0, 0.02, sole=True) < at(1.0, 0.0, sole=True)
 
 
 def test_odds_relax_towards_even():
