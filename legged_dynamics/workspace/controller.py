@@ -186,6 +186,8 @@ class LegPlan:
     pressure : Pressure, optional
         Where the ground is to press: it accelerates the base across the ground in place of the
         gains.
+    extra : (nv,) array [N m or N], optional
+        Efforts beside those of the dynamics, as for the friction of swinging legs' joints.
 
     """
 
@@ -195,6 +197,7 @@ class LegPlan:
     stepping: bool = True
     gains: np.ndarray | None = None
     pressure: Pressure | None = None
+    extra: np.ndarray | None = None
 
 
 # -------------------------------------------------------------------------------------------------
@@ -380,6 +383,8 @@ class WorkspaceController:
             if pressure is not None:
                 self._press(pressure, state, feet, inputs, out)
                 find_forces(s, memory, self._method, gains, self._integral, inputs, 0.0, out)
+            if legs is not None and legs.extra is not None:
+                out[OUTPUT.effort:OUTPUT.effort + nv] += legs.extra
             outcome = self._divide(feet, inputs, out)
             faults |= find_efforts(s, memory, self._method, outcome, self._parameters, out)
             if wanted:

@@ -177,6 +177,9 @@ class SwingLegs:
         Numbers of the swinging feet.
     arrays : StanceArrays
         Of their legs; a ball is taken at its centre.
+    learnt : (2, nv) array [rad/s^2 or m/s^2, rad/s or m/s]
+        Part of the last accelerations that corrects errors, and joint velocities along the
+        reference; zero at other joints.
 
     """
 
@@ -186,7 +189,8 @@ class SwingLegs:
                  for i in self.members]
         self.arrays: StanceArrays = stance_arrays(model, found)
         self._goal = np.zeros((len(found), 18))
-        self._columns = np.zeros(model.nv)
+        self._columns, self.learnt = np.zeros(model.nv), np.zeros((2, model.nv))
+        self._rows = np.zeros((2, self.arrays.inverse.shape[1]))
         for group in self.arrays.groups:
             k, m = group[GROUP.n_rows], group[GROUP.n_columns]
             self._columns[group[GROUP.members + k:GROUP.members + k + m]] = 1.0
@@ -226,7 +230,8 @@ class SwingLegs:
             row[:3], row[3:6], row[6:9] = motion
             row[9:] = rotation.ravel()
         away = np.zeros(len(goal))
-        find_swing(s, body, goal, gains[0], gains[1], threshold, self._columns, moved, away)
+        find_swing(s, body, goal, gains[0], gains[1], threshold, self._columns, moved, away,
+                   self._rows, self.learnt)
         return away
 
     def effort_at(self, q: np.ndarray, places: np.ndarray, force: float,
@@ -271,7 +276,7 @@ class SwingLegs:
 
 
 @lean_kernel
-def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, away):
+def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, away, rows, learnt):
     """
     Fill joint accelerations that take feet along their references.
 
@@ -293,6 +298,9 @@ def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, awa
         Filled at these joints.
     away : (k,) array [m]
         Filled with the distance of each foot from its reference.
+    rows, learnt : (2, nc), (2, nv) array
+        Filled with the correction, and with the velocity of the reference: of the feet, in base
+        axes, and of the joints.
 
     """
     R, p = load9(body, 0), load3(body, 9)
@@ -314,6 +322,7 @@ def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, awa
         speed = add(vel, cross(w, c))
         for k in range(3):
             x = speed[k]
+            rows[1, row + k] = -speed[k]
             for j in range(nv):
                 x += s.jacobian[row + k, j] * s.v[j]
             wanted[row + k] = x
@@ -322,8 +331,9 @@ def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, awa
         fast = rotate_back(R, load3(goal[i], 3))
         faster = rotate_back(R, load3(goal[i], 6))
         for k in range(3):
-            wanted[row + k] = (faster[k] + damping * (fast[k] - wanted[row + k])
-                               + stiffness * gap[k] - s.drift[row + k])
+            rows[0, row + k] = damping * (fast[k] - wanted[row + k]) + stiffness * gap[k]
+            rows[1, row + k] += fast[k]
+            wanted[row + k] = faster[k] + rows[0, row + k] - s.drift[row + k]
         if has_moment(s.feet.index, i):
             R_WF = compose(R, get9(s.states, i, FOOT_ROTATION))
             turn = rotate_back(R, rotation_log(compose(load9(goal[i], 9), transpose(R_WF))))
@@ -337,7 +347,9 @@ def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, awa
     for j in range(nv):
         if columns[j] == 0.0:
             continue
-        x = 0.0
+        x, y, z = 0.0, 0.0, 0.0
         for c in range(s.inverse.shape[1]):
             x += s.inverse[j, c] * wanted[c]
-        moved[j] = x
+            y += s.inverse[j, c] * rows[0, c]
+            z += s.inverse[j, c] * rows[1, c]
+        moved[j], learnt[0, j], learnt[1, j] = x, y, z

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
+from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.model.feet import corners_of
@@ -47,10 +48,13 @@ from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, Swing
 # be friction of its joints. From the second part on any touch is the ground when the foot is as
 # near to the plane of the others as this part of the height.
 EARLY, FIRM, NEARLY, NEAR = 0.35, 0.25, 0.88, 0.03
+# An early touch has to last as long [s]: a spike of the estimate in mid-air does not.
+LASTS = 0.009
 # Time after a touch-down from which a foot's place is trusted [s].
 SETTLED = 0.02
-# Largest integral of a swinging foot's distance from its reference [m s].
-MOST_LAG = 1.5e-3
+# How fast the friction of joints is learnt while their legs swing [1/s], the joint velocity from
+# which it is whole [rad/s], and the largest that is believed [of the effort limit].
+LEARNS, SLIDES, MOST_FRICTION = 6.0, 0.3, 0.06
 # Longest time that the clock waits for feet that do not land [s].
 WAIT = 0.25
 # Depth below the estimated ground at which feet aim, in heights of the body.
@@ -105,8 +109,8 @@ class _Leg:
     swing: SwingPath | None = None
     since: float = 0.0          # s in swing or in stance
     over: float = 0.0           # s beyond the planned touch-down
+    firm: float = 0.0           # s of a firm touch before it
     goal: np.ndarray | None = None
-    lag: np.ndarray = field(default_factory=lambda: np.zeros(3))    # m s, behind its reference
     early: bool = False         # stands before its planned touch-down
     loose: bool = False         # is to bear, but does not: it is lowered
 
@@ -166,6 +170,8 @@ class Walker:
         self._swings: dict[bytes, SwingLegs] = {}
         self._flat = any(not foot.round for foot in self._feet)
         self._narrowing: np.ndarray | None = None
+        limits = self.model.effort_limits
+        self._most_friction = MOST_FRICTION * np.where(np.isfinite(limits), limits, 0.0)
         self.configure(settings)
         self.reset()
 
@@ -216,6 +222,7 @@ class Walker:
         self._velocity = np.zeros(3)
         self._begun = False
         self._gait_name = ''
+        self._friction = np.zeros(self.model.nv)
         self._speed, self._gain = np.zeros(2), np.zeros(2)
 
     def command(self, ahead: float, left: float, turning: float) -> None:
@@ -310,6 +317,7 @@ class Walker:
         self._slope = np.array(self._plane[:2])
         self._sway, self._level = self._reference.copy(), np.array([0.0, 0.0, state.position[2]])
         self._held = 0.0
+        self._inertia = np.diag(mass_matrix(self.model, position))[-len(position):].copy()
         if self._narrowing is None:
             self._narrowing = self._easiest(position, np.array([pose.p for pose in links]))
 
@@ -462,7 +470,9 @@ class Walker:
                 continue
             part = leg.since / self._swing_time
             leg.over = max(leg.since - self._swing_time, 0.0)
-            if felt[i] and ((part > EARLY and force[i] > FIRM * self._weight) or leg.over > 0.0
+            firm = part > EARLY and bool(felt[i]) and force[i] > FIRM * self._weight
+            leg.firm = leg.firm + dt if firm else 0.0
+            if felt[i] and (leg.firm > LASTS or leg.over > 0.0
                             or (part > NEARLY and self._above(state.foot_position[i])
                             < NEAR * self.height)):
                 self._land(i, state, phase)
@@ -545,12 +555,12 @@ class Walker:
         start = state.foot_position[foot] + [0.0, 0.0, self._radius[foot]]
         leg.swing = SwingPath(start, self._lower * self.settings.clearance * self.height)
         leg.since = leg.over = 0.0
-        leg.goal, leg.lag = start.copy(), np.zeros(3)
+        leg.goal = start.copy()
 
     def _land(self, foot: int, state: BodyState, phase: float) -> None:
         leg = self._legs[foot]
         leg.early = phase >= self._duty
-        leg.swing, leg.goal, leg.since, leg.over = None, None, 0.0, 0.0
+        leg.swing, leg.goal, leg.since, leg.over, leg.firm = None, None, 0.0, 0.0, 0.0
         self._ran = True
 
     def _middle(self, state: BodyState) -> np.ndarray:
@@ -579,11 +589,10 @@ class Walker:
         target = self._base(state, com, speed, heading, bearing, dt)
         moved = np.full(len(q), np.nan)
         most = self._loads(bearing, n)
-        if not bearing.all():
-            self._move_legs(body, q, v, com, com_speed, speed, heading, target, moved,
-                            state.foot_position, dt)
-        return WalkPlan(target, LegPlan(bearing, most, moved,
-                                        self.state is not Walking.STAND))
+        extra = None if bearing.all() else self._move_legs(
+            body, q, v, com, com_speed, speed, heading, target, moved, dt)
+        return WalkPlan(target, LegPlan(bearing, most, moved, self.state is not Walking.STAND,
+                                        extra=extra))
 
     def _loads(self, bearing: np.ndarray, n: int) -> np.ndarray:
         """Return the largest normal force of each foot."""
@@ -680,8 +689,8 @@ class Walker:
 
     def _move_legs(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, com: np.ndarray,
                    com_speed: np.ndarray, speed: np.ndarray, heading: np.ndarray,
-                   target: BodyTarget, moved: np.ndarray, places: np.ndarray, dt: float) -> None:
-        """Fill the accelerations of the swinging legs' joints."""
+                   target: BodyTarget, moved: np.ndarray, dt: float) -> np.ndarray:
+        """Fill accelerations of the swinging legs' joints; return efforts against friction."""
         s = self.settings
         bearing = [leg.swing is None for leg in self._legs]
         members = [i for i, stands in enumerate(bearing) if not stands]
@@ -690,8 +699,6 @@ class Walker:
             self._swings[key] = SwingLegs(self.model, self._feet, members)
         swing = self._swings[key]
         motions = []
-        # Three equal poles, with the damping of two at foot_frequency.
-        pole = s.foot_frequency / 1.5
         a, b, c0 = self._plane
         for i in members:
             leg = self._legs[i]
@@ -726,13 +733,15 @@ class Walker:
                 down = s.lowering * self.height
                 motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
                                     np.array([0.0, 0.0, -down]), np.zeros(3))
-            # Friction of joints that is not known would leave a light leg behind.
-            leg.lag += dt * (motion.position - places[i] - [0.0, 0.0, self._radius[i]])
-            np.clip(leg.lag, -MOST_LAG, MOST_LAG, leg.lag)
-            motions.append(motion._replace(
-                acceleration=motion.acceleration + pole ** 3 * leg.lag))
-        gains = (3.0 * pole * pole, 3.0 * pole)
+            motions.append(motion)
+        gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
         self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
+        # Friction of joints that is not known would leave a light leg behind. It is learnt from
+        # the corrections, as in adaptive control (Slotine and Li 1987).
+        way = np.tanh(swing.learnt[1] / SLIDES)
+        self._friction += LEARNS * dt * self._inertia * swing.learnt[0] * way
+        np.clip(self._friction, 0.0, self._most_friction, self._friction)
+        return self._friction * way
 
     def _limit(self, step: np.ndarray) -> np.ndarray:
         """Keep a step within the reach of a leg."""
