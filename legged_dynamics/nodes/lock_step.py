@@ -60,7 +60,8 @@ def answer(dialect: Any, ns: int, commands: tuple[Sequence[str], Sequence[float]
     Returns
     -------
     JointState
-        With the sample's stamp, and the commands as ``effort``.
+        With the sample's stamp, and the commands as ``effort``. Without commands the stamp may be
+        ahead: time need not wait for this node until then.
 
     """
     names, values = commands or ((), ())
@@ -232,8 +233,8 @@ class LockStep:
 
     def _take(self, topic: str, message: Any) -> None:
         stamp = convert.stamp_ns(message.header.stamp)
-        if stamp > self._made_ns:
-            return      # of an earlier run: answers are latched
+        if stamp > self._made_ns and len(message.effort):
+            return      # commands of an earlier run: answers are latched
         self._newest[topic] = max(self._newest[topic], stamp)
         if len(message.name) and len(message.effort) == len(message.name):
             self._commands.setdefault(stamp, {}).update(zip(message.name, message.effort))
