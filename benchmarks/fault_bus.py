@@ -489,6 +489,8 @@ class FaultBus:
         self._clear()
         self.heal()
         self.forget()
+        # Answers are latched: the next robot must not find one of a time that is to come.
+        self._answer(0)
 
     def logs(self) -> str:
         """Return the last lines of each process."""

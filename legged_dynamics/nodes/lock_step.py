@@ -60,8 +60,7 @@ def answer(dialect: Any, ns: int, commands: tuple[Sequence[str], Sequence[float]
     Returns
     -------
     JointState
-        With the sample's stamp, and the commands as ``effort``. Without commands the stamp may be
-        ahead: time need not wait for this node until then.
+        With the sample's stamp, and the commands as ``effort``.
 
     """
     names, values = commands or ((), ())
@@ -118,7 +117,6 @@ class LockStep:
             self._windows[topic] = int(window or self._window)
         self._commands: dict[int, dict[str, float]] = {}
         self._complained = time.monotonic()
-        self._made_ns = 0       # stamp of the newest sample
         self._subscriptions = [
             endpoints.subscription('sensor_msgs/msg/JointState', topic,
                                    partial(self._take, topic),
@@ -191,7 +189,7 @@ class LockStep:
 
     def commands(self, ns: int, period_ns: int) -> dict[str, float]:
         """
-        Return the commands that are obeyed on the way to the next sample, which is made now.
+        Return the commands that are obeyed on the way to the next sample.
 
         Parameters
         ----------
@@ -206,7 +204,7 @@ class LockStep:
             Efforts [N m or N] and grips by name; empty when the last ones are held.
 
         """
-        self._made_ns, due = ns, ns - self._window * period_ns
+        due = ns - self._window * period_ns
         found = self._commands.pop(due, {})
         for stale in [stamp for stamp in self._commands if stamp < due]:
             del self._commands[stale]
@@ -233,8 +231,6 @@ class LockStep:
 
     def _take(self, topic: str, message: Any) -> None:
         stamp = convert.stamp_ns(message.header.stamp)
-        if stamp > self._made_ns and len(message.effort):
-            return      # commands of an earlier run: answers are latched
         self._newest[topic] = max(self._newest[topic], stamp)
         if len(message.name) and len(message.effort) == len(message.name):
             self._commands.setdefault(stamp, {}).update(zip(message.name, message.effort))

@@ -88,19 +88,6 @@ def test_time_does_not_begin_before_those_who_answer_are_there():
     assert len(bench.stamps) == 2
 
 
-def test_commands_for_a_sample_that_is_not_made_yet_are_of_another_run():
-    bench = Bench()
-    left = BEGIN_NS + 1000 * PERIOD
-    bench.answer(left, bench.robot.plant.joints, np.ones(12))       # latched, of the run before
-    bench.bus.step(1.0)
-    assert len(bench.stamps) == 1
-    bench.answer(bench.stamps[0])
-    assert len(bench.stamps) == 2 and not bench.robot.commanded
-    bench.answer(BEGIN_NS + 10 * PERIOD)        # no commands: it need not be waited for until then
-    bench.bus.step(1.0)
-    assert len(bench.stamps) > 5
-
-
 @pytest.mark.parametrize('window', [1, 4])
 def test_a_command_is_obeyed_so_many_samples_after_the_one_it_answers(window):
     bench = Bench(window=window, noise=False)
