@@ -119,8 +119,9 @@ LYING = 0.45
 # A load that nobody told of: its mass, one deviation, in masses of the robot, and its first moment
 # in masses times leg lengths; tilt of the IMU that was let go of [rad].
 LOAD, TILT = (0.1, 0.05), 0.05
-# Least error of the base's centre of mass [m].
-LEAST_CENTER = 0.01
+# Least error of the base's centre of mass [m], and of its mass and the accelerometer, which are
+# never exact, as a share of the mass and of gravity.
+LEAST_CENTER, LEAST_SHARE = 0.01, 5e-4
 # Velocities are late from this on, and corrected again where that is off by so much [s].
 LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION = 1e-3, 3e-4
 # What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
@@ -209,9 +210,10 @@ class ActuatorLearner:
         self._group = np.array([sorted(set(groups)).index(group) for group in groups])
         # A force that stays, of the accelerometer; mass and first moment of a load.
         errors, mass = config.noise, model.total_mass
+        share = max(errors.mass, LEAST_SHARE)
+        bias = max(errors.accelerometer_bias, LEAST_SHARE * GRAVITY)
         self._base_errors = mass * np.array(
-            [2.0 * np.hypot(errors.mass * GRAVITY, errors.accelerometer_bias)] * 2
-            + [2.0 * errors.accelerometer_bias, 2.0 * errors.mass]
+            [2.0 * np.hypot(share * GRAVITY, bias)] * 2 + [2.0 * bias, 2.0 * share]
             + [max(3.0 * errors.center_of_mass, LEAST_CENTER)] * 3)
         self._loads = mass * np.array([TILT * GRAVITY] * 2 + [0.0, LOAD[0]] + [LOAD[1] * size] * 3)
         self._gains = np.array([n for n, one in enumerate(self.names)

@@ -30,7 +30,7 @@ class Moving:
     def __init__(self, swinging, friction=0.0, armature=0.0, late=0.0, gain=1.0, sway=0.6,
                  seed=3, late_velocity=0.0, **parameters):
         rng = np.random.default_rng(seed)
-        self.model, self.config = quadruped(**UNSTATED, **parameters)
+        self.model, self.config = quadruped(**{**UNSTATED, **parameters})
         self.model = self.config.apply_to(self.model)
         self.solver = ContactInverseDynamics(self.model, self.config.feet)
         self.q0 = self.config.nominal_in(self.model)
@@ -134,6 +134,12 @@ def test_no_call_does_a_block_and_a_new_estimate():
 def test_a_gain_is_found_from_the_base_alone():
     learner = Moving((), gain=1.08, sway=4.0, **{'noise.effort_gain': 0.1}).learn(3.0)
     assert np.abs(learner.value[GAIN, 2::3] - 1.08).max() < 0.02     # the knees, which carry
+
+
+def test_noise_of_zero_is_no_certainty():
+    learner = Moving((0,), **{f'noise.{name}': 0.0 for name in (
+        'accelerometer_bias', 'mass', 'center_of_mass')}).learn(0.5)
+    assert np.isfinite(learner.value).all() and not learner.findings
 
 
 def test_what_is_stated_is_believed_and_what_is_not_fits_the_torque_limit():
