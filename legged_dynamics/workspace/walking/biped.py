@@ -172,12 +172,6 @@ class BipedWalker(Walker):
 
     # ---- phases ----------------------------------------------------------------------------
 
-    def _tick(self, stamp: int) -> float:
-        """Return the time since the last tick [s]."""
-        dt = 0.0 if self._newest is None else min(max((stamp - self._newest) * 1e-9, 0.0), 0.02)
-        self._newest = stamp
-        return dt
-
     def _measure_feet(self, state: BodyState) -> None:
         """Take where the soles are under the body, from the standing pose."""
         bodies = body_poses(self.model, self._config.nominal_in(self.model))

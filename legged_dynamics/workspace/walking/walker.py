@@ -404,9 +404,7 @@ class Walker:
         q, v = np.asarray(measurement.position), np.asarray(measurement.velocity)
         if not self._begun:
             self._begin(state, q)
-        stamp = measurement.stamp_ns
-        dt = 0.0 if self._newest is None else min(max((stamp - self._newest) * 1e-9, 0.0), 0.02)
-        self._newest = stamp
+        dt = self._tick(measurement.stamp_ns)
         gait = self.settings.gait if self.walk else 'stand'
         moving = gait != 'stand'
         if moving or not self._gait_name:
@@ -480,6 +478,12 @@ class Walker:
                 leg.swing is None for leg in legs):
             self.state = Walking.STAND
             self._velocity[:] = 0.0
+
+    def _tick(self, stamp: int) -> float:
+        """Return the time since the last tick [s]."""
+        dt = 0.0 if self._newest is None else min(max((stamp - self._newest) * 1e-9, 0.0), 0.02)
+        self._newest = stamp
+        return dt
 
     def _watch(self, foot: int, state: BodyState, felt: bool) -> None:
         """Notice that a foot that is to bear is in the air, and that it bears again."""
