@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Mapping
@@ -44,9 +43,6 @@ from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.stickybot import StickybotSettings
 
 Found = dict[str, Any]
-
-# Robots walk here under kernels without fused multiply-add, and so elsewhere than in the zoo.
-os.environ[zoo_cache.ENVIRONMENT] = str(zoo_cache.folder() / 'digests')
 
 SECONDS = 6.0       # of a recording of the zoo
 STEP = 0.002        # s

@@ -10,11 +10,6 @@ Whether a change of structure changed a result: digests of the bits of all that 
 Each case (`benchmarks/digest_cases.py`) runs a part of the package on inputs that are the same
 each time, and gives arrays by name. Digests hold on one machine with one set of packages: another
 numpy or C library rounds otherwise.
-
-Kernels are compiled for a processor without fused multiply-add. With it, which products are fused
-depends on what the compiler pastes into what: a kernel just compiled rounds otherwise than the
-same one read from disk, and one that moved to another module may, too. A climb, which lives on
-stiff springs, makes 1e-3 of that.
 """
 from __future__ import annotations
 
@@ -30,10 +25,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 # Read when numpy and numba are loaded. How many threads share a sum of the linear algebra changes
-# its rounding; an empty list of features is none, not the host's.
+# its rounding.
 os.environ.update({
-    'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1',
-    'NUMBA_CPU_NAME': 'generic', 'NUMBA_CPU_FEATURES': ''})
+    'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'})
 
 import numpy as np
 

@@ -17,9 +17,10 @@ from numba.extending import register_jitable
 from legged_dynamics.spatial.kernel_cache import keep
 
 # numpy's error model: a division by zero gives inf or nan, as in C, and is caught where the
-# result is checked. 'contract' lets the compiler fuse multiply and add, and nothing else:
-# NaN and infinity keep their meaning.
-_ARITHMETIC: dict[str, Any] = {'error_model': 'numpy', 'fastmath': {'contract'}}
+# result is checked. No 'fastmath', not even 'contract': which products the compiler fuses with a
+# sum depends on what it pastes into what, so that a kernel just compiled rounds otherwise than
+# the same one read from disk, and a replay otherwise than the robot.
+_ARITHMETIC: dict[str, Any] = {'error_model': 'numpy'}
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -1,0 +1,35 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels round as IEEE 754 says, operation by operation, however they were compiled."""
+import numpy as np
+import pytest
+
+from legged_dynamics.spatial.jit import kernel, lean_kernel, part
+
+
+@part
+def product(a, b):
+    return a * b
+
+
+def remainder(a, b, c):
+    """Return a b - c twice: a product in the text, and one pasted in from a part."""
+    return a * b - c, product(a, b) - c
+
+
+def sum_of_products(a, b):
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@pytest.mark.parametrize('compiled', [kernel, lean_kernel])
+def test_a_product_is_rounded_before_it_is_added(compiled):
+    # (1 + e)^2 = 1 + 2 e + e^2, whose last term is below a double's precision of 2^-52 for
+    # e = 2^-27: a fused multiply-add would keep it. Whether one is made depends on what is pasted
+    # into what, and so on whether a kernel was just compiled or read from disk.
+    e = 2.0 ** -27
+    assert compiled(remainder)(1.0 + e, 1.0 + e, 1.0 + 2.0 * e) == (0.0, 0.0)
+    a, b = np.random.default_rng(1).normal(size=(2, 101))
+    assert compiled(sum_of_products)(a, b) == sum_of_products(a, b)
