@@ -145,6 +145,17 @@ def test_a_body_under_control_is_shown_with_what_was_wanted(walked, tmp_path):
     assert (tmp_path / 'forces.png').read_bytes() != without
 
 
+def test_forces_commanded_are_compared_with_those_produced(walked):
+    analysis, _ = walked
+    wanted = analysis.truth.force - [3.0, 0.0, 4.0]
+    table = next(table for table in tables(replace(analysis, desired_force=wanted))
+                 if table.title.startswith('Force commanded'))
+    assert [row[0] for row in table.rows] == list(FEET)
+    assert table.head[-1] == 'true less commanded'
+    assert {row[-1] for row in table.rows} == {'5.0 / 4.0'}
+    assert not any('commanded' in table.title for table in tables(analysis))
+
+
 def test_all_estimates_are_in_the_table_of_values(walked):
     analysis, folder = walked
     with (folder / 'estimates.csv').open() as file:

@@ -17,7 +17,14 @@ import numpy as np
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.truth import world_force
-from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE, ForceError, rms
+from legged_dynamics.reports.bag.accuracy import (
+    ON_LINE,
+    UNFILTERED,
+    ZERO_PHASE,
+    ForceError,
+    rms,
+    zero_phase,
+)
 from legged_dynamics.reports.bag.analysis import (
     Analysis,
     compare_sums,
@@ -67,6 +74,27 @@ def _body(analysis: Analysis) -> Table:
                                    ('orientation', np.degrees(body.angle), 'deg')):
             rows.append([what, f'{rms(values):.2f} {unit}', f'{values.max():.2f} {unit}'])
     return Table('Body, true pose against the one wanted', ['of', 'rms', 'largest'], rows)
+
+
+def _commanded(analysis: Analysis) -> Table:
+    """Return how far each foot's force is from what the controller commanded."""
+    series, truth, wanted = analysis.series, analysis.truth, analysis.desired_force
+    head, rows = ['foot', 'commanded, rms'], []
+    if wanted is not None:
+        found = {'estimated': world_force(series, series.foot_to_world, raw=True),
+                 **({'true': np.where(truth.valid[:, None, None], truth.force, np.nan)}
+                    if truth.known else {})}
+        head += [f'{name} less commanded' for name in found]
+        for i, foot in enumerate(series.feet):
+            command = zero_phase(series.time, wanted[:, i])
+            cells = [command, *(zero_phase(series.time, force[:, i]) - command
+                                for force in found.values())]
+            known = [cell[np.isfinite(cell).all(axis=1)] for cell in cells]
+            if all(map(len, known)):
+                rows.append([foot, *(f'{rms(np.linalg.norm(cell, axis=1)):.1f} / '
+                                     f'{rms(cell[:, 2]):.1f}' for cell in known)])
+    return Table('Force commanded and produced, 3-D / vertical, rms, zero-phase 25 Hz [N]',
+                 head, rows)
 
 
 def _errors_by_behaviour(errors: Sequence[ForceError]) -> Table:
@@ -221,9 +249,11 @@ def _body_section(analysis: Analysis) -> ReportSection | None:
 
 
 def _details_section(analysis: Analysis) -> ReportSection:
+    commanded = _commanded(analysis)
     return ReportSection('Forces in detail', [ReportFigure(
         'force_details', partial(draw_force_details, analysis),
-        'All three components in a short window; the peaks of impacts may go beyond the axes.')])
+        'All three components in a short window; the peaks of impacts may go beyond the axes.'),
+        *(titled(commanded) if commanded.rows else ())])
 
 
 def _contacts_section(analysis: Analysis) -> ReportSection:
