@@ -28,7 +28,6 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from scipy.linalg import lapack
 
 from legged_dynamics.dynamics.jacobians import (
     N_FOOT_STATE,
@@ -77,6 +76,11 @@ from legged_dynamics.model.actuators import (
 from legged_dynamics.model.parts import Tree
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.optimization.factorizations import (
+    factorize_upper,
+    invert_upper,
+    solve_upper,
+)
 
 # Length of a block [s].
 BLOCK = 0.01
@@ -246,8 +250,6 @@ class ActuatorLearner:
                                   np.full(nj, 50.0), 0.3 * limit, np.ones(nj), 5.0 * limit], 1)
         self._block, self._filled, self._blocks = block, 0, 0
         self._delays = [self._place[0, DELAY], n_theta - 1]
-        of, by = self._place[:, :, None], self._place[:, None, :]
-        self._pairs = np.minimum(of, by), np.maximum(of, by)
         self._working, self._skip = False, 0
         self.velocity_late = config.noise.velocity_age
         self._lag_count = self._lag_deviation = self.velocity_noise = 0.0
@@ -255,6 +257,8 @@ class ActuatorLearner:
         self.seconds, self._swung = 0.0, 0.0
         self._up = np.array([0.0, 0.0, 1.0])
         regress_block(self._x, self._up)    # compiled now, not when the robot walks
+        invert_upper(_factorized(np.eye(1), np.ones(1)))
+        _solved(np.eye(1), np.ones(1))
         self._x.lag[:] = 0.0
         constants[LOWEST] = LYING * _nominal_height(model, config)
         self._work: Iterator[None] = iter(())
@@ -416,15 +420,15 @@ class ActuatorLearner:
         factor = _factorized(x.information, weight)
         # What is known of delays given all else; with little data the noise's part of it is not
         # known well enough to be taken off whole.
-        columns = lapack.dpotrs(factor, np.eye(n)[delays].T, lower=1)[0]
-        known = 1.0 / columns[delays, [0, 1]] - weight[delays]
+        known = 1.0 / np.array([_solved(factor, np.eye(n)[i])[i] for i in delays]) - weight[delays]
         corrected = weight.copy()
         corrected[delays] -= np.minimum(x.noisy, LARGEST_NOISE_SHARE * known)
         factor = _factorized(x.information, corrected)
-        theta = lapack.dpotrs(factor, x.right + weight * self._prior, lower=1)[0]
+        theta = _solved(factor, x.right + weight * self._prior)
         yield
-        covariance = lapack.dpotri(factor, lower=1, overwrite_c=1)[0].T     # upper triangle
-        variance = np.maximum(covariance.diagonal(), 1e-6 * self._tight ** 2)
+        invert_upper(factor)
+        V = np.triu(factor)                 # the covariance is V V^T
+        variance = np.maximum(np.einsum('ij,ij->i', V, V), 1e-6 * self._tight ** 2)
         # A stated value is believed until the data pull it away; parameters of one kind are let
         # go of together, and first those that are pulled most.
         pulled = theta - self._prior
@@ -446,15 +450,14 @@ class ActuatorLearner:
         yield
         # Residuals are of what no parameter explains, not of what is stated wrong.
         free = np.maximum(self._wide, self._tight) ** -2.0
-        x.theta[:] = lapack.dpotrs(_factorized(x.information, free),
-                                   x.right + free * self._prior, lower=1)[0]
+        x.theta[:] = _solved(_factorized(x.information, free), x.right + free * self._prior)
         x.used[:] = theta
         self._theta, self._deviation = theta, np.sqrt(variance)
         local = theta[self._place].T.copy()
         local[GAIN] = 1.0 / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
         self.value = local
-        low, high = self._pairs
-        self.covariance = covariance[low, high]
+        own = V[self._place]    # of each joint's parameters
+        self.covariance = np.einsum('jkn,jln->jkl', own, own)
         yield
         self._fill_doubt()
         yield
@@ -608,12 +611,15 @@ class ActuatorFinding:
 
 def _factorized(information: np.ndarray, more: np.ndarray) -> np.ndarray:
     """Return the Cholesky factor of a matrix given by its upper triangle, with more diagonal."""
-    full = information.T.copy(order='F')        # its lower triangle, as LAPACK stores it
-    full[np.diag_indices(len(more))] += more
-    factor, wrong = lapack.dpotrf(full, lower=1, overwrite_a=1, clean=0)
-    if wrong:       # cannot be, but for rounding
+    factor = information + np.diag(more)
+    if not factorize_upper(factor):     # cannot be, but for rounding
         return _factorized(information, more + 1e-6 * np.abs(information).max())
     return factor
+
+
+def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
+    solve_upper(factor, right)
+    return right
 
 
 def _leg_joints(model: RobotModel, table: FeetTable) -> list[list[int]]:

@@ -136,6 +136,90 @@ def invert_factorized(a, n):
 
 
 # -------------------------------------------------------------------------------------------------
+# Cholesky factorization of larger matrices, called from Python: loops run along rows and become
+# vector instructions. LAPACK would round otherwise with another number of threads.
+
+
+@kernel
+def factorize_upper(a):
+    """
+    Replace the upper triangle of a symmetric matrix by U, with A = U^T U.
+
+    The diagonal holds the *reciprocals* of U's, so that later steps multiply instead of divide.
+
+    Parameters
+    ----------
+    a : (n, n) array
+        Symmetric matrix A, of which the upper triangle is read and replaced.
+
+    Returns
+    -------
+    bool
+        False when the matrix is not positive definite; ``a`` is then unusable.
+
+    """
+    n = a.shape[0]
+    for k in range(n):
+        if not a[k, k] > 0.0:
+            return False
+        a[k, k] = 1.0 / math.sqrt(a[k, k])
+        for j in range(k + 1, n):
+            a[k, j] *= a[k, k]
+        for i in range(k + 1, n):
+            factor = a[k, i]
+            for j in range(i, n):
+                a[i, j] -= factor * a[k, j]
+    return True
+
+
+@kernel
+def solve_upper(a, x):
+    """
+    Replace x by A^-1 x, given the factor that :func:`factorize_upper` left in ``a``.
+
+    Parameters
+    ----------
+    a : (n, n) array
+        Factor that :func:`factorize_upper` left.
+    x : (n,) array
+        Right side; becomes the solution.
+
+    """
+    n = a.shape[0]
+    for i in range(n):
+        x[i] *= a[i, i]
+        for j in range(i + 1, n):
+            x[j] -= x[i] * a[i, j]
+    for i in range(n - 1, -1, -1):
+        s = x[i]
+        for j in range(i + 1, n):
+            s -= a[i, j] * x[j]
+        x[i] = s * a[i, i]
+
+
+@kernel
+def invert_upper(a):
+    """
+    Replace the factor U that :func:`factorize_upper` left in ``a`` by its inverse V.
+
+    Then A^-1 = V V^T, whose element (i, j) is the product of two rows of V.
+
+    Parameters
+    ----------
+    a : (n, n) array
+        Factor that :func:`factorize_upper` left; its upper triangle becomes V.
+
+    """
+    n = a.shape[0]
+    for i in range(n - 1, -1, -1):      # a row uses only the rows below it
+        for k in range(n - 1, i, -1):
+            factor = -a[i, i] * a[i, k]
+            a[i, k] = factor * a[k, k]
+            for j in range(k + 1, n):
+                a[i, j] += factor * a[k, j]
+
+
+# -------------------------------------------------------------------------------------------------
 # LU factorization with partial pivoting.
 
 
