@@ -380,7 +380,8 @@ class DoubleSupport:
     def share(self, dynamics: GaitInverseDynamics,
               contact: ContactTiming | np.ndarray | None = None,
               method: str = 'travelling', guess: np.ndarray | None = None,
-              moved: SoleMotion | None = None) -> GaitReactions:
+              moved: SoleMotion | None = None,
+              acting: GaitInverseDynamics | None = None) -> GaitReactions:
         """
         Share the wrench that a motion requires between the feet on the ground.
 
@@ -396,6 +397,9 @@ class DoubleSupport:
             For the method of that name: wrenches in the feet's axes about their frames.
         moved : SoleMotion, optional
             Motion of the soles, where it has been computed already.
+        acting : GaitInverseDynamics, optional
+            For 'travelling', the same with the wrench that the feet produce, where it is better
+            known than the one that tells how they share the load (`single_support`).
 
         Returns
         -------
@@ -427,7 +431,8 @@ class DoubleSupport:
         outside = outside_soles(dynamics, contact)
         reference = self._soles()
         if method == 'travelling':
-            wrench, reference = self._travelling(dynamics, contact, outside, moved)
+            wrench, reference = self._travelling(dynamics, contact, outside, moved, acting)
+            dynamics = acting or dynamics
         elif method == 'over_time':
             wrench = ContactInverseDynamicsOverTime(self.model, self.feet).solve(
                 motion, in_contact=contact).wrench
@@ -445,14 +450,14 @@ class DoubleSupport:
                               self.settings)
 
     def _travelling(self, dynamics: GaitInverseDynamics, contact: np.ndarray,
-                    outside: np.ndarray, moved: SoleMotion | None
-                    ) -> tuple[np.ndarray, np.ndarray]:
+                    outside: np.ndarray, moved: SoleMotion | None,
+                    acting: GaitInverseDynamics | None) -> tuple[np.ndarray, np.ndarray]:
         """Return wrenches and references in the feet's frames."""
         settings = self.settings
         reference = travelling_reference(dynamics, contact, settings, moved)
         points = dynamics.points(reference)
         share = smooth_shares(dynamics, contact, points, outside, settings)
-        wrench = complete_wrenches(dynamics, contact, points, share, settings)
+        wrench = complete_wrenches(acting or dynamics, contact, points, share, settings)
         wrench[..., 3:] += np.cross(points - dynamics.foot_arm, wrench[..., :3])
         return _in_feet(dynamics, wrench), reference
 

@@ -68,7 +68,7 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     total = vertical.sum(axis=1, keepdims=True)
     share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
     moving, arm = _moving(dynamics), _from_middle(contact, points)
-    deviation = _sum_deviation(moving, settings)[:, None] * AXES * dynamics.weight
+    deviation = sum_deviation(dynamics, settings)[:, None] * AXES * dynamics.weight
     # A foot that is alone has all of the error, one of two about half of it.
     carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
     covariance = np.einsum('nf,na,ab->nfab', carried ** 2, deviation ** 2, np.eye(3))
@@ -98,8 +98,24 @@ def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
     return np.sqrt(gaussian_filter1d((dynamics.load - 1.0) ** 2, MEMORY * unit / dynamics.step))
 
 
-def _sum_deviation(moving: np.ndarray, settings: GaitSettings) -> np.ndarray:
-    """Return the standard deviation of the sum of all vertical forces, (n,) over the weight."""
+def sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
+    """
+    Return the standard deviation of the sum of all vertical forces.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    settings : GaitSettings
+        Those named `error` are used.
+
+    Returns
+    -------
+    (n,) array
+        As a part of the weight.
+
+    """
+    moving = _moving(dynamics)
     return settings.sum_error + settings.sum_moving * moving / np.hypot(1.0, moving / SATURATED)
 
 

@@ -249,7 +249,7 @@ def _stiff(values: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
     """Return values whose weighted changes, and distance from those given, are least."""
     band = np.zeros((2, len(values)))
     band[1] = 1.0
-    _add_differences(band, stiffness, 1)
+    add_differences(band, stiffness, 1)
     return solveh_banded(band, values)
 
 
@@ -257,12 +257,24 @@ def _whittaker(values: np.ndarray, stiffness: float) -> np.ndarray:
     """Return the smoothing spline of evenly spaced values."""
     band = np.zeros((ORDER + 1, len(values)))
     band[ORDER] = 1.0
-    _add_differences(band, np.full(len(values) - ORDER, stiffness), ORDER)
+    add_differences(band, np.full(len(values) - ORDER, stiffness), ORDER)
     return solveh_banded(band, values)
 
 
-def _add_differences(band: np.ndarray, weight: np.ndarray, order: int) -> None:
-    """Add the square of weighted differences to the upper band of a symmetric matrix."""
+def add_differences(band: np.ndarray, weight: np.ndarray, order: int) -> None:
+    """
+    Add the square of weighted differences to the upper band of a symmetric matrix.
+
+    Parameters
+    ----------
+    band : (k, n) array
+        Upper band as `scipy.linalg.solveh_banded` takes it, changed in place; k > order.
+    weight : (n - order,) array
+        Weight of the square of each difference.
+    order : int
+        Order of the differences.
+
+    """
     row = np.ones(1)
     for _ in range(order):
         row = np.convolve(row, [1.0, -1.0])
@@ -290,8 +302,8 @@ def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float, rate: fl
         target = np.where(inner, 0.0, -force[1:-1, k])
         band = np.zeros((5, len(force)))
         band[4] = dt / PATH_MEMORY * (GRAVITY / path_error) ** 2
-        _add_differences(band, weight / dt ** 4, 2)
-        _add_differences(band, bends / dt ** 4, 4)
+        add_differences(band, weight / dt ** 4, 2)
+        add_differences(band, bends / dt ** 4, 4)
         pull = np.convolve(weight * target, [1.0, -2.0, 1.0]) - np.convolve(
             bends * np.diff(force[1:-1, k], 2), [1.0, -4.0, 6.0, -4.0, 1.0])
         path = solveh_banded(band, pull / dt ** 2)

@@ -1,0 +1,141 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+The wrench that a motion requires while one foot is down alone: it acts where the sole is.
+
+Accelerations of a body that is seen by markers are wrong by several percent of the weight, but
+where its centre of mass is over the foot is known to centimetres. As in an inverted pendulum, the
+horizontal force then follows from the point p where the ground presses, the centre of mass c at a
+height h above it, the vertical force, and the moment m about the centre of mass,
+
+.. math:: h f_x = f_z (c_x - p_x) - m_y, \qquad h f_y = f_z (c_y - p_y) + m_x,
+
+so that an error of p of 1 cm is one of 1 % of the weight (Winter 1995). Each axis is a
+least-squares problem: forces differ from those of the motion by no more than their deviation
+(`error_bars`), from those of the equation by the deviations of p and m, and the path of the centre
+of mass stays where it was recorded, within `motion.path_error`. The moment is then put right by
+what is left. In double support nothing is learned, since p depends on how the feet share the load.
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import solveh_banded
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.gait.error_bars import sum_deviation
+from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.gait.pressure_path import travelling_reference
+from legged_dynamics.gait.required_wrench import (
+    FEWEST,
+    FORCE_MEMORY,
+    NO_FORCE,
+    PATH_MEMORY,
+    add_differences,
+)
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.sole_motion import SoleMotion
+
+# Deviation of the horizontal force, over that of the vertical one, and of the moment about the
+# centre of mass, over that of the horizontal force times the leg length.
+LEVEL, TURNING = 1.3, 0.7
+# Deviation of the path of the centre of pressure, over length and width of the sole, before the
+# path is told what the motion itself says; and once it is.
+PATH, KNOWN_PATH = np.array([0.12, 0.15]), np.array([0.08, 0.12])
+# The centre of pressure of the motion has the error that is looked for: its deviation where the
+# force is found [m].
+HARDLY_SEEN = 0.2
+# Part of the moment about the centre of mass that is believed where the force is found: it is
+# small, and its noise is not.
+BELIEVED = 0.75
+# Smallest load that tells where it acts, and least height of the centre of mass, in leg lengths.
+LEAST_LOAD, LEAST_HEIGHT = 0.1, 0.1
+
+
+def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
+                 moved: SoleMotion | None = None) -> GaitInverseDynamics:
+    """
+    Return inverse dynamics whose wrench acts where the sole of a foot that is down alone is.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    contact : (n, nf) bool array
+        Feet on the ground.
+    settings : GaitSettings
+        Those named `reference` and `error`, and `motion.path_error`, are used.
+    moved : SoleMotion, optional
+        Motion of the soles, where it has been computed already.
+
+    Returns
+    -------
+    GaitInverseDynamics
+        Of the same motion; what was taken away is added to its `noise`.
+
+    """
+    alone = (contact.sum(axis=1) == 1) & (dynamics.load > LEAST_LOAD)
+    if alone.sum() < 1 or len(alone) < FEWEST:
+        return dynamics
+    error = LEVEL * sum_deviation(dynamics, settings)
+    turning = (TURNING * dynamics.leg_length * error) ** 2
+    center, weight = dynamics.center_of_mass, dynamics.weight
+    force = dynamics.wrench[:, :3] / weight
+    moment = dynamics.wrench[:, 3:] / weight - np.cross(center, force)
+
+    hardly = replace(settings, pressure_error=HARDLY_SEEN)
+    arm, doubt = _pressed(dynamics, contact, hardly, moved, PATH)
+    height = np.maximum(-arm[:, 2], LEAST_HEIGHT * dynamics.leg_length)
+    # Horizontal moments as they tilt a force along x and along y.
+    tilting = BELIEVED * np.stack([moment[:, 1], -moment[:, 0]], axis=1)
+    wanted = -(arm[:, :2] * force[:, 2:] + tilting) / height[:, None]
+    variance = ((doubt * force[:, 2:]) ** 2 + turning[:, None]) / height[:, None] ** 2
+    force[:, :2] = _drawn(force[:, :2], wanted, np.where(alone[:, None], variance, np.inf),
+                          error, contact.any(axis=1), dynamics.step, settings.path_error)
+
+    found = np.hstack([force, moment + np.cross(center, force)])
+    there = replace(dynamics, wrench=found * weight)
+    arm, doubt = _pressed(there, contact, settings, moved, KNOWN_PATH)
+    part = np.where(alone, turning, 0.0)[:, None] / (
+        turning[:, None] + (doubt[:, ::-1] * force[:, 2:]) ** 2 + 1e-12)
+    found[:, 3:5] += part * (np.cross(arm, force) - moment)[:, :2]
+    found *= weight
+    return replace(dynamics, wrench=found, noise=dynamics.noise + dynamics.wrench - found)
+
+
+def _pressed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
+             moved: SoleMotion | None, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return where a foot that is down alone presses.
+
+    As an arm from the centre of mass, (n, 3) [m], with the deviations along x and y, (n, 2) [m].
+    """
+    points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
+    arm = np.einsum('nf,nfi->ni', contact.astype(float), points) - dynamics.center_of_mass
+    front, back, left, right = np.array([foot.edges for foot in dynamics.feet]).T
+    own = part[:, None] * [front - back, left - right]
+    R = dynamics.foot_rotation[:, :, :2, :2]
+    variance = np.einsum('nf,nfij,jf->ni', contact.astype(float), R ** 2, own ** 2)
+    return arm, np.sqrt(variance)
+
+
+def _drawn(force: np.ndarray, wanted: np.ndarray, variance: np.ndarray, error: np.ndarray,
+           standing: np.ndarray, dt: float, path_error: float) -> np.ndarray:
+    """
+    Return forces (n, 2) over the weight between those of the motion and those that are wanted.
+
+    As in `required_wrench`, the unknown of each axis is the change of the path of the centre of
+    mass over the acceleration of gravity, whose second difference is the change of the force.
+    """
+    inner, found = slice(1, -1), force.copy()
+    own = np.where(standing, dt / (FORCE_MEMORY * error ** 2), NO_FORCE)[inner]
+    for k in range(2):
+        drawn = dt / FORCE_MEMORY / variance[inner, k]
+        band = np.zeros((3, len(force)))
+        band[2] = dt / PATH_MEMORY * (GRAVITY / path_error) ** 2
+        add_differences(band, (own + drawn) / dt ** 4, 2)
+        pull = np.convolve(drawn * (wanted - force)[inner, k], [1.0, -2.0, 1.0]) / dt ** 2
+        path = solveh_banded(band, pull)
+        found[:, k] += np.pad(np.diff(path, 2) / dt ** 2, 1, mode='edge')
+    return found
