@@ -142,7 +142,8 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
 
 
 def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
-                 changes: tuple[ContactChange, ...] | None = None) -> ContactTiming:
+                 changes: tuple[ContactChange, ...] | None = None,
+                 detected: bool = False) -> ContactTiming:
     """
     Return the timing of contacts that are known, to half a sample or as stated.
 
@@ -154,6 +155,9 @@ def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
         Inverse dynamics of the recording.
     changes : tuple of ContactChange, optional
         Times and deviations of the changes; by default those of the flags.
+    detected : bool
+        Whether the flags come from detection, live for instance: their times are then as uncertain
+        as those of a change without any other sign.
 
     Returns
     -------
@@ -162,8 +166,11 @@ def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
     """
     if changes is None:
         dt = dynamics.step
+        deviation = dt / np.sqrt(12.0)
+        if detected:
+            deviation = np.hypot(deviation, UNKNOWN * np.sqrt(dynamics.leg_length / GRAVITY))
         changes = tuple(
-            ContactChange(i, bool(contact[k, i]), (k - 0.5) * dt, dt / np.sqrt(12.0))
+            ContactChange(i, bool(contact[k, i]), (k - 0.5) * dt, float(deviation))
             for i in range(contact.shape[1])
             for k in np.flatnonzero(contact[1:, i] != contact[:-1, i]) + 1)
     time = dynamics.time - dynamics.time[0]

@@ -324,7 +324,7 @@ def _solved(trial: _Trial, options: GaitOptions,
         alignment = align(dynamics, plates) if plates is not None and measured else None
     solver, moved = DoubleSupport(model, subject.feet, settings), soles_of(dynamics, settings)
     timing = (contact_timing(dynamics, settings, moved) if contact is None
-              else given_timing(contact, dynamics))
+              else given_timing(contact, dynamics, detected=options.contact_file is None))
     dynamics = without_noise(dynamics, timing.contact, settings)
     if contact is None:     # the smoothed centre of pressure times steps better
         timing = contact_timing(dynamics, settings, moved)

@@ -356,7 +356,9 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
     """
     error = result.together or result.errors.get(result.method)
     if error is not None:
-        text = (f'Error against the plates: {error.vertical:.0f} N rms of the vertical force on a '
+        late = result.alignment if result.together is not None else None
+        text = ('Error against the plates' + (', with the clocks put together' if late else '')
+                + f': {error.vertical:.0f} N rms of the vertical force on a '
                 f'loaded foot, {100.0 * error.vertical / result.weight:.1f} % of the weight')
         if np.isfinite(error.double) and np.isfinite(error.single):
             text += f' ({error.single:.0f} N alone, {error.double:.0f} N with several feet down)'
@@ -364,10 +366,11 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
         if moment is not None:
             text += (f', and {moment[1]:.1f} N m rms of the joint moments of the legs, most at '
                      f'{moment[0]} ({moment[2]:.1f} N m)')
-        if result.together is not None and result.alignment is not None:
-            text += (f'. The clock of the plates was put right by '
-                     f'{1e3 * abs(result.alignment.lag):.0f} ms; as recorded the force errs by '
-                     f'{result.errors[result.method].vertical:.0f} N')
+        if late is not None:
+            text += (f'. As recorded the force errs by {result.errors[result.method].vertical:.0f}'
+                     f' N: the plates are {1e3 * abs(late.lag):.0f} ± '
+                     f'{1e3 * COVERED * late.lag_deviation:.0f} ms (95 %) '
+                     f'{"behind" if late.lag > 0.0 else "ahead of"} the motion')
         return f'{text}.', True
     r = result.reactions
     loads = ', '.join(f'{foot} {r.force[r.contact[:, i], i, 2].mean():.0f} N'

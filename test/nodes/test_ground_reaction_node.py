@@ -3,6 +3,7 @@
 """The estimator's node under everything that goes wrong on a robot, on the in-process bus."""
 import math
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -346,3 +347,29 @@ def test_contact_switches_are_heard_and_wrong_ones_are_named():
     robot.run(60)
     level, text = robot.status()['foot_switches']
     assert level == WARN and 'got NO_FOOT' in text
+
+
+def test_a_contact_that_stays_uncertain_is_named(robot, monkeypatch):
+    """Without torque, a probability of one half for longer than a moment is a finding."""
+    node = robot.host.component
+    robot.run(50)
+    update, uncertain = node._estimator.update, [False]
+
+    def told(measurement):
+        reaction = update(measurement)
+        probability = reaction.contact_probability.copy()
+        probability[1] = 0.5 if uncertain[0] else 1.0
+        return replace(reaction, contact_probability=probability)
+
+    def run(count):
+        robot.run(count, joints=lambda m: replace(m, effort=[]))
+        return node._estimate_values()['contact in doubt'], robot.status()['estimate'][1]
+
+    monkeypatch.setattr(node._estimator, 'update', told)
+    assert run(100)[0] == 'none'
+    uncertain[0] = True
+    assert run(5)[0] == 'none'          # a landing is no finding
+    values, text = run(600)
+    assert values == 'RF_FOOT' and 'contact of RF_FOOT is in doubt' in text
+    uncertain[0] = False
+    assert run(1000)[0] == 'none'
