@@ -44,7 +44,7 @@ LANDED_TOGETHER, LEFT_TOGETHER = (0.06, -0.043, 0.03), (0.06, 0.03, 0.035)
 # times that were detected.
 SWING = 0.6
 # Deviation of a change of which nothing but its detection is known, and that no sign is free of.
-UNKNOWN, LEAST = 0.15, 0.02
+UNKNOWN, LEAST = 0.3, 0.02
 # How far from the detected change its signs may be, and the longest swing and double support that
 # count, in sqrt(l / g).
 REACH, LONGEST, AT_MOST = 0.33, 1.2, 0.15
