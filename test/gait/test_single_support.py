@@ -59,7 +59,8 @@ def test_the_body_stays_on_its_path():
     """Newton: the change of the force, integrated twice, does not carry the body away."""
     rng = np.random.default_rng(2)
     n, alone = 400, np.arange(400) % 80 < 60
-    force, wanted = rng.normal(0.0, 0.05, (2, n, 2)) + [[[0.0, 0.0]], [[0.1, 0.0]]]
+    force, wanted = rng.normal(0.0, 0.05, (2, n, 2))
+    wanted += [0.1, 0.0]
     variance = np.where(alone, 0.03 ** 2, np.inf)[:, None] * np.ones(2)
     found = _drawn(force, wanted, variance, np.full(n, 0.05), np.ones(n, bool), DT, 0.01)
     change = GRAVITY * np.cumsum(np.cumsum(found - force, axis=0), axis=0) * DT ** 2
