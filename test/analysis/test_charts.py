@@ -142,6 +142,24 @@ def test_results_that_deserve_no_trust():
     assert len(gait.doubts(result)) == 3
 
 
+def test_the_first_line_says_the_error_by_both_clocks(monkeypatch):
+    from legged_dynamics.trials import report as gait
+    from legged_dynamics.trials.accuracy import Alignment, FootErrors
+
+    def errors(vertical):
+        return FootErrors(vertical, 20.0, 50.0, 9.0, 8.0, 7.0, 0.0, 0.9, 100)
+
+    monkeypatch.setattr(gait, 'moment_error', lambda result: None)
+    result = SimpleNamespace(errors={'travelling': errors(80.0)}, method='travelling',
+                             weight=800.0, together=errors(40.0),
+                             alignment=Alignment(0.014, 0.0, 0.0, 1.0, 0.002))
+    text, judged = gait.verdict(result)
+    assert judged and 'with the clocks put together: 40 N' in text and '5.0 %' in text
+    assert 'As recorded the force errs by 80 N: the plates are 14 ± 4 ms (95 %) behind' in text
+    result.together = None
+    assert 'clocks' not in gait.verdict(result)[0] and '80 N' in gait.verdict(result)[0]
+
+
 @pytest.mark.parametrize(('suffix', 'begins'), [('svg', b'<?xml'), ('pdf', b'%PDF'),
                                                 ('png', b'\x89PNG')])
 def test_a_figure_is_what_its_name_says(tmp_path, suffix, begins):

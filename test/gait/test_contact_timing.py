@@ -54,6 +54,8 @@ def test_a_change_that_is_known_is_certain_but_for_half_a_sample():
     assert len(given.changes) == len(true_changes(WALK.contact))
     certain = np.abs(given.probability - WALK.contact) < 1e-6
     assert certain.mean() > 0.9
+    detected = given_timing(WALK.contact, walk, detected=True)
+    assert min(change.deviation for change in detected.changes) > 5.0 * DT
     spread = ContactChange(0, True, 1.0, 0.05)
     blurred = given_timing(np.ones((len(WALK.time), 2), bool), walk, (spread,)).probability[:, 0]
     time = WALK.time - WALK.time[0]
