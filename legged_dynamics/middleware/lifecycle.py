@@ -83,15 +83,7 @@ class ComponentHost:
             self.state = 'unconfigured'
 
     def on_fault(self, error: Exception) -> None:
-        """
-        Log an exception that a callback let through, and tell the component.
-
-        Parameters
-        ----------
-        error : Exception
-            Exception that a callback raised.
-
-        """
+        """Log an exception that a callback let through, and tell the component."""
         report_fault(self.component, self.node.get_logger(), error)
 
     def _try(self, step: Any) -> None:
