@@ -51,7 +51,7 @@ class Bus:
         if self.ros:
             import rclpy
 
-            from legged_dynamics.middleware.ros2 import Spinner
+            from legged_dynamics.middleware.ros2_node import Spinner
             rclpy.init()
             self.node = rclpy.create_node('bench')
             self._spinner = Spinner()

@@ -213,7 +213,7 @@ def run_validate(args: argparse.Namespace) -> int:
     from legged_dynamics.cli.output import say
     from legged_dynamics.middleware.compiling import compile_first
     from legged_dynamics.recordings.replay import ESTIMATOR
-    from legged_dynamics.reports.validation import validation_tables, write_validation
+    from legged_dynamics.reports.doctor import validation_tables, write_validation
     from legged_dynamics.validation.validation import validate
 
     scales = parsed_scales(args.scale)

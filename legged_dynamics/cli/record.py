@@ -246,10 +246,10 @@ def record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequenc
 
     from legged_dynamics.exceptions import MiddlewareError
     from legged_dynamics.middleware.lifecycle import stopped_by_signals
-    from legged_dynamics.middleware.ros2 import Spinner
     from legged_dynamics.middleware.ros2_node import (
         NativePublishers,
         RclpyDialect,
+        Spinner,
         quiet_subscription_events,
         rclpy_class,
     )

@@ -16,19 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, LineFoot, PointFoot
-from legged_dynamics.model.half_bent import half_bent_position
-from legged_dynamics.model.known_motors import (
+from legged_dynamics.model.actuators import (
     ARMATURE_DEVIATION,
     FRICTION_DEVIATION,
     LOAD_DEVIATION,
     KnownMotor,
     known_motor,
 )
+from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, LineFoot, PointFoot
 from legged_dynamics.model.parts import PARENT, Q_START
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.shapes import Looks, Shape
-from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
+from legged_dynamics.model.standing import body_poses, foot_loads, half_bent_position, link_pose
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------

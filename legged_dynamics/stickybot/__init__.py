@@ -27,7 +27,7 @@ from legged_dynamics.stickybot.allocation.frozen_allocation import (
     frozen_forces,
     frozen_least_maximum,
 )
-from legged_dynamics.stickybot.climb import Climb, ClimbTrace, climb
+from legged_dynamics.stickybot.climb import Climb, ClimbTrace, climb, study
 from legged_dynamics.stickybot.control.controller import Rehearsal, StickybotController, rehearse
 from legged_dynamics.stickybot.control.gait import ControlSettings, Gait, GaitClock
 from legged_dynamics.stickybot.model.adhesion import Adhesion
@@ -47,7 +47,6 @@ from legged_dynamics.stickybot.model.robot import (
 )
 from legged_dynamics.stickybot.settings import StickybotSettings
 from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation, EnergyBalance
-from legged_dynamics.stickybot.study import study
 
 __all__ = [
     'Accelerations',
