@@ -354,7 +354,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.cli.output import show_page
     from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.middleware.compiling import compile_first
+    from legged_dynamics.middleware.lifecycle import compile_first
     from legged_dynamics.recordings.replay import AnalysisOptions
     from legged_dynamics.resources import robot_files
     from legged_dynamics.simulation import Schedule

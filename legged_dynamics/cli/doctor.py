@@ -17,15 +17,7 @@ PAGE = 'validation.html'
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Of the command line.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'doctor', help='find what is wrong with URDF, YAML, driver or sensors',
         description='Looks for swapped or flipped joints, wrong units, offsets, a wrong IMU '
@@ -52,11 +44,6 @@ def add_parser(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """
     Examine, print the findings, write fixes and report.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        What was typed.
 
     Returns
     -------
@@ -211,7 +198,7 @@ def run_validate(args: argparse.Namespace) -> int:
 
     """
     from legged_dynamics.cli.output import say
-    from legged_dynamics.middleware.compiling import compile_first
+    from legged_dynamics.middleware.lifecycle import compile_first
     from legged_dynamics.recordings.replay import ESTIMATOR
     from legged_dynamics.reports.doctor import validation_tables, write_validation
     from legged_dynamics.validation.validation import validate

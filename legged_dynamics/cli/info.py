@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'info', help='masses, joints, feet and oddities of a URDF',
         description='Shows the tree of a URDF with its masses and joints, what is odd about it, '
@@ -38,15 +30,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Print everything.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+    """Print everything."""
     import warnings
 
     from legged_dynamics.exceptions import ConfigurationError

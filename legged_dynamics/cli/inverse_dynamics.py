@@ -21,15 +21,7 @@ CYCLES, PARQUET = 'gait_cycles.csv', 'inverse_dynamics.parquet'
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Where the verb is added.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'inverse-dynamics', help='joint torques and foot wrenches of a recorded motion',
         description='Computes joint torques and the wrench on each foot from motion alone, for '
@@ -129,11 +121,6 @@ def add_parser(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """
     Compute, print the tables, write the files.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Arguments of the verb.
 
     Returns
     -------

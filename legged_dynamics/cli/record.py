@@ -24,15 +24,7 @@ DEPTH = 2000                # messages: what may queue while the disk is slow
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'record', help='record topics from the bus into a bag',
         description='Records topics into a rosbag2 until Ctrl-C, as they come off the wire.')
@@ -58,15 +50,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Record until told to stop.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+    """Record until told to stop."""
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.runner import choose_backend
     from legged_dynamics.recordings.bag_writer import BagWriter, Recorder

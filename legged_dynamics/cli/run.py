@@ -29,15 +29,7 @@ ESTIMATOR = 'ground_reaction_estimator'
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        What ``add_subparsers`` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'run', help='run a node', description='Runs a node until Ctrl-C. What follows its name '
         f'goes to the node, --ros-args included. `run {UNITREE} --help` lists the options of a '
@@ -50,20 +42,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Run the node and return its exit code.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With ``node``, ``arguments`` and ``network``.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
+    """Run the node and return its exit code."""
     module = NODES[args.node].module
     before, ros = _split(args.arguments)
     if args.node == UNITREE and before:

@@ -20,15 +20,7 @@ PORT = 8080
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'view', help='the robot and the forces on its feet in a browser',
         description='Serves a page with the robot, the forces on its feet, friction cones, '
@@ -66,15 +58,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Serve the page until Ctrl-C.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+    """Serve the page until Ctrl-C."""
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.view.show import Show, close_page, open_page
     from legged_dynamics.view.sources import LiveOptions, follow, urdf_path

@@ -16,15 +16,7 @@ SAMPLES, PERIOD = 60, 0.002
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        What ``add_subparsers`` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'warm', help='compile the kernels of the nodes ahead of their first start',
         description='Compiles the kernels of all nodes, or of those named, and keeps them in the '
@@ -47,16 +39,6 @@ def compiled_nodes() -> tuple[str, ...]:
 def run(args: argparse.Namespace) -> int:
     """
     Compile the kernels, and print where they are kept.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With ``nodes``, ``keep`` and ``parts``.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
 
     Raises
     ------

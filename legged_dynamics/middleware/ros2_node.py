@@ -45,9 +45,8 @@ from rclpy.task import Future
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MiddlewareError
 from legged_dynamics.middleware.arguments import Override, RosArguments
 from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.compiling import Compilation
 from legged_dynamics.middleware.discovery import domain_id
-from legged_dynamics.middleware.lifecycle import report_fault, stopped_by_signals
+from legged_dynamics.middleware.lifecycle import Compilation, report_fault, stopped_by_signals
 from legged_dynamics.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.middleware.parameters import ParameterStore
 from legged_dynamics.middleware.protocol import Component

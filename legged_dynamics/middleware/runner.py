@@ -11,8 +11,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from legged_dynamics.exceptions import LeggedDynamicsError, MiddlewareError
-from legged_dynamics.middleware.compiling import Compilation
-from legged_dynamics.middleware.lifecycle import ComponentHost, report_fault, stopped_by_signals
+from legged_dynamics.middleware.lifecycle import (
+    Compilation,
+    ComponentHost,
+    report_fault,
+    stopped_by_signals,
+)
 from legged_dynamics.middleware.protocol import Component
 
 BACKENDS = ('rclpy', 'cyclonedds')

@@ -104,17 +104,7 @@ class PoseRecord(InputTimes):
         self._position, self._orientation = Column((3,)), Column((4,))
 
     def append(self, message: object, receipt_ns: int) -> None:
-        """
-        Add a message.
-
-        Parameters
-        ----------
-        message : nav_msgs/Odometry or geometry_msgs/PoseStamped
-            Decoded message.
-        receipt_ns : int [ns]
-            When the recorder received it.
-
-        """
+        """Add a message."""
         pose = message.pose             # type: ignore[attr-defined]
         pose = getattr(pose, 'pose', pose)
         p, q = pose.position, pose.orientation
@@ -133,20 +123,7 @@ class PoseRecord(InputTimes):
         return self._orientation.values
 
     def at(self, stamps: np.ndarray) -> np.ndarray:
-        """
-        Return the positions at stamps, interpolated linearly.
-
-        Parameters
-        ----------
-        stamps : (n,) int array [ns]
-            Stamps wanted.
-
-        Returns
-        -------
-        (n, 3) array [m]
-            Positions p_WB of the base in the world; NaN outside of the record.
-
-        """
+        """Return the positions at stamps, interpolated linearly."""
         known, values = self.stamp_ns, self.position
         if not len(known):
             return np.full((len(stamps), 3), np.nan)

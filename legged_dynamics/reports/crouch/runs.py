@@ -314,24 +314,7 @@ class SpatialController:
         self._time = 0.0
 
     def update(self, state: PlanarState, target: PlanarTarget, period: float) -> SpatialCommand:
-        """
-        Return the torques until the next tick.
-
-        Parameters
-        ----------
-        state : PlanarState
-            What the controller knows.
-        target : PlanarTarget
-            What is commanded of the body.
-        period : float
-            Time to the next tick [s].
-
-        Returns
-        -------
-        SpatialCommand
-            The torques.
-
-        """
+        """Return the torques until the next tick."""
         stamp = round(1e9 * self._time)
         self._time += period
         position, rotation = _pose(state.pose)
