@@ -432,9 +432,7 @@ class FlatFoot(Foot):
         return np.array(rows, dtype=float)
 
     def shrunk(self, margin: float) -> FlatFoot:
-        """
-        Return the sole with a part of its length and width cut off, half of it at either edge.
-        """
+        """Return the sole with a part of its length and width cut off, half at either edge."""
         x, y = 0.5 * margin * (self.front - self.back), 0.5 * margin * (self.left - self.right)
         return replace(self, front=self.front - x, back=self.back + x, left=self.left - y,
                        right=self.right + y)
