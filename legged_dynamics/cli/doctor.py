@@ -38,7 +38,7 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML',
                         help='write a report with a picture of each finding')
     parser.set_defaults(run=run)
-    add_validate_parser(verbs)
+    _add_validate_parser(verbs)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -148,16 +148,8 @@ def told(examined: Any, name: str, duration: float) -> str:
 # Verb ``validate``: how far forces can be trusted on a robot, without force sensors.
 
 
-def add_validate_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Of the command line.
-
-    """
+def _add_validate_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'validate', help='how far forces can be trusted on this robot, without force sensors',
         description='Judges the forces of a robot by a recording of two minutes with joint '
@@ -179,24 +171,11 @@ def add_validate_parser(verbs: Any) -> None:
     parser.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag')
     parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML', default=Path(PAGE),
                         help='page to write (default: %(default)s)')
-    parser.set_defaults(run=run_validate)
+    parser.set_defaults(run=_run_validate)
 
 
-def run_validate(args: argparse.Namespace) -> int:
-    """
-    Validate, print verdict and tables, write the page.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        What was typed.
-
-    Returns
-    -------
-    int
-        Exit code: 0, or `UNTRUSTED`.
-
-    """
+def _run_validate(args: argparse.Namespace) -> int:
+    """Validate, print verdict and tables, write the page; exit code 0, or `UNTRUSTED`."""
     from legged_dynamics.cli.output import say
     from legged_dynamics.middleware.lifecycle import compile_first
     from legged_dynamics.recordings.replay import ESTIMATOR

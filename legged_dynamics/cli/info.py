@@ -45,10 +45,10 @@ def run(args: argparse.Namespace) -> int:
         model = RobotModel.from_urdf(source)
     print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} moving joints, '
           f'{len(model.links)} links, base {model.base_link}\n')
-    for line in tree_lines(model):
+    for line in _tree_lines(model):
         print(line)
     print('\nWarnings')
-    for warning in [*model.warnings, *joint_warnings(model)] or ['none']:
+    for warning in [*model.warnings, *_joint_warnings(model)] or ['none']:
         print(f'  {warning}')
     try:
         yaml = robot_files(args.robot)[0] if args.robot else recognise(model)
@@ -69,16 +69,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def tree_lines(model: RobotModel) -> list[str]:
-    """
-    Return one line a link, indented by its depth, with mass, joint and limits.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot.
-
-    """
+def _tree_lines(model: RobotModel) -> list[str]:
+    """Return one line a link, indented by its depth, with mass, joint and limits."""
     lines: list[tuple[str, str, str]] = []
     waiting: list[tuple[str, Joint | None, int]] = [(model.base_link, None, 0)]
     while waiting:
@@ -136,16 +128,8 @@ def _describe(joint: Joint) -> str:
     return ', '.join(parts)
 
 
-def joint_warnings(model: RobotModel) -> list[str]:
-    """
-    Return what is odd about joint limits.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot.
-
-    """
+def _joint_warnings(model: RobotModel) -> list[str]:
+    """Return what is odd about joint limits."""
     found = []
     for joint in model.joints:
         if joint.effort == 0.0:

@@ -65,17 +65,8 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 # A Unitree robot: from options of its own to the arguments of its node.
 
 
-def unitree_parser() -> argparse.ArgumentParser:
-    """
-    Return the parser of what stands behind ``run unitree``.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-        With ``robot``, ``interface``, ``urdf``, ``yaml``, ``domain``, ``foot_force``,
-        ``command`` and ``yes``.
-
-    """
+def _unitree_parser() -> argparse.ArgumentParser:
+    """Return the parser of what stands behind ``run unitree``."""
     from legged_dynamics.unitree.robots import ROBOTS
 
     parser = argparse.ArgumentParser(
@@ -131,7 +122,7 @@ def unitree_arguments(before: Sequence[str], ros: Sequence[str],
     from legged_dynamics.resources import robot_files
     from legged_dynamics.unitree.robots import robot_named
 
-    args = unitree_parser().parse_args(before)
+    args = _unitree_parser().parse_args(before)
     robot = robot_named(args.robot)
     urdf = args.urdf or described(robot.description)
     if not Path(urdf).is_file():

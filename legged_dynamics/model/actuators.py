@@ -94,7 +94,7 @@ class ActuatorModel:
         ActuatorModel
 
         """
-        limit = assumed_limits(model)
+        limit = _assumed_limits(model)
         unknown = np.outer(UNKNOWN, np.ones(len(limit)))
         believed = np.outer(NOT_STATED, np.ones(len(limit)))
         for row in (FRICTION, DAMPING, ARMATURE, OFFSET):
@@ -134,21 +134,8 @@ class ActuatorModel:
         return cls(value, deviation, unknown, limit)
 
 
-def assumed_limits(model: RobotModel) -> np.ndarray:
-    """
-    Return the effort limits of all joints, with a guess where the URDF states none.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-
-    Returns
-    -------
-    (nj,) array [N m or N]
-        Finite and above zero.
-
-    """
+def _assumed_limits(model: RobotModel) -> np.ndarray:
+    """Return the effort limits of all joints, (nj,), guessed where the URDF states none."""
     limit = np.array(model.effort_limits, float)
     known = np.isfinite(limit) & (limit > 0.0)
     # Of a robot whose size is not known, a leg as long as a body of that mass has: m ~ l^3.

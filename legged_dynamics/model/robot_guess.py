@@ -156,7 +156,7 @@ def _by_place(model: RobotModel, shapes: Mapping[str, Sequence[Shape]]) -> dict[
         groups.setdefault(len(model.chain(end)), {})[link] = lowest[link]
     # Four or more similar limbs are legs in any pose; two or three are legs if they reach equally
     # far down.
-    if len(groups) == 1 and len(next(iter(groups.values()))) == 1 and rails_of(model):
+    if len(groups) == 1 and len(next(iter(groups.values()))) == 1 and _rails_of(model):
         return dict.fromkeys(next(iter(groups.values())), 'as the end of the only limb')
     standing = [group for length, group in groups.items() if length >= 2 and (len(group) >= 4 or (
         len(group) >= 2 and max(group.values()) < 0.0
@@ -334,21 +334,8 @@ class RobotGuess(NamedTuple):
     limited: bool
 
 
-def rails_of(model: RobotModel) -> tuple[str, ...]:
-    """
-    Return the rails of a test stand: sliding joints between a root without mass and the robot.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-
-    Returns
-    -------
-    tuple of str
-        From the root on; empty for a robot that moves freely.
-
-    """
+def _rails_of(model: RobotModel) -> tuple[str, ...]:
+    """Return a test stand's rails: sliding joints between a root without mass and the robot."""
     found: list[str] = []
     if model.body_inertia(0).mass > 0.0:
         return ()
@@ -460,7 +447,7 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
             place = ', where on the link it is (foot_parents, foot_frames)' if heads else ''
             measure.append(f'foot {guess.foot.link}: {what}{place}, and whether it is a sole or a '
                            'ball; the URDF does not say')
-    rails = rails_of(model)
+    rails = _rails_of(model)
     if imu_link:
         model.frame(imu_link)
         said.append(f'IMU on {imu_link}, given')

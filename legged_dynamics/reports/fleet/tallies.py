@@ -65,18 +65,8 @@ class Moments:
         self._sum += values.sum(axis=0)
         self._squares += (values ** 2).sum(axis=0)
 
-    def add_squares(self, count: int, squares: np.ndarray | float) -> None:
-        """
-        Add values of which only the sum of squares is known.
-
-        Parameters
-        ----------
-        count : int
-            How many.
-        squares : float or array
-            Sum of their squares.
-
-        """
+    def _add_squares(self, count: int, squares: np.ndarray | float) -> None:
+        """Add values of which only the sum of squares is known."""
         self.count += count
         self._squares += squares
 
@@ -688,8 +678,8 @@ class ErrorTally:
             for error in (*accuracy.feet, *accuracy.sums):
                 total, vertical = self._errors.setdefault(
                     (error.subject, error.treatment), (Moments(), Moments()))
-                total.add_squares(error.count, error.count * error.total ** 2)
-                vertical.add_squares(error.count, error.count * error.vertical ** 2)
+                total._add_squares(error.count, error.count * error.total ** 2)
+                vertical._add_squares(error.count, error.count * error.vertical ** 2)
         return standing
 
     @property
