@@ -26,6 +26,7 @@ import numpy as np
 
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.frames import GRAVITY
 
 # Rows of the tables of values and deviations.
 PARAMETERS = ('friction', 'damping', 'load_friction', 'armature', 'gain', 'offset', 'delay')
@@ -139,7 +140,8 @@ def _assumed_limits(model: RobotModel) -> np.ndarray:
     limit = np.array(model.effort_limits, float)
     known = np.isfinite(limit) & (limit > 0.0)
     # Of a robot whose size is not known, a leg as long as a body of that mass has: m ~ l^3.
-    guess = ASSUMED_LIMIT * model.total_mass * 9.81 * 0.15 * max(model.total_mass, 0.1) ** (1 / 3)
+    guess = (ASSUMED_LIMIT * model.total_mass * GRAVITY * 0.15
+             * max(model.total_mass, 0.1) ** (1 / 3))
     typical = float(np.median(limit[known])) if known.any() else guess
     return np.where(known, limit, typical)
 

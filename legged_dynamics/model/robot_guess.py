@@ -28,7 +28,7 @@ from legged_dynamics.model.parts import PARENT, Q_START
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.shapes import Looks, Shape
 from legged_dynamics.model.standing import body_poses, foot_loads, half_bent_position, link_pose
-from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.frames import GRAVITY, Transform
 
 # -------------------------------------------------------------------------------------------------
 # Links that are feet, and their contact areas, guessed from the URDF.
@@ -383,7 +383,7 @@ def _actuators(model: RobotModel, looks: Looks, passive: Sequence[str], leg: flo
     for source in dict.fromkeys(motor.source for motor in motors.values()):
         said.append(f'rotor inertia and friction of '
                     f'{sum(motor.source == source for motor in motors.values())} joints: {source}')
-    weight = 9.81 * model.total_mass
+    weight = GRAVITY * model.total_mass
     limits = np.array([joint.effort for joint in driven], float)
     believed = bool(len(limits) and np.isfinite(limits).all() and (limits > 0.0).all()
                     and limits.max() < BELIEVED * weight * leg)
