@@ -443,31 +443,6 @@ class Description(NamedTuple):
     notes: list[str]
 
 
-def read_urdf(source: str | Path) -> Description:
-    """
-    Read a URDF file, or URDF text.
-
-    Links without an ``<inertial>`` are massless. A joint limit is kept where it is stated; a
-    limit of zero effort is kept as zero, for that is what the hardware would be told.
-
-    Parameters
-    ----------
-    source : str or Path
-        Path of a file, or the XML as text.
-
-    Returns
-    -------
-    Description
-
-    Raises
-    ------
-    ModelError
-        When the file is missing, or the text is not URDF.
-
-    """
-    return parse_urdf(*read_urdf_text(source))
-
-
 def read_urdf_text(source: str | Path) -> tuple[str, str]:
     """
     Return the XML of a URDF, and where it comes from, for the text of an error.
@@ -495,6 +470,9 @@ def read_urdf_text(source: str | Path) -> tuple[str, str]:
 def parse_urdf(text: str, origin: str = 'robot description') -> Description:
     """
     Read the XML of a URDF; a path is refused, and nothing is opened.
+
+    Links without an ``<inertial>`` are massless. A joint limit is kept where it is stated; a
+    limit of zero effort is kept as zero, for that is what the hardware would be told.
 
     Parameters
     ----------
