@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _of_model(args: argparse.Namespace) -> int:
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.model.opensim import read_osim
-    from legged_dynamics.model.urdf_text import urdf_text
+    from legged_dynamics.model.urdf import urdf_text
 
     osim = read_osim(args.file)
     model = osim.robot()

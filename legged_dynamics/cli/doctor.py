@@ -98,8 +98,8 @@ def patient(args: argparse.Namespace) -> tuple[Any, Any]:
 
     """
     from legged_dynamics.recordings.bags import BagReader
+    from legged_dynamics.recordings.recording import read_sensor_log
     from legged_dynamics.recordings.robot import choose_robot
-    from legged_dynamics.recordings.sensor_log import read_sensor_log
     from legged_dynamics.recordings.topics import input_topics
 
     with BagReader(args.bag) as bag:

@@ -26,9 +26,8 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
 from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
-from legged_dynamics.view.figure import Figure, FigureMaker
+from legged_dynamics.view.figure import Figure, FigureMaker, Snapshot
 from legged_dynamics.view.looks import Look, body_looks
-from legged_dynamics.view.snapshot import Snapshot
 
 # -------------------------------------------------------------------------------------------------
 # The scene: a figure drawn by viser in three dimensions, and moved from picture to picture.

@@ -24,8 +24,8 @@ from legged_dynamics.recordings.replay import Replay, ReplayPlan
 from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot, choose_robot
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, odometry_topic
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
+from legged_dynamics.view.figure import Forces, ForcesReader, Snapshot
 from legged_dynamics.view.show import FrameTimer, Show
-from legged_dynamics.view.snapshot import Forces, ForcesReader, Snapshot
 
 # -------------------------------------------------------------------------------------------------
 # From a bag: the live estimator's replay as snapshots, and a slider over their time.

@@ -47,21 +47,19 @@ from legged_dynamics.reports.bag.accuracy import (
     ZERO_PHASE,
     Accuracy,
     ForceError,
+    SlowSums,
+    cautions,
+    compare_slow_sums,
     main_name,
     measure_accuracy,
     rms,
+    unexplained,
 )
 from legged_dynamics.reports.bag.behaviour import (
     Behaviour,
     ContactScore,
     find_behaviours,
     score_contacts,
-)
-from legged_dynamics.reports.bag.cautions import (
-    SlowSums,
-    cautions,
-    compare_slow_sums,
-    unexplained,
 )
 from legged_dynamics.reports.bag.enriched import EnrichedBag
 
