@@ -21,8 +21,7 @@ from legged_dynamics.estimation.measurement import ImuSample, JointSample
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.inputs import InputTimes
-from legged_dynamics.recordings.series import Column
+from legged_dynamics.recordings.series import Column, InputTimes
 from legged_dynamics.recordings.topics import TopicChoice, input_topics
 
 

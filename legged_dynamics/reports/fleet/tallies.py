@@ -18,10 +18,9 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Mode
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.inputs import GAP, InputStatistics, InputTimes
 from legged_dynamics.recordings.recording import RecordGatherer, Recording
 from legged_dynamics.recordings.replay import Preparation, Replay
-from legged_dynamics.recordings.series import EstimateSeries
+from legged_dynamics.recordings.series import GAP, EstimateSeries, InputStatistics, InputTimes
 from legged_dynamics.recordings.truth import Truth, world_force
 from legged_dynamics.reports.bag.accuracy import ForceError, measure_accuracy
 from legged_dynamics.reports.bag.behaviour import STANDING, Behaviour, StepCounts, standing_samples
