@@ -151,11 +151,6 @@ def _turned(p: Patient, R: np.ndarray) -> Patient:
                  orientation=np.full_like(p._imu.orientation, np.nan))
 
 
-def _alphabetical(p: Patient) -> Patient:
-    names = p.log.joints.names
-    return _exchanged(p, sorted(range(len(names)), key=lambda i: names[i]))
-
-
 def _by_kind(p: Patient) -> Patient:
     legs = [p.leg(i) for i in range(len(p.config.feet))]
     grouped = [leg[k] for k in range(len(legs[0])) for leg in legs]
