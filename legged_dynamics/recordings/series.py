@@ -99,7 +99,25 @@ class Column:
         return self._rows[:self._count]
 
 
-class ForceSeries:
+class Series:
+    """Columns of the same length, its attributes."""
+
+    def drop(self, count: int) -> None:
+        """
+        Drop the first samples.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        """
+        for column in vars(self).values():
+            if isinstance(column, Column):
+                column.drop(count)
+
+
+class ForceSeries(Series):
     """
     Foot wrenches over time, of one estimator.
 
@@ -144,20 +162,6 @@ class ForceSeries:
         self.wrench.append(reaction.wrench)
         self.raw_wrench.append(reaction.raw_wrench)
         self.contact.append(reaction.contact)
-
-    def drop(self, count: int) -> None:
-        """
-        Drop the first samples.
-
-        Parameters
-        ----------
-        count : int
-            How many.
-
-        """
-        for column in vars(self).values():
-            if isinstance(column, Column):
-                column.drop(count)
 
     @property
     def published(self) -> np.ndarray:
@@ -315,7 +319,7 @@ class EstimateSeries(ForceSeries):
 GAP = 1.5
 
 
-class InputTimes:
+class InputTimes(Series):
     """When the messages of one topic were stamped and received."""
 
     def __init__(self) -> None:
@@ -349,20 +353,6 @@ class InputTimes:
 
         """
         self.drop(int(np.searchsorted(self.receipt_ns, before_ns)))
-
-    def drop(self, count: int) -> None:
-        """
-        Drop the first messages.
-
-        Parameters
-        ----------
-        count : int
-            How many.
-
-        """
-        for column in vars(self).values():
-            if isinstance(column, Column):
-                column.drop(count)
 
     @property
     def stamp_ns(self) -> np.ndarray:
