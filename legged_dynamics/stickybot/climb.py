@@ -88,22 +88,7 @@ class Climber(Protocol):
         """Return what the sensors measure."""
 
     def step(self, command: StickybotCommand, duration: float) -> list[FootEvent]:
-        """
-        Follow a command for some time.
-
-        Parameters
-        ----------
-        command : StickybotCommand
-            Its rest positions are reached at the end of the duration.
-        duration : float [s]
-            How long.
-
-        Returns
-        -------
-        list of FootEvent
-            What happened to feet.
-
-        """
+        """Follow a command for some time, as :meth:`.ClimbingSimulation.step` does."""
 
 
 @dataclass(frozen=True, eq=False)
