@@ -374,7 +374,7 @@ class ContactInverseDynamicsOverTime:
             When the weights leave the solution open, or the limits do not fit the feet.
 
         """
-        task = self._task(weights, limits, ground_normal)
+        task = self.task(weights, limits, ground_normal)
         frames = task.frames(Stretch(motion, in_contact, external))
         return task.solve(frames, task.first(frames, previous))
 
@@ -403,7 +403,7 @@ class ContactInverseDynamicsOverTime:
             A stretch's number and its solution, the last stretch first.
 
         """
-        return self._task(weights, None, ground_normal).solve_exactly(stretches, previous)
+        return self.task(weights, None, ground_normal).solve_exactly(stretches, previous)
 
     def stream(self, stretches: Iterable[Stretch], *, lag: int,
                weights: OverTimeWeights | None = None, limits: ContactLimits | None = None,
@@ -439,10 +439,22 @@ class ContactInverseDynamicsOverTime:
         """
         if lag < 1:
             raise ConfigurationError(f'expected a lag of 1 frame or more, got {lag}')
-        return self._task(weights, limits, ground_normal).stream(stretches, lag, previous)
+        return self.task(weights, limits, ground_normal).stream(stretches, lag, previous)
 
-    def _task(self, weights: OverTimeWeights | None = None, limits: ContactLimits | None = None,
-              normal: Sequence[float] = UP) -> _OverTimeTask:
-        """Return the stages of `solve`, for given weights, limits and ground."""
+    def task(self, weights: OverTimeWeights | None = None, limits: ContactLimits | None = None,
+             normal: Sequence[float] = UP) -> _OverTimeTask:
+        """
+        Return the stages of `solve`, for given weights, limits and ground.
+
+        Parameters
+        ----------
+        weights : OverTimeWeights, optional
+            Of the cost.
+        limits : ContactLimits, optional
+            Of the ground's forces.
+        normal : (3,) sequence
+            Unit normal of the ground in world axes.
+
+        """
         return _OverTimeTask(self.model, self.feet, self._table, self.axes, weights, limits,
                              normal)
