@@ -17,6 +17,7 @@ from legged_dynamics.dynamics.newton_euler import newton_euler
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
+from legged_dynamics.spatial.frames import GRAVITY
 
 title = 'Ground reaction estimator, quadruped of 18 DoF on four feet'
 
@@ -37,7 +38,7 @@ class PinocchioNumpy:
         self.weight = np.concatenate([[0.04, 0.04, 0.04, 0.1, 0.1, 0.1], np.full(12, 4.0)])
         self.prior = np.eye(12) * 1e-6
         self.history: list = []
-        self.gravity = np.array([0, 0, 9.81])
+        self.gravity = np.array([0, 0, GRAVITY])
         self.order = [list(self.model.names)[2:].index(name) for name in joints]
         self.q, self.v, self.a = (np.zeros(self.model.nq), np.zeros(self.model.nv),
                                   np.zeros(self.model.nv))
@@ -80,7 +81,7 @@ def measurements(model: RobotModel, config: RobotConfig) -> list[Measurement]:
     tau = ContactInverseDynamics(model, config.feet).solve(motion).joint_effort
     return [Measurement(k * 2_000_000, q + 0.01 * rng.normal(size=12), 0.1 * rng.normal(size=12),
                         tau + rng.normal(size=12), 0.01 * rng.normal(size=3),
-                        np.array([0, 0, 9.81]) + 0.1 * rng.normal(size=3),
+                        np.array([0, 0, GRAVITY]) + 0.1 * rng.normal(size=3),
                         np.array([0, 0, 0, 1.0])) for k in range(2000)]
 
 

@@ -29,6 +29,7 @@ from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
 from legged_dynamics.reports.palette import FOOT_COLORS
 from legged_dynamics.reports.style import dress, legend, new_figure
 from legged_dynamics.resources import robot_files
+from legged_dynamics.spatial.frames import GRAVITY
 
 title = 'Contact inverse dynamics over time, quadruped of 18 DoF, four feet'
 FEET = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
@@ -64,7 +65,7 @@ class PinocchioAndScipy:
         # Gravity is in the base's proper acceleration, and is put back by an upright model's.
         twist, rate = np.zeros((2, len(motion), 6))
         twist[:, 3:], rate[:, 3:] = w[:, :3], w[:, 3:6]
-        rate[:, :3] = w[:, 6:] + np.einsum('tji,j->ti', R, [0.0, 0.0, -9.81])
+        rate[:, :3] = w[:, 6:] + np.einsum('tji,j->ti', R, [0.0, 0.0, -GRAVITY])
         self.q = np.hstack([np.zeros((len(R), 3)), Rotation.from_matrix(R).as_quat(),
                             motion.position[:, order]])
         self.v = np.hstack([twist, motion.velocity[:, order]])

@@ -11,18 +11,130 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from benchmarks.gait_evaluation import (
-    DETECTED,
-    GIVEN,
-    detail_table,
-    evaluate,
-    evaluation_table,
-)
-from legged_dynamics.exceptions import LeggedDynamicsError
+import numpy as np
+
+from legged_dynamics.exceptions import BagError, LeggedDynamicsError
+from legged_dynamics.gait.double_support import METHODS, DoubleSupport
+from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.reports.page import Table
+from legged_dynamics.trials.accuracy import LOADED, FootErrors, foot_errors
+from legged_dynamics.trials.analysis import analyse_gait
 from legged_dynamics.trials.subject import GaitOptions
+
+# -------------------------------------------------------------------------------------------------
+# All methods on recordings with force plates: who shares the load as people do.
+
+
+DETECTED, GIVEN = 'detected', 'from the plates'
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """
+    One recording, every method.
+
+    Attributes
+    ----------
+    name : str
+    weight : float [N]
+    errors : dict of (str, str) to FootErrors
+        By where contact comes from (`DETECTED`, `GIVEN`) and by method.
+
+    """
+
+    name: str
+    weight: float
+    errors: dict[tuple[str, str], FootErrors]
+
+
+def evaluate(bag: Path, name: str, options: GaitOptions | None = None) -> Evaluation:
+    """
+    Measure every method against the force plates in a bag.
+
+    Parameters
+    ----------
+    bag : Path
+        With the truth in it.
+    name : str
+        For people to read.
+    options : GaitOptions, optional
+        What the user says.
+
+    Raises
+    ------
+    BagError
+        When the bag has no truth.
+    LeggedDynamicsError
+        When it cannot be analysed.
+
+    """
+    options = replace(options or GaitOptions(), method='travelling', compare=True)
+    result, _ = analyse_gait(bag, options)
+    if result.plates is None or not result.errors:
+        raise BagError(f'{bag} has no true forces to compare with')
+    errors = {(DETECTED, method): error for method, error in result.errors.items()}
+    solver = DoubleSupport(result.model, result.feet,
+                           GaitSettings.from_parameters(options.settings))
+    truth = result.plates.world_force(result.reactions.foot_rotation)[..., 2]
+    contact = np.where(np.isfinite(truth), truth > LOADED, result.reactions.contact)
+    for method in result.errors:
+        errors[GIVEN, method] = foot_errors(solver.share(result.dynamics, contact, method),
+                                            result.plates)
+    return Evaluation(name, result.weight, errors)
+
+
+def evaluation_table(evaluations: Sequence[Evaluation], contact: str = DETECTED) -> Table:
+    """
+    Return one row a method, two columns a recording: all loaded samples, and several feet loaded.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        Of the recordings.
+    contact : str
+        `DETECTED` or `GIVEN`.
+
+    """
+    head = ['method']
+    for e in evaluations:
+        head += [e.name, 'together']
+    rows = []
+    for method in METHODS:
+        found = [e.errors.get((contact, method)) for e in evaluations]
+        if any(found):
+            rows.append([method, *(text for error in found for text in (
+                ('-', '-') if error is None else (_newtons(error.vertical),
+                                                  _newtons(error.double))))])
+    return Table(f'Vertical force of each loaded foot, rms error [N], contacts {contact}', head,
+                 rows, [0])
+
+
+def detail_table(evaluations: Sequence[Evaluation], method: str = 'travelling') -> Table:
+    """Return one row a recording with all that is measured of one method."""
+    rows = []
+    for e in evaluations:
+        error = e.errors[DETECTED, method]
+        rows.append((e.name, f'{e.weight:.0f}', str(error.count),
+                     f'{100.0 * error.agreement:.1f}', *(_newtons(value) for value in (
+                         error.vertical, error.single, error.double, error.total, error.fore_aft,
+                         error.sideways, error.pull))))
+    return Table(f'Method {method}, contacts {DETECTED} [N]',
+                 ('recording', 'weight', 'samples', 'contact agrees [%]', 'vertical', 'alone',
+                  'together', 'all feet together', 'along x', 'along y', 'least vertical force'),
+                 rows)
+
+
+def _newtons(value: float) -> str:
+    return f'{value:.1f}' if np.isfinite(value) else '-'
+
+
+# -------------------------------------------------------------------------------------------------
+
 
 DOCUMENT = Path(__file__).resolve().parent.parent / 'docs' / 'double_support.md'
 BEGIN, END = '<!-- measured: begin -->', '<!-- measured: end -->'

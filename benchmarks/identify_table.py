@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.doctor_robots import available, plant_of
+from benchmarks.doctor_table import available, plant_of
 from benchmarks.planted_faults import record_sensors
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement, Mode
 from legged_dynamics.identification.identify import identify

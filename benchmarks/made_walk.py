@@ -38,6 +38,7 @@ from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.model.opensim import read_osim
 from legged_dynamics.model.opensim.joints import TO_OURS
 from legged_dynamics.resources import share_directory
+from legged_dynamics.spatial.frames import GRAVITY
 from legged_dynamics.trials.analysis import analyse_gait, sample_walk
 from legged_dynamics.trials.coordinates import write_storage
 from legged_dynamics.trials.cycles import gait_cycles, steps_table
@@ -196,7 +197,7 @@ def legs(pelvis: np.ndarray, R_pelvis: np.ndarray, moved: dict[str, np.ndarray]
 
 def path_for(pressure: np.ndarray, height: float) -> np.ndarray:
     """Return where a point mass must be for the ground to press there, (n, 2)."""
-    n, k = len(pressure), height / 9.81 / DT ** 2
+    n, k = len(pressure), height / GRAVITY / DT ** 2
     band = np.zeros((3, n))
     band[0, 2:] = band[2, :-2] = -k
     band[1, 1:-1] = 1.0 + 2.0 * k

@@ -30,6 +30,7 @@ from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.middleware.runner import choose_backend
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
+from legged_dynamics.spatial.frames import GRAVITY
 
 DIALECT = StandaloneDialect()
 NODE = 'ground_reaction_estimator'
@@ -51,7 +52,7 @@ class Bus:
         if self.ros:
             import rclpy
 
-            from legged_dynamics.middleware.ros2 import Spinner
+            from legged_dynamics.middleware.ros2_node import Spinner
             rclpy.init()
             self.node = rclpy.create_node('bench')
             self._spinner = Spinner()
@@ -97,7 +98,7 @@ def talk(rate, seconds, yaml, urdf):
     joints, listeners = bus.publisher('sensor_msgs/msg/JointState', '/joint_states')
     imu, _ = bus.publisher('sensor_msgs/msg/Imu', '/imu/data')
     parts = [bytearray(serialize(message)) for message in (
-        convert.imu(DIALECT, 0, 'imu', np.zeros(3), np.array([0.0, 0.0, 9.81]),
+        convert.imu(DIALECT, 0, 'imu', np.zeros(3), np.array([0.0, 0.0, GRAVITY]),
                     np.array([0.0, 0.0, 0.0, 1.0])),
         convert.joint_state(DIALECT, 0, names, nominal_position(model, config), still, still))]
     while listeners() < 2:      # the node, and who counts

@@ -18,6 +18,7 @@ from legged_dynamics.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.simulation.hardware import SimulatedHardware
+from legged_dynamics.spatial.frames import GRAVITY
 
 DEGREE = math.pi / 180.0
 TRANSPORT_NS = 300_000      # from a stamp to its receipt
@@ -150,11 +151,6 @@ def _turned(p: Patient, R: np.ndarray) -> Patient:
                  orientation=np.full_like(p._imu.orientation, np.nan))
 
 
-def _alphabetical(p: Patient) -> Patient:
-    names = p.log.joints.names
-    return _exchanged(p, sorted(range(len(names)), key=lambda i: names[i]))
-
-
 def _by_kind(p: Patient) -> Patient:
     legs = [p.leg(i) for i in range(len(p.config.feet))]
     grouped = [leg[k] for k in range(len(legs[0])) for leg in legs]
@@ -168,7 +164,7 @@ def _by_kind(p: Patient) -> Patient:
 def _without_gravity(p: Patient) -> Patient:
     x, y, z, w = p._imu.orientation.T
     up = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], 1)
-    return p.imu(acceleration=p._imu.acceleration - 9.81 * up)
+    return p.imu(acceleration=p._imu.acceleration - GRAVITY * up)
 
 
 def _frozen(p: Patient, field: str, column: int, value: float | None = None) -> Patient:

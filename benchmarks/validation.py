@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.signal import butter, filtfilt
 
-from benchmarks.doctor_robots import OTHERS, available, plant_of
+from benchmarks.doctor_table import OTHERS, available, plant_of
 from legged_dynamics.estimation import EstimatorSettings, Measurement
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.joint_order import JointOrder
@@ -106,7 +106,7 @@ def make_case(name: str, seed: int, size: float, motion: str = MOTION) -> Case:
     Parameters
     ----------
     name : str
-        Of `benchmarks.doctor_robots`.
+        Of `benchmarks.doctor_table`.
     seed : int
         Of noise and errors.
     size : float

@@ -141,7 +141,7 @@ class Laboratory:
         self.data = mujoco.MjData(self.model)
         mujoco.mj_setConst(self.model, self.data)
         tilt = rotation_from_vector(np.array([*slope, 0.0]))
-        self.model.opt.gravity[:] = tilt.T @ [0.0, 0.0, -9.81]
+        self.model.opt.gravity[:] = tilt.T @ [0.0, 0.0, -GRAVITY]
         self.tilt = tilt        # from the floor's axes to those of the world
         self._tilted = quaternion_from_rotation(tilt)[[3, 0, 1, 2]]
         ids = [self.model.joint(name).id for name in self.joints]

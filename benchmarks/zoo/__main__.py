@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.zoo.cache import kept_scores, place, recording
-from benchmarks.zoo.draws import over_draws, seeds
 from benchmarks.zoo.estimators import Estimator, shipped
-from benchmarks.zoo.noise_page import other_noise, standing
+from benchmarks.zoo.noise_page import flags, other_noise, standing, varied
 from benchmarks.zoo.page import page
 from benchmarks.zoo.peers import observer, static
 from benchmarks.zoo.recording import Recording
@@ -22,8 +21,7 @@ from benchmarks.zoo.robots import ENVIRONMENT, MissingRobot
 from benchmarks.zoo.scenarios import FLOORS, SCENARIOS
 from benchmarks.zoo.scoring import score
 from benchmarks.zoo.sensors import HeardRecording, Sensors, heard
-from benchmarks.zoo.tables import markdown
-from benchmarks.zoo.variants import flags, varied
+from benchmarks.zoo.tables import markdown, over_draws, seeds
 from legged_dynamics.exceptions import SimulationError
 
 OURS = ('ours', 'true contacts')

@@ -8,10 +8,9 @@ import platform
 from collections.abc import Sequence
 from datetime import date
 
-from benchmarks.zoo.draws import WORST
 from benchmarks.zoo.foreign import Foreign
 from benchmarks.zoo.scenarios import SCENARIOS, Scenario
-from benchmarks.zoo.tables import markdown
+from benchmarks.zoo.tables import WORST, markdown
 
 TEXT = """---
 hide-toc: true

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from statistics import median
 
 COLUMNS = {
     'scenario': 'scenario', 'estimator': 'estimator', 'output': 'output', 'delay_ms': 'delay',
@@ -27,3 +29,51 @@ def _cell(value: object) -> str:
         return ''
     return f'{value:.2f}' if isinstance(value, float) and abs(value) < 10 else (
         f'{value:.1f}' if isinstance(value, float) else str(value))
+
+
+# -------------------------------------------------------------------------------------------------
+# Several draws of a run's noise: gain and offset of torques last, so that one says little.
+
+
+# What is worst of a score: the smallest, or what is furthest from a value; else the largest.
+SMALLEST = ('agreement', 'agreement_on_line')
+BEST = {'inside': 95.0}
+RATIOS = ('normalised', 'external_normalised')      # to one, by which factor ever
+WORST = '_worst'
+
+
+def seeds(count: int) -> list[int | None]:
+    """Return seeds of the noise: the recording's own, then others."""
+    return [None, *range(1, count)]
+
+
+def over_draws(scores: Sequence[dict]) -> dict:
+    """
+    Return the median of each figure, and the worst under its name with ``_worst`` behind it.
+
+    Parameters
+    ----------
+    scores : sequence of dict
+        Of one output of one estimator in one run, as `Score.as_dict` gives them, one a draw.
+
+    """
+    found = dict(scores[0])
+    if len(scores) == 1:
+        return found
+    for name, first in scores[0].items():
+        values = [s[name] for s in scores if isinstance(s.get(name), (int, float))]
+        values = [v for v in values if not math.isnan(v)]
+        if isinstance(first, (int, float)) and values:
+            found[name] = float(median(values))
+            found[name + WORST] = _worst(name, values)
+    return found
+
+
+def _worst(name: str, values: list[float]) -> float:
+    if name in SMALLEST:
+        return min(values)
+    if name in BEST:
+        return max(values, key=lambda v: abs(v - BEST[name]))
+    if name in RATIOS:
+        return max(values, key=lambda v: abs(math.log(v)) if v > 0.0 else math.inf)
+    return max(values, key=abs)

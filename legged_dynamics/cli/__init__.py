@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
-from typing import Any
+from typing import Any, Protocol
 
 from legged_dynamics.cli import (
     analyze,
@@ -33,8 +33,46 @@ from legged_dynamics.cli.output import say
 from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS = (demo, run, record, analyze, view, doctor, identify, inverse_dynamics, convert,
-         info, new_robot, force_map, reproduce, stickybot, warm)
+
+class Verb(Protocol):
+    """A module of this folder that is a verb; `add_parser` has its parser call `run`."""
+
+    def add_parser(self, verbs: Any) -> None:
+        """
+        Add the verb to the command line.
+
+        Parameters
+        ----------
+        verbs : object
+            What `argparse.ArgumentParser.add_subparsers` returned.
+
+        """
+
+    def run(self, args: argparse.Namespace) -> int:
+        """
+        Do what is asked.
+
+        Parameters
+        ----------
+        args : argparse.Namespace
+            Parsed command line.
+
+        Returns
+        -------
+        int
+            The process's exit code.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When the input is wrong; the command prints it as one line.
+
+        """
+
+
+VERBS: tuple[Verb, ...] = (
+    demo, run, record, analyze, view, doctor, identify, inverse_dynamics, convert, info, new_robot,
+    force_map, reproduce, stickybot, warm)
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C

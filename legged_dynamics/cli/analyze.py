@@ -252,15 +252,7 @@ LOG_BAG, LOG_RATE = 'log_bag', 'log_rate.yaml'
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Of the command line.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'analyze', help='run the estimator over a bag or a CSV log and write a report',
         description='Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real '
@@ -310,11 +302,6 @@ def add_parser(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """
     Analyse, print the tables, write the report.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        What was typed.
 
     Returns
     -------

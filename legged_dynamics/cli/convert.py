@@ -11,15 +11,7 @@ from legged_dynamics.recordings.file_formats import CONVERT, OSIM, format_of, re
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Where the verb is added.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'convert', help='a C3D file for OpenSim; an OpenSim model as a URDF',
         description='From FILE.c3d: markers as FILE.trc and force plates as FILE_forces.mot, as '
@@ -39,16 +31,6 @@ def add_parser(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """
     Convert a file.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Arguments of the verb.
-
-    Returns
-    -------
-    int
-        Exit code.
 
     Raises
     ------
@@ -73,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _of_model(args: argparse.Namespace) -> int:
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.model.opensim import read_osim
-    from legged_dynamics.model.urdf_text import urdf_text
+    from legged_dynamics.model.urdf import urdf_text
 
     osim = read_osim(args.file)
     model = osim.robot()

@@ -216,16 +216,8 @@ class Motion:
         self._answers.publish(answer(self._dialect, ns, None))
 
 
-def moving_the_body(bus: Any) -> Motion:
-    """
-    Return the motion of the body on standing feet, `POSES`.
-
-    Parameters
-    ----------
-    bus : CycloneBus
-        Of a process that spins it.
-
-    """
+def _moving_the_body(bus: Any) -> Motion:
+    """Return the motion of the body on standing feet, `POSES`."""
     from legged_dynamics.middleware.parameters import StandaloneDialect
     dialect, topic = StandaloneDialect(), f'{CONTROLLER}/body_trajectory'
     return Motion(bus, {topic: 'trajectory_msgs/msg/MultiDOFJointTrajectory'}, [
@@ -354,7 +346,7 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.cli.output import show_page
     from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.middleware.compiling import compile_first
+    from legged_dynamics.middleware.lifecycle import compile_first
     from legged_dynamics.recordings.replay import AnalysisOptions
     from legged_dynamics.resources import robot_files
     from legged_dynamics.simulation import Schedule
@@ -377,7 +369,7 @@ def run(args: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     with interrupted_at_once():
         compile_first(ESTIMATOR, *((CONTROLLER,) if args.motion != 'own' else ()))
-    outcome = record_live(yaml, urdf, args, out)
+    outcome = _record_live(yaml, urdf, args, out)
     _say('Analysing the recording')
     warnings, remarks = outcome.warnings(), outcome.remarks(args.speed)
     analysis, report = analyse_into(bag, AnalysisOptions(robot=str(yaml)), out / 'report',
@@ -395,16 +387,8 @@ def run(args: argparse.Namespace) -> int:
     return outcome.exit_code
 
 
-def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> Outcome:
-    """
-    Have the robot move and be estimated while everything is recorded into ``out / 'bag'``.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When a process does not come up or stops by itself.
-
-    """
+def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> Outcome:
+    """Have the robot move and be estimated while everything is recorded into ``out / 'bag'``."""
     from legged_dynamics.cli.processes import ProcessGroup
     from legged_dynamics.middleware.cyclone import CycloneBus
     from legged_dynamics.middleware.discovery import DomainLease, fast_dds_environment
@@ -451,7 +435,7 @@ def record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> 
                     processes.start('controller', [
                         *command, 'run', CONTROLLER, *answering,
                         '-p', f'walking.command_timeout:={WALKED}'])
-                    motion = moving_the_body(bus) if args.motion == 'body' else walking(bus)
+                    motion = _moving_the_body(bus) if args.motion == 'body' else walking(bus)
                     schedule = 'stand 1'
                     answers += [f'/{CONTROLLER}/answer', ANSWER]
                 if args.motion == 'walk':

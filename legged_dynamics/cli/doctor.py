@@ -17,15 +17,7 @@ PAGE = 'validation.html'
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Of the command line.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'doctor', help='find what is wrong with URDF, YAML, driver or sensors',
         description='Looks for swapped or flipped joints, wrong units, offsets, a wrong IMU '
@@ -46,17 +38,12 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML',
                         help='write a report with a picture of each finding')
     parser.set_defaults(run=run)
-    add_validate_parser(verbs)
+    _add_validate_parser(verbs)
 
 
 def run(args: argparse.Namespace) -> int:
     """
     Examine, print the findings, write fixes and report.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        What was typed.
 
     Returns
     -------
@@ -111,8 +98,8 @@ def patient(args: argparse.Namespace) -> tuple[Any, Any]:
 
     """
     from legged_dynamics.recordings.bags import BagReader
+    from legged_dynamics.recordings.recording import read_sensor_log
     from legged_dynamics.recordings.robot import choose_robot
-    from legged_dynamics.recordings.sensor_log import read_sensor_log
     from legged_dynamics.recordings.topics import input_topics
 
     with BagReader(args.bag) as bag:
@@ -161,16 +148,8 @@ def told(examined: Any, name: str, duration: float) -> str:
 # Verb ``validate``: how far forces can be trusted on a robot, without force sensors.
 
 
-def add_validate_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Of the command line.
-
-    """
+def _add_validate_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'validate', help='how far forces can be trusted on this robot, without force sensors',
         description='Judges the forces of a robot by a recording of two minutes with joint '
@@ -192,28 +171,15 @@ def add_validate_parser(verbs: Any) -> None:
     parser.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag')
     parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML', default=Path(PAGE),
                         help='page to write (default: %(default)s)')
-    parser.set_defaults(run=run_validate)
+    parser.set_defaults(run=_run_validate)
 
 
-def run_validate(args: argparse.Namespace) -> int:
-    """
-    Validate, print verdict and tables, write the page.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        What was typed.
-
-    Returns
-    -------
-    int
-        Exit code: 0, or `UNTRUSTED`.
-
-    """
+def _run_validate(args: argparse.Namespace) -> int:
+    """Validate, print verdict and tables, write the page; exit code 0, or `UNTRUSTED`."""
     from legged_dynamics.cli.output import say
-    from legged_dynamics.middleware.compiling import compile_first
+    from legged_dynamics.middleware.lifecycle import compile_first
     from legged_dynamics.recordings.replay import ESTIMATOR
-    from legged_dynamics.reports.validation import validation_tables, write_validation
+    from legged_dynamics.reports.doctor import validation_tables, write_validation
     from legged_dynamics.validation.validation import validate
 
     scales = parsed_scales(args.scale)

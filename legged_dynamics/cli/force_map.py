@@ -20,15 +20,7 @@ FORMATS = ('.png', '.svg', '.pdf')
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'force-map', help='which forces the feet can be given in a pose, as a figure',
         description='Draws, for each foot of a standing robot, the ground forces that joint '
@@ -64,15 +56,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Compute, print the table, write the figure.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+    """Compute, print the table, write the figure."""
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.reports.force_map import standing_reach
     from legged_dynamics.spatial.rotations import rotation_from_rpy

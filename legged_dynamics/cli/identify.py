@@ -21,15 +21,7 @@ PER_JOINT = {'coulomb': 'joint_friction', 'viscous': 'joint_damping', 'armature'
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'identify', help='masses, friction, motor constants, offsets and noise out of a bag',
         description='Identifies a robot from a minute of standing, squatting and leaning, '
@@ -58,15 +50,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Identify, print the table, write YAML and URDF.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+    """Identify, print the table, write YAML and URDF."""
     from legged_dynamics.identification.identify import identify
     from legged_dynamics.identification.motion_check import NEEDS, lacking
     from legged_dynamics.identification.samples import sensor_noise

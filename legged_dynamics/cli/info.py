@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'info', help='masses, joints, feet and oddities of a URDF',
         description='Shows the tree of a URDF with its masses and joints, what is odd about it, '
@@ -38,15 +30,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Print everything.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+    """Print everything."""
     import warnings
 
     from legged_dynamics.exceptions import ConfigurationError
@@ -61,10 +45,10 @@ def run(args: argparse.Namespace) -> int:
         model = RobotModel.from_urdf(source)
     print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} moving joints, '
           f'{len(model.links)} links, base {model.base_link}\n')
-    for line in tree_lines(model):
+    for line in _tree_lines(model):
         print(line)
     print('\nWarnings')
-    for warning in [*model.warnings, *joint_warnings(model)] or ['none']:
+    for warning in [*model.warnings, *_joint_warnings(model)] or ['none']:
         print(f'  {warning}')
     try:
         yaml = robot_files(args.robot)[0] if args.robot else recognise(model)
@@ -85,16 +69,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def tree_lines(model: RobotModel) -> list[str]:
-    """
-    Return one line a link, indented by its depth, with mass, joint and limits.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot.
-
-    """
+def _tree_lines(model: RobotModel) -> list[str]:
+    """Return one line a link, indented by its depth, with mass, joint and limits."""
     lines: list[tuple[str, str, str]] = []
     waiting: list[tuple[str, Joint | None, int]] = [(model.base_link, None, 0)]
     while waiting:
@@ -152,16 +128,8 @@ def _describe(joint: Joint) -> str:
     return ', '.join(parts)
 
 
-def joint_warnings(model: RobotModel) -> list[str]:
-    """
-    Return what is odd about joint limits.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot.
-
-    """
+def _joint_warnings(model: RobotModel) -> list[str]:
+    """Return what is odd about joint limits."""
     found = []
     for joint in model.joints:
         if joint.effort == 0.0:

@@ -21,15 +21,7 @@ CYCLES, PARQUET = 'gait_cycles.csv', 'inverse_dynamics.parquet'
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Where the verb is added.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'inverse-dynamics', help='joint torques and foot wrenches of a recorded motion',
         description='Computes joint torques and the wrench on each foot from motion alone, for '
@@ -130,11 +122,6 @@ def run(args: argparse.Namespace) -> int:
     """
     Compute, print the tables, write the files.
 
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Arguments of the verb.
-
     Returns
     -------
     int
@@ -155,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
         verdict,
     )
 
-    options = options_of(args)
+    options = _options_of(args)
     if _is_batch(args):
         return _many(args, options)
     args.motion = args.motion[0] if args.motion else None
@@ -310,25 +297,8 @@ def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
               f'(pip install "legged_dynamics[bag]")')
 
 
-def options_of(args: argparse.Namespace) -> GaitOptions:
-    """
-    Return the options that the arguments give.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Arguments of the verb.
-
-    Returns
-    -------
-    GaitOptions
-
-    Raises
-    ------
-    ConfigurationError
-        When they contradict each other or cannot be understood.
-
-    """
+def _options_of(args: argparse.Namespace) -> GaitOptions:
+    """Return the options that the arguments give; a ConfigurationError says what contradicts."""
     from legged_dynamics.cli.analyze import truth_of
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.arguments import RosArguments

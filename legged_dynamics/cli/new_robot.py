@@ -9,15 +9,7 @@ from typing import Any
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'new-robot', help="write a robot's YAML from its URDF",
         description='Writes a commented YAML for a URDF: guesses feet, their radius or soles, the '
@@ -35,15 +27,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Guess, say, write.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+    """Guess, say, write."""
     import re
     import warnings
 

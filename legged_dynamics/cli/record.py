@@ -24,15 +24,7 @@ DEPTH = 2000                # messages: what may queue while the disk is slow
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'record', help='record topics from the bus into a bag',
         description='Records topics into a rosbag2 until Ctrl-C, as they come off the wire.')
@@ -54,19 +46,11 @@ def add_parser(verbs: Any) -> None:
                         'after the last step')
     add_network_argument(parser)
     parser.set_defaults(run=run)
-    add_repair_parser(verbs)
+    _add_repair_parser(verbs)
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Record until told to stop.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+    """Record until told to stop."""
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.runner import choose_backend
     from legged_dynamics.recordings.bag_writer import BagWriter, Recorder
@@ -77,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.validation:
         from legged_dynamics.validation.phases import STEPS_OF_A_RECORDING
         args.duration = sum(seconds for *_, seconds in STEPS_OF_A_RECORDING)
-    record = record_on_ros2 if choose_backend() == 'rclpy' else record_on_cyclone
+    record = _record_on_ros2 if choose_backend() == 'rclpy' else _record_on_cyclone
     out = args.out or Path(time.strftime('bag_%Y%m%d_%H%M%S'))
     with BagWriter(out, args.storage) as writer:
         recorder = Recorder(writer, args.topics, args.all or not args.topics)
@@ -172,23 +156,9 @@ class Answers:
             self._publisher.publish(answer(self._dialect, everywhere, None))
 
 
-def record_on_cyclone(recorder: Recorder, duration: float | None, answered: Sequence[str],
-                      ready: Callable[[], None]) -> None:
-    """
-    Record from Cyclone DDS until a signal or the end of the time.
-
-    Parameters
-    ----------
-    recorder : Recorder
-        Recorder that writes the bag.
-    duration : float
-        Time to record [s]; until interrupted when None.
-    answered : sequence of str
-        Topics whose stamps are answered, for a simulator in lock-step.
-    ready : callable
-        Called once recording has begun.
-
-    """
+def _record_on_cyclone(recorder: Recorder, duration: float | None, answered: Sequence[str],
+                       ready: Callable[[], None]) -> None:
+    """Record from Cyclone DDS until a signal or the end of the time."""
     from legged_dynamics.middleware.cyclone import CycloneBus
     from legged_dynamics.middleware.lifecycle import stopped_by_signals
     from legged_dynamics.middleware.parameters import StandaloneDialect
@@ -223,33 +193,19 @@ def record_on_cyclone(recorder: Recorder, duration: float | None, answered: Sequ
             bus.close()
 
 
-def record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequence[str],
-                   ready: Callable[[], None]) -> None:
-    """
-    Record from ROS 2 until a signal or the end of the time.
-
-    Parameters
-    ----------
-    recorder : Recorder
-        Recorder that writes the bag.
-    duration : float
-        Time to record [s]; until interrupted when None.
-    answered : sequence of str
-        Topics whose stamps are answered, for a simulator in lock-step.
-    ready : callable
-        Called once recording has begun.
-
-    """
+def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequence[str],
+                    ready: Callable[[], None]) -> None:
+    """Record from ROS 2 until a signal or the end of the time."""
     import rclpy
     from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
     from rclpy.signals import SignalHandlerOptions
 
     from legged_dynamics.exceptions import MiddlewareError
     from legged_dynamics.middleware.lifecycle import stopped_by_signals
-    from legged_dynamics.middleware.ros2 import Spinner
     from legged_dynamics.middleware.ros2_node import (
         NativePublishers,
         RclpyDialect,
+        Spinner,
         quiet_subscription_events,
         rclpy_class,
     )
@@ -310,16 +266,8 @@ def record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequenc
 # Verb ``repair``: what is whole in a recording that was cut off, as a new bag.
 
 
-def add_repair_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+def _add_repair_parser(verbs: Any) -> None:
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'repair', help='save what is whole in a bag that was cut off',
         description='Writes everything up to the last whole message of a recording that was never '
@@ -327,19 +275,11 @@ def add_repair_parser(verbs: Any) -> None:
     parser.add_argument('bag', type=Path, help=BAG_PATH)
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='folder to make; default: <bag>_repaired')
-    parser.set_defaults(run=run_repair)
+    parser.set_defaults(run=_run_repair)
 
 
-def run_repair(args: argparse.Namespace) -> int:
-    """
-    Repair and return the exit code.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+def _run_repair(args: argparse.Namespace) -> int:
+    """Repair and return the exit code."""
     from legged_dynamics.recordings.bag_repair import repair
     out = args.out or args.bag.with_name(f'{args.bag.stem}_repaired')
     count = repair(args.bag, out)

@@ -12,15 +12,7 @@ MARKDOWN = 'robustness.md'
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Of the command line.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'reproduce', help='run what a paper reports and compare',
         description='biped: recursive workspace control of a planar biped (Wendlandt and Sastry). '
@@ -37,20 +29,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Run, print the tables, write the report.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        What was typed.
-
-    Returns
-    -------
-    int
-        Exit code, 0.
-
-    """
+    """Run, print the tables, write the report."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.reports.crouch.report import final_values, measure, table, write_report
     from legged_dynamics.reports.crouch.runs import RUNS, crouch

@@ -29,15 +29,7 @@ ESTIMATOR = 'ground_reaction_estimator'
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        What ``add_subparsers`` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'run', help='run a node', description='Runs a node until Ctrl-C. What follows its name '
         f'goes to the node, --ros-args included. `run {UNITREE} --help` lists the options of a '
@@ -50,20 +42,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Run the node and return its exit code.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With ``node``, ``arguments`` and ``network``.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
+    """Run the node and return its exit code."""
     module = NODES[args.node].module
     before, ros = _split(args.arguments)
     if args.node == UNITREE and before:
@@ -86,17 +65,8 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 # A Unitree robot: from options of its own to the arguments of its node.
 
 
-def unitree_parser() -> argparse.ArgumentParser:
-    """
-    Return the parser of what stands behind ``run unitree``.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-        With ``robot``, ``interface``, ``urdf``, ``yaml``, ``domain``, ``foot_force``,
-        ``command`` and ``yes``.
-
-    """
+def _unitree_parser() -> argparse.ArgumentParser:
+    """Return the parser of what stands behind ``run unitree``."""
     from legged_dynamics.unitree.robots import ROBOTS
 
     parser = argparse.ArgumentParser(
@@ -152,7 +122,7 @@ def unitree_arguments(before: Sequence[str], ros: Sequence[str],
     from legged_dynamics.resources import robot_files
     from legged_dynamics.unitree.robots import robot_named
 
-    args = unitree_parser().parse_args(before)
+    args = _unitree_parser().parse_args(before)
     robot = robot_named(args.robot)
     urdf = args.urdf or described(robot.description)
     if not Path(urdf).is_file():

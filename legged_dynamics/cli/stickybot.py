@@ -21,15 +21,7 @@ TITLES = {'off': 'plain', 'turning': 'forces reduced by turning hips', 'full': '
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        Of the command line.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'stickybot', help='a climbing robot on compliant hips climbs; film and report',
         description='Simulates the climbing robot with and without the reduction of its reaction '
@@ -109,20 +101,7 @@ def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Simulate the climbs, write film and report.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        What was typed.
-
-    Returns
-    -------
-    int
-        Exit code, 0.
-
-    """
+    """Simulate the climbs, write film and report."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.reports.climbing.comparison import compare

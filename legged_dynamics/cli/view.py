@@ -20,15 +20,7 @@ PORT = 8080
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'view', help='the robot and the forces on its feet in a browser',
         description='Serves a page with the robot, the forces on its feet, friction cones, '
@@ -66,15 +58,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """
-    Serve the page until Ctrl-C.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+    """Serve the page until Ctrl-C."""
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.view.show import Show, close_page, open_page
     from legged_dynamics.view.sources import LiveOptions, follow, urdf_path
@@ -88,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     if args.rrd is not None:
         return _write_rrd(args)
     if args.bag is not None:
-        return play_bag(args)
+        return _play_bag(args)
     keep_to_this_machine(args.network)
     server = open_page(args.host, args.port)
     announce(server, args.open)
@@ -117,16 +101,8 @@ def _write_rrd(args: argparse.Namespace) -> int:
     return 0
 
 
-def play_bag(args: argparse.Namespace) -> int:
-    """
-    Serve a bag until Ctrl-C.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-
-    """
+def _play_bag(args: argparse.Namespace) -> int:
+    """Serve a bag until Ctrl-C."""
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.middleware.lifecycle import stopped_by_signals
     from legged_dynamics.view.show import Show, close_page, open_page
@@ -163,7 +139,7 @@ def show_recording(bag: Path, robot: Path, port: int) -> None:
     """
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
-    play_bag(parser.parse_args(['view', str(bag), '--robot', str(robot), '--port', str(port)]))
+    _play_bag(parser.parse_args(['view', str(bag), '--robot', str(robot), '--port', str(port)]))
 
 
 def announce(server: Any, show: bool = False) -> None:

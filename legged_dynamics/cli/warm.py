@@ -16,15 +16,7 @@ SAMPLES, PERIOD = 60, 0.002
 
 
 def add_parser(verbs: Any) -> None:
-    """
-    Add the verb to the command line.
-
-    Parameters
-    ----------
-    verbs : argparse subparsers
-        What ``add_subparsers`` returned.
-
-    """
+    """Add the verb to the command line."""
     parser = verbs.add_parser(
         'warm', help='compile the kernels of the nodes ahead of their first start',
         description='Compiles the kernels of all nodes, or of those named, and keeps them in the '
@@ -48,16 +40,6 @@ def run(args: argparse.Namespace) -> int:
     """
     Compile the kernels, and print where they are kept.
 
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With ``nodes``, ``keep`` and ``parts``.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
     Raises
     ------
     ConfigurationError
@@ -68,7 +50,6 @@ def run(args: argparse.Namespace) -> int:
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.spatial import kernel_cache
-    from legged_dynamics.spatial import kernel_cache as kernel_state
 
     unknown = set(args.nodes) - set(compiled_nodes())
     if unknown:
@@ -80,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         return 1
     names = args.nodes or compiled_nodes()
     # Some more than the nodes use.
-    total = kernel_state.kernel_count(Path(f'{nodes.__path__[0]}/{name}.py') for name in names)
+    total = kernel_cache.kernel_count(Path(f'{nodes.__path__[0]}/{name}.py') for name in names)
     bar, made = ProgressBar('Compiling'), 0
 
     def count(name: str) -> None:
@@ -94,11 +75,11 @@ def run(args: argparse.Namespace) -> int:
     try:
         for name in names:
             warm(name)
-            kernel_state.mark_warm(name)
+            kernel_cache.mark_warm(name)
     finally:
         kernel_cache.watchers.remove(count)
         bar.close()
-    freed = kernel_state.prune(args.keep)
+    freed = kernel_cache.prune(args.keep)
     print(f'The kernels are in {kernel_cache.cache_directory()}'
           + (f'; {freed / 1e6:.0f} MB of unused ones deleted' if freed else ''))
     return 0
@@ -127,6 +108,7 @@ def warm(name: str) -> None:
     from legged_dynamics.model import RobotConfig, RobotModel
     from legged_dynamics.resources import robot_files
     from legged_dynamics.schema import read_parameter_file
+    from legged_dynamics.spatial.frames import GRAVITY
 
     node_class, (yaml, urdf) = NODES[name].component(), robot_files(NODES[name].robot)
     assert urdf is not None
@@ -140,7 +122,7 @@ def warm(name: str) -> None:
         ('sensor_msgs/msg/JointState', 'joint_states'), ('sensor_msgs/msg/Imu', 'imu/data')))
     for _ in range(SAMPLES):
         ns = bus.now_ns
-        imu.publish(convert.imu(dialect, ns, '', np.zeros(3), np.array([0.0, 0.0, 9.81]),
+        imu.publish(convert.imu(dialect, ns, '', np.zeros(3), np.array([0.0, 0.0, GRAVITY]),
                                 np.array([0.0, 0.0, 0.0, 1.0])))
         joints.publish(convert.joint_state(dialect, ns, model.joint_names, position, still, still))
         bus.step(PERIOD)

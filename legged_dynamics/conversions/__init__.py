@@ -10,7 +10,6 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.conversions.body import PoseSample, pose_stamped, read_pose, transforms
 from legged_dynamics.conversions.building import (
     PreparedWrench,
     boolean,
@@ -27,18 +26,22 @@ from legged_dynamics.conversions.building import (
     odometry,
     point,
     point_stamped,
+    pose_stamped,
     quaternion,
     string,
     time_message,
+    transforms,
     vector3,
     wrench_stamped,
 )
 from legged_dynamics.conversions.reading import (
     JointStateReader,
+    PoseSample,
     SensorReader,
     diagnostic_level,
     read_command,
     read_imu,
+    read_pose,
     read_switches,
     read_wrench,
     stamp_ns,

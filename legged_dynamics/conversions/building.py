@@ -304,6 +304,70 @@ def odometry(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
     return message
 
 
+def pose_stamped(dialect: Dialect, ns: int, frame_id: str, position: Sequence[float],
+                 orientation: Sequence[float]) -> Any:
+    """
+    Return a geometry_msgs/PoseStamped.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    frame_id : str
+        Frame of the pose.
+    position : (3,) sequence [m]
+        In that frame.
+    orientation : (4,) sequence
+        Unit quaternion xyzw.
+
+    Returns
+    -------
+    geometry_msgs/PoseStamped
+        With this pose.
+
+    """
+    made = dialect.message('geometry_msgs/msg/PoseStamped')(header=header(dialect, ns, frame_id))
+    x, y, z = position
+    made.pose.position.x, made.pose.position.y, made.pose.position.z = float(x), float(y), float(z)
+    made.pose.orientation = quaternion(dialect, orientation)
+    return made
+
+
+def transforms(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
+               position: Sequence[float], orientation: Sequence[float]) -> Any:
+    """
+    Return a tf2_msgs/TFMessage of one transform.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    ns : int [ns]
+        Stamp.
+    frame_id : str
+        Parent frame.
+    child_frame_id : str
+        Frame whose pose is given.
+    position : (3,) sequence [m]
+        Origin of the child in the parent frame.
+    orientation : (4,) sequence
+        Unit quaternion xyzw from child to parent axes.
+
+    Returns
+    -------
+    tf2_msgs/TFMessage
+        Of one transform.
+
+    """
+    made = dialect.message('geometry_msgs/msg/TransformStamped')(
+        header=header(dialect, ns, frame_id), child_frame_id=child_frame_id)
+    made.transform.translation = vector3(dialect, position)
+    made.transform.rotation = quaternion(dialect, orientation)
+    return dialect.message('tf2_msgs/msg/TFMessage')(transforms=[made])
+
+
 def boolean(dialect: Dialect, value: Any) -> Any:
     """
     Return a std_msgs/Bool.

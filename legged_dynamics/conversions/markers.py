@@ -26,27 +26,19 @@ from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
 
 # -------------------------------------------------------------------------------------------------
-# MarkerMaker: single markers that share header and lifetime.
+# Marker makers: single markers that share header and lifetime.
 
 
 WHITE, LINE_WIDTH = (1.0, 1.0, 1.0), 0.008
 
 
-class MarkerMaker:
+class _MarkerMaker:
     """
-    Makes the markers of one message.
+    Makes the markers of one message: points in metres in the frame of the header.
 
-    A marker is known by its namespace and number; the same pair again replaces it.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Whose messages to make.
-    stamped : std_msgs/Header
-        Stamp and frame of all markers.
-    lifetime : builtin_interfaces/Duration
-        After this, rviz lets a marker vanish by itself.
-
+    A marker is known by its namespace, which rviz shows or hides as a whole, and its number; the
+    same pair again replaces it. Colours are red, green and blue, 0 to 1; after `lifetime`, a
+    Duration, rviz lets a marker vanish by itself.
     """
 
     def __init__(self, dialect: Dialect, stamped: Any, lifetime: Any):
@@ -55,185 +47,48 @@ class MarkerMaker:
         self._color = dialect.message('std_msgs/msg/ColorRGBA')
 
     def arrow(self, ns: str, number: int, start: Any, end: Any, color: tuple) -> Any:
-        """
-        Return an arrow from one point to another.
-
-        Parameters
-        ----------
-        ns : str
-            Namespace of the marker, which rviz shows or hides as a whole.
-        number : int
-            Number within the namespace.
-        start, end : (3,) array [m]
-            Points in the frame of the markers.
-        color : tuple of 3 floats
-            Red, green and blue, 0 to 1.
-
-        Returns
-        -------
-        visualization_msgs/Marker
-            Marker to add.
-
-        """
+        """Return an arrow from one point to another."""
         marker = self._new(ns, number, self._marker.ARROW, (0.015, 0.03, 0.04), color)
         marker.points = [point(self._dialect, start), point(self._dialect, end)]
         return marker
 
     def label(self, ns: str, number: int, place: Any, text: str) -> Any:
-        """
-        Return a text that faces the viewer.
-
-        Parameters
-        ----------
-        ns : str
-            Namespace of the marker, which rviz shows or hides as a whole.
-        number : int
-            Number within the namespace.
-        place : (3,) array [m]
-            Middle of the text.
-        text : str
-            Lines of text, 4 cm high.
-
-        Returns
-        -------
-        visualization_msgs/Marker
-            Marker to add.
-
-        """
+        """Return a text, lines 4 cm high, that faces the viewer."""
         marker = self._new(ns, number, self._marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.04), WHITE)
         marker.pose.position = point(self._dialect, place)
         marker.text = text
         return marker
 
     def line(self, ns: str, number: int, places: Iterable[Any], color: tuple) -> Any:
-        """
-        Return a line through points.
-
-        Parameters
-        ----------
-        ns : str
-            Namespace of the marker, which rviz shows or hides as a whole.
-        number : int
-            Number within the namespace.
-        places : iterable of (3,) arrays [m]
-            Points of the line.
-        color : tuple of 3 floats
-            Red, green and blue, 0 to 1.
-
-        Returns
-        -------
-        visualization_msgs/Marker
-            Marker to add.
-
-        """
+        """Return a line through points."""
         marker = self._new(ns, number, self._marker.LINE_STRIP, (LINE_WIDTH, 0.0, 0.0), color)
         marker.points = [point(self._dialect, place) for place in places]
         return marker
 
     def triangles(self, ns: str, number: int, corners: Iterable[Any], color: tuple,
                   opacity: float) -> Any:
-        """
-        Return triangles.
-
-        Parameters
-        ----------
-        ns : str
-            Namespace of the marker, which rviz shows or hides as a whole.
-        number : int
-            Number within the namespace.
-        corners : iterable of (3,) arrays [m]
-            Three corners of each triangle after each other.
-        color : tuple of 3 floats
-            Red, green and blue, 0 to 1.
-        opacity : float
-            0 is invisible, 1 opaque.
-
-        Returns
-        -------
-        visualization_msgs/Marker
-            Marker to add.
-
-        """
+        """Return triangles: three corners of each after each other."""
         marker = self._new(ns, number, self._marker.TRIANGLE_LIST, (1.0, 1.0, 1.0), color,
                            opacity)
         marker.points = [point(self._dialect, place) for place in corners]
         return marker
 
     def sphere(self, ns: str, number: int, place: Any, color: tuple) -> Any:
-        """
-        Return a ball of 3 cm.
-
-        Parameters
-        ----------
-        ns : str
-            Namespace of the marker, which rviz shows or hides as a whole.
-        number : int
-            Number within the namespace.
-        place : (3,) array [m]
-            Centre.
-        color : tuple of 3 floats
-            Red, green and blue, 0 to 1.
-
-        Returns
-        -------
-        visualization_msgs/Marker
-            Marker to add.
-
-        """
+        """Return a ball of 3 cm."""
         marker = self._new(ns, number, self._marker.SPHERE, (0.03, 0.03, 0.03), color)
         marker.pose.position = point(self._dialect, place)
         return marker
 
     def ellipsoid(self, ns: str, number: int, place: Any, xyzw: Any, diameters: Any,
                   color: tuple, opacity: float) -> Any:
-        """
-        Return an ellipsoid.
-
-        Parameters
-        ----------
-        ns : str
-            Namespace of the marker, which rviz shows or hides as a whole.
-        number : int
-            Number within the namespace.
-        place : (3,) array [m]
-            Centre.
-        xyzw : (4,) array
-            Unit quaternion from the ellipsoid's axes to those of the frame.
-        diameters : (3,) array [m]
-            Along its axes.
-        color : tuple of 3 floats
-            Red, green and blue, 0 to 1.
-        opacity : float
-            0 is invisible, 1 opaque.
-
-        Returns
-        -------
-        visualization_msgs/Marker
-            Marker to add.
-
-        """
+        """Return an ellipsoid of (3,) diameters along axes that a quaternion xyzw turns."""
         marker = self._new(ns, number, self._marker.SPHERE, tuple(diameters), color, opacity)
         marker.pose.position = point(self._dialect, place)
         marker.pose.orientation = quaternion(self._dialect, xyzw)
         return marker
 
     def deletion(self, ns: str, number: int) -> Any:
-        """
-        Return what removes a marker.
-
-        Parameters
-        ----------
-        ns : str
-            Namespace of the marker, which rviz shows or hides as a whole.
-        number : int
-            Number within the namespace.
-
-        Returns
-        -------
-        visualization_msgs/Marker
-            Marker that removes the one of that namespace and number.
-
-        """
+        """Return the marker that removes the one of that namespace and number."""
         return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
 
     def _new(self, ns: str, number: int, kind: int, scale: tuple, color: tuple,
@@ -289,7 +144,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
         points of the feet on the ground.
 
     """
-    make = MarkerMaker(dialect, header(dialect, ns, frame_id),
+    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
                        duration_message(dialect, lifetime_s))
     sure = [True] * len(feet) if observable is None else observable
     markers = []
@@ -354,7 +209,7 @@ def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: 
         After this, rviz lets a marker vanish by itself [s].
 
     """
-    make = MarkerMaker(dialect, header(dialect, ns, frame_id),
+    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
                        duration_message(dialect, lifetime_s))
 
     def at(forces: np.ndarray) -> np.ndarray:
@@ -432,7 +287,7 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
         newtons_per_meter=newtons_per_meter, lifetime_s=lifetime_s, text=text,
         observable=picture.observable, center_of_pressure=picture.center_of_pressure,
         standing=picture.standing)
-    make = MarkerMaker(dialect, header(dialect, picture.stamp_ns, base),
+    make = _MarkerMaker(dialect, header(dialect, picture.stamp_ns, base),
                        duration_message(dialect, lifetime_s))
     markers = message.markers
     rim = np.column_stack([friction * np.cos(_ANGLES), friction * np.sin(_ANGLES),
@@ -502,7 +357,7 @@ def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
         After this, rviz lets a marker vanish by itself [s].
 
     """
-    make = MarkerMaker(dialect, header(dialect, ns, frame_id),
+    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
                        duration_message(dialect, lifetime_s))
     free = {name: min(max(margins[name] / ample, 0.0), 1.0)
             for name, ample in AMPLE.items() if name in margins}

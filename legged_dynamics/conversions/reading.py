@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -275,6 +276,68 @@ def diagnostic_level(status: Any) -> int:
     return level[0] if isinstance(level, bytes) else int(level)
 
 
+@dataclass(frozen=True, eq=False)
+class PoseSample:
+    """
+    Content of a PoseStamped.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+    frame_id : str
+    position : (3,) array [m]
+    orientation : (4,) array
+        Unit quaternion xyzw.
+
+    """
+
+    stamp_ns: int
+    frame_id: str
+    position: np.ndarray
+    orientation: np.ndarray
+
+
+def read_pose(msg: Any) -> PoseSample:
+    """
+    Return the pose in a PoseStamped.
+
+    Parameters
+    ----------
+    msg : geometry_msgs/PoseStamped
+        Message of any backend.
+
+    Returns
+    -------
+    PoseSample
+        Copied out of the message.
+
+    Raises
+    ------
+    MeasurementError
+        When a value is not finite, or the orientation is no unit quaternion.
+
+    """
+    return PoseSample(stamp_ns(msg.header.stamp), msg.header.frame_id,
+                      _vector(msg.pose.position, 'pose: position'),
+                      _unit(msg.pose.orientation, 'pose: orientation'))
+
+
+def _vector(message: Any, what: str) -> np.ndarray:
+    values = np.array((message.x, message.y, message.z))
+    if not np.isfinite(values).all():
+        raise MeasurementError(f'{what} is not finite: {values.tolist()}')
+    return values
+
+
+def _unit(message: Any, what: str) -> np.ndarray:
+    values = np.array((message.x, message.y, message.z, message.w))
+    length = math.sqrt(values @ values)
+    if not abs(length - 1.0) < _UNIT_TOLERANCE:
+        raise MeasurementError(f'{what}: expected a quaternion of length 1, got '
+                               f'{values.tolist()} of length {length:.6g}')
+    return values / length
+
+
 def _finite_vector(message: Any, field: str) -> np.ndarray:
     x, y, z = message.x, message.y, message.z
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
@@ -289,7 +352,6 @@ def _finite_vector(message: Any, field: str) -> np.ndarray:
 
 # Bytes of the encapsulation header (alignment counts from its end), a transform and a twist.
 HEADER, TRANSFORM, TWIST = 4, 56, 48
-UNIT_TOLERANCE = 1e-3
 
 
 class TrajectoryReader:
@@ -369,7 +431,7 @@ class TrajectoryReader:
         if not np.isfinite(poses).all():
             raise MeasurementError(f'trajectory: expected finite poses, got {poses.tolist()}')
         lengths = np.linalg.norm(poses[:, 3:], axis=1)
-        if (np.abs(lengths - 1.0) > UNIT_TOLERANCE).any():
+        if (np.abs(lengths - 1.0) > _UNIT_TOLERANCE).any():
             raise MeasurementError('trajectory: expected unit quaternions, got lengths '
                                    f'{lengths.tolist()}')
         return times, poses[:, :3], poses[:, 3:] / lengths[:, None]

@@ -38,6 +38,7 @@ from legged_dynamics.spatial.algebra import (
     store3,
     subtract,
 )
+from legged_dynamics.spatial.frames import GRAVITY
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3
 
@@ -329,7 +330,7 @@ def regress_block(x, up):
         for k in range(9):
             base[k] = 0.0
         for k in range(3):
-            base[6 + k] = 9.81 * up[k]
+            base[6 + k] = GRAVITY * up[k]
 
     # Bare inverse dynamics and contact geometry at the middle.
     newton_euler(x.tree, q, v, a, base, x.bodies, needed)

@@ -22,6 +22,9 @@ from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.schema import CheckedSettings, setting
 
+# Time after a touch-down from which a foot's place is trusted [s].
+SETTLED = 0.02
+
 # -------------------------------------------------------------------------------------------------
 # Settings of leg odometry.
 

@@ -1,12 +1,16 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Maps from joint torques to ground forces, their inverses, and the forces they can produce."""
-from legged_dynamics.force_map.affine import ForceMap
+from legged_dynamics.force_map.affine import ContactForceMap, ForceMap, Redundancy
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
-from legged_dynamics.force_map.contact_force_map import ContactForceMap, Redundancy
 from legged_dynamics.force_map.foot_force import FootForce, FootForceMap
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, GroundForces
+from legged_dynamics.force_map.ground_force_problem import (
+    GroundForceProblem,
+    GroundForces,
+    LoadShares,
+    share_load,
+)
 from legged_dynamics.force_map.inversion import (
     Reach,
     TorqueProgram,
@@ -14,7 +18,6 @@ from legged_dynamics.force_map.inversion import (
     damped_torques,
     stacked_inequalities,
 )
-from legged_dynamics.force_map.load_sharing import LoadShares, share_load
 from legged_dynamics.force_map.producible import (
     FootReach,
     ForceEllipsoid,

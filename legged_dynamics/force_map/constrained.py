@@ -49,8 +49,13 @@ from legged_dynamics.dynamics.rigid_body import (
     place_inertias,
 )
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.force_map.affine import column_names, velocity_rows
-from legged_dynamics.force_map.contact_force_map import ContactForceMap, ContactLayout, Redundancy
+from legged_dynamics.force_map.affine import (
+    ContactForceMap,
+    ContactLayout,
+    Redundancy,
+    column_names,
+    velocity_rows,
+)
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.joint_order import refuse_following_legs
 from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree

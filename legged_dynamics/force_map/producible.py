@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.force_map.affine import AffineMap, ForceMap
-from legged_dynamics.force_map.contact_force_map import ContactForceMap
+from legged_dynamics.force_map.affine import AffineMap, ContactForceMap, ForceMap
 from legged_dynamics.model.robot_model import RobotModel
 
 # A set thinner than this fraction of its length is flat.

@@ -383,7 +383,7 @@ class TopicInfo(NamedTuple):
 
 
 class CyclonePublisher:
-    """Publishes on a DDS topic; what nobody would get is not even serialised."""
+    """A protocol.Publisher on DDS; what nobody would get is not even serialised."""
 
     def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool,
                  matching: Matching):
@@ -394,28 +394,12 @@ class CyclonePublisher:
         matching.add(writer)
 
     def publish(self, msg: Any) -> None:
-        """
-        Send a message.
-
-        Parameters
-        ----------
-        msg : object
-            Message to publish.
-
-        """
+        """Send a message."""
         if self._latched or self.get_subscription_count():
             self.publish_raw(serialize(msg, self._name))
 
     def publish_raw(self, cdr: bytes) -> None:
-        """
-        Send a message that is CDR bytes already.
-
-        Parameters
-        ----------
-        cdr : bytes
-            Serialized message: CDR bytes with their encapsulation header.
-
-        """
+        """Send a message that is CDR bytes already."""
         try:
             self._writer.write(self._envelope(cdr))
         except DDSException as error:
@@ -498,6 +482,8 @@ class CycloneSubscription:
 class CycloneBus:
     """
     A process's place on the DDS bus, its nodes, and the loop that runs them.
+
+    As a :class:`~.node.Transport` it carries the messages of its nodes.
 
     Parameters
     ----------
@@ -646,47 +632,14 @@ class CycloneBus:
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> CyclonePublisher:
-        """
-        Return a publisher; see Transport.
-
-        Parameters
-        ----------
-        node : StandaloneNode
-            Node that the endpoint belongs to.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        name : str
-            ROS type, e.g. ``sensor_msgs/msg/Imu``.
-        qos : QoSProfile
-            Quality of service that is offered or requested.
-
-        """
+        """Return a publisher; see Transport."""
         writer = self._create(DataWriter, topic, name, qos)
         return CyclonePublisher(node, writer, name, qos.latched, self._matching)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
                   raw: bool) -> CycloneSubscription:
-        """
-        Return a subscription; see Transport.
-
-        Parameters
-        ----------
-        node : StandaloneNode
-            Node that the endpoint belongs to.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        name : str
-            ROS type, e.g. ``sensor_msgs/msg/Imu``.
-        callback : callable
-            Called with each message that arrives.
-        qos : QoSProfile
-            Quality of service that is offered or requested.
-        raw : bool
-            Whether the callback gets CDR bytes and the time of receipt [ns] instead of
-            a message.
-
-        """
+        """Return a subscription; see Transport."""
         reader = self._create(DataReader, topic, name, qos)
         subscription = CycloneSubscription(node, reader, topic, name, callback, raw)
         self._waitset.attach(subscription.condition)
@@ -694,17 +647,7 @@ class CycloneBus:
         return subscription
 
     def others(self, node: StandaloneNode, topic: str) -> list[str]:
-        """
-        Return the other processes that publish on a topic; see Transport.
-
-        Parameters
-        ----------
-        node : StandaloneNode
-            Node that asks; all of this process's publishers count as its own.
-        topic : str
-            Full name of the topic.
-
-        """
+        """Return the other processes that publish on a topic; see Transport."""
         return self._publications_of_others().of(dds_topic(topic))
 
     def _publications_of_others(self) -> Publications:
@@ -713,15 +656,7 @@ class CycloneBus:
         return self._known
 
     def withdraw(self, endpoint: CyclonePublisher | CycloneSubscription) -> None:
-        """
-        Take a publisher or subscription off the bus.
-
-        Parameters
-        ----------
-        endpoint : CyclonePublisher | CycloneSubscription
-            Publisher or subscription to remove from the bus.
-
-        """
+        """Take a publisher or subscription off the bus."""
         if isinstance(endpoint, CycloneSubscription):
             self._waitset.detach(endpoint.condition)
             self._subscriptions.remove(endpoint)

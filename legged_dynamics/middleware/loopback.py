@@ -23,7 +23,7 @@ from legged_dynamics.middleware.qos import Bounds, QoSProfile
 
 
 class LoopbackPublisher:
-    """Publishes on the loopback; keeps the last messages when latched."""
+    """A protocol.Publisher on the loopback; keeps the last messages when latched."""
 
     def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
                  qos: QoSProfile):
@@ -32,27 +32,11 @@ class LoopbackPublisher:
         self.kept: deque[bytes] = deque(maxlen=qos.depth if qos.latched else 0)
 
     def publish(self, msg: Any) -> None:
-        """
-        Queue a message for every matching subscription.
-
-        Parameters
-        ----------
-        msg : object
-            Message to publish.
-
-        """
+        """Queue a message for every matching subscription."""
         self.publish_raw(serialize(msg, self.type))
 
     def publish_raw(self, cdr: bytes) -> None:
-        """
-        Queue a message that is CDR bytes already.
-
-        Parameters
-        ----------
-        cdr : bytes
-            Serialized message: CDR bytes with their encapsulation header.
-
-        """
+        """Queue a message that is CDR bytes already."""
         self.kept.append(cdr)
         for subscription in self._bus.matches(self):
             subscription.offer(cdr)
@@ -122,6 +106,8 @@ class LoopbackSubscription:
 class LoopbackBus:
     """
     The bus, its clock and its nodes.
+
+    As a :class:`~.node.Transport` it carries the messages of its nodes.
 
     Parameters
     ----------
@@ -274,21 +260,7 @@ class LoopbackBus:
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> LoopbackPublisher:
-        """
-        Return a publisher; see Transport.
-
-        Parameters
-        ----------
-        node : StandaloneNode
-            Node that the endpoint belongs to.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        name : str
-            ROS type, e.g. ``sensor_msgs/msg/Imu``.
-        qos : QoSProfile
-            Quality of service that is offered or requested.
-
-        """
+        """Return a publisher; see Transport."""
         publisher = LoopbackPublisher(self, node, topic, name, qos)
         self._publishers.append(publisher)
         return publisher
@@ -296,26 +268,7 @@ class LoopbackBus:
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
                   raw: bool) -> LoopbackSubscription:
-        """
-        Return a subscription, with what latched publishers have kept already queued.
-
-        Parameters
-        ----------
-        node : StandaloneNode
-            Node that the endpoint belongs to.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        name : str
-            ROS type, e.g. ``sensor_msgs/msg/Imu``.
-        callback : callable
-            Called with each message that arrives.
-        qos : QoSProfile
-            Quality of service that is offered or requested.
-        raw : bool
-            Whether the callback gets CDR bytes and the time of receipt [ns] instead of
-            a message.
-
-        """
+        """Return a subscription, with what latched publishers have kept already queued."""
         subscription = LoopbackSubscription(self, node, topic, name, callback, qos, raw)
         self._subscriptions.append(subscription)
         for publisher in self._publishers:
@@ -325,30 +278,12 @@ class LoopbackBus:
         return subscription
 
     def others(self, node: StandaloneNode, topic: str) -> list[str]:
-        """
-        Return the other nodes that publish on a topic; see Transport.
-
-        Parameters
-        ----------
-        node : StandaloneNode
-            Node whose own publishers do not count.
-        topic : str
-            Full name of the topic.
-
-        """
+        """Return the other nodes that publish on a topic; see Transport."""
         return [entry.node.full_name for entry in self._publishers
                 if entry.topic == topic and entry.node is not node]
 
     def withdraw(self, endpoint: LoopbackPublisher | LoopbackSubscription) -> None:
-        """
-        Take a publisher or subscription off the bus.
-
-        Parameters
-        ----------
-        endpoint : LoopbackPublisher | LoopbackSubscription
-            Publisher or subscription to remove from the bus.
-
-        """
+        """Take a publisher or subscription off the bus."""
         if isinstance(endpoint, LoopbackSubscription):
             endpoint.close()
             self._subscriptions.remove(endpoint)

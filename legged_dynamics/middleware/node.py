@@ -71,63 +71,19 @@ class NodeLogger:
         self._last: dict[tuple, float] = {}
 
     def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """
-        Log for developers; returns whether it was logged.
-
-        Parameters
-        ----------
-        message : str
-            Text to log.
-        throttle_duration_sec : float, optional
-            Shortest time between two lines from this place in the code [s]; 0 logs
-            each.
-
-        """
+        """Log for developers; returns whether it was logged."""
         return self._log('debug', message, throttle_duration_sec)
 
     def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """
-        Log what a user may want to know.
-
-        Parameters
-        ----------
-        message : str
-            Text to log.
-        throttle_duration_sec : float, optional
-            Shortest time between two lines from this place in the code [s]; 0 logs
-            each.
-
-        """
+        """Log what a user may want to know."""
         return self._log('info', message, throttle_duration_sec)
 
     def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """
-        Log what should not be, but can be lived with.
-
-        Parameters
-        ----------
-        message : str
-            Text to log.
-        throttle_duration_sec : float, optional
-            Shortest time between two lines from this place in the code [s]; 0 logs
-            each.
-
-        """
+        """Log what should not be, but can be lived with."""
         return self._log('warn', message, throttle_duration_sec)
 
     def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """
-        Log what stops something from working.
-
-        Parameters
-        ----------
-        message : str
-            Text to log.
-        throttle_duration_sec : float, optional
-            Shortest time between two lines from this place in the code [s]; 0 logs
-            each.
-
-        """
+        """Log what stops something from working."""
         return self._log('error', message, throttle_duration_sec)
 
     def _log(self, level: str, message: str, throttle: float) -> bool:
@@ -302,6 +258,8 @@ class StandaloneNode:
     """
     A node spelled as rclpy's, on any transport.
 
+    Parameters of the methods it shares with :class:`~.protocol.Node` are described there.
+
     Parameters
     ----------
     name : str
@@ -374,29 +332,12 @@ class StandaloneNode:
         return self._clock
 
     def resolve_topic_name(self, topic: str) -> str:
-        """
-        Return the full name of a topic, expanded and remapped.
-
-        Parameters
-        ----------
-        topic : str
-            Relative, private ('~/x') or absolute name.
-
-        """
+        """Return the full name of a topic, expanded and remapped."""
         return resolve(topic, self._name, self._namespace, self._remaps)
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: QoSProfile | int) -> Any:
         """
         Return a publisher.
-
-        Parameters
-        ----------
-        msg_type : object
-            Class of the messages, from the dialect's `message`.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        qos_profile : QoSProfile or int
-            Quality of service, or the depth of a reliable queue.
 
         Raises
         ------
@@ -412,17 +353,6 @@ class StandaloneNode:
                             qos_profile: QoSProfile | int) -> Any:
         """
         Return a subscription whose callback gets each message.
-
-        Parameters
-        ----------
-        msg_type : object
-            Class of the messages, from the dialect's `message`.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        callback : callable
-            Called with each message that arrives.
-        qos_profile : QoSProfile or int
-            Quality of service, or the depth of a reliable queue.
 
         Raises
         ------
@@ -459,13 +389,6 @@ class StandaloneNode:
         """
         Return a timer.
 
-        Parameters
-        ----------
-        timer_period_sec : float
-            Period of the timer [s].
-        callback : callable
-            Called without arguments at each period.
-
         Raises
         ------
         MiddlewareError
@@ -480,56 +403,19 @@ class StandaloneNode:
         return timer
 
     def other_publishers(self, topic: str) -> list[str]:
-        """
-        Return who else publishes on a topic now.
-
-        Parameters
-        ----------
-        topic : str
-            Name of the topic, as this node would give it.
-
-        Returns
-        -------
-        list of str
-            Each publisher as the transport knows it: by node, or by process and machine.
-
-        """
+        """Return who else publishes on a topic now."""
         return self._transport.others(self, self.resolve_topic_name(topic))
 
     def destroy_publisher(self, publisher: Any) -> bool:
-        """
-        Take a publisher off the bus.
-
-        Parameters
-        ----------
-        publisher : object
-            Publisher that this node created.
-
-        """
+        """Take a publisher off the bus."""
         return self._destroy(publisher)
 
     def destroy_subscription(self, subscription: Any) -> bool:
-        """
-        Take a subscription off the bus.
-
-        Parameters
-        ----------
-        subscription : object
-            Subscription that this node created.
-
-        """
+        """Take a subscription off the bus."""
         return self._destroy(subscription)
 
     def destroy_timer(self, timer: NodeTimer) -> bool:
-        """
-        Stop and forget a timer.
-
-        Parameters
-        ----------
-        timer : NodeTimer
-            Timer that this node created.
-
-        """
+        """Stop and forget a timer."""
         timer.cancel()
         if timer not in self.timers:
             return False
@@ -545,43 +431,15 @@ class StandaloneNode:
 
     def declare_parameter(self, name: str, value: Any = None,
                           descriptor: ParameterDescriptor | None = None) -> Parameter:
-        """
-        Declare a parameter with its default (or its type); see ParameterStore.declare.
-
-        Parameters
-        ----------
-        name : str
-            Name of the parameter.
-        value : object, optional
-            Default value, which also fixes the type.
-        descriptor : ParameterDescriptor, optional
-            Description, range and mutability of the parameter.
-
-        """
+        """Declare a parameter with its default (or its type); see ParameterStore.declare."""
         return self._store.declare(name, value, descriptor)
 
     def has_parameter(self, name: str) -> bool:
-        """
-        Tell whether a parameter is declared.
-
-        Parameters
-        ----------
-        name : str
-            Name of the parameter.
-
-        """
+        """Tell whether a parameter is declared."""
         return self._store.has(name)
 
     def get_parameter(self, name: str) -> Parameter:
-        """
-        Return a declared parameter.
-
-        Parameters
-        ----------
-        name : str
-            Name of the parameter.
-
-        """
+        """Return a declared parameter."""
         return self._store.get(name)
 
     def set_parameters_atomically(self, parameters: list[Parameter]) -> SetParametersResult:
@@ -598,16 +456,7 @@ class StandaloneNode:
 
     def add_on_set_parameters_callback(
             self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
-        """
-        Have a callback accept or refuse changes of parameters.
-
-        Parameters
-        ----------
-        callback : callable
-            Called with the parameters that are about to change; its result accepts or
-            rejects them.
-
-        """
+        """Have a callback accept or refuse changes of parameters."""
         self._store.add_callback(callback)
 
     def warn_of_undeclared_parameters(self) -> None:

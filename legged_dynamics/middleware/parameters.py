@@ -429,55 +429,23 @@ def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
 
 
 class StandaloneDialect:
-    """What a component needs beside a node of the loopback or of Cyclone DDS."""
+    """The protocol.Dialect of the loopback and of Cyclone DDS."""
 
     qos = QoSPresets()
     parameter_type = ParameterType
     message = staticmethod(message_class)
 
     def service(self, name: str) -> None:
-        """
-        Return None: there are no services here but those of parameters.
-
-        Parameters
-        ----------
-        name : str
-            ROS type of the service.
-
-        """
+        """Return None: there are no services here but those of parameters."""
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
                              read_only: bool = False, constraints: str = ''
                              ) -> ParameterDescriptor:
-        """
-        Return a descriptor for ``declare_parameter``.
-
-        Parameters
-        ----------
-        description : str, optional
-            What the parameter does, for people.
-        range : tuple[float, float], optional
-            Least and largest value; None where there is no bound.
-        read_only : bool, optional
-            Whether the parameter can only be set at start-up.
-        constraints : str, optional
-            Further constraints, in words.
-
-        """
+        """Return a descriptor for ``declare_parameter``."""
         lower, upper = range or (None, None)
         return ParameterDescriptor(description, lower, upper, read_only, constraints)
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
-        """
-        Return the answer of an on-set-parameters callback.
-
-        Parameters
-        ----------
-        successful : bool
-            Whether the change is accepted.
-        reason : str, optional
-            Why it is rejected; empty otherwise.
-
-        """
+        """Return the answer of an on-set-parameters callback."""
         return SetParametersResult(successful, reason)

@@ -78,21 +78,7 @@ class Clock(Protocol):
 
 
 class Logger(Protocol):
-    """The node's log; a throttle is per place in the code, as in rclpy."""
-
-    def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """
-        Log for developers.
-
-        Parameters
-        ----------
-        message : str
-            Text to log.
-        throttle_duration_sec : float, optional
-            Shortest time between two lines from this place in the code [s]; 0 logs
-            each.
-
-        """
+    """The node's log, as rclpy's; all levels take what :meth:`info` takes."""
 
     def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
         """
@@ -108,33 +94,14 @@ class Logger(Protocol):
 
         """
 
+    def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
+        """Log for developers."""
+
     def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """
-        Log what should not be, but can be lived with.
-
-        Parameters
-        ----------
-        message : str
-            Text to log.
-        throttle_duration_sec : float, optional
-            Shortest time between two lines from this place in the code [s]; 0 logs
-            each.
-
-        """
+        """Log what should not be, but can be lived with."""
 
     def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """
-        Log what stops something from working.
-
-        Parameters
-        ----------
-        message : str
-            Text to log.
-        throttle_duration_sec : float, optional
-            Shortest time between two lines from this place in the code [s]; 0 logs
-            each.
-
-        """
+        """Log what stops something from working."""
 
 
 class Parameter(Protocol):

@@ -49,35 +49,19 @@ class QoSProfile:
 
 
 class QoSPresets:
-    """The profiles components use, as ``dialect.qos`` offers them."""
+    """The protocol.QoS of the loopback and of Cyclone DDS, as ``dialect.qos`` offers it."""
 
     sensor_data = QoSProfile(depth=5, reliable=False)
     latched = QoSProfile(depth=1, latched=True)
 
     @staticmethod
     def reliable(depth: int = 10) -> QoSProfile:
-        """
-        Return reliable, volatile, keep last ``depth``: ROS 2's default profile.
-
-        Parameters
-        ----------
-        depth : int, optional
-            How many messages the queue keeps.
-
-        """
+        """Return reliable, volatile, keep last ``depth``: ROS 2's default profile."""
         return QoSProfile(depth=depth)
 
     @staticmethod
     def best_effort(depth: int = 10) -> QoSProfile:
-        """
-        Return best effort, volatile, keep last ``depth``.
-
-        Parameters
-        ----------
-        depth : int, optional
-            How many messages the queue keeps.
-
-        """
+        """Return best effort, volatile, keep last ``depth``."""
         return QoSProfile(depth=depth, reliable=False)
 
 

@@ -3,14 +3,17 @@
 """Components on real ROS 2: a lifecycle node that hosts one."""
 from __future__ import annotations
 
+import gc
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
+import rclpy
 from rcl_interfaces.msg import (
     FloatingPointRange,
     IntegerRange,
@@ -25,6 +28,7 @@ from rclpy.exceptions import (
     ParameterAlreadyDeclaredException,
     ParameterException,
 )
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import (
@@ -35,12 +39,14 @@ from rclpy.qos import (
     qos_profile_sensor_data,
 )
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MiddlewareError
 from legged_dynamics.middleware.arguments import Override, RosArguments
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.discovery import domain_id
-from legged_dynamics.middleware.lifecycle import report_fault
+from legged_dynamics.middleware.lifecycle import Compilation, report_fault, stopped_by_signals
 from legged_dynamics.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.middleware.parameters import ParameterStore
 from legged_dynamics.middleware.protocol import Component
@@ -56,35 +62,19 @@ BARE_DDS, NO_NODE = '_CREATED_BY_BARE_DDS_APP_', 'a DDS application without a RO
 
 
 class RclpyQoS:
-    """The profiles components use, as rclpy's."""
+    """The protocol.QoS in rclpy's profiles."""
 
     sensor_data = qos_profile_sensor_data
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
     @staticmethod
     def reliable(depth: int = 10) -> QoSProfile:
-        """
-        Return reliable, volatile, keep last ``depth``.
-
-        Parameters
-        ----------
-        depth : int, optional
-            How many messages the queue keeps.
-
-        """
+        """Return reliable, volatile, keep last ``depth``."""
         return QoSProfile(depth=depth)
 
     @staticmethod
     def best_effort(depth: int = 10) -> QoSProfile:
-        """
-        Return best effort, volatile, keep last ``depth``.
-
-        Parameters
-        ----------
-        depth : int, optional
-            How many messages the queue keeps.
-
-        """
+        """Return best effort, volatile, keep last ``depth``."""
         return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -114,7 +104,7 @@ def rclpy_class(name: str) -> Any:
 
 class RclpyDialect:
     """
-    What a component needs beside an rclpy node.
+    The protocol.Dialect of rclpy.
 
     Messages are the package's own dataclasses, which travel as bytes: filling in and serialising
     rclpy's classes takes several times as long.
@@ -125,15 +115,7 @@ class RclpyDialect:
 
     @staticmethod
     def message(name: str) -> Any:
-        """
-        Return the class of a message such as 'sensor_msgs/msg/JointState'.
-
-        Parameters
-        ----------
-        name : str
-            ROS type, e.g. ``sensor_msgs/msg/Imu``.
-
-        """
+        """Return the class of a message such as 'sensor_msgs/msg/JointState'."""
         rclpy_class(name)       # says now what is missing
         return message_class(name) if full_name(name) in DEFINITIONS else rclpy_class(name)
 
@@ -143,21 +125,7 @@ class RclpyDialect:
                              range: tuple[float | None, float | None] | None = None,
                              read_only: bool = False, constraints: str = ''
                              ) -> ParameterDescriptor:
-        """
-        Return a descriptor for ``declare_parameter``.
-
-        Parameters
-        ----------
-        description : str, optional
-            What the parameter does, for people.
-        range : tuple[float, float], optional
-            Least and largest value; None where there is no bound.
-        read_only : bool, optional
-            Whether the parameter can only be set at start-up.
-        constraints : str, optional
-            Further constraints, in words.
-
-        """
+        """Return a descriptor for ``declare_parameter``."""
         descriptor = ParameterDescriptor(description=description, read_only=read_only,
                                          additional_constraints=constraints)
         if range is not None:
@@ -168,17 +136,7 @@ class RclpyDialect:
         return descriptor
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
-        """
-        Return the answer of an on-set-parameters callback.
-
-        Parameters
-        ----------
-        successful : bool
-            Whether the change is accepted.
-        reason : str, optional
-            Why it is rejected; empty otherwise.
-
-        """
+        """Return the answer of an on-set-parameters callback."""
         return SetParametersResult(successful=successful, reason=reason)
 
 
@@ -204,7 +162,7 @@ def quiet_subscription_events() -> SubscriptionEventCallbacks:
 
 class RclpyPublisher:
     """
-    Sends our messages; what nobody would get is not even serialised.
+    A protocol.Publisher of our messages; what nobody would get is not even serialised.
 
     Parameters
     ----------
@@ -221,28 +179,12 @@ class RclpyPublisher:
         self.get_subscription_count = publisher.get_subscription_count
 
     def publish(self, msg: Any) -> None:
-        """
-        Send a message.
-
-        Parameters
-        ----------
-        msg : object
-            Message to publish.
-
-        """
+        """Send a message."""
         if self._latched or self.get_subscription_count():
             self.publisher.publish(serialize(msg, self._name))
 
     def publish_raw(self, cdr: bytes) -> None:
-        """
-        Send a message that is CDR bytes already.
-
-        Parameters
-        ----------
-        cdr : bytes
-            Serialized message: CDR bytes with their encapsulation header.
-
-        """
+        """Send a message that is CDR bytes already."""
         self.publisher.publish(cdr)
 
     def wait_for_acks(self, seconds: float) -> bool:
@@ -320,19 +262,7 @@ class NativePublishers:
         self._node = node
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> RclpyPublisher:
-        """
-        Return a publisher of one of our messages.
-
-        Parameters
-        ----------
-        msg_type : object
-            Class of the messages, from the dialect's `message`.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        qos_profile : QoSProfile or int
-            Quality of service, or the depth of a reliable queue.
-
-        """
+        """Return a publisher of one of our messages."""
         return RclpyPublisher(self._node.create_publisher(
             rclpy_class(msg_type.ros_type), topic, qos_profile,
             event_callbacks=_quiet_publisher_events()), msg_type.ros_type)
@@ -357,6 +287,9 @@ class ComponentNode(LifecycleNode):
 
     Exceptions of the component's callbacks are logged and told to the component; the node goes on.
     So it does after requests that it cannot fulfil: they are answered with a refusal.
+
+    Parameters of the methods it shares with :class:`~.protocol.Node` are described there; further
+    options go to rclpy's methods of the same names.
 
     Parameters
     ----------
@@ -400,21 +333,7 @@ class ComponentNode(LifecycleNode):
 
     def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None,
                           ignore_override: bool = False) -> Any:
-        """
-        Declare a parameter; rclpy's errors become ConfigurationErrors.
-
-        Parameters
-        ----------
-        name : str
-            Name of the parameter.
-        value : object, optional
-            Default value, which also fixes the type.
-        descriptor : object, optional
-            Description, range and mutability of the parameter.
-        ignore_override : bool, optional
-            Whether values of the command line and parameter files are ignored.
-
-        """
+        """Declare a parameter; rclpy's errors become ConfigurationErrors."""
         descriptor = descriptor or ParameterDescriptor()
         if type(value) is int and descriptor.floating_point_range:
             bounds = descriptor.floating_point_range[0]
@@ -434,16 +353,7 @@ class ComponentNode(LifecycleNode):
             raise ConfigurationError(f'parameter {name!r}: {error}{about}') from error
 
     def add_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
-        """
-        Have a callback accept or refuse changes; one that fails has refused.
-
-        Parameters
-        ----------
-        callback : callable
-            Called with the parameters that are about to change; its result accepts or
-            rejects them.
-
-        """
+        """Have a callback accept or refuse changes; one that fails has refused."""
         @wraps(callback)
         def guarded(parameters: list[Any]) -> Any:
             try:
@@ -455,21 +365,7 @@ class ComponentNode(LifecycleNode):
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any,
                          **options: Any) -> Any:
-        """
-        Create a publisher; one of our own messages sends bytes.
-
-        Parameters
-        ----------
-        msg_type : object
-            Class of the messages, from the dialect's `message`.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        qos_profile : QoSProfile or int
-            Quality of service, or the depth of a reliable queue.
-        **options : object
-            Further options of rclpy's method of this name.
-
-        """
+        """Create a publisher; one of our own messages sends bytes."""
         name = getattr(msg_type, 'ros_type', None)
         if name is None:
             return super().create_publisher(msg_type, topic, qos_profile, **options)
@@ -480,23 +376,7 @@ class ComponentNode(LifecycleNode):
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., None],
                             qos_profile: Any, **options: Any) -> Any:
-        """
-        Create a subscription whose callback cannot end the process.
-
-        Parameters
-        ----------
-        msg_type : object
-            Class of the messages, from the dialect's `message`.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        callback : callable
-            Called with each message that arrives.
-        qos_profile : QoSProfile or int
-            Quality of service, or the depth of a reliable queue.
-        **options : object
-            Further options of rclpy's method of this name.
-
-        """
+        """Create a subscription whose callback cannot end the process."""
         name, callback = getattr(msg_type, 'ros_type', None), self._guarded(callback)
         if name is None:
             return super().create_subscription(msg_type, topic, callback, qos_profile, **options)
@@ -531,38 +411,12 @@ class ComponentNode(LifecycleNode):
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Callable[[Any, Any], Any],
                        **options: Any) -> Any:
-        """
-        Create a service whose callback cannot end the process.
-
-        Parameters
-        ----------
-        srv_type : object
-            Class of the service.
-        srv_name : str
-            Name of the service.
-        callback : callable
-            Called with request and response; it returns the response.
-        **options : object
-            Further options of rclpy's method of this name.
-
-        """
+        """Create a service whose callback cannot end the process."""
         return super().create_service(srv_type, srv_name, self._answered(callback), **options)
 
     def create_timer(self, timer_period_sec: float, callback: Callable[..., None],
                      *args: Any, **kwargs: Any) -> Any:
-        """
-        Create a timer whose callback cannot end the process.
-
-        Parameters
-        ----------
-        timer_period_sec : float
-            Period of the timer [s].
-        callback : callable
-            Called without arguments at each period.
-        *args, **kwargs : object
-            Further arguments of rclpy's method of this name.
-
-        """
+        """Create a timer whose callback cannot end the process."""
         if not (self.has_parameter('use_sim_time') and self.get_parameter('use_sim_time').value):
             # rclpy's own choice is the wall's clock: set back by an hour, it stops timers for one.
             kwargs.setdefault('clock', self._steady)
@@ -574,21 +428,7 @@ class ComponentNode(LifecycleNode):
         return f'domain {domain_id()}'
 
     def other_publishers(self, topic: str) -> list[str]:
-        """
-        Return who else publishes on a topic now.
-
-        Parameters
-        ----------
-        topic : str
-            Name of the topic, as this node would give it.
-
-        Returns
-        -------
-        list of str
-            Full names of their nodes, `NO_NODE` for one without. Of those with this node's own
-            name one is its own.
-
-        """
+        """Return who else publishes on a topic now."""
         found = [NO_NODE if BARE_DDS in entry.node_name else
                  f'{entry.node_namespace.rstrip("/")}/{entry.node_name}' for entry in
                  self.get_publishers_info_by_topic(self.resolve_topic_name(topic))]
@@ -598,15 +438,7 @@ class ComponentNode(LifecycleNode):
         return found
 
     def destroy_publisher(self, publisher: Any) -> Any:
-        """
-        Take a publisher off the bus; what it said last arrives, unless nobody answers.
-
-        Parameters
-        ----------
-        publisher : object
-            Publisher that this node created.
-
-        """
+        """Take a publisher off the bus; what it said last arrives, unless nobody answers."""
         if isinstance(publisher, RclpyPublisher):
             left = self._farewell_ends - time.monotonic()
             if left > 0.0 and publisher.get_subscription_count():
@@ -615,15 +447,7 @@ class ComponentNode(LifecycleNode):
         return super().destroy_publisher(publisher)
 
     def destroy_subscription(self, subscription: Any) -> Any:
-        """
-        Take a subscription off the bus.
-
-        Parameters
-        ----------
-        subscription : object
-            Subscription that this node created.
-
-        """
+        """Take a subscription off the bus."""
         if isinstance(subscription, RclpySubscription):
             subscription = subscription.subscription
         return super().destroy_subscription(subscription)
@@ -631,30 +455,14 @@ class ComponentNode(LifecycleNode):
     # ---- lifecycle -------------------------------------------------------------------------
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """
-        Configure the component.
-
-        Parameters
-        ----------
-        state : LifecycleState
-            State that the transition starts from.
-
-        """
+        """Configure the component."""
         if self.busy:
             self.get_logger().warning(f'cannot configure yet: {self.busy}')
             return _FAILURE
         return self._transition('configure', _FAILURE)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """
-        Activate the component.
-
-        Parameters
-        ----------
-        state : LifecycleState
-            State that the transition starts from.
-
-        """
+        """Activate the component."""
         self._forget_leaving()
         return self._transition('activate', _FAILURE)
 
@@ -664,12 +472,6 @@ class ComponentNode(LifecycleNode):
 
         One that first brings its outputs down stays active meanwhile, and goes inactive by itself
         when that is done; asked again, it does so at once.
-
-        Parameters
-        ----------
-        state : LifecycleState
-            State that the transition starts from.
-
         """
         if self._leaving is None and not self.leave():
             self.get_logger().warning(
@@ -680,27 +482,11 @@ class ComponentNode(LifecycleNode):
         return self._transition('deactivate', _ERROR)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """
-        Clean the component up.
-
-        Parameters
-        ----------
-        state : LifecycleState
-            State that the transition starts from.
-
-        """
+        """Clean the component up."""
         return self._transition('cleanup', _ERROR)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """
-        Bring the component from any state to its safe end.
-
-        Parameters
-        ----------
-        state : LifecycleState
-            State that the transition starts from.
-
-        """
+        """Bring the component from any state to its safe end."""
         if state.label == 'active':
             self._transition('deactivate', _ERROR)
         if state.label in ('active', 'inactive'):
@@ -708,15 +494,7 @@ class ComponentNode(LifecycleNode):
         return _SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """
-        Make the component safe after a transition that failed half-way.
-
-        Parameters
-        ----------
-        state : LifecycleState
-            State that the transition starts from.
-
-        """
+        """Make the component safe after a transition that failed half-way."""
         for step in ('deactivate', 'cleanup'):
             self._transition(step, _ERROR)
         return _SUCCESS
@@ -853,3 +631,141 @@ class ComponentNode(LifecycleNode):
     def _report(self, error: Exception) -> None:
         if self.component is not None:
             report_fault(self.component, self.get_logger(), error)
+
+
+# -------------------------------------------------------------------------------------------------
+# Runs a component as a process on real ROS 2.
+
+
+_LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
+
+
+class Spinner:
+    """
+    Runs callbacks with the executor that costs least.
+
+    rclpy has an event-driven executor since 7.1.4 (Jazzy); an older one builds a new wait set at
+    every wake, which at 500 Hz takes half a core.
+
+    Parameters
+    ----------
+    context : rclpy.context.Context, optional
+        The default one when None.
+
+    Attributes
+    ----------
+    executor : rclpy executor
+        To add nodes to.
+    one_at_a_time : bool
+        Whether a spin runs one callback at most.
+
+    """
+
+    def __init__(self, context: Any = None):
+        try:
+            from rclpy.experimental import EventsExecutor
+            self.executor, self.one_at_a_time = EventsExecutor(context=context), False
+        except ImportError:
+            self.executor = SingleThreadedExecutor(context=context)
+            self.one_at_a_time = True
+
+    def spin(self, seconds: float = _LONGEST_WAIT_S) -> None:
+        """
+        Run callbacks for so long [s]; with an older executor, one of them at most.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            Longest time to wait [s].
+
+        """
+        if self.one_at_a_time:
+            self.executor.spin_once(timeout_sec=seconds)
+        else:       # leaving and entering it costs as much as a callback: not at every wake
+            self.executor.spin_until_future_complete(Future(), seconds)
+
+
+@contextmanager
+def ros2_process(component_class: type[Component], argv: Sequence[str]
+                 ) -> Iterator[tuple[ComponentNode, Spinner, list[bool]]]:
+    """
+    Have a component's node in a process that rclpy and signals are set up for.
+
+    The list gets an element with each signal to stop. At the end the node has ended safely.
+
+    Parameters
+    ----------
+    component_class : type[Component]
+        Class of the component to run.
+    argv : sequence of str
+        Command line arguments, with ROS arguments behind ``--ros-args``.
+
+    """
+    stopping: list[bool] = []
+    with stopped_by_signals(lambda: stopping.append(True)):
+        rclpy.init(args=['node', *argv], signal_handler_options=SignalHandlerOptions.NO)
+        node = None
+        try:
+            node = ComponentNode(component_class)
+            spinner = Spinner()
+            spinner.executor.add_node(node)
+            yield node, spinner, stopping
+        finally:
+            if node is not None:
+                node.stop()
+                node.destroy_node()
+            rclpy.try_shutdown()
+
+
+def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
+    """
+    Run a component as a ROS 2 lifecycle node; see ``runner.run``.
+
+    Parameters
+    ----------
+    component_class : type[Component]
+        Class of the component to run.
+    argv : sequence of str
+        Command line arguments, with ROS arguments behind ``--ros-args``.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When an argument is malformed, or a parameter has a wrong type or is out of range.
+
+    """
+    arguments = RosArguments.parse(argv)
+    try:
+        with ros2_process(component_class, argv) as (node, spinner, stopping):
+            node.warn_of_undeclared_parameters(arguments)
+
+            def spin(going: Callable[[], bool]) -> None:
+                while going() and not stopping and rclpy.ok():
+                    _spin(spinner, node)
+            with Compilation(component_class, node.get_logger()) as compilation:
+                def compiling() -> bool:
+                    done, node.busy = compilation.done, compilation.state
+                    return not done
+                spin(compiling)
+                node.busy = ''
+            if not stopping and node.autostart and not node.start(lambda: not stopping):
+                return 1
+            # the compiler's objects are here to stay; scanning them would stall callbacks
+            gc.collect()
+            gc.freeze()
+            spin(lambda: True)
+            while len(stopping) == 1 and rclpy.ok() and not node.leave():
+                _spin(spinner, node)
+    except SystemExit as request:
+        return request.code if isinstance(request.code, int) else int(bool(request.code))
+    return 0
+
+
+def _spin(spinner: Spinner, node: ComponentNode) -> None:
+    try:
+        spinner.spin()
+    except ExternalShutdownException:
+        pass                    # rclpy.ok() says so, too
+    except Exception as error:  # a malformed request, say: the node goes on
+        if node.component is not None:
+            report_fault(node.component, node.get_logger(), error)

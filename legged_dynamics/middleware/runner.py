@@ -11,8 +11,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from legged_dynamics.exceptions import LeggedDynamicsError, MiddlewareError
-from legged_dynamics.middleware.compiling import Compilation
-from legged_dynamics.middleware.lifecycle import ComponentHost, report_fault, stopped_by_signals
+from legged_dynamics.middleware.lifecycle import (
+    Compilation,
+    ComponentHost,
+    report_fault,
+    stopped_by_signals,
+)
 from legged_dynamics.middleware.protocol import Component
 
 BACKENDS = ('rclpy', 'cyclonedds')
@@ -71,7 +75,7 @@ def _runner(backend: str) -> Callable[[type[Component], Sequence[str]], int]:
     if backend == 'cyclonedds':
         return _run_on_cyclone
     try:
-        from legged_dynamics.middleware.ros2 import run_on_ros2
+        from legged_dynamics.middleware.ros2_node import run_on_ros2
     except ImportError as error:
         raise MiddlewareError(f'rclpy is there but cannot be used: {error}; source the ROS 2 '
                               f'installation, or set {CHOICE}=cyclonedds') from error
@@ -194,7 +198,7 @@ def _on_ros2(component_class: type[Component], argv: Sequence[str],
              work: Callable[[Any], None]) -> int:
     import rclpy
 
-    from legged_dynamics.middleware.ros2 import ros2_process
+    from legged_dynamics.middleware.ros2_node import ros2_process
 
     with ros2_process(component_class, argv) as (node, spinner, stopping):
         if not node.start(lambda: not stopping):

@@ -293,19 +293,7 @@ class PointFoot(Foot):
                                      f'got {self.radius}')
 
     def rolled(self, more: float) -> PointFoot:
-        """
-        Return the foot with a larger radius.
-
-        Parameters
-        ----------
-        more : float
-            What is added to the radius [m]; the result is at least 0.
-
-        Returns
-        -------
-        PointFoot
-
-        """
+        """Return the foot with a larger radius."""
         return replace(self, radius=max(self.radius + more, 0.0))
 
     def described(self) -> str:
@@ -349,37 +337,12 @@ class LineFoot(Foot):
         return self.front, self.back, 0.0, 0.0
 
     def press_rows(self, coefficient: float) -> np.ndarray:
-        """
-        Return rows that keep the centre of pressure between the ends of the line.
-
-        Parameters
-        ----------
-        coefficient : float
-            Not used: a line has no torsion by friction.
-
-        Returns
-        -------
-        (2, 4) array
-            One column for each contact coordinate.
-
-        """
+        """Return rows that keep the centre of pressure between the ends of the line."""
         half = 0.5 * (self.front - self.back)
         return np.array([[0.0, 0.0, half, s] for s in (1.0, -1.0)])
 
     def shrunk(self, margin: float) -> LineFoot:
-        """
-        Return the line with a part of its length cut off, half of it at either end.
-
-        Parameters
-        ----------
-        margin : float
-            The part, from 0 to 1.
-
-        Returns
-        -------
-        LineFoot
-
-        """
+        """Return the line with a part of its length cut off, half of it at either end."""
         x = 0.5 * margin * (self.front - self.back)
         return replace(self, front=self.front - x, back=self.back + x)
 
@@ -387,16 +350,6 @@ class LineFoot(Foot):
                ) -> tuple[LineFoot, np.ndarray]:
         """
         Return the vertical projection of the line on the ground, and its heading.
-
-        Parameters
-        ----------
-        R_WF : (3, 3) array
-            Orientation of the foot, from its axes to world axes.
-        pressed : (3,) array [m]
-            Where the foot presses, from the middle of the foot, in world axes; the projection is
-            extended to contain it.
-        least : float
-            Least length of the projection [m].
 
         Returns
         -------
@@ -454,13 +407,6 @@ class FlatFoot(Foot):
         """
         Return rows of friction pyramids of four facets under the corners.
 
-        Parameters
-        ----------
-        coefficient : float
-            Coulomb friction coefficient of the ground, above 0.
-        facets : int
-            Not used: a sole always has four facets.
-
         Returns
         -------
         (4, 6) array
@@ -477,17 +423,6 @@ class FlatFoot(Foot):
 
         The sum of forces within friction pyramids at the four corners, in closed form (Caron, Pham
         and Nakamura 2015).
-
-        Parameters
-        ----------
-        coefficient : float
-            Coulomb friction coefficient of the ground, above 0.
-
-        Returns
-        -------
-        (12, 6) array
-            One column for each contact coordinate.
-
         """
         mu, x, y = coefficient, (self.front - self.back) / 2, (self.left - self.right) / 2
         rows = [[0, 0, y, s, 0, 0] for s in (1, -1)] + [[0, 0, x, 0, s, 0] for s in (1, -1)]
@@ -497,19 +432,7 @@ class FlatFoot(Foot):
         return np.array(rows, dtype=float)
 
     def shrunk(self, margin: float) -> FlatFoot:
-        """
-        Return the sole with a part of its length and width cut off, half of it at either edge.
-
-        Parameters
-        ----------
-        margin : float
-            The part, from 0 to 1.
-
-        Returns
-        -------
-        FlatFoot
-
-        """
+        """Return the sole with a part of its length and width cut off, half at either edge."""
         x, y = 0.5 * margin * (self.front - self.back), 0.5 * margin * (self.left - self.right)
         return replace(self, front=self.front - x, back=self.back + x, left=self.left - y,
                        right=self.right + y)
@@ -518,16 +441,6 @@ class FlatFoot(Foot):
                ) -> tuple[FlatFoot, np.ndarray]:
         """
         Return the vertical projection of the sole on the ground, and its heading.
-
-        Parameters
-        ----------
-        R_WF : (3, 3) array
-            Orientation of the foot, from its axes to world axes.
-        pressed : (3,) array [m]
-            Where the foot presses, from the middle of the foot, in world axes; the projection is
-            extended to contain it.
-        least : float
-            Least length and width of the projection [m].
 
         Returns
         -------

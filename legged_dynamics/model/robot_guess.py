@@ -16,20 +16,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, LineFoot, PointFoot
-from legged_dynamics.model.half_bent import half_bent_position
-from legged_dynamics.model.known_motors import (
+from legged_dynamics.model.actuators import (
     ARMATURE_DEVIATION,
     FRICTION_DEVIATION,
     LOAD_DEVIATION,
     KnownMotor,
     known_motor,
 )
+from legged_dynamics.model.feet import FlatFoot, Foot, FootFrame, LineFoot, PointFoot
 from legged_dynamics.model.parts import PARENT, Q_START
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.shapes import Looks, Shape
-from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
-from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.model.standing import body_poses, foot_loads, half_bent_position, link_pose
+from legged_dynamics.spatial.frames import GRAVITY, Transform
 
 # -------------------------------------------------------------------------------------------------
 # Links that are feet, and their contact areas, guessed from the URDF.
@@ -157,7 +156,7 @@ def _by_place(model: RobotModel, shapes: Mapping[str, Sequence[Shape]]) -> dict[
         groups.setdefault(len(model.chain(end)), {})[link] = lowest[link]
     # Four or more similar limbs are legs in any pose; two or three are legs if they reach equally
     # far down.
-    if len(groups) == 1 and len(next(iter(groups.values()))) == 1 and rails_of(model):
+    if len(groups) == 1 and len(next(iter(groups.values()))) == 1 and _rails_of(model):
         return dict.fromkeys(next(iter(groups.values())), 'as the end of the only limb')
     standing = [group for length, group in groups.items() if length >= 2 and (len(group) >= 4 or (
         len(group) >= 2 and max(group.values()) < 0.0
@@ -335,21 +334,8 @@ class RobotGuess(NamedTuple):
     limited: bool
 
 
-def rails_of(model: RobotModel) -> tuple[str, ...]:
-    """
-    Return the rails of a test stand: sliding joints between a root without mass and the robot.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-
-    Returns
-    -------
-    tuple of str
-        From the root on; empty for a robot that moves freely.
-
-    """
+def _rails_of(model: RobotModel) -> tuple[str, ...]:
+    """Return a test stand's rails: sliding joints between a root without mass and the robot."""
     found: list[str] = []
     if model.body_inertia(0).mass > 0.0:
         return ()
@@ -397,7 +383,7 @@ def _actuators(model: RobotModel, looks: Looks, passive: Sequence[str], leg: flo
     for source in dict.fromkeys(motor.source for motor in motors.values()):
         said.append(f'rotor inertia and friction of '
                     f'{sum(motor.source == source for motor in motors.values())} joints: {source}')
-    weight = 9.81 * model.total_mass
+    weight = GRAVITY * model.total_mass
     limits = np.array([joint.effort for joint in driven], float)
     believed = bool(len(limits) and np.isfinite(limits).all() and (limits > 0.0).all()
                     and limits.max() < BELIEVED * weight * leg)
@@ -461,7 +447,7 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
             place = ', where on the link it is (foot_parents, foot_frames)' if heads else ''
             measure.append(f'foot {guess.foot.link}: {what}{place}, and whether it is a sole or a '
                            'ball; the URDF does not say')
-    rails = rails_of(model)
+    rails = _rails_of(model)
     if imu_link:
         model.frame(imu_link)
         said.append(f'IMU on {imu_link}, given')

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import least_squares, nnls
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import parts as layout
@@ -158,3 +158,148 @@ def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transfo
     share = nnls(np.vstack([A, length]), wanted)[0]
     loads = np.bincount(owner, share, len(feet))
     return loads, float(np.linalg.norm((A @ share)[1:]) / max(share.sum(), 1e-9))
+
+
+# -------------------------------------------------------------------------------------------------
+# A standing pose with bent legs in which all feet carry alike, found from a robot's kinematics.
+#
+# Each leg is stretched downwards as far as it goes, and then bent to a share of that by non-linear
+# least squares over its joints, away from their limits: the foot below its hip, soles level, all
+# else near its resting position. The feet are then moved together until the centre of mass is
+# above their middle.
+
+
+# Height over the stretched leg's: of several legs, and of one or two, which stand straighter.
+BENT, BENT_BIPED = 0.8, 0.93
+# A foot stands at most so far beside the place below its hip, in lengths of the stretched leg:
+# several legs keep the sideways place that they have at rest.
+BESIDE = 0.25
+# Weight of a joint's distance from its resting position [m/rad]; of a level sole [m].
+NEAR_REST, LEVEL = 0.003, 0.2
+# Limits beyond this are none [rad].
+TURN = np.pi
+# Times that the feet are moved below the centre of mass, and when that is enough, of the height.
+MOVES, ENOUGH = 20, 1e-3
+# Share of a joint's range that stays free at either limit, where its rest does not need it.
+FREE = 0.08
+
+
+class _Leg:
+    """One leg: its joints, and where its foot is by their positions."""
+
+    def __init__(self, model: RobotModel, foot: Foot, rest: np.ndarray, fixed: Sequence[str]):
+        body, self._pose = model.frame(foot.link)
+        self._model, self._foot, self._chain, self._rest = model, foot, model.chain(body), rest
+        rows = model.tree.topology
+        moving = [b for b in self._chain if model.joints[b - 1].name not in fixed
+                  and model.joints[b - 1].kind != 'spherical'
+                  and model.joints[b - 1].mimic is None]
+        self.places = [int(rows[b, layout.Q_START]) for b in moving]
+        limits = np.array([[model.joints[b - 1].lower, model.joints[b - 1].upper]
+                           for b in moving]).reshape(-1, 2)
+        limits[~(limits[:, 0] < limits[:, 1])] = -TURN, TURN
+        self._middle = rest[self.places]
+        limits = np.clip(limits, -TURN, TURN)
+        margin = FREE * np.diff(limits, axis=1) * [1.0, -1.0]
+        within = np.stack([np.minimum(limits[:, 0] + margin[:, 0], self._middle),
+                           np.maximum(limits[:, 1] + margin[:, 1], self._middle)], axis=1)
+        self._limits = np.clip(within, limits[:, :1], limits[:, 1:])
+        poses = body_poses(model, rest)
+        self.hip = poses[moving[0]].p if moving else np.zeros(3)
+
+    def place(self, q: np.ndarray) -> Transform:
+        """Return the foot's pose in the base, at joint positions of the leg."""
+        every = self._rest.copy()
+        every[self.places] = q
+        pose = Transform.identity()
+        for b in self._chain:
+            constants, row = self._model.tree.constants[b], self._model.tree.topology[b]
+            R = constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3)
+            p = constants[layout.P_TREE:layout.P_TREE + 3]
+            value = every[int(row[layout.Q_START])]
+            if int(row[layout.JOINT]) == layout.PRISMATIC:
+                pose = pose @ Transform(R, p + R[:, 2] * value)
+            else:
+                c, s = np.cos(value), np.sin(value)
+                turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+                pose = pose @ Transform(R @ turn, p)
+        return pose @ self._pose
+
+    def reach(self, target: np.ndarray, weight: Sequence[float],
+              near: np.ndarray | None = None) -> np.ndarray:
+        """Return joint positions that bring the foot near a place, (n,), `near` to others."""
+        low, high = self._limits.T
+        n, foot = len(self.places), self._foot
+        turns = 0.5 * (-1.0) ** np.arange(n)
+        best = None
+        starts = (0.5 * (low + high), self._middle + turns, self._middle - turns)
+        for start in starts if near is None else (near,):
+            def errors(q: np.ndarray) -> np.ndarray:
+                pose = self.place(q)
+                tilt = np.zeros(2) if foot.round else LEVEL * pose.R[2, :2]
+                if foot.kind == 'line':
+                    tilt[1] = 0.0
+                return np.concatenate([weight * (pose.p - target), tilt,
+                                       NEAR_REST * (q - self._middle)])
+            found = least_squares(errors, np.clip(start, low + 1e-6, high - 1e-6),
+                                  bounds=(low, high))
+            if best is None or found.cost < best.cost - 1e-7:
+                best = found
+        assert best is not None
+        return best.x
+
+
+def half_bent_position(model: RobotModel, feet: Sequence[Foot], rest: np.ndarray,
+                       fixed: Sequence[str] = ()) -> np.ndarray:
+    """
+    Return joint positions of a robot that stands with bent legs, the base level.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With the links of the feet.
+    feet : sequence of Foot
+        The feet.
+    rest : (nq,) array [rad or m]
+        Positions of the joints that carry no foot, and the ones that legs keep near to.
+    fixed : sequence of str
+        Joints that stay as they are.
+
+    Returns
+    -------
+    (nq,) array [rad or m]
+        The resting positions where no foot hangs on a joint.
+
+    """
+    legs = [_Leg(model, foot, rest, fixed) for foot in feet]
+    legs = [leg for leg in legs if leg.places]
+    q = rest.copy()
+    if not legs:
+        return q
+    bent = BENT if len(legs) > 2 else BENT_BIPED
+    targets = []
+    for leg in legs:
+        path = 2.0 * float(np.linalg.norm(leg.place(rest[leg.places]).p - leg.hip)) + 0.1
+        start = leg.place(rest[leg.places]).p
+        straight = leg.place(leg.reach(leg.hip - [0.0, 0.0, path], (0.1, 0.0, 1.0))).p
+        long = leg.hip[2] - straight[2]
+        aside = (float(np.clip(start[1] - straight[1], -BESIDE * long, BESIDE * long))
+                 if len(legs) > 2 else 0.0)
+        targets.append(np.array([leg.hip[0], straight[1] + aside, leg.hip[2] - bent * long]))
+    depth = max(target[2] for target in targets)    # no leg is straighter than that
+    for move in range(MOVES):
+        for leg, target in zip(legs, targets):
+            target[2] = depth
+            # Knees that bend one way and then the other would move the centre of mass about.
+            q[leg.places] = leg.reach(target, (1.0, 1.0, 1.0),
+                                      near=q[leg.places] if move else None)
+        q = model.mimics.positions(q)
+        bodies = body_poses(model, q)
+        middle = np.mean([np.mean([link_pose(model, bodies, foot.link).point(corner)[:2]
+                                   for corner in foot.corners], axis=0) for foot in feet], axis=0)
+        off = center_of_mass(model, bodies)[:2] - middle
+        if np.linalg.norm(off) < ENOUGH * abs(depth):
+            break
+        for target in targets:
+            target[:2] += off
+    return q

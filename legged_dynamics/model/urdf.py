@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Reads URDF: links with their inertials, and joints with their axes, limits, dynamics and mimics.
+Reads and writes URDF: links with inertials, joints with axes, limits, dynamics and mimics.
 
 Only errors in these elements make a file unreadable. Visuals, collisions, transmissions, comments
 and other programs' tags are ignored. The rules are those of ROS's C++ parser, urdfdom; where it
@@ -13,10 +13,12 @@ import codecs
 import math
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
+from xml.etree.ElementTree import SubElement
 from xml.parsers import expat
 
 import numpy as np
@@ -443,31 +445,6 @@ class Description(NamedTuple):
     notes: list[str]
 
 
-def read_urdf(source: str | Path) -> Description:
-    """
-    Read a URDF file, or URDF text.
-
-    Links without an ``<inertial>`` are massless. A joint limit is kept where it is stated; a
-    limit of zero effort is kept as zero, for that is what the hardware would be told.
-
-    Parameters
-    ----------
-    source : str or Path
-        Path of a file, or the XML as text.
-
-    Returns
-    -------
-    Description
-
-    Raises
-    ------
-    ModelError
-        When the file is missing, or the text is not URDF.
-
-    """
-    return parse_urdf(*read_urdf_text(source))
-
-
 def read_urdf_text(source: str | Path) -> tuple[str, str]:
     """
     Return the XML of a URDF, and where it comes from, for the text of an error.
@@ -495,6 +472,9 @@ def read_urdf_text(source: str | Path) -> tuple[str, str]:
 def parse_urdf(text: str, origin: str = 'robot description') -> Description:
     """
     Read the XML of a URDF; a path is refused, and nothing is opened.
+
+    Links without an ``<inertial>`` are massless. A joint limit is kept where it is stated; a
+    limit of zero effort is kept as zero, for that is what the hardware would be told.
 
     Parameters
     ----------
@@ -661,3 +641,76 @@ def _mimic(joint: Element, where: str) -> Mimic | None:
         raise ModelError(f'{where}: its <mimic> (line {mimic.line}) names no joint')
     return Mimic(master, *(_sane(mimic.number(name, default, where), f'{where}: {name}')
                            for name, default in (('multiplier', 1.0), ('offset', 0.0))))
+
+
+# -------------------------------------------------------------------------------------------------
+# Links and joints as the text of a URDF.
+
+
+# URDF requires limits; these represent unlimited joints.
+UNLIMITED = {'effort': 1e6, 'velocity': 1e3, 'turn': 2.0 * np.pi, 'slide': 1e3}
+
+
+def urdf_text(name: str, links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
+    """
+    Return the URDF of links and joints.
+
+    Parameters
+    ----------
+    name : str
+        Of the robot.
+    links : mapping of str to Inertia
+        Links without mass get no ``<inertial>``.
+    joints : sequence of Joint
+        Of kinds that URDF has; properties that it cannot express (armature, springs) are omitted.
+
+    """
+    robot = ElementTree.Element('robot', name=name)
+    for link, inertia in links.items():
+        element = SubElement(robot, 'link', name=link)
+        if inertia.mass > 0.0:
+            inertial = SubElement(element, 'inertial')
+            SubElement(inertial, 'origin', xyz=_words(inertia.com), rpy='0 0 0')
+            SubElement(inertial, 'mass', value=_word(inertia.mass))
+            moment = inertia.about_com
+            SubElement(inertial, 'inertia', {f'i{a}{b}': _word(moment['xyz'.index(a), 'xyz'.index(
+                b)]) for a, b in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')})
+    for joint in joints:
+        element = SubElement(robot, 'joint', name=joint.name, type=joint.kind)
+        SubElement(element, 'parent', link=joint.parent)
+        SubElement(element, 'child', link=joint.child)
+        SubElement(element, 'origin', xyz=_words(joint.placement.p), rpy=_words(
+            _rpy(joint.placement)))
+        if joint.kind in ('fixed', 'floating'):
+            continue
+        SubElement(element, 'axis', xyz=_words(joint.axis))
+        wide = UNLIMITED['slide' if joint.kind == 'prismatic' else 'turn']
+        limits = {'lower': joint.lower if math.isfinite(joint.lower) else -wide,
+                  'upper': joint.upper if math.isfinite(joint.upper) else wide,
+                  'effort': joint.effort if math.isfinite(joint.effort) else UNLIMITED['effort'],
+                  'velocity': (joint.velocity if math.isfinite(joint.velocity)
+                               else UNLIMITED['velocity'])}
+        SubElement(element, 'limit', {key: _word(value) for key, value in limits.items()})
+        if joint.damping or joint.friction:
+            SubElement(element, 'dynamics', damping=_word(joint.damping),
+                       friction=_word(joint.friction))
+        if joint.mimic is not None:
+            SubElement(element, 'mimic', joint=joint.mimic.joint,
+                       multiplier=_word(joint.mimic.multiplier),
+                       offset=_word(joint.mimic.offset))
+    ElementTree.indent(robot)
+    return f'<?xml version="1.0"?>\n{ElementTree.tostring(robot, encoding="unicode")}\n'
+
+
+def _rpy(pose: Transform) -> np.ndarray:
+    from scipy.spatial.transform import Rotation  # slow to import
+
+    return Rotation.from_matrix(pose.R).as_euler('xyz')
+
+
+def _words(values: np.ndarray) -> str:
+    return ' '.join(_word(value) for value in values)
+
+
+def _word(value: float) -> str:
+    return f'{float(value):.12g}'

@@ -14,6 +14,7 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.node_registry import NODES, NodeEntry
 from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.resources import robot_files, share_directory
+from legged_dynamics.spatial.frames import GRAVITY
 
 # -------------------------------------------------------------------------------------------------
 # Launch files of single nodes: their arguments, the node with its files, and rviz.
@@ -121,7 +122,7 @@ TOPIC = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
 # Topics of joint states and commands of topic-based hardware, both sensor_msgs/JointState.
 HARDWARE_STATES, HARDWARE_COMMANDS = 'hardware/joint_states', 'hardware/joint_commands'
 IMU = 'imu'
-_AT_REST = {'orientation.w': 1.0, 'linear_acceleration.z': 9.81}
+_AT_REST = {'orientation.w': 1.0, 'linear_acceleration.z': GRAVITY}
 _IMU_STATES = (*(f'orientation.{axis}' for axis in 'xyzw'),
                *(f'angular_velocity.{axis}' for axis in 'xyz'),
                *(f'linear_acceleration.{axis}' for axis in 'xyz'))

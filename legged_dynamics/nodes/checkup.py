@@ -19,8 +19,8 @@ from legged_dynamics.model import JointOrder
 from legged_dynamics.nodes.description import when_described
 from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.nodes.robot_component import RobotComponent
+from legged_dynamics.recordings.recording import SensorLogWriter
 from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot
-from legged_dynamics.recordings.sensor_log import SensorLogWriter
 
 
 class CheckupNode(Component):

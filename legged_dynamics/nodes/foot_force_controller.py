@@ -14,8 +14,8 @@ from legged_dynamics import conversions as convert
 from legged_dynamics.conversions.markers import force_markers
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.force_map.affine import ContactForceMap
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
-from legged_dynamics.force_map.contact_force_map import ContactForceMap
 from legged_dynamics.force_map.friction_cone import FrictionCone
 from legged_dynamics.force_map.producible import foot_reach, leg_columns
 from legged_dynamics.middleware.runner import run

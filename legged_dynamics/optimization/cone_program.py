@@ -16,19 +16,338 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.optimization.cones import (
-    BETA,
-    divide,
-    fill_units,
-    find_scaling,
-    longest_step,
-    scale,
-    shift_into_cones,
-    subtract_product,
-)
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.layout import offsets
+
+# -------------------------------------------------------------------------------------------------
+# Operations on a product of half-lines and second-order cones of dimension 3.
+#
+# A vector has first the half-lines' entries, then (t, y1, y2) of each cone ``t >= |y|``. Each cone
+# has a product, a unit, and the scaling of Nesterov and Todd, ``W z = W^-1 s = lambda``
+# (Vandenberghe 2010, sections 2 and 4).
+#
+# Arguments of the kernels: `lines` and `cones`, their numbers; `scaling`, (lines + cones, 4);
+# slacks s, multipliers z, points x, y and directions d, (lines + 3 cones,).
+
+
+# Columns of a scaling, one row per half-line and cone: v and beta of W = beta (2 v v^T - J).
+V, BETA = 0, 3
+
+
+@kernel
+def _cone_norm(x, j):
+    """Return sqrt(t^2 - |y|^2) of the cone at row j; the product form keeps small ones exact."""
+    length = math.hypot(x[j + 1], x[j + 2])
+    return math.sqrt(max((x[j] - length) * (x[j] + length), 0.0))
+
+
+@kernel
+def _scale(scaling, lines, cones, x, out, inverse):
+    """Set out = W x, or W^-1 x where `inverse`; both may be the same array."""
+    for j in range(lines):
+        out[j] = x[j] / scaling[j, BETA] if inverse else x[j] * scaling[j, BETA]
+    for k in range(cones):
+        j, row = lines + 3 * k, lines + k
+        v0, v1, v2, beta = scaling[row, 0], scaling[row, 1], scaling[row, 2], scaling[row, BETA]
+        if inverse:
+            v1, v2, beta = -v1, -v2, 1.0 / beta
+        dot = 2.0 * (v0 * x[j] + v1 * x[j + 1] + v2 * x[j + 2])
+        x0, x1, x2 = x[j], x[j + 1], x[j + 2]
+        out[j] = beta * (dot * v0 - x0)
+        out[j + 1] = beta * (dot * v1 + x1)
+        out[j + 2] = beta * (dot * v2 + x2)
+
+
+@kernel
+def _find_scaling(scaling, lines, cones, s, z):
+    """Fill the Nesterov-Todd scaling, ``W z = W^-1 s``; return False on the cones' boundary."""
+    for j in range(lines):
+        if not s[j] * z[j] > 0.0:
+            return False
+        scaling[j, BETA] = math.sqrt(s[j] / z[j])
+    for k in range(cones):
+        j, row = lines + 3 * k, lines + k
+        # w is the point halfway between s and z, both scaled to unit norm, and v its square root
+        # in the Jordan algebra: then W z = W^-1 s (Vandenberghe 2010, section 4).
+        ns, nz = _cone_norm(s, j), _cone_norm(z, j)
+        if not ns * nz > 0.0:
+            return False
+        dot = (s[j] * z[j] + s[j + 1] * z[j + 1] + s[j + 2] * z[j + 2]) / (ns * nz)
+        gamma = 2.0 * math.sqrt(0.5 * (1.0 + dot))
+        w0 = (s[j] / ns + z[j] / nz) / gamma
+        w1 = (s[j + 1] / ns - z[j + 1] / nz) / gamma
+        w2 = (s[j + 2] / ns - z[j + 2] / nz) / gamma
+        root = math.sqrt(2.0 * (w0 + 1.0))
+        scaling[row, 0], scaling[row, 1], scaling[row, 2] = (w0 + 1.0) / root, w1 / root, w2 / root
+        scaling[row, BETA] = math.sqrt(ns / nz)
+    return True
+
+
+@kernel
+def _fill_units(lines, cones, value, out):
+    """Set a vector to a multiple of the cones' unit e."""
+    for j in range(lines):
+        out[j] = value
+    for k in range(cones):
+        j = lines + 3 * k
+        out[j], out[j + 1], out[j + 2] = value, 0.0, 0.0
+
+
+@kernel
+def _subtract_product(lines, cones, x, y, out):
+    """Subtract the Jordan product x o y from out."""
+    for j in range(lines):
+        out[j] -= x[j] * y[j]
+    for k in range(cones):
+        j = lines + 3 * k
+        out[j] -= x[j] * y[j] + x[j + 1] * y[j + 1] + x[j + 2] * y[j + 2]
+        out[j + 1] -= x[j] * y[j + 1] + y[j] * x[j + 1]
+        out[j + 2] -= x[j] * y[j + 2] + y[j] * x[j + 2]
+
+
+@kernel
+def _divide(lines, cones, lam, x):
+    """Replace x by the solution y of lam o y = x (Jordan product)."""
+    for j in range(lines):
+        x[j] /= lam[j]
+    for k in range(cones):
+        j = lines + 3 * k
+        l0, l1, l2 = lam[j], lam[j + 1], lam[j + 2]
+        length = math.hypot(l1, l2)
+        det = (l0 - length) * (l0 + length)
+        y0 = (l0 * x[j] - l1 * x[j + 1] - l2 * x[j + 2]) / det
+        x[j], x[j + 1], x[j + 2] = y0, (x[j + 1] - y0 * l1) / l0, (x[j + 2] - y0 * l2) / l0
+
+
+@kernel
+def _longest_step(lines, cones, x, d):
+    """Return the largest a <= 1e3 for which x + a d is in the cones, x being inside."""
+    longest = 1e3
+    for j in range(lines):
+        if d[j] < 0.0:
+            longest = min(longest, -x[j] / d[j])
+    for k in range(cones):
+        j = lines + 3 * k
+        # (x + a d) lies on the cone where qa a^2 + 2 qb a + qc = 0.
+        qa = d[j] * d[j] - d[j + 1] * d[j + 1] - d[j + 2] * d[j + 2]
+        qb = x[j] * d[j] - x[j + 1] * d[j + 1] - x[j + 2] * d[j + 2]
+        qc = _cone_norm(x, j) ** 2
+        root = qb * qb - qa * qc
+        # The form of the root that adds and does not cancel.
+        if qa < 0.0:
+            longest = min(longest, qc / (math.sqrt(max(root, 0.0)) - qb))
+        elif qb < 0.0 and root >= 0.0:
+            longest = min(longest, qc / (math.sqrt(root) - qb))
+    return longest
+
+
+@kernel
+def _shift_into_cones(lines, cones, x):
+    """Shift x along the cones' axes until it is well inside."""
+    shift = -1e300
+    for j in range(lines):
+        shift = max(shift, -x[j])
+    for k in range(cones):
+        j = lines + 3 * k
+        shift = max(shift, math.hypot(x[j + 1], x[j + 2]) - x[j])
+    if shift > -1e-8:
+        for j in range(lines):
+            x[j] += 1.0 + shift
+        for k in range(cones):
+            x[lines + 3 * k] += 1.0 + shift
+
+
+# -------------------------------------------------------------------------------------------------
+# The same operations on whole arrays, for interior-point methods in Python. The last axis holds
+# one half-line each, or a second-order cone of three.
+
+
+class ConeArray:
+    """
+    Cones of one kind, and their Nesterov-Todd scaling at a pair (s, z) inside them.
+
+    Parameters
+    ----------
+    s, z : (..., k) arrays
+        Slacks and multipliers; on a cone's boundary all results are NaN.
+
+    Attributes
+    ----------
+    scaled : (..., k) array
+        ``lambda = W z = W^-1 s``.
+
+    """
+
+    size: int
+
+    def __init__(self, s: np.ndarray, z: np.ndarray):
+        self._shape, self._counts = s.shape, self._count(s)
+        self._scaling = np.empty((sum(self._counts), 4))
+        if not _find_scaling(self._scaling, *self._counts, _flat(s), _flat(z)):
+            self._scaling[:] = np.nan
+        self.scaled = self.to(z)
+
+    @classmethod
+    def _count(cls, v: np.ndarray) -> tuple[int, int]:
+        return (v.size, 0) if cls.size == 1 else (0, v.size // cls.size)
+
+    def _times(self, v: np.ndarray, inverse: bool) -> np.ndarray:
+        out = np.empty(v.size)
+        _scale(self._scaling, *self._counts, _flat(v), out, inverse)
+        return out.reshape(self._shape)
+
+    def to(self, v: np.ndarray) -> np.ndarray:
+        """
+        Return W v.
+
+        Parameters
+        ----------
+        v : (..., k) array
+            Slacks' direction, one element of a cone in the last axis.
+
+        Returns
+        -------
+        (..., k) array
+            Product.
+
+        """
+        return self._times(v, False)
+
+    def back(self, v: np.ndarray) -> np.ndarray:
+        """
+        Return W^-1 v.
+
+        Parameters
+        ----------
+        v : (..., k) array
+            One element of a cone in the last axis.
+
+        Returns
+        -------
+        (..., k) array
+            Product.
+
+        """
+        return self._times(v, True)
+
+    def target(self, s: np.ndarray, z: np.ndarray, centre: float) -> np.ndarray:
+        """
+        Return v of ``lambda o v = centre e - s o z``, for s and z in scaled coordinates.
+
+        Parameters
+        ----------
+        s, z : (..., k) array
+            Steps of slacks and multipliers in scaled coordinates: W^-1 ds and W dz.
+        centre : float
+            Complementarity that the step aims at.
+
+        Returns
+        -------
+        (..., k) array
+            Right side of the equations of complementarity, divided by lambda.
+
+        """
+        v = np.empty(s.size)
+        _fill_units(*self._counts, centre, v)
+        _subtract_product(*self._counts, _flat(s), _flat(z), v)
+        _divide(*self._counts, _flat(self.scaled), v)
+        return v.reshape(self._shape)
+
+    @classmethod
+    def step(cls, v: np.ndarray, dv: np.ndarray) -> float:
+        """
+        Return the largest step along dv, up to 1000, that stays in the cones.
+
+        Parameters
+        ----------
+        v : (..., k) array
+            Point inside the cones.
+        dv : (..., k) array
+            Direction.
+
+        Returns
+        -------
+        float
+            Length of the step.
+
+        """
+        return float(_longest_step(*cls._count(v), _flat(v), _flat(dv)))
+
+
+class HalfLines(ConeArray):
+    """Linear inequalities."""
+
+    size = 1
+
+    def squares(self) -> np.ndarray:
+        """Return the diagonal of W^-2."""
+        return self._scaling[:, BETA].reshape(self._shape) ** -2.0
+
+    @staticmethod
+    def inside(v: np.ndarray, least: float) -> np.ndarray:
+        """
+        Return v moved into the cone, with a least distance from its boundary.
+
+        Parameters
+        ----------
+        v : (...) array
+            Values.
+        least : float
+            The least distance, above 0.
+
+        Returns
+        -------
+        (...) array
+            ``v``, or ``least`` where it is smaller.
+
+        """
+        return np.maximum(v, least)
+
+
+class RoundCones(ConeArray):
+    """Second-order cones of three."""
+
+    size = 3
+
+    def squares(self) -> np.ndarray:
+        """Return W^-2, (..., 3, 3)."""
+        v, beta = self._scaling[:, :3], self._scaling[:, BETA]
+        # W e / beta, mirrored: W^-2 has the form of W^-1 about that point.
+        w = np.array([2.0, -2.0, -2.0]) * v[:, :1] * v - np.array([1.0, 0.0, 0.0])
+        found = 2.0 * w[:, :, None] * w[:, None, :] - np.diag([1.0, -1.0, -1.0])
+        return (found / (beta ** 2)[:, None, None]).reshape(*self._shape, 3)
+
+    @staticmethod
+    def inside(v: np.ndarray, least: float) -> np.ndarray:
+        """
+        Return v moved along the axis into the cone, with a least distance from its boundary.
+
+        Parameters
+        ----------
+        v : (..., 3) array
+            Values (t, y1, y2).
+        least : float
+            The least of ``t - |y|``, above 0.
+
+        Returns
+        -------
+        (..., 3) array
+            Values with t increased where necessary.
+
+        """
+        moved = v.copy()
+        moved[..., 0] = np.maximum(v[..., 0], np.linalg.norm(v[..., 1:], axis=-1) + least)
+        return moved
+
+
+def _flat(v: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(v).reshape(-1)
+
+
+# -------------------------------------------------------------------------------------------------
+# The program, and the method.
+
 
 MAX_ITERATIONS = 60
 # Relative duality gap and residuals at which a solution is accepted, and with which it may be
@@ -132,7 +451,7 @@ def _factor_normal_equations(program, lines, cones, n, ridge):
     for a in range(n):
         for j in range(m):
             column[j] = G[j, a]
-        scale(program.scaling, lines, cones, column, column, True)
+        _scale(program.scaling, lines, cones, column, column, True)
         for j in range(m):
             scaled[j, a] = column[j]
     largest = 0.0
@@ -157,7 +476,7 @@ def _solve_step(program, lines, cones, n):
     m = lines + 3 * cones
     scratch = slack[SLACK.scratch]
     # W^-1 (r_z + W d_s) = W^-1 r_z + d_s
-    scale(program.scaling, lines, cones, slack[SLACK.residual], scratch, True)
+    _scale(program.scaling, lines, cones, slack[SLACK.residual], scratch, True)
     for j in range(m):
         scratch[j] += slack[SLACK.target, j]
     for a in range(n):
@@ -171,7 +490,7 @@ def _solve_step(program, lines, cones, n):
         for a in range(n):
             total += scaled[j, a] * unknown[UNKNOWN.dx, a]
         scratch[j] = total
-    scale(program.scaling, lines, cones, scratch, slack[SLACK.dz], True)
+    _scale(program.scaling, lines, cones, scratch, slack[SLACK.dz], True)
     for j in range(m):
         total = -slack[SLACK.residual, j]
         for a in range(n):
@@ -224,8 +543,8 @@ def solve_cone_program(program, lines, cones, n, ridge):
         unknown[UNKNOWN.x, a] = unknown[UNKNOWN.dx, a]
     for j in range(m):
         s[j], z[j] = slack[SLACK.ds, j], slack[SLACK.dz, j]
-    shift_into_cones(lines, cones, s)
-    shift_into_cones(lines, cones, z)
+    _shift_into_cones(lines, cones, s)
+    _shift_into_cones(lines, cones, z)
     best, merit, stalled = math.inf, math.inf, 0
     for iteration in range(MAX_ITERATIONS):
         gap, cost, worst_x, worst_z, largest = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -257,35 +576,35 @@ def solve_cone_program(program, lines, cones, n, ridge):
             break
         best = min(best, merit)
         # Predictor and corrector of Mehrotra share one scaling and one factorisation.
-        if not find_scaling(program.scaling, lines, cones, s, z):
+        if not _find_scaling(program.scaling, lines, cones, s, z):
             break
-        scale(program.scaling, lines, cones, z, lam, False)
+        _scale(program.scaling, lines, cones, z, lam, False)
         if not _factor_normal_equations(program, lines, cones, n, ridge):
             break
         sigma, step = 0.0, 0.0
         for corrector in range(2):
             # Complementarity: lam o lam, plus the affine steps' product, less sigma mu e.
             target = slack[SLACK.target]
-            fill_units(lines, cones, sigma * mu, target)
-            subtract_product(lines, cones, lam, lam, target)
+            _fill_units(lines, cones, sigma * mu, target)
+            _subtract_product(lines, cones, lam, lam, target)
             if corrector:
-                subtract_product(lines, cones, slack[SLACK.ds], slack[SLACK.dz], target)
-            divide(lines, cones, lam, target)
+                _subtract_product(lines, cones, slack[SLACK.ds], slack[SLACK.dz], target)
+            _divide(lines, cones, lam, target)
             if corrector:
                 for j in range(m):
                     slack[SLACK.residual, j] *= 1.0 - sigma
                 for a in range(n):
                     unknown[UNKNOWN.residual, a] *= 1.0 - sigma
             _solve_step(program, lines, cones, n)
-            step = min(longest_step(lines, cones, s, slack[SLACK.ds]),
-                       longest_step(lines, cones, z, slack[SLACK.dz]))
+            step = min(_longest_step(lines, cones, s, slack[SLACK.ds]),
+                       _longest_step(lines, cones, z, slack[SLACK.dz]))
             if corrector == 0:
                 step = min(1.0, step)
                 # The length of the affine step determines the centring (Mehrotra 1992).
                 sigma = (1.0 - step) ** 3
                 # The corrector needs the affine steps in scaled coordinates.
-                scale(program.scaling, lines, cones, slack[SLACK.ds], slack[SLACK.ds], True)
-                scale(program.scaling, lines, cones, slack[SLACK.dz], slack[SLACK.dz], False)
+                _scale(program.scaling, lines, cones, slack[SLACK.ds], slack[SLACK.ds], True)
+                _scale(program.scaling, lines, cones, slack[SLACK.dz], slack[SLACK.dz], False)
         # Never onto the boundary, where the scaling has no meaning.
         step = min(1.0, 0.99 * step)
         for a in range(n):

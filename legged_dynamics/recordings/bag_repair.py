@@ -55,26 +55,8 @@ class SavedMessage(NamedTuple):
     cdr: bytes
 
 
-def saved_messages(path: Path) -> Iterator[SavedMessage]:
-    """
-    Yield what is whole in an mcap file, in the order of writing.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it may be cut off or damaged anywhere.
-
-    Yields
-    ------
-    SavedMessage
-        Each message that is complete and whose topic is known.
-
-    Raises
-    ------
-    BagError
-        When it is not an mcap file, or cannot be read.
-
-    """
+def _saved_messages(path: Path) -> Iterator[SavedMessage]:
+    """Yield what is whole in a damaged or cut off mcap file, in the order of writing."""
     try:
         with path.open('rb') as file:
             if file.read(len(MAGIC)) != MAGIC:
@@ -160,21 +142,8 @@ def _readable(reader: StreamReader) -> Iterator[McapRecord]:
         yield record
 
 
-def storage_files(path: Path) -> list[Path]:
-    """
-    Return the files with messages of a bag.
-
-    Parameters
-    ----------
-    path : Path
-        Folder of a recording, or a single file.
-
-    Returns
-    -------
-    list of Path
-        The .mcap and .db3 files of the folder by name, or the file itself.
-
-    """
+def _storage_files(path: Path) -> list[Path]:
+    """Return the .mcap and .db3 files of a recording by name, or the file itself."""
     if path.is_file():
         return [path]
     return sorted(entry for entry in path.glob('*') if entry.suffix in BAG.suffixes)
@@ -203,13 +172,13 @@ def repair(path: str | Path, out: str | Path) -> int:
 
     """
     path = Path(path)
-    files = storage_files(path)
+    files = _storage_files(path)
     if not files:
         raise BagError(f'there is no {" or ".join(BAG.suffixes)} file at {path}')
     with BagWriter(out) as writer:
         for file in files:
             if file.suffix == '.mcap':
-                for message in saved_messages(file):
+                for message in _saved_messages(file):
                     _add(writer, message.topic)
                     writer.write(message.topic.name, message.receipt_ns, message.cdr)
             else:

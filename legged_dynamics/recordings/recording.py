@@ -3,21 +3,26 @@
 """
 A bag's records in addition to the estimator's inputs: the truth, and the live estimates.
 
-`RecordGatherer` fills them while the bag is replayed, so that the bag is read once.
+`RecordGatherer` fills them while the bag is replayed, so that the bag is read once;
+`SensorLogWriter` gathers joint states and IMU readings as they came.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from legged_dynamics.conversions import read_wrench, stamp_ns
+from legged_dynamics.conversions.samples import RawSampleReader
+from legged_dynamics.estimation.measurement import ImuSample, JointSample
+from legged_dynamics.exceptions import BagError
+from legged_dynamics.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.inputs import InputTimes
-from legged_dynamics.recordings.series import Column
-from legged_dynamics.recordings.topics import TopicChoice
+from legged_dynamics.recordings.series import Column, InputTimes
+from legged_dynamics.recordings.topics import TopicChoice, input_topics
 
 
 class WrenchRecord(InputTimes):
@@ -104,17 +109,7 @@ class PoseRecord(InputTimes):
         self._position, self._orientation = Column((3,)), Column((4,))
 
     def append(self, message: object, receipt_ns: int) -> None:
-        """
-        Add a message.
-
-        Parameters
-        ----------
-        message : nav_msgs/Odometry or geometry_msgs/PoseStamped
-            Decoded message.
-        receipt_ns : int [ns]
-            When the recorder received it.
-
-        """
+        """Add a message."""
         pose = message.pose             # type: ignore[attr-defined]
         pose = getattr(pose, 'pose', pose)
         p, q = pose.position, pose.orientation
@@ -133,20 +128,7 @@ class PoseRecord(InputTimes):
         return self._orientation.values
 
     def at(self, stamps: np.ndarray) -> np.ndarray:
-        """
-        Return the positions at stamps, interpolated linearly.
-
-        Parameters
-        ----------
-        stamps : (n,) int array [ns]
-            Stamps wanted.
-
-        Returns
-        -------
-        (n, 3) array [m]
-            Positions p_WB of the base in the world; NaN outside of the record.
-
-        """
+        """Return the positions at stamps, interpolated linearly."""
         known, values = self.stamp_ns, self.position
         if not len(known):
             return np.full((len(stamps), 3), np.nan)
@@ -440,3 +422,102 @@ def track_body(recording: Recording) -> BodyTracking | None:
         time, wished, moved, (R_home.inv() * target).as_rotvec(),
         (R_home.inv() * R[0]).as_rotvec(), np.linalg.norm(moved - wished, axis=1),
         (target.inv() * R[0]).magnitude())
+
+
+# -------------------------------------------------------------------------------------------------
+# A bag's joint states and IMU readings as they came, for the doctor and for identification.
+
+
+class SensorLogWriter:
+    """Gathers messages of joint states and IMU into a SensorLog."""
+
+    def __init__(self) -> None:
+        self._read = RawSampleReader()
+        self._joints: list[tuple[int, JointSample]] = []
+        self._imu: list[tuple[int, ImuSample]] = []
+
+    def take(self, message: Any, receipt_ns: int) -> None:
+        """
+        Add a message.
+
+        Parameters
+        ----------
+        message : sensor_msgs/JointState or sensor_msgs/Imu
+            Decoded message.
+        receipt_ns : int [ns]
+            When it was received.
+
+        """
+        sample = self._read(message)
+        if isinstance(sample, JointSample):
+            self._joints.append((receipt_ns, sample))
+        else:
+            self._imu.append((receipt_ns, sample))
+
+    @property
+    def count(self) -> int:
+        """Number of joint states so far."""
+        return len(self._joints)
+
+    def log(self) -> SensorLog:
+        """
+        Return everything so far.
+
+        Returns
+        -------
+        SensorLog
+
+        Raises
+        ------
+        BagError
+            When there is no joint state.
+
+        """
+        if not self._joints:
+            raise BagError('expected joint states, got none')
+        stamp, receipt, q, v, tau = _columns(self._joints)
+        joints = JointLog(stamp, receipt, self._read.names, q, v, tau)
+        if not self._imu:
+            return SensorLog(joints)
+        stamp, receipt, w, a, xyzw = _columns(self._imu)
+        return SensorLog(joints, ImuLog(stamp, receipt, w, a, xyzw, self._read.imu_frame))
+
+
+def _columns(received: Sequence[tuple[int, JointSample | ImuSample]]) -> list[np.ndarray]:
+    """Return stamps, receipts and the three fields of samples."""
+    stamps, *fields = zip(*(sample[:4] for _, sample in received))
+    return [np.array(stamps), np.array([receipt for receipt, _ in received]),
+            *(np.array(field) for field in fields)]
+
+
+def read_sensor_log(bag: BagReader, joint_states: str = '', imu: str = '',
+                    start: float | None = None, end: float | None = None) -> SensorLog:
+    """
+    Return a bag's joint states and IMU readings.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    joint_states, imu : str
+        Topics; found by type and name when empty.
+    start, end : float, optional [s]
+        Part of the bag, from its beginning.
+
+    Returns
+    -------
+    SensorLog
+
+    Raises
+    ------
+    BagError
+        When the bag has no joint states, or several topics fit.
+
+    """
+    joints, inertial, _ = input_topics(bag, joint_states, imu)
+    writer = SensorLogWriter()
+    first = None if start is None else bag.start_ns + round(start * 1e9)
+    last = None if end is None else bag.start_ns + round(end * 1e9)
+    for message in bag.messages({joints, inertial} - {''}, first, last):
+        writer.take(bag.decode(message), message.receipt_ns)
+    return replace(writer.log(), simulated='/clock' in bag.topics)

@@ -21,7 +21,7 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.parts import Inertia, Joint
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.urdf_text import urdf_text
+from legged_dynamics.model.urdf import urdf_text
 
 # Of a body that has none: as a part of the robot's mass, and the radius of gyration [m].
 LEAST_MASS, LEAST_RADIUS = 1e-6, 0.02

@@ -27,7 +27,7 @@ from legged_dynamics.stickybot.allocation.frozen_allocation import (
     frozen_forces,
     frozen_least_maximum,
 )
-from legged_dynamics.stickybot.climb import Climb, ClimbTrace, climb
+from legged_dynamics.stickybot.climb import Climb, ClimbTrace, climb, study
 from legged_dynamics.stickybot.control.controller import Rehearsal, StickybotController, rehearse
 from legged_dynamics.stickybot.control.gait import ControlSettings, Gait, GaitClock
 from legged_dynamics.stickybot.model.adhesion import Adhesion
@@ -47,62 +47,15 @@ from legged_dynamics.stickybot.model.robot import (
 )
 from legged_dynamics.stickybot.settings import StickybotSettings
 from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation, EnergyBalance
-from legged_dynamics.stickybot.study import study
 
-__all__ = [
-    'Accelerations',
-    'Adhesion',
-    'AffineMaps',
-    'Allocation',
-    'AllocationStatus',
-    'Balance',
-    'Body',
-    'Climb',
-    'ClimbTrace',
-    'ClimbingSimulation',
-    'ControlSettings',
-    'EnergyBalance',
-    'FootEvent',
-    'FootEventKind',
-    'ForceSets',
-    'Gait',
-    'GaitClock',
-    'Infeasibility',
-    'Limb',
-    'Link',
-    'Load',
-    'Modes',
-    'Rehearsal',
-    'RestPosition',
-    'StaticReduction',
-    'StickybotCommand',
-    'StickybotController',
-    'StickybotMeasurement',
-    'StickybotModel',
-    'StickybotSettings',
-    'StickybotState',
-    'Wall',
-    'accelerations',
-    'affine_maps',
-    'angular_acceleration_range',
-    'balance',
-    'climb',
-    'equal_magnitudes',
-    'find_equilibrium',
-    'frozen_forces',
-    'frozen_least_maximum',
-    'largest_acceleration',
-    'largest_multiple',
-    'largest_speed',
-    'least_maximum',
-    'least_squares',
-    'load_of',
-    'modes',
-    'nominal_damping',
-    'recover_rest',
-    'reduce_static_forces',
-    'rehearse',
-    'static_sensitivity',
-    'study',
-    'unloaded_state',
-]
+__all__ = ['Accelerations', 'Adhesion', 'AffineMaps', 'Allocation', 'AllocationStatus', 'Balance',
+           'Body', 'Climb', 'ClimbTrace', 'ClimbingSimulation', 'ControlSettings', 'EnergyBalance',
+           'FootEvent', 'FootEventKind', 'ForceSets', 'Gait', 'GaitClock', 'Infeasibility', 'Limb',
+           'Link', 'Load', 'Modes', 'Rehearsal', 'RestPosition', 'StaticReduction',
+           'StickybotCommand', 'StickybotController', 'StickybotMeasurement', 'StickybotModel',
+           'StickybotSettings', 'StickybotState', 'Wall', 'accelerations', 'affine_maps',
+           'angular_acceleration_range', 'balance', 'climb', 'equal_magnitudes',
+           'find_equilibrium', 'frozen_forces', 'frozen_least_maximum', 'largest_acceleration',
+           'largest_multiple', 'largest_speed', 'least_maximum', 'least_squares', 'load_of',
+           'modes', 'nominal_damping', 'recover_rest', 'reduce_static_forces', 'rehearse',
+           'static_sensitivity', 'study', 'unloaded_state']

@@ -25,7 +25,7 @@ from legged_dynamics.estimation.leg_odometry import LegOdometry
 from legged_dynamics.estimation.measurement import JointSample
 from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import BagError, MeasurementError
-from legged_dynamics.middleware.compiling import compile_first
+from legged_dynamics.middleware.lifecycle import compile_first
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.replay import ESTIMATOR

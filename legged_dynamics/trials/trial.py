@@ -15,7 +15,7 @@ from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.model import PointFoot, RobotConfig
 from legged_dynamics.model.feet import FlatFoot, Foot
 from legged_dynamics.model.opensim import OpenSimModel, read_osim
-from legged_dynamics.model.urdf_text import urdf_text
+from legged_dynamics.model.urdf import urdf_text
 from legged_dynamics.recordings.file_formats import C3D, MOTION, OPENSIM_TABLE, OSIM, format_of
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.trials.coordinates import (

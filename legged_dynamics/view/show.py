@@ -26,9 +26,8 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
 from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
-from legged_dynamics.view.figure import Figure, FigureMaker
+from legged_dynamics.view.figure import Figure, FigureMaker, Snapshot
 from legged_dynamics.view.looks import Look, body_looks
-from legged_dynamics.view.snapshot import Snapshot
 
 # -------------------------------------------------------------------------------------------------
 # The scene: a figure drawn by viser in three dimensions, and moved from picture to picture.
@@ -368,12 +367,12 @@ class Panel:
         still : bool
             Whether no other figure follows at once: the curves end with this one, too.
         rows : (n, 4 + nf) array, optional
-            Of :func:`curve_row`, of a whole recording; those drawn so far when None.
+            Of :func:`_curve_row`, of a whole recording; those drawn so far when None.
 
         """
         if self._rows and not 0.0 <= time - self._rows[-1][0] < SHOWN:
             self.forget()
-        self._rows.append(curve_row(figure, time))
+        self._rows.append(_curve_row(figure, time))
         with self._server.atomic():
             if still or self._drawn % _EVERY == 0:
                 self._draw_curves(np.array(self._rows) if rows is None else rows, time)
@@ -410,23 +409,12 @@ class Panel:
                         f'effort used {_percent(margins.effort)}, external {push:.0f} N</div>'])
 
 
-def curve_row(figure: Figure, time: float) -> np.ndarray:
+def _curve_row(figure: Figure, time: float) -> np.ndarray:
     """
-    Return what the curves show of a figure.
+    Return what the curves show of a figure, (4 + nf,).
 
-    Parameters
-    ----------
-    figure : Figure
-        Of one instant.
-    time : float [s]
-        Of that instant, from the beginning of what is shown.
-
-    Returns
-    -------
-    (4 + nf,) array
-        Time [s], vertical force of each foot [N], friction used, effort used, and how far the
-        centre of pressure is inside of the support polygon [m].
-
+    Time [s], vertical force of each foot [N], friction used, effort used, and how far the centre
+    of pressure is inside of the support polygon [m].
     """
     margins = figure.margins
     friction = np.nan if np.isnan(margins.friction).all() else np.nanmax(margins.friction)
@@ -620,11 +608,11 @@ class Show:
         Returns
         -------
         (n, 4 + nf) array
-            Rows of :func:`curve_row`.
+            Rows of :func:`_curve_row`.
 
         """
         figure = FigureMaker(*self._parts)      # the scene's own one knows where the robot is
-        return np.array([curve_row(figure(one), time) for one, time in zip(snapshots, times)])
+        return np.array([_curve_row(figure(one), time) for one, time in zip(snapshots, times)])
 
     def draw(self, snapshot: Snapshot, time: float | None = None, still: bool = False,
              rows: np.ndarray | None = None) -> None:

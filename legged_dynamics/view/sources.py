@@ -24,8 +24,8 @@ from legged_dynamics.recordings.replay import Replay, ReplayPlan
 from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot, choose_robot
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, odometry_topic
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
+from legged_dynamics.view.figure import Forces, ForcesReader, Snapshot
 from legged_dynamics.view.show import FrameTimer, Show
-from legged_dynamics.view.snapshot import Forces, ForcesReader, Snapshot
 
 # -------------------------------------------------------------------------------------------------
 # From a bag: the live estimator's replay as snapshots, and a slider over their time.
@@ -126,28 +126,13 @@ class _Taker:
         sample = self._read.joints(self._bag.decode(self._newest[self._topics[0]]))
         rotation, base = reaction.base_rotation, None
         if self._topics[1] in self._newest:
-            rotation, base = pose_of(self._bag.decode(self._newest[self._topics[1]]))
+            rotation, base = _pose_of(self._bag.decode(self._newest[self._topics[1]]))
         self.snapshots.append(Snapshot(ns, sample.position, sample.effort, rotation, base,
                                        Forces.of(reaction)))
 
 
-def pose_of(odometry: Any) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return the pose in an Odometry.
-
-    Parameters
-    ----------
-    odometry : nav_msgs/Odometry
-        Decoded message.
-
-    Returns
-    -------
-    rotation : (3, 3) array
-        R_WB.
-    position : (3,) array [m]
-        p_WB.
-
-    """
+def _pose_of(odometry: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return R_WB and p_WB [m] of an Odometry."""
     p, q = odometry.pose.pose.position, odometry.pose.pose.orientation
     return rotation_from_quaternion(np.array([q.x, q.y, q.z, q.w])), np.array([p.x, p.y, p.z])
 
@@ -330,7 +315,7 @@ class ViewNode(Component):
             return None
         self.wrong, base = '', None
         if 'odometry' in newest:
-            self._rotation, base = pose_of(newest['odometry'])
+            self._rotation, base = _pose_of(newest['odometry'])
         return Snapshot(joints.stamp_ns, joints.position, joints.effort, self._rotation, base,
                         self._young(joints.stamp_ns))
 

@@ -13,7 +13,7 @@ import pytest
 from legged_dynamics.cli import main
 from legged_dynamics.reports.bag import report as bag_report
 from legged_dynamics.reports.bag.analysis import analyse
-from legged_dynamics.reports.bag.noise_band import residual_bands
+from legged_dynamics.reports.bag.figures import residual_bands
 from legged_dynamics.reports.page import Chart, Line, Page, thinned, with_gaps, with_room
 
 

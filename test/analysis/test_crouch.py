@@ -9,9 +9,8 @@ import pytest
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.reports.crouch import runs
-from legged_dynamics.reports.crouch.closed_loop import Loop, Trace, close_loop
 from legged_dynamics.reports.crouch.report import CASES, final_values, measure, table
-from legged_dynamics.reports.crouch.runs import PAPER, RUNS, Run, crouch
+from legged_dynamics.reports.crouch.runs import PAPER, RUNS, Loop, Run, Trace, close_loop, crouch
 from legged_dynamics.workspace.planar import (
     CROUCH,
     Biped,

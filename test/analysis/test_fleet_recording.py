@@ -9,9 +9,8 @@ import pyarrow as pa
 import pytest
 from simulated_bag import FEET
 
-from legged_dynamics.recordings.inputs import InputTimes, input_statistics
 from legged_dynamics.recordings.replay import AnalysisOptions
-from legged_dynamics.recordings.series import EstimateSeries
+from legged_dynamics.recordings.series import EstimateSeries, InputTimes, input_statistics
 from legged_dynamics.recordings.truth import world_force
 from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
 from legged_dynamics.reports.bag.analysis import analyse, base_residual, doubts

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from test_human_recordings import PEOPLE, pytestmark  # noqa: F401
 
-from benchmarks.gait_evaluation import (
+from benchmarks.double_support import (
     DETECTED,
     GIVEN,
     detail_table,

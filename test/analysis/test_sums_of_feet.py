@@ -4,7 +4,7 @@
 from collections import Counter
 
 from legged_dynamics.estimation import ActuatorFinding, EstimatorSettings, Fault
-from legged_dynamics.recordings.inputs import InputTimes, input_notes, input_statistics
+from legged_dynamics.recordings.series import InputTimes, input_notes, input_statistics
 from legged_dynamics.reports.bag.analysis import FootSum, compare_sums
 from legged_dynamics.reports.page import Page
 

@@ -24,7 +24,7 @@ from legged_dynamics.force_map import (
     solve_quadratic_program,
 )
 from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotModel
-from legged_dynamics.optimization.cones import HalfLines, RoundCones
+from legged_dynamics.optimization.cone_program import HalfLines, RoundCones
 
 LINKS = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
 # A constraint counts as kept when it is missed by less, relative to the weight.

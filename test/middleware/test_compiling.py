@@ -4,7 +4,7 @@
 import subprocess
 import sys
 
-from legged_dynamics.middleware import compiling
+from legged_dynamics.middleware import lifecycle
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.spatial import kernel_cache as kernel_state
 
@@ -40,10 +40,10 @@ class Log:
 def test_progress_is_logged_until_it_is_compiled(tmp_path, monkeypatch):
     popen, log = subprocess.Popen, Log(tmp_path / 'heard')
     monkeypatch.setattr(kernel_state, 'is_warm', lambda name: False)
-    monkeypatch.setattr(compiling, 'SAYING', 0.0)
+    monkeypatch.setattr(lifecycle, 'SAYING', 0.0)
     monkeypatch.setattr(subprocess, 'Popen', lambda command, **options: popen(
         [sys.executable, '-c', WARM, str(tmp_path / 'heard')], **options))
-    with compiling.Compilation(Cold, log) as compilation:
+    with lifecycle.Compilation(Cold, log) as compilation:
         while not compilation.done:
             assert compilation.state.startswith('compiling, once')
     assert log.lines[0].startswith('compiling') and log.lines[-1] == 'compiled'
@@ -55,7 +55,7 @@ def test_what_estimates_has_the_nodes_kernels_compiled_by_another_process(monkey
     asked = []
     monkeypatch.setattr(kernel_state, 'is_warm', lambda name: name == 'warm')
     monkeypatch.setattr(subprocess, 'run', lambda command, **options: asked.append(command))
-    compiling.compile_first('warm')
+    lifecycle.compile_first('warm')
     assert not asked
-    compiling.compile_first('warm', 'cold')
+    lifecycle.compile_first('warm', 'cold')
     assert [command[-2:] for command in asked] == [['warm', 'cold']]

@@ -12,8 +12,7 @@ from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.estimation.force_picture import SIGNIFICANT, ForcePicture
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.recordings.robot import read_model
-from legged_dynamics.view.figure import FigureMaker
-from legged_dynamics.view.snapshot import Forces, Snapshot
+from legged_dynamics.view.figure import FigureMaker, Forces, Snapshot
 
 SCALE = 250.0
 

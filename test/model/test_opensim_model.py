@@ -23,7 +23,7 @@ from legged_dynamics.model.opensim.document import (
     rotations,
 )
 from legged_dynamics.model.opensim.joints import TO_OURS, nearest_axis
-from legged_dynamics.model.urdf_text import urdf_text
+from legged_dynamics.model.urdf import urdf_text
 from legged_dynamics.resources import share_directory
 
 WALKER = share_directory() / 'config' / 'sample' / 'walker.osim'

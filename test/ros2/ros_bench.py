@@ -11,8 +11,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
 from rclpy.parameter import Parameter
 from tolerances import PATIENCE
 
-from legged_dynamics.middleware.ros2 import Spinner
-from legged_dynamics.middleware.ros2_node import ComponentNode, RclpyDialect
+from legged_dynamics.middleware.ros2_node import ComponentNode, RclpyDialect, Spinner
 
 RESEND = 5.0        # s
 

@@ -9,8 +9,8 @@ from robots import CONFIG
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.stickybot import StickybotSettings, climb, study
+from legged_dynamics.stickybot.climb import RESULTS, combinations
 from legged_dynamics.stickybot.settings import SETTINGS
-from legged_dynamics.stickybot.study import RESULTS, combinations
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 from zoo_runs import made_up
 
-from benchmarks.zoo.draws import over_draws, seeds
+from benchmarks.zoo.tables import over_draws, seeds
 
 
 def test_the_first_draw_is_the_recordings_own_and_no_two_are_alike():

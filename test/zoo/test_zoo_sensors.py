@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from zoo_runs import made_up, short_run
 
-from benchmarks.zoo.bound import bound
 from benchmarks.zoo.estimators import shipped
+from benchmarks.zoo.noise_page import bound
 from benchmarks.zoo.scoring import score
 from benchmarks.zoo.sensors import FIELD, GAIN, LASTING, Sensors, heard
 

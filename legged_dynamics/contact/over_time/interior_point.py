@@ -35,7 +35,7 @@ from legged_dynamics.contact.over_time.problem import (
     substitute_back,
 )
 from legged_dynamics.dynamics.jacobians import SIZE
-from legged_dynamics.optimization.cones import HalfLines, RoundCones
+from legged_dynamics.optimization.cone_program import HalfLines, RoundCones
 
 # -------------------------------------------------------------------------------------------------
 # A problem over time within limits: its scaled data, its products, and its optimality conditions.

@@ -107,7 +107,7 @@ class OverTimeSolution:
                                 self.kkt_residual, self.iterations)
 
 
-class OverTimeTask:
+class _OverTimeTask:
     """
     The stages of `ContactInverseDynamicsOverTime.solve`, for given weights, limits and ground.
 
@@ -152,44 +152,12 @@ class OverTimeTask:
                                      np.asarray(normal, float))
 
     def frames(self, stretch: Stretch) -> Frames:
-        """
-        Run Newton-Euler over a stretch of motion and set up its problem.
-
-        Parameters
-        ----------
-        stretch : Stretch
-            Motion, contacts and external wrenches.
-
-        Returns
-        -------
-        Frames
-
-        """
+        """Run Newton-Euler over a stretch of motion and set up its problem."""
         return assemble(self._model, self._table, stretch, self._weights, self._normal,
                         axes=self._axes, rotations=self._rows is not None)
 
     def first(self, frames: Frames, previous: np.ndarray | None) -> Past:
-        """
-        Return the information about the first frame.
-
-        Parameters
-        ----------
-        frames : Frames
-            The first stretch.
-        previous : (nf, 6) array, optional [N, N m]
-            Wrenches in the feet's frames to be near to.
-
-        Returns
-        -------
-        Past
-            Empty without previous wrenches.
-
-        Raises
-        ------
-        MeasurementError
-            When the wrenches do not fit the feet.
-
-        """
+        """Return what is known of the first frame: wrenches (nf, 6) to be near to, or nothing."""
         if previous is None:
             return Past.nothing(len(self._zero))
         w = np.asarray(previous, dtype=float)
@@ -214,42 +182,14 @@ class OverTimeTask:
             self._weights.previous))
 
     def solve(self, frames: Frames, past: Past) -> OverTimeSolution:
-        """
-        Return the solution of frames that no others follow.
-
-        Parameters
-        ----------
-        frames : Frames
-            The last stretch, or the only one.
-        past : Past
-            Information about the first frame.
-
-        Returns
-        -------
-        OverTimeSolution
-
-        """
+        """Return the solution of frames that no others follow."""
         x = frames.forward(past, self._none)[0].backward(self._none, self._zero)
         optimum = self._within(frames, past, x)
         return self.solution(frames, optimum)
 
     def solve_exactly(self, stretches: Sequence[Stretch], previous: np.ndarray | None
                       ) -> Iterator[tuple[int, OverTimeSolution]]:
-        """
-        Yield the number and solution of each stretch, the last one first, without limits.
-
-        Parameters
-        ----------
-        stretches : sequence of Stretch
-            Of one recording, in order.
-        previous : (nf, 6) array, optional [N, N m]
-            As `first` takes them.
-
-        Yields
-        ------
-        int, OverTimeSolution
-
-        """
+        """Yield the number and solution of each stretch, the last one first, without limits."""
         pasts: list[Past] = []
         before: Frames | None = None
         for stretch in stretches:
@@ -266,23 +206,7 @@ class OverTimeTask:
 
     def stream(self, stretches: Iterable[Stretch], lag: int, previous: np.ndarray | None
                ) -> Iterator[OverTimeSolution]:
-        """
-        Yield the solution of each stretch once the next is available.
-
-        Parameters
-        ----------
-        stretches : iterable of Stretch
-            Of one recording, in order.
-        lag : int
-            Frames of the next stretch that are used.
-        previous : (nf, 6) array, optional [N, N m]
-            As `first` takes them.
-
-        Yields
-        ------
-        OverTimeSolution
-
-        """
+        """Yield each stretch once the next is there, of which `lag` frames are used."""
         waiting: Frames | None = None
         for stretch in stretches:
             frames = self.frames(stretch)
@@ -327,21 +251,7 @@ class OverTimeTask:
         return minimize_within(problem, x)
 
     def solution(self, frames: Frames, optimum: Optimum) -> OverTimeSolution:
-        """
-        Return wrenches and efforts for contact coordinates.
-
-        Parameters
-        ----------
-        frames : Frames
-            Of which they are.
-        optimum : Optimum
-            Contact coordinates.
-
-        Returns
-        -------
-        OverTimeSolution
-
-        """
+        """Return wrenches and efforts for contact coordinates."""
         wrench, effort, residual = frames.express(optimum.x)
         rank = frames.problem.rank
         unknowns = frames.standing @ self._table.index[:, SIZE]
@@ -532,7 +442,7 @@ class ContactInverseDynamicsOverTime:
         return self.task(weights, limits, ground_normal).stream(stretches, lag, previous)
 
     def task(self, weights: OverTimeWeights | None = None, limits: ContactLimits | None = None,
-             normal: Sequence[float] = UP) -> OverTimeTask:
+             normal: Sequence[float] = UP) -> _OverTimeTask:
         """
         Return the stages of `solve`, for given weights, limits and ground.
 
@@ -545,9 +455,6 @@ class ContactInverseDynamicsOverTime:
         normal : (3,) sequence
             Unit normal of the ground in world axes.
 
-        Returns
-        -------
-        OverTimeTask
-
         """
-        return OverTimeTask(self.model, self.feet, self._table, self.axes, weights, limits, normal)
+        return _OverTimeTask(self.model, self.feet, self._table, self.axes, weights, limits,
+                             normal)

@@ -15,7 +15,7 @@ import numpy as np
 from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import GroundReaction, LegOdometry, Mode
 from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
-from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.middleware.protocol import Dialect
 from legged_dynamics.model import RobotModel
@@ -23,9 +23,6 @@ from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
-
-# Time after a touch-down from which a foot's place is trusted [s].
-SETTLED = 0.02
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,6 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import EstimatorSettings, Mode
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.inputs import (
-    InputStatistics,
-    InputTimes,
-    input_notes,
-    input_statistics,
-)
 from legged_dynamics.recordings.recording import (
     BodyTracking,
     RecordGatherer,
@@ -39,7 +33,14 @@ from legged_dynamics.recordings.replay import (
     prepare,
 )
 from legged_dynamics.recordings.robot import RobotChoice
-from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
+from legged_dynamics.recordings.series import (
+    EstimateSeries,
+    ForceSeries,
+    InputStatistics,
+    InputTimes,
+    input_notes,
+    input_statistics,
+)
 from legged_dynamics.recordings.topics import TopicChoice
 from legged_dynamics.recordings.truth import Truth, align_truth, desired_force, world_force
 from legged_dynamics.reports.bag.accuracy import (
@@ -47,21 +48,19 @@ from legged_dynamics.reports.bag.accuracy import (
     ZERO_PHASE,
     Accuracy,
     ForceError,
+    SlowSums,
+    cautions,
+    compare_slow_sums,
     main_name,
     measure_accuracy,
     rms,
+    unexplained,
 )
 from legged_dynamics.reports.bag.behaviour import (
     Behaviour,
     ContactScore,
     find_behaviours,
     score_contacts,
-)
-from legged_dynamics.reports.bag.cautions import (
-    SlowSums,
-    cautions,
-    compare_slow_sums,
-    unexplained,
 )
 from legged_dynamics.reports.bag.enriched import EnrichedBag
 

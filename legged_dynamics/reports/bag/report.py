@@ -44,9 +44,9 @@ from legged_dynamics.reports.bag.figures import (
     draw_latency,
     draw_pressure,
     draw_residuals,
+    residual_bands,
     stretches,
 )
-from legged_dynamics.reports.bag.noise_band import residual_bands
 from legged_dynamics.reports.page import Bars, Chart, Line, Table, command_line
 from legged_dynamics.reports.robot_picture import FootLoad, force_picture
 from legged_dynamics.reports.section import (

@@ -20,7 +20,7 @@ from legged_dynamics.reports import style
 from legged_dynamics.reports.climbing.comparison import WAYS as NAMES
 from legged_dynamics.reports.climbing.plots import FORCE_COLORS as COLORS
 from legged_dynamics.reports.page import Table
-from legged_dynamics.stickybot.study import RESULTS, climb_each
+from legged_dynamics.stickybot.climb import RESULTS, climb_each
 
 REDUCTION = 'control.reduction'
 WAYS = ('off', 'full')

@@ -17,8 +17,7 @@ from matplotlib.figure import Figure
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.reports import style
-from legged_dynamics.reports.crouch.closed_loop import Loop, Trace
-from legged_dynamics.reports.crouch.runs import LANDING, PAPER, Crouch, Run, crouch
+from legged_dynamics.reports.crouch.runs import LANDING, PAPER, Crouch, Loop, Run, Trace, crouch
 from legged_dynamics.reports.page import Table
 from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.reports.section import Cards, Report, ReportFigure, ReportSection

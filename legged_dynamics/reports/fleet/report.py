@@ -71,8 +71,8 @@ def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], 
         sections.append(ReportSection('Recordings that could not be analysed', [
             Listing([f'{outcome.path}: {outcome.error}' for outcome in failed])]))
     if len(rows):
-        sections.append(ReportSection('All robots', [*all_robots(robots), EXPLANATION]))
-    sections += [ReportSection(robot.robot, [*one_robot(robot), by_day(robot)])
+        sections.append(ReportSection('All robots', [*_all_robots(robots), EXPLANATION]))
+    sections += [ReportSection(robot.robot, [*_one_robot(robot), by_day(robot)])
                  for robot in robots[:MOST_ROBOTS]]
     if len(robots) > MOST_ROBOTS:
         sections.append(ReportSection('', [
@@ -136,21 +136,8 @@ def verdict(robots: Sequence[RobotFacts], odd: Sequence[Outlier]) -> str:
     return said
 
 
-def all_robots(robots: Sequence[RobotFacts]) -> list[Chart]:
-    """
-    Return charts with a curve a robot.
-
-    Parameters
-    ----------
-    robots : sequence of RobotFacts
-        What the data set says of each; at least one.
-
-    Returns
-    -------
-    list of Chart
-        Residual, mass, gravity, gyro bias and lost messages of each recording, over the date.
-
-    """
+def _all_robots(robots: Sequence[RobotFacts]) -> list[Chart]:
+    """Return charts over the date with a curve a robot: residual, mass, gravity, gyro, losses."""
     frames = []
     for robot in robots:
         own = robot.summary
@@ -170,21 +157,8 @@ def all_robots(robots: Sequence[RobotFacts]) -> list[Chart]:
             ('lost', 'Messages lost, the worse of joint states and IMU', '%', 2.0, 2))]
 
 
-def one_robot(robot: RobotFacts) -> list[Chart]:
-    """
-    Return charts with a curve a foot.
-
-    Parameters
-    ----------
-    robot : RobotFacts
-        What the data set says of it.
-
-    Returns
-    -------
-    list of Chart
-        Load, duty and slip of each recording, over the date.
-
-    """
+def _one_robot(robot: RobotFacts) -> list[Chart]:
+    """Return charts over the date with a curve a foot: load, duty, slip."""
     time, weight = _seconds(robot), robot.summary['weight']
     return [Chart(f'{robot.robot}: {title}', unit, time, [
         Line(foot, (scale * robot.of_foot(foot, name)

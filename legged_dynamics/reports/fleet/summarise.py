@@ -18,8 +18,8 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Fault, Mode
 from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynamicsError
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.inputs import InputStatistics, input_notes
 from legged_dynamics.recordings.replay import Preparation, Replay, prepare
+from legged_dynamics.recordings.series import InputStatistics, input_notes
 from legged_dynamics.recordings.topics import namespace_of
 from legged_dynamics.recordings.truth import Truth, align_truth
 from legged_dynamics.reports.bag.accuracy import ON_LINE

@@ -18,10 +18,9 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Mode
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.inputs import GAP, InputStatistics, InputTimes
 from legged_dynamics.recordings.recording import RecordGatherer, Recording
 from legged_dynamics.recordings.replay import Preparation, Replay
-from legged_dynamics.recordings.series import EstimateSeries
+from legged_dynamics.recordings.series import GAP, EstimateSeries, InputStatistics, InputTimes
 from legged_dynamics.recordings.truth import Truth, world_force
 from legged_dynamics.reports.bag.accuracy import ForceError, measure_accuracy
 from legged_dynamics.reports.bag.behaviour import STANDING, Behaviour, StepCounts, standing_samples
@@ -65,18 +64,8 @@ class Moments:
         self._sum += values.sum(axis=0)
         self._squares += (values ** 2).sum(axis=0)
 
-    def add_squares(self, count: int, squares: np.ndarray | float) -> None:
-        """
-        Add values of which only the sum of squares is known.
-
-        Parameters
-        ----------
-        count : int
-            How many.
-        squares : float or array
-            Sum of their squares.
-
-        """
+    def _add_squares(self, count: int, squares: np.ndarray | float) -> None:
+        """Add values of which only the sum of squares is known."""
         self.count += count
         self._squares += squares
 
@@ -688,8 +677,8 @@ class ErrorTally:
             for error in (*accuracy.feet, *accuracy.sums):
                 total, vertical = self._errors.setdefault(
                     (error.subject, error.treatment), (Moments(), Moments()))
-                total.add_squares(error.count, error.count * error.total ** 2)
-                vertical.add_squares(error.count, error.count * error.vertical ** 2)
+                total._add_squares(error.count, error.count * error.total ** 2)
+                vertical._add_squares(error.count, error.count * error.vertical ** 2)
         return standing
 
     @property

@@ -127,23 +127,13 @@ def recover_rest(model: StickybotModel, state: StickybotState, forces: np.ndarra
     return RestPosition(hip, hip_rate, u[model.inner_columns], ud[model.inner_columns])
 
 
-def following_rates(model: StickybotModel, state: StickybotState, velocity: np.ndarray
+def _following_rates(model: StickybotModel, state: StickybotState, velocity: np.ndarray
                     ) -> StickybotState:
     """
     Return the pose with the body at a velocity and the limbs on the wall following it.
 
     Each limb's joints turn so that its end keeps its place on the body as well as it can, in
     least squares; with the one link of a rod, along its own tangent.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    state : StickybotState
-        Pose and motion.
-    velocity : (3,) array [m/s, m/s, rad/s]
-        Of the body.
-
     """
     z, v, attached = state.packed(model)
     v[:] = 0.0
@@ -474,7 +464,7 @@ def largest_speed(model: StickybotModel, state: StickybotState, direction: np.nd
 
     """
     def allocation(speed: float) -> Allocation:
-        moving = following_rates(model, state, speed * np.asarray(direction, float))
+        moving = _following_rates(model, state, speed * np.asarray(direction, float))
         return least_maximum(load_of(model, moving, np.zeros(3)), sets)
 
     slow, fast = 0.0, ceiling

@@ -21,7 +21,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.composite_body import CompositeBody
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -44,7 +44,6 @@ from legged_dynamics.workspace.walking.walker import (
     NEAR,
     NEARLY,
     PRESS,
-    SETTLED,
     SLOW,
     Walker,
     Walking,

@@ -23,7 +23,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
 from legged_dynamics.model.feet import corners_of
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.model.robot_config import RobotConfig
@@ -50,8 +50,6 @@ from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, Swing
 EARLY, FIRM, NEARLY, NEAR = 0.35, 0.25, 0.88, 0.03
 # An early touch has to last as long [s]: a spike of the estimate in mid-air does not.
 LASTS = 0.009
-# Time after a touch-down from which a foot's place is trusted [s].
-SETTLED = 0.02
 # How fast the friction of joints is learnt while their legs swing [1/s], the joint velocity from
 # which it is whole [rad/s], and the largest that is believed [of the effort limit].
 LEARNS, SLIDES, MOST_FRICTION = 6.0, 0.3, 0.06
