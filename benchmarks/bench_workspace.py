@@ -103,12 +103,13 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
     """Return what each stage of the last tick costs, by name."""
     feet = controller._stances[state.contact.tobytes()]
     s, memory, inputs, held = feet.arrays, feet.memory, controller._inputs, controller._held
+    packed, kept, program = feet.packed
     parameters, gains, moved = controller._parameters, controller._gains, controller._unmoved
     out, up = np.zeros(codes.OUTPUT.effort + 12 + 28), tuple(state.rotation[2])
     first, inverse = lean_kernel(propagate_velocity), lean_kernel(invert_legs)
     threshold = float(parameters[codes.PARAMETER.threshold])
-    find_dynamics(s, parameters, held, moved, inputs)
-    find_forces(s, memory, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out)
+    find_dynamics(packed, parameters, held, moved, inputs)
+    find_forces(packed, kept, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out)
     at = codes.OUTPUT
     even, free = memory.shares.copy(), out[at.effort:at.effort + 12].copy()
     wrench = out[at.net:at.missing].copy()
@@ -116,22 +117,23 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
 
     def divide() -> None:
         memory.shares[:] = even
-        friction_cone(s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9], wrench,
-                      free, memory.limits, memory.weights, memory.shares)
+        friction_cone(packed, program, inputs[:9], wrench, free, memory.limits, memory.weights,
+                      memory.shares)
 
     def finish() -> None:
         out[codes.OUTPUT.effort:codes.OUTPUT.effort + 12] = free
-        find_efforts(s, memory, FRICTION_CONE, 0, parameters, out)
+        find_efforts(packed, kept, FRICTION_CONE, 0, parameters, out)
     return {
         'stage 1: velocity propagation, loads, contact Jacobians': lambda: first(s, up),
         'stage 2, of which: singular values and inverses of the legs':
             lambda: inverse(s, threshold),
         'stages 1 and 2: exact workspace dynamics':
-            lambda: find_dynamics(s, parameters, held, moved, inputs),
+            lambda: find_dynamics(packed, parameters, held, moved, inputs),
         'stage 2 with a big base, on top':
             lambda: reduce_big_base(s, scratch, BIG_BASE, inputs[12:18]),
         'stage 3: errors, wanted acceleration, force, inverse dynamics':
-            lambda: find_forces(s, memory, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out),
+            lambda: find_forces(packed, kept, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0,
+                                out),
         'force division: QP of 12 unknowns, 66 constraints': divide,
         'stage 4: propagation to joint efforts, report': finish}
 

@@ -370,14 +370,14 @@ class WorkspaceController:
         faults = 0 if len(feet.members) == nf else int(WorkspaceFault.FOOT_LOST)
         requests: dict[str, Any] = {}
         if feet.enough:
-            s, memory = feet.arrays, feet.memory
-            s.q[:], s.v[:] = q, v
+            s, memory, _ = feet.packed
+            feet.arrays.q[:], feet.arrays.v[:] = q, v
             self._look_at_ground(state, ground)
             feet.stand_on(self.ground)
             feet.bear(None if legs is None else legs.most)
             find_dynamics(s, self._parameters, self._held, moved, inputs)
             if self._big_base:
-                reduce_big_base(s, feet.scratch, BIG_BASE, inputs[12:18])
+                reduce_big_base(feet.arrays, feet.scratch, BIG_BASE, inputs[12:18])
             wanted = self._seek(feet, state, asked or {}, inputs, step, out)
             find_forces(s, memory, self._method, gains, self._integral, inputs, dt, out)
             if pressure is not None:
@@ -505,11 +505,11 @@ class WorkspaceController:
     def _divide(self, feet: StanceFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._method != FRICTION_CONE:
             return BALANCED
-        s, memory = feet.arrays, feet.memory
+        (s, _, program), memory = feet.packed, feet.memory
         return friction_cone(
-            s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9],
-            out[OUTPUT.net:OUTPUT.missing], out[OUTPUT.effort:OUTPUT.effort + self.model.nv],
-            memory.limits, memory.weights, memory.shares)
+            s, program, inputs[:9], out[OUTPUT.net:OUTPUT.missing],
+            out[OUTPUT.effort:OUTPUT.effort + self.model.nv], memory.limits, memory.weights,
+            memory.shares)
 
     def _seek(self, feet: StanceFeet, state: BodyState, asked: Mapping[int, AskedForce],
               inputs: np.ndarray, dt: float, out: np.ndarray) -> dict[int, np.ndarray]:
@@ -522,9 +522,9 @@ class WorkspaceController:
                   for foot, force in asked.items()}
 
         def alone(staying: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
-            s, integral = feet.arrays, self._integral.copy()
+            (s, memory, _), integral = feet.packed, self._integral.copy()
             feet.ask(staying, state.rotation)
-            find_forces(s, feet.memory, self._method, self._gains, integral, inputs, 0.0, out)
+            find_forces(s, memory, self._method, self._gains, integral, inputs, 0.0, out)
             self._divide(feet, inputs, out)
             return feet.forces(state.rotation)
 

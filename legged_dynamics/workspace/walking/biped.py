@@ -37,7 +37,7 @@ from legged_dynamics.workspace.walking.divergent import (
     step_share,
 )
 from legged_dynamics.workspace.walking.settings import WalkSettings
-from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
+from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath, lower
 from legged_dynamics.workspace.walking.walker import (
     EARLY,
     FIRM,
@@ -444,9 +444,7 @@ class BipedWalker(Walker):
         motion = leg.swing.advance(leg.goal, self._part, self._left,
                                    self._swing_time / self._hurry, dt)
         if leg.over > 0.0:
-            down = s.lowering * self.height
-            motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
-                                np.array([0.0, 0.0, -down]), np.zeros(3))
+            lower(motion, s.lowering * self.height, leg.over)
         x = min(self._part, 1.0)
         turned = self._yaw + self._velocity[2] * self._left - self._lift_yaw
         self._foot_yaw[foot] = self._lift_yaw + turned * x ** 3 * (10.0 - 15.0 * x + 6.0 * x * x)

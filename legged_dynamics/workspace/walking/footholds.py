@@ -14,24 +14,28 @@ pendulum (the step adjustment of Englsberger's divergent component of motion, 20
 from __future__ import annotations
 
 import math
+from typing import TypeVar
 
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.spatial.algebra import cross, load3, load9, rotate, rotate_back, store3
+from legged_dynamics.spatial.algebra import add, cross, load3, load9, rotate, rotate_back, store3
 from legged_dynamics.spatial.jit import lean_kernel
 
+# A vector across the ground.
+Plane = TypeVar('Plane', np.ndarray, complex)
 
-def pendulum_step(velocity: np.ndarray, wanted: np.ndarray, height: float, step_time: float,
-                  capture: float) -> np.ndarray:
+
+def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: float,
+                  capture: float) -> Plane:
     """
     Return where a foot is to land, from the place under its hip at touch-down.
 
     Parameters
     ----------
-    velocity : (2,) array [m/s]
-        Of the body at touch-down.
-    wanted : (2,) array [m/s]
+    velocity : (2,) array or complex [m/s]
+        Of the body at touch-down, across the ground.
+    wanted : (2,) array or complex [m/s]
         Mean velocity of the walk.
     height : float [m]
         Of the body over the ground.
@@ -42,7 +46,7 @@ def pendulum_step(velocity: np.ndarray, wanted: np.ndarray, height: float, step_
 
     Returns
     -------
-    (2,) array [m]
+    (2,) array or complex [m]
 
     """
     omega = math.sqrt(GRAVITY / height)
@@ -77,6 +81,27 @@ def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: 
     omega = math.sqrt(GRAVITY / height)
     c, s, off = math.cosh(omega * time), math.sinh(omega * time), place - pressure
     return pressure + c * off + s / omega * velocity, omega * s * off + c * velocity
+
+
+@lean_kernel
+def move_center(rotation, position, twist, com, out):
+    """
+    Fill how the centre of mass moves across the ground.
+
+    Parameters
+    ----------
+    rotation, position, twist : (3, 3), (3,), (6,) array [m, m/s, rad/s]
+        Of the base: ``R_WB``; its twist in base axes.
+    com : (3,) array [m]
+        Centre of mass in base axes.
+    out : (6,) array [m, m/s]
+        Filled with its place from the base, its place and its velocity, x and y of the world.
+
+    """
+    R, c = load9(rotation.reshape(9), 0), load3(com, 0)
+    arm, v = rotate(R, c), rotate(R, add(load3(twist, 0), cross(load3(twist, 3), c)))
+    for k in range(2):
+        out[k], out[2 + k], out[4 + k] = arm[k], position[k] + arm[k], v[k]
 
 
 @lean_kernel
