@@ -19,12 +19,10 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from legged_dynamics.spatial.jit import PART, lean_kernel
+from legged_dynamics.spatial.jit import PART
 
 # Types of the tuples by the name that a pack carries.
 _KINDS: dict[str, types.Type] = {}
-# Words that an array of d dimensions takes: 5 + 2 d.
-_WORDS = 16
 
 
 def pack(arrays: Any) -> Any:
@@ -47,8 +45,7 @@ def pack(arrays: Any) -> Any:
     kind = numba.typeof(arrays)
     name = hashlib.sha256(str(kind).encode()).hexdigest()[:16]
     _KINDS[name] = kind
-    memory = np.zeros(_WORDS * _count(arrays), np.int64)
-    _keep(memory, arrays)
+    memory = np.array(_words(arrays), np.int64)
     packed = memory.view([(name, np.int64, memory.shape)])
     weakref.finalize(packed, len, arrays).atexit = False
     return packed
@@ -74,19 +71,12 @@ def _compiled_opened(packed: Any) -> Any:
     return lambda packed: _load(packed)
 
 
-def _count(arrays: Any) -> int:
-    return sum(map(_count, arrays)) if isinstance(arrays, tuple) else 1
-
-
-@intrinsic
-def _store(typing: Any, memory: Any, arrays: Any) -> Any:
-    """Store the compiled form of a tuple."""
-    def make(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = context.get_value_type(signature.args[1])
-        data = make_array(signature.args[0])(context, builder, args[0]).data
-        builder.store(args[1], builder.bitcast(data, kind.as_pointer()))
-        return context.get_dummy_value()
-    return types.none(memory, arrays), make
+def _words(arrays: Any) -> list[int]:
+    """Return owners (none), sizes, address, shape and strides, as compiled code has them."""
+    if isinstance(arrays, tuple):
+        return [word for part in arrays for word in _words(part)]
+    return [0, 0, arrays.size, arrays.itemsize, arrays.ctypes.data, *arrays.shape,
+            *arrays.strides]
 
 
 @intrinsic
@@ -110,8 +100,3 @@ def _load(typing: Any, packed: Any) -> Any:
         data = make_array(signature.args[0])(context, builder, args[0]).data
         return part(builder, builder.bitcast(data, kind.as_pointer()), kind)
     return found(packed), make
-
-
-@lean_kernel
-def _keep(memory, arrays):
-    _store(memory, arrays)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -165,8 +165,7 @@ class _ForceRequests:
 # Legs that do not all bear.
 
 
-@dataclass(frozen=True, eq=False)
-class LegPlan:
+class LegPlan(NamedTuple):
     """
     Which feet bear the body at a tick, and how the other legs move.
 
@@ -263,6 +262,8 @@ class WorkspaceController:
         self.feet = tuple(foot.link for foot in config.feet)
         self._config = config
         self._integral, self._inputs = np.zeros(6), np.zeros(INPUT.width)
+        self._rotation, self._position = self._inputs[:9].reshape(3, 3), self._inputs[9:12]
+        self._twist, self._target = self._inputs[12:18], self._inputs[INPUT.target:]
         self._unmoved = np.full(self.model.nv, np.nan)
         self.configure(settings)
         self.reset()
@@ -352,8 +353,8 @@ class WorkspaceController:
         q = state_vector(measurement.position, nv, 'joint positions')
         v = state_vector(measurement.velocity, nv, 'joint velocities')
         inputs = self._inputs
-        inputs[:9], inputs[9:12] = state.rotation.reshape(9), state.position
-        inputs[12:18], inputs[INPUT.target:] = state.twist, target.packed
+        self._rotation[...], self._position[...] = state.rotation, state.position
+        self._twist[...], self._target[...] = state.twist, target.packed
         step = self._time_step(stamp)
         dt = step if self._integrate else 0.0
         contact = state.contact if legs is None else legs.bearing
@@ -366,7 +367,7 @@ class WorkspaceController:
             gains[:3, :2] = 0.0
         out = np.zeros(OUTPUT.effort + nv + 7 * nf)
         # Singular values are not known for legs that are not in contact.
-        out[OUTPUT.effort + nv + 6 * nf:] = np.nan
+        out[-nf:] = np.nan
         faults = 0 if len(feet.members) == nf else int(WorkspaceFault.FOOT_LOST)
         requests: dict[str, Any] = {}
         if feet.enough:
@@ -384,7 +385,8 @@ class WorkspaceController:
                 self._press(pressure, state, feet, inputs, out)
                 find_forces(s, memory, self._method, gains, self._integral, inputs, 0.0, out)
             if legs is not None and legs.extra is not None:
-                out[OUTPUT.effort:OUTPUT.effort + nv] += legs.extra
+                effort = out[OUTPUT.effort:OUTPUT.effort + nv]
+                np.add(effort, legs.extra, out=effort)
             outcome = self._divide(feet, inputs, out)
             faults |= find_efforts(s, memory, self._method, outcome, self._parameters, out)
             if wanted:

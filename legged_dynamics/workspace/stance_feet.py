@@ -72,6 +72,7 @@ class StanceFeet:
         self.place = {foot: (i, int(start)) for i, (foot, start) in enumerate(
             zip(self.members.tolist(), table.index[:, START]))}
         self._seen = self._version = -1
+        self._asked = False
         self._minimum = settings.minimum_load * model.total_mass * GRAVITY
         self._unlimited, self._most = MOST * model.total_mass * GRAVITY, None
         self.program = division_program(
@@ -151,6 +152,9 @@ class StanceFeet:
             Orientation of the base.
 
         """
+        if not sought and not self._asked:
+            return
+        self._asked = bool(sought)
         self.memory.asked[:, 0] = 0.0
         for foot, force in sought.items():
             row = self.memory.asked[self.place[foot][0]]

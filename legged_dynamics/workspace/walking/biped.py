@@ -167,8 +167,7 @@ class BipedWalker(Walker):
             self._advance(state, felt, force, dt)
         if self.state is not Walking.STAND:
             return self._follow(state, q, v, dt)
-        body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
-        return self._plan(state, body, q, v, dt)
+        return self._plan(state, q, v, dt)
 
     # ---- phases ----------------------------------------------------------------------------
 

@@ -137,7 +137,7 @@ def fit_plane(points, spread):
 
 
 @lean_kernel
-def stand_on_slope(slope, c, s, R):
+def stand_on_slope(slope, heading, now, R):
     """
     Fill the orientation whose z is normal to a slope and whose x has a heading.
 
@@ -145,20 +145,30 @@ def stand_on_slope(slope, c, s, R):
     ----------
     slope : (2,) array
         Of the ground, along x and y of the world.
-    c, s : float
-        Cosine and sine of the heading.
+    heading : (2, 2) array
+        Rotation about the vertical.
+    now : (3, 3) array
+        Another orientation, to world axes.
     R : (3, 3) array
         Filled, to world axes.
+
+    Returns
+    -------
+    float
+        Trace of the rotation between the two: 1 and twice the cosine of its angle.
 
     """
     n = 1.0 / math.sqrt(1.0 + slope[0] * slope[0] + slope[1] * slope[1])
     z = (-slope[0] * n, -slope[1] * n, n)
+    c, s, trace = heading[0, 0], heading[1, 0], 0.0
     rise = slope[0] * c + slope[1] * s
     size = 1.0 / math.sqrt(1.0 + rise * rise)
     x = (c * size, s * size, rise * size)
     y = cross(z, x)
     for i in range(3):
         R[i, 0], R[i, 1], R[i, 2] = x[i], y[i], z[i]
+        trace += now[i, 0] * x[i] + now[i, 1] * y[i] + now[i, 2] * z[i]
+    return trace
 
 
 @lean_kernel

@@ -102,12 +102,12 @@ class SwingPath:
 
         """
         out = np.empty(9)
-        advance_path(self._across, self._ends, goal, (part, left, duration, dt), out)
+        advance_path(self._across, self._ends, goal, part, left, duration, dt, out)
         return out
 
 
 @lean_kernel
-def advance_path(across, ends, goal, times, out):
+def advance_path(across, ends, goal, part, left, duration, dt, out):
     """
     Advance the reference of a swinging foot by one step.
 
@@ -119,13 +119,12 @@ def advance_path(across, ends, goal, times, out):
         Height at which it started, and clearance.
     goal : (3,) array [m]
         Foothold.
-    times : tuple of 4 floats [-, s, s, s]
+    part, left, duration, dt : float [-, s, s, s]
         Part of the swing that has passed, time left, duration, time step.
     out : (9,) array
         Filled with position, velocity and acceleration.
 
     """
-    part, left, duration, dt = times
     for axis in range(2):
         x, v, a = across[axis, 0], across[axis, 1], across[axis, 2]
         if left > LEAST_TIME:

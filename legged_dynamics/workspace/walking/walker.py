@@ -18,7 +18,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,7 @@ PREVIEW = np.linspace(0.0, 3.5, 15)
 WEIGHTS = np.exp(-PREVIEW)
 WEIGHTS[[0, -1]] *= 0.5
 WEIGHTS /= WEIGHTS.sum()
+NOWHERE = np.zeros(2)
 # Velocity from which a robot stops stepping [m/s or rad/s].
 SLOW = 0.04
 # A standing robot steps when its capture point is nearer to the edge of its support than this part
@@ -122,8 +123,7 @@ class _Leg:
     loose: bool = False         # is to bear, but does not: it is lowered
 
 
-@dataclass(frozen=True, eq=False)
-class WalkPlan:
+class WalkPlan(NamedTuple):
     """
     What a tick of walking gives to the controller.
 
@@ -434,9 +434,8 @@ class Walker:
         elif self.state is Walking.STEP:
             self.state = Walking.STOP
         self._pace(dt)
-        body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
         self._schedule(state, felt, force, dt)
-        return self._plan(state, body, q, v, dt)
+        return self._plan(state, q, v, dt)
 
     def _pace(self, dt: float) -> None:
         """Let the velocity approach the one that is asked for."""
@@ -463,11 +462,12 @@ class Walker:
                 self._clock = (self._clock + dt / self._cycle) % 1.0
         if not late:
             self._waited = 0.0
+        offsets, felt = self._offsets.tolist(), felt.tolist()
         for i, leg in enumerate(legs):
-            phase = (self._clock + self._offsets[i]) % 1.0
+            phase = (self._clock + offsets[i]) % 1.0
             leg.since += dt
             if leg.swing is None:
-                self._watch(i, state, bool(felt[i]))
+                self._watch(i, state, felt[i])
                 if phase < self._duty:
                     leg.early = False
                 elif (self._steps_on() and not leg.early
@@ -476,7 +476,7 @@ class Walker:
                 continue
             part = leg.since / self._swing_time
             leg.over = max(leg.since - self._swing_time, 0.0)
-            firm = part > EARLY and bool(felt[i]) and force[i] > FIRM * self._weight
+            firm = part > EARLY and felt[i] and force[i] > FIRM * self._weight
             leg.firm = leg.firm + dt if firm else 0.0
             if felt[i] and (leg.firm > LASTS or leg.over > 0.0
                             or (part > NEARLY and self._above(state.foot_position[i])
@@ -580,17 +580,16 @@ class Walker:
 
     # ---- the plan --------------------------------------------------------------------------
 
-    def _plan(self, state: BodyState, body: np.ndarray, q: np.ndarray, v: np.ndarray,
-              dt: float) -> WalkPlan:
+    def _plan(self, state: BodyState, q: np.ndarray, v: np.ndarray, dt: float) -> WalkPlan:
         legs, n = self._legs, len(self._legs)
         stands = [leg.swing is None for leg in legs]
         bearing = np.array(stands)
         np.copyto(self._places, state.foot_position, where=self.trusted[:, None])
         self._plane = fit_plane(self._places, self._width)
-        self._yaw += self._velocity[2] * dt
+        vx, vy, turn = self._velocity.tolist()
+        self._yaw += turn * dt
         c, s = math.cos(self._yaw), math.sin(self._yaw)
         heading = np.array([[c, -s], [s, c]])
-        vx, vy, turn = self._velocity.tolist()
         motion = np.empty(6)
         move_center(state.rotation, state.position, state.twist, self._com, motion)
         arm, com, com_speed = motion[:2].tolist(), motion[2:4], motion[4:]
@@ -600,14 +599,14 @@ class Walker:
         moved = self._unmoved.copy()
         most = self._loads(bearing, n)
         extra = None if all(stands) else self._move_legs(
-            body, q, v, com, com_speed, speed, heading, target, moved, dt)
+            state, q, v, com, com_speed, speed, heading, target, moved, dt)
         return WalkPlan(target, LegPlan(bearing, most, moved, self.state is not Walking.STAND,
                                         extra=extra))
 
     def _loads(self, bearing: np.ndarray, n: int) -> np.ndarray:
         """Return the largest normal force of each foot."""
         most = np.full(n, np.inf)
-        ramp = self.settings.ramp
+        ramp, offsets = self.settings.ramp, self._offsets.tolist()
         for i, leg in enumerate(self._legs):
             part = 1.0
             if leg.loose:
@@ -618,8 +617,8 @@ class Walker:
             else:
                 if leg.since < ramp and self._newest is not None and self._ran:
                     part = 0.05 + leg.since / ramp
-                left = (self._duty - (self._clock + self._offsets[i])) % 1.0 * self._cycle
-                if (self._clock + self._offsets[i]) % 1.0 < self._duty and left < ramp and (
+                left = (self._duty - (self._clock + offsets[i])) % 1.0 * self._cycle
+                if (self._clock + offsets[i]) % 1.0 < self._duty and left < ramp and (
                         self._steps_on()):
                     part = min(part, 0.05 + left / ramp)
             if part < 1.0:
@@ -636,10 +635,10 @@ class Walker:
         self._reference = self._reference + speed * dt
         leash = self.settings.leash * self.height
         lead = self._reference - com
-        far = math.hypot(lead[0], lead[1])
+        far = math.hypot(*lead.tolist())
         if far > leash and not self._sways:
             self._reference = com + lead * (leash / far)
-        wanted, drive, pull = self._reference, speed, np.zeros(2)
+        wanted, drive, pull = self._reference, speed, NOWHERE
         if self._sways:
             dcm, pressure = self._preview(state, speed, omega)
             drive = omega * (dcm - self._sway)
@@ -657,10 +656,9 @@ class Walker:
         self._slope[0] += gain * (self._plane[0] - self._slope[0])
         self._slope[1] += gain * (self._plane[1] - self._slope[1])
         R_d, packed = np.empty((3, 3)), np.zeros(24)
-        stand_on_slope(self._slope, float(heading[0, 0]), float(heading[1, 0]), R_d)
+        alike = stand_on_slope(self._slope, heading, R, R_d)
         # A body that leans far gets up again as it lands; it is not lost for that.
-        if (R[2, 2] > UPSIDE
-                and float(R.reshape(9) @ R_d.reshape(9)) < 1.0 + 2.0 * math.cos(LEANS)):
+        if alike < 1.0 + 2.0 * math.cos(LEANS) and R[2, 2] > UPSIDE:
             off = rotation_vector(R.T @ R_d)
             R_d = R @ rotation_from_vector(off * (LEANS / np.linalg.norm(off)))
         self._level[:2] = self.height, gain
@@ -697,7 +695,7 @@ class Walker:
         pressure = middle + self._sways * (pressure - middle)
         return WEIGHTS @ pressure, pressure[0]
 
-    def _move_legs(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, com: np.ndarray,
+    def _move_legs(self, state: BodyState, q: np.ndarray, v: np.ndarray, com: np.ndarray,
                    com_speed: np.ndarray, speed: np.ndarray, heading: np.ndarray,
                    target: BodyTarget, moved: np.ndarray, dt: float) -> np.ndarray:
         """Fill accelerations of the swinging legs' joints; return efforts against friction."""
@@ -744,6 +742,7 @@ class Walker:
                 lower(motion, s.lowering * self.height, leg.over)
             motions.append(motion)
         gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
+        body = np.concatenate([state.rotation.reshape(9), state.position, state.twist])
         self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
         # Friction of joints that is not known would leave a light leg behind. It is learnt from
         # the corrections, as in adaptive control (Slotine and Li 1987).
