@@ -460,9 +460,9 @@ class ActuatorLearner:
         self.value = local
         own = V[self._place]    # of each joint's parameters
         self.covariance = np.einsum('jkn,jln->jkl', own, own)
-        yield
         self._fill_doubt()
         yield
+        yield       # here the estimator finds what follows from doubt
         self._find()
 
     def _fill_doubt(self) -> None:

@@ -253,10 +253,9 @@ class GroundReactionEstimator:
                 self._write_off_feet(self._off_feet, out)
         out.setflags(write=False)
         if busy and learner is not None:
+            self._follow_levels(learner)        # of the step before: no update is long
             if learner.learn(out[self._ground]):
                 self._use(learner)
-            else:       # what follows from a new estimate, in good time: no update is long
-                self._follow_levels(learner)
         return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
 
     # ---- actuators -------------------------------------------------------------------------
