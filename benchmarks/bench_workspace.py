@@ -9,8 +9,13 @@ pyramids and effort limits. Its efforts are checked to agree.
 """
 from __future__ import annotations
 
+import math
+import time
+import timeit
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pinocchio as pin
@@ -18,6 +23,7 @@ import quadprog
 from scipy.spatial.transform import Rotation
 
 from benchmarks.timing import microseconds
+from benchmarks.walking_robots import Laboratory, walk
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import BodyState, LegOdometry, Measurement
 from legged_dynamics.estimation.leg_odometry import OdometryFault
@@ -39,6 +45,8 @@ from legged_dynamics.workspace.control_tick import find_dynamics, find_efforts, 
 from legged_dynamics.workspace.force_division import FACETS, FRICTION_CONE, friction_cone
 from legged_dynamics.workspace.propagation import invert_legs, propagate_velocity
 from legged_dynamics.workspace.stance_arrays import BIG_BASE, articulated_scratch, reduce_big_base
+from legged_dynamics.workspace.walking import make_walker
+from legged_dynamics.workspace.walking.walker import Walker
 
 title = 'Workspace control, quadruped of 18 DoF on four point feet'
 FEET = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
@@ -103,12 +111,13 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
     """Return what each stage of the last tick costs, by name."""
     feet = controller._stances[state.contact.tobytes()]
     s, memory, inputs, held = feet.arrays, feet.memory, controller._inputs, controller._held
+    packed, kept, program = feet.packed
     parameters, gains, moved = controller._parameters, controller._gains, controller._unmoved
     out, up = np.zeros(codes.OUTPUT.effort + 12 + 28), tuple(state.rotation[2])
     first, inverse = lean_kernel(propagate_velocity), lean_kernel(invert_legs)
     threshold = float(parameters[codes.PARAMETER.threshold])
-    find_dynamics(s, parameters, held, moved, inputs)
-    find_forces(s, memory, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out)
+    find_dynamics(packed, parameters, held, moved, inputs)
+    find_forces(packed, kept, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out)
     at = codes.OUTPUT
     even, free = memory.shares.copy(), out[at.effort:at.effort + 12].copy()
     wrench = out[at.net:at.missing].copy()
@@ -116,22 +125,23 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
 
     def divide() -> None:
         memory.shares[:] = even
-        friction_cone(s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9], wrench,
-                      free, memory.limits, memory.weights, memory.shares)
+        friction_cone(packed, program, inputs[:9], wrench, free, memory.limits, memory.weights,
+                      memory.shares)
 
     def finish() -> None:
         out[codes.OUTPUT.effort:codes.OUTPUT.effort + 12] = free
-        find_efforts(s, memory, FRICTION_CONE, 0, parameters, out)
+        find_efforts(packed, kept, FRICTION_CONE, 0, parameters, out)
     return {
         'stage 1: velocity propagation, loads, contact Jacobians': lambda: first(s, up),
         'stage 2, of which: singular values and inverses of the legs':
             lambda: inverse(s, threshold),
         'stages 1 and 2: exact workspace dynamics':
-            lambda: find_dynamics(s, parameters, held, moved, inputs),
+            lambda: find_dynamics(packed, parameters, held, moved, inputs),
         'stage 2 with a big base, on top':
             lambda: reduce_big_base(s, scratch, BIG_BASE, inputs[12:18]),
         'stage 3: errors, wanted acceleration, force, inverse dynamics':
-            lambda: find_forces(s, memory, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0, out),
+            lambda: find_forces(packed, kept, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0,
+                                out),
         'force division: QP of 12 unknowns, 66 constraints': divide,
         'stage 4: propagation to joint efforts, report': finish}
 
@@ -190,6 +200,7 @@ def rows() -> list[dict]:
             return other.update(state, measurement, goal)
         table.append({'name': f'the whole tick, {method.replace("_", " ")} division',
                       'ours_us': microseconds(update)[0]})
+    table.append(_walking(lambda: pin.rnea(peer.model, peer.data, peer_q, peer_v, peer_v)))
     table.append({'name': 'leg odometry, one sample', 'ours_us': _odometry(model, config, q, R),
                   'note': 'pose and twist of the base from joints and IMU'})
     reference = ReferenceGenerator()
@@ -210,6 +221,39 @@ def _settled(controller: WorkspaceController, state: BodyState, measurement: Mea
                                     goal, asked)
     assert not command.clipped
     return asked
+
+
+def _walking(rnea: Callable) -> dict:
+    """Return the row of walker and controller in a trot; of each tick the fastest of nine."""
+    lab, calls, walked = Laboratory('anymal_class'), [], Walker.update
+
+    def recorded(walker: Walker, *inputs: Any) -> Any:
+        calls.append((walker.walk, inputs))
+        return walked(walker, *inputs)
+    velocity = 0.3, 0.05, 0.1
+    with patch.object(Walker, 'update', recorded):
+        walk(lab, 'trot', lambda t: velocity, 3.5, stop=0.0)
+    walker = make_walker(lab.known, lab.config, {'gait': 'trot'})
+    controller, runs, bare = WorkspaceController(lab.known, lab.config), [], math.inf
+    for _ in range(9):
+        bare = min(bare, *timeit.repeat(rnea, repeat=50, number=20))
+        walker.reset()
+        controller.reset()
+        times = []
+        for walker.walk, inputs in calls:
+            walker.command(*velocity)
+            start = time.perf_counter()
+            plan = walker.update(*inputs)
+            between = time.perf_counter()
+            controller.update(*inputs[:2], plan.target, legs=plan.legs)
+            times.append((between - start, time.perf_counter() - between))
+        runs.append(times)
+    of_walker, of_controller = 1e6 * np.min(runs, axis=0)[-1000:].mean(axis=0)
+    both, bare = float(of_walker + of_controller), bare * 5e4
+    return {'name': 'a tick of a trot, mean of 2 s', 'ours_us': both,
+            'peer': 'one bare `pin.rnea`', 'peer_us': bare,
+            'note': f'{both / bare:.0f} times as long; walker {of_walker:.0f}, controller '
+                    f'{of_controller:.0f}'}
 
 
 def _odometry(model: RobotModel, config: RobotConfig, q: np.ndarray, R: np.ndarray) -> float:

@@ -22,6 +22,29 @@ def picture_path(name: str) -> Path:
     return path
 
 
+def undisturbed(call: Callable[[], object], measure: Callable[[], object], batches: int = 2000,
+                count: int = 20) -> tuple[float, float]:
+    """
+    Return the time of a call beside that of another [us], on a machine that does other things.
+
+    Short batches take turns. Of those in which the other call took hardly longer than it can the
+    lower quartiles count.
+    """
+    times = []
+    for _ in range(batches):
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        between = time.perf_counter()
+        for _ in range(count):
+            measure()
+        times.append((between - start, time.perf_counter() - between))
+    least = statistics.quantiles([other for _, other in times], n=10)[0]
+    calm = [pair for pair in times if pair[1] < 1.15 * least]
+    ours, other = (statistics.quantiles(taken, n=4)[0] * 1e6 / count for taken in zip(*calm))
+    return ours, other
+
+
 def microseconds(*calls: Callable[[], object], batches: int = 15,
                  batch_seconds: float = 0.02) -> list[float]:
     """Return the median time of each call [us]; rivals take turns, so that drift hits all."""

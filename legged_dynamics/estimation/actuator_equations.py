@@ -41,6 +41,7 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.frames import GRAVITY
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3
+from legged_dynamics.spatial.packed import opened
 
 # Parameters of a joint in Phi, in the order of model.actuators.PARAMETERS.
 N_LOCAL = 7
@@ -250,7 +251,7 @@ def regress_block(x, up):
 
     Parameters
     ----------
-    x : Learning
+    x : Learning, packed
         Written.
     up : (3,) array
         Unit normal of the ground, base axes.
@@ -261,6 +262,7 @@ def regress_block(x, up):
         Whether anything was learned: not from a robot that lies on the ground.
 
     """
+    x = opened(x)
     m, nj, nf = x.rows.shape[0] - 1, x.joint.shape[0], x.feet.index.shape[0]
     n_theta, rows = x.theta.shape[0], x.rows
     position, velocity, effort, gyro, accelerometer = x.at[0], x.at[1], x.at[2], x.at[3], x.at[4]

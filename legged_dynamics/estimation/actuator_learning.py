@@ -81,6 +81,7 @@ from legged_dynamics.optimization.factorizations import (
     invert_upper,
     solve_upper,
 )
+from legged_dynamics.spatial.packed import pack
 
 # Length of a block [s].
 BLOCK = 0.01
@@ -237,6 +238,7 @@ class ActuatorLearner:
             information=np.zeros((n_theta, n_theta)), right=np.zeros(n_theta),
             lag=np.zeros(3), noisy=np.zeros(2), theta=self._prior.copy(), used=self._prior.copy(),
             misfit=np.zeros(nj), counts=np.zeros(2), heard=np.zeros(nj))
+        self._packed = pack(self._x)
         self._loose, self._rows = np.zeros(n_theta, bool), self._x.rows
         self._period, self._first_ns, self._last_ns = 1.0 / rate, 0, 0
         self._suspicion = np.array([SUSPICION.get(one.split()[0], 1.0) for one in self.names])
@@ -256,7 +258,7 @@ class ActuatorLearner:
         self._bears = weight * _arms(model, config, table, LEAST_ARM * size)
         self.seconds, self._swung = 0.0, 0.0
         self._up = np.array([0.0, 0.0, 1.0])
-        regress_block(self._x, self._up)    # compiled now, not when the robot walks
+        regress_block(self._packed, self._up)    # compiled now, not when the robot walks
         invert_upper(_factorized(np.eye(1), np.ones(1)))
         _solved(np.eye(1), np.ones(1))
         self._x.lag[:] = 0.0
@@ -341,7 +343,7 @@ class ActuatorLearner:
             return False
         x.constants[PERIOD] = period
         self._up[:] = up
-        regress_block(x, self._up)
+        regress_block(self._packed, self._up)
         self._filled, self._first_ns = 1, self._last_ns
         self._blocks += 1
         span = self._block * period
@@ -458,9 +460,9 @@ class ActuatorLearner:
         self.value = local
         own = V[self._place]    # of each joint's parameters
         self.covariance = np.einsum('jkn,jln->jkl', own, own)
-        yield
         self._fill_doubt()
         yield
+        yield       # here the estimator finds what follows from doubt
         self._find()
 
     def _fill_doubt(self) -> None:

@@ -186,10 +186,9 @@ FLIGHT = 0.25
 SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.015, 0.1
 
 
-def contact_levels(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
-                   doubt: np.ndarray | None = None) -> np.ndarray:
+class ContactLevels:
     """
-    Return levels of each foot's normal force, as fractions of the weight.
+    Levels of each foot's normal force by the noise of torques, in the standing pose.
 
     Parameters
     ----------
@@ -199,44 +198,57 @@ def contact_levels(model: RobotModel, config: RobotConfig, settings: EstimatorSe
         Its torque noise, dry friction and standing pose.
     settings : EstimatorSettings
         Stated levels win over those from the robot.
-    doubt : (nv,) array, optional
-        Variance of each joint's torque by its actuator [(N m)^2]; that of the model's friction
-        if not given.
-
-    Returns
-    -------
-    (nf, 3) array
-        Where contact is as likely as not, the error of a foot in the air, and the error that the
-        stated noise of the torques makes.
 
     """
-    table, weight = feet_table(model, config.feet), model.total_mass * GRAVITY
-    nf, nv = len(config.feet), model.nv
-    bodies, states = body_workspace(model), np.zeros((nf, N_FOOT_STATE))
-    jacobian = np.zeros((table.size, nv))
-    up = (0.0, 0.0, 1.0)
-    forward_kinematics(model.tree, nominal_position(model, config), np.zeros(nv), np.zeros(nv),
-                       np.zeros(9), bodies)
-    contact_points(table, bodies, up, states)
-    contact_jacobians(model.tree, table, bodies, states, jacobian)
-    friction = model.tree.constants[1:, FRICTION]
-    stated = config.noise.of_joints('effort', model, config.joints)
-    variance = stated ** 2 + (friction ** 2 if doubt is None else doubt) + (1e-9 * weight) ** 2
-    for name in config.unknown_efforts:     # they measure nothing
-        jacobian[:, model.joint_index(name)] = 0.0
-    levels = np.zeros((nf, 3))
-    for i, (start, size) in enumerate(table.index[:, [START, SIZE]]):
-        J = jacobian[start:start + size]
-        # A straight leg does not measure the force along it: there the upper bound holds.
-        # By singular values: measured and unmeasured directions may differ by any factor.
-        U, s, _ = np.linalg.svd(J / np.sqrt(variance))
-        information = np.pad(s ** 2, (0, size))[:size] + weight ** -2
-        error = np.sqrt((U[2] ** 2 / information).sum()) / weight
-        noise = settings.contact_force_noise or np.clip(
-            error, LEAST_NOISE, LARGEST_NOISE if model.floating else LARGEST_ALONE)
-        levels[i] = (settings.contact_force_threshold or min(2.0 * noise, SHARE / nf), noise,
-                     error)
-    return levels
+
+    def __init__(self, model: RobotModel, config: RobotConfig, settings: EstimatorSettings):
+        table, nv = feet_table(model, config.feet), model.nv
+        bodies, states = body_workspace(model), np.zeros((len(config.feet), N_FOOT_STATE))
+        jacobian = np.zeros((table.size, nv))
+        forward_kinematics(model.tree, nominal_position(model, config), np.zeros(nv),
+                           np.zeros(nv), np.zeros(9), bodies)
+        contact_points(table, bodies, (0.0, 0.0, 1.0), states)
+        contact_jacobians(model.tree, table, bodies, states, jacobian)
+        for name in config.unknown_efforts:     # they measure nothing
+            jacobian[:, model.joint_index(name)] = 0.0
+        self._legs = [jacobian[start:start + size]
+                      for start, size in table.index[:, [START, SIZE]]]
+        self._stated = config.noise.of_joints('effort', model, config.joints) ** 2
+        self._friction = model.tree.constants[1:, FRICTION] ** 2
+        self._settings, self._weight = settings, model.total_mass * GRAVITY
+        self._largest = LARGEST_NOISE if model.floating else LARGEST_ALONE
+
+    def of(self, doubt: np.ndarray | None = None) -> np.ndarray:
+        """
+        Return the levels, as fractions of the weight.
+
+        Parameters
+        ----------
+        doubt : (nv,) array, optional
+            Variance of each joint's torque by its actuator [(N m)^2]; that of the model's
+            friction if not given.
+
+        Returns
+        -------
+        (nf, 3) array
+            Where contact is as likely as not, the error of a foot in the air, and the error that
+            the stated noise of the torques makes.
+
+        """
+        settings, weight, levels = self._settings, self._weight, np.zeros((len(self._legs), 3))
+        scale = np.sqrt(self._stated + (self._friction if doubt is None else doubt)
+                        + (1e-9 * weight) ** 2)
+        for level, leg in zip(levels, self._legs):
+            # A straight leg does not measure the force along it: there the upper bound holds.
+            # By singular values: measured and unmeasured directions may differ by any factor.
+            U, s, _ = np.linalg.svd(leg / scale)
+            information = np.full(len(leg), weight ** -2)
+            information[:len(s)] += s ** 2
+            error = math.sqrt((U[2] ** 2 / information).sum()) / weight
+            noise = settings.contact_force_noise or min(max(error, LEAST_NOISE), self._largest)
+            level[:] = (settings.contact_force_threshold
+                        or min(2.0 * noise, SHARE / len(levels)), noise, error)
+        return levels
 
 
 def foot_homes(model: RobotModel, config: RobotConfig) -> np.ndarray:

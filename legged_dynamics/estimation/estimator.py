@@ -14,7 +14,7 @@ from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuator_learning import ActuatorFinding, ActuatorLearner
 from legged_dynamics.estimation.attitude import acceleration_noise, effort_place
-from legged_dynamics.estimation.contact import contact_levels, foot_homes, motion_levels
+from legged_dynamics.estimation.contact import ContactLevels, foot_homes, motion_levels
 from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.equation_errors import (
     end_stops,
@@ -118,13 +118,14 @@ class GroundReactionEstimator:
         self._settings = self._packed_settings()
         self._integers, self._floats = allocate(self._index)
         arrays = as_python(unpack)(self._index, self._integers, self._floats)
+        self._levels = ContactLevels(self.model, config, settings)
         self._fill(arrays.robot, table)
         arrays.ground.limits[:], arrays.ground.given[:] = limits, given
         self._window, self._row, self._memory = arrays.window, arrays.row, arrays.memory
         self._kept = self._floats[:length_of(carve_memory, self._index)]
         self._window_stamps = arrays.stamps
         self._output_size = max(place.stop for place, _ in self._results.places.values())
-        self._faults = self._results.places['faults'][0]
+        self._faults = self._results.places['faults'][0].start
         self._views = self._input_views(nj, nf)
         self._stand = None if self.model.floating else Stand(self.model, config)
         self._transmission = None if config.transmission_cutoff <= 0.0 else Transmission(
@@ -136,9 +137,9 @@ class GroundReactionEstimator:
         self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
         self._learner: ActuatorLearner | None = None
-        self._levels_of = np.full(nj, -1.0)     # variances that levels of contact belong to
+        self._levels_of = np.full(nj, -1.0)     # variances that the next levels belong to
+        self._seen: np.ndarray | None = None
         self._robot, self._ground = arrays.robot, self._results.places['feet.ground_normal'][0]
-        self._contact = self._results.places['contact.latest'][0]
         self._robot.effort_map[:, 0] = 1.0
         self._velocity_noise = self._robot.stated_noise[:nj].copy()
         self._place(config.noise.effort_age)
@@ -247,12 +248,14 @@ class GroundReactionEstimator:
         self._newest = stamp
         self._stamps.append(stamp)
         if self._off_feet is not None:
-            self._off_feet.take(self._row, out[self._ground], out[self._contact])
+            self._off_feet.take(self._row, out)
             if self._off_feet.touching:
                 self._write_off_feet(self._off_feet, out)
         out.setflags(write=False)
-        if busy and learner is not None and learner.learn(out[self._ground]):
-            self._use(learner)
+        if busy and learner is not None:
+            self._follow_levels(learner)        # of the step before: no update is long
+            if learner.learn(out[self._ground]):
+                self._use(learner)
         return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
 
     # ---- actuators -------------------------------------------------------------------------
@@ -262,10 +265,12 @@ class GroundReactionEstimator:
         if not self.model.floating or self.settings.fusion != 'fused':
             return None
         sizes = dict.fromkeys(('gyro', 'acceleration'), 3)
+        places = places_of_results(self._index)
         return OffFeet(self.model, self.config, self.settings.rate, {
             name: slice(int(self._index[name]),
                         int(self._index[name]) + sizes.get(name, self.model.n_joints))
-            for name in _LEARNED_FROM})
+            for name in _LEARNED_FROM}, places['feet.ground_normal'][0],
+            places['contact.latest'][0])
 
     def _write_off_feet(self, found: OffFeet, out: np.ndarray) -> None:
         """Put contacts off the feet into the results, in place of a push."""
@@ -297,16 +302,22 @@ class GroundReactionEstimator:
         load = value[actuators.LOAD_FRICTION]
         robot.effort_map[:, 2] = np.where(load > LEAST_LOAD_FRICTION, load, 0.0)
         robot.doubt[:] = learner.doubt.reshape(len(robot.doubt), -1)
-        variance = learner.torque_variance
-        if not np.allclose(variance, self._levels_of, rtol=SAME_LEVELS, atol=0.0):
-            self._levels_of = variance.copy()
-            robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings,
-                                                     variance)
+        self._follow_levels(learner)
+        robot.contact_levels[:] = self._new_levels
         self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
         self._velocity.late = learner.velocity_late
         if learner.velocity_late:   # what is behind a low-pass is noisier than its differences say
             noise = self._velocity_noise
             robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity_noise)
+
+    def _follow_levels(self, learner: ActuatorLearner) -> None:
+        """Find the levels of contact by what is known of the actuators now."""
+        variance, last = learner.torque_variance, self._levels_of
+        if variance is self._seen:
+            return
+        self._seen = variance
+        if not (np.abs(variance - last) <= SAME_LEVELS * last).all():
+            self._levels_of, self._new_levels = variance, self._levels.of(variance)
 
     # ---- input -----------------------------------------------------------------------------
 
@@ -472,7 +483,7 @@ class GroundReactionEstimator:
         robot.stated_noise[:] = np.concatenate([velocity, np.hypot(effort, 1e-6 * force)])
         robot.slope_noise[0] = acceleration_noise(1.0, self.settings.rate,
                                                   self.settings.half_window)
-        robot.contact_levels[:] = contact_levels(self.model, self.config, self.settings)
+        robot.contact_levels[:] = self._levels.of()
         robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
         robot.stops[:] = end_stops(self.model)
 

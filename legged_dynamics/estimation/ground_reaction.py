@@ -137,8 +137,7 @@ def places_of_results(layout: np.record, links: Sequence[str] = ()
     return places
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class GroundReaction:
+class GroundReaction(NamedTuple):
     """
     Ground reactions, now and one sample before. Arrays are read-only; forces act on the robot.
 
@@ -170,15 +169,6 @@ class GroundReaction:
     mode: Mode
     layout: ResultLayout
     data: np.ndarray
-
-    def __init__(self, stamp_ns: int, latest_ns: int, mode: Mode, layout: ResultLayout,
-                 data: np.ndarray) -> None:
-        # What a frozen dataclass would do by itself, in half the time: one is made every tick.
-        _put_stamp(self, stamp_ns)
-        _put_latest(self, latest_ns)
-        _put_mode(self, mode)
-        _put_layout(self, layout)
-        _put_data(self, data)
 
     def _array(self, name: str) -> np.ndarray:
         place, shape = self.layout.places[name]
@@ -415,7 +405,3 @@ class GroundReaction:
         stacked = self.latest_covariance if latest else self.covariance
         block = stacked[start:start + size, start:start + size]
         return to_foot @ block @ to_foot.T
-
-
-_put_stamp, _put_latest, _put_mode, _put_layout, _put_data = (
-    getattr(GroundReaction, name).__set__ for name in GroundReaction.__slots__)

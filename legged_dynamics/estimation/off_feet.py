@@ -12,6 +12,7 @@ beyond doubt.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -26,6 +27,9 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.model.touch_points import touch_points
+from legged_dynamics.spatial.algebra import add, dot, load3, rotate
+from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.layout import get3, get9
 
 # Time that readings are averaged over, and after which contacts are looked for again [s]; twice
 # that while no link is near the ground.
@@ -64,6 +68,9 @@ class OffFeet:
         Of the samples.
     columns : mapping of str to slice
         Where position, velocity, effort, gyro and acceleration are in a sample.
+    normal, contact : slice
+        Where an estimate has the normal of the ground in base axes, and 1 for each foot in
+        contact.
 
     Attributes
     ----------
@@ -82,8 +89,9 @@ class OffFeet:
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig, rate: float,
-                 columns: Mapping[str, slice]):
+                 columns: Mapping[str, slice], normal: slice, contact: slice):
         self._model, self._columns = model, columns
+        self._places = normal, contact
         self._weight = model.total_mass * GRAVITY
         poses = body_poses(model, config.nominal_in(model))
         feet = [link_pose(model, poses, foot.link) for foot in config.feet]
@@ -107,6 +115,14 @@ class OffFeet:
             config.feet, frames) for corner in foot.corners])
         self._foot_radius = np.repeat([foot.radius if foot.round else 0.0
                                        for foot in config.feet], counts)
+        # Points of feet first, then those of links.
+        self._owners = np.stack([
+            np.concatenate([self._foot_body, self._body]),
+            np.concatenate([self._foot_owner, np.full(len(self._body), -1)])], axis=1)
+        self._spheres = np.column_stack([
+            np.concatenate([self._foot_points, self._points]),
+            np.concatenate([self._foot_radius, self._radius])])
+        self._gaps = np.zeros(len(self._owners))
         mount = model.frame(config.imu_link or config.base_link or model.base_link)
         self._mount = mount.pose.R if mount.body == 0 else None
         # Joints that move each body, and those that slide.
@@ -119,7 +135,7 @@ class OffFeet:
                     + BASE_ERROR ** 2) * self._weight,
             np.hypot(noise.center_of_mass, BASE_ERROR * self._height) * self._weight], 3)
         stated = actuators.ActuatorModel.of(model, config)
-        every = max(round(INTERVAL * rate), 2)
+        every = self._every = max(round(INTERVAL * rate), 2)
         effort = noise.of_joints('effort', model, config.joints)
         self._joint_error = np.sqrt(
             effort ** 2 / every + stated.value[actuators.FRICTION] ** 2
@@ -135,12 +151,12 @@ class OffFeet:
 
     def reset(self) -> None:
         """Forget all contacts and readings."""
-        self._count, self._watching = 0, False
+        self._left, self._watching = 2 * self._every, False
         n = len(self.links)
         self.force, self.deviation, self.point = (np.zeros((n, 3)) for _ in range(3))
         self.wrench_deviation, self.touching = np.zeros(6), False
 
-    def take(self, row: np.ndarray, normal: np.ndarray, contact: np.ndarray) -> None:
+    def take(self, row: np.ndarray, estimate: np.ndarray) -> None:
         """
         Take a sample in; look for contacts where enough have come.
 
@@ -148,19 +164,16 @@ class OffFeet:
         ----------
         row : array
             The sample, parts as in `columns`.
-        normal : (3,) array
-            Normal of the ground, base axes.
-        contact : (nf,) array
-            1 for feet in contact.
+        estimate : array
+            That of this sample.
 
         """
-        k = self._count
         if self._watching:
-            self._rows[k] = row[:self._rows.shape[1]]
-        self._count = k + 1
-        if self._count < (1 if self._watching else 2) * len(self._rows):
+            self._rows[self._every - self._left] = row[:self._rows.shape[1]]
+        self._left -= 1
+        if self._left:
             return
-        self._count = 0
+        normal, contact = estimate[self._places[0]], estimate[self._places[1]]
         mean = self._rows.mean(axis=0) if self._watching else row
         q = mean[self._columns['position']]
         a = mean[self._columns['acceleration']]
@@ -170,13 +183,14 @@ class OffFeet:
         newton_euler(self._model.tree, q, self._still, self._still, base, self._workspace,
                      self._tau)
         self._at_stop = (q < self._stops[0]) | (q > self._stops[1])
-        off = self._off_ground(normal, contact)
+        find_gaps(self._workspace, normal, contact, self._owners, self._spheres, self._gaps)
+        off = self._gaps[len(self._foot_body):]
         near = bool((off < self._near).any())
         if self._watching and near:
             self._solve(mean[self._columns['effort']], normal, off)
         elif self.touching:
             self.reset()
-        self._watching = near
+        self._watching, self._left = near, self._every if near else 2 * self._every
 
     # ---- geometry --------------------------------------------------------------------------
 
@@ -185,15 +199,6 @@ class OffFeet:
         state = self._workspace[body]
         R = state[:, ROTATION:ROTATION + 9].reshape(-1, 3, 3)
         return np.einsum('nij,nj->ni', R, points) + state[:, POSITION:POSITION + 3]
-
-    def _off_ground(self, normal: np.ndarray, contact: np.ndarray) -> np.ndarray:
-        """Return how far points are above or below the ground, (n,) [m]."""
-        height = self._placed(self._body, self._points) @ normal - self._radius
-        feet = self._placed(self._foot_body, self._foot_points) @ normal - self._foot_radius
-        ground = feet[contact[self._foot_owner] > 0.5]
-        if not len(ground):
-            ground = np.array([min(feet.min(), height.min(initial=np.inf))])
-        return np.abs(height[:, None] - ground).min(axis=1, initial=np.inf)
 
     # ---- statics ---------------------------------------------------------------------------
 
@@ -299,6 +304,50 @@ class OffFeet:
         self.force, self.deviation, self.point = force, deviation, point
         self.touching = bool(force.any())
         self.wrench_deviation = np.sqrt(variance)
+
+
+@part
+def _height(bodies, normal, body, sphere):
+    """Return how high the lowest point of a sphere on a body is over the base's origin."""
+    return dot(normal, add(get3(bodies, body, POSITION),
+                           rotate(get9(bodies, body, ROTATION), load3(sphere, 0)))) - sphere[3]
+
+
+@lean_kernel
+def find_gaps(bodies, normal, contact, owners, spheres, gaps):
+    """
+    Fill how far points are from the ground: as high as feet in contact, or as the lowest point.
+
+    Parameters
+    ----------
+    bodies : (nb, N_BODY_STATE) array
+        Poses of the bodies: see `dynamics.kinematics`.
+    normal : (3,) array
+        Normal of the ground, base axes.
+    contact : (nf,) array
+        1 for feet in contact.
+    owners : (n, 2) int array
+        Body of each point, and its foot; -1 for none.
+    spheres : (n, 4) array [m]
+        Place of each point on its body, and radius around it.
+    gaps : (n,) array [m]
+        Written.
+
+    """
+    up = load3(normal, 0)
+    lowest, stands = math.inf, False
+    for k in range(gaps.shape[0]):
+        foot = owners[k, 1]
+        gaps[k] = _height(bodies, up, owners[k, 0], spheres[k])
+        lowest = min(lowest, gaps[k])
+        stands = stands or (foot >= 0 and contact[foot] > 0.5)
+    for k in range(gaps.shape[0] - 1, -1, -1):      # feet, which come first, keep their heights
+        gap = math.inf if stands else math.fabs(gaps[k] - lowest)
+        for i in range(k + 1 if stands else 0):
+            foot = owners[i, 1]
+            if foot >= 0 and contact[foot] > 0.5:
+                gap = min(gap, math.fabs(gaps[k] - gaps[i]))
+        gaps[k] = gap
 
 
 def _cross_matrices(points: np.ndarray) -> np.ndarray:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntFlag
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +41,7 @@ FAULT_TEXTS = {
 LIMP = WorkspaceFault.NO_STANCE | WorkspaceFault.LOST
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class WorkspaceCommand:
+class WorkspaceCommand(NamedTuple):
     """
     Joint efforts, and the forces and errors behind them. Arrays are read-only.
 
@@ -68,8 +69,8 @@ class WorkspaceCommand:
     contact: np.ndarray
     n_joints: int
     data: np.ndarray
-    asked: Mapping[int, np.ndarray] = field(default_factory=dict)
-    clipped: Mapping[int, str] = field(default_factory=dict)
+    asked: Mapping[int, np.ndarray] = MappingProxyType({})
+    clipped: Mapping[int, str] = MappingProxyType({})
 
     @property
     def usable(self) -> bool:

@@ -12,6 +12,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.spatial.algebra import load3, load9, rotate_back, scale, store3, subtract
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import offsets
+from legged_dynamics.spatial.packed import opened
 from legged_dynamics.workspace.force_division import (
     BALANCED,
     EVEN,
@@ -180,7 +181,7 @@ def find_dynamics(s, parameters, held, moved, inputs):
 
     Parameters
     ----------
-    s : StanceArrays
+    s : StanceArrays, packed
         With q and v of this instant.
     parameters : (6,) array
         At the places `PARAMETER`.
@@ -192,6 +193,7 @@ def find_dynamics(s, parameters, held, moved, inputs):
         Pose and twist of the base, target; at the places `INPUT`.
 
     """
+    s = opened(s)
     up, w = (inputs[6], inputs[7], inputs[8]), load3(inputs, POSE.twist + 3)
     store3(s.base, 0, w)
     store3(s.base, 6, scale(GRAVITY, up))
@@ -216,9 +218,9 @@ def find_forces(s, memory, method, gains, integral, inputs, dt, out):
 
     Parameters
     ----------
-    s : StanceArrays
+    s : StanceArrays, packed
         After stages 1 and 2.
-    memory : StanceMemory
+    memory : StanceMemory, packed
         Of these feet; its shares are the even ones afterwards.
     method : int
         Method of the division.
@@ -234,6 +236,7 @@ def find_forces(s, memory, method, gains, integral, inputs, dt, out):
         Results, at the places `OUTPUT`.
 
     """
+    s, memory = opened(s), opened(memory)
     body, errors = inputs[INPUT.body:INPUT.target], out[OUTPUT.errors:OUTPUT.force].reshape((4, 6))
     force, wrench = out[OUTPUT.force:OUTPUT.net], out[OUTPUT.net:OUTPUT.missing]
     wanted_acceleration(body, inputs[INPUT.target:], gains, integral, dt, errors)
@@ -263,9 +266,9 @@ def find_efforts(s, memory, method, outcome, parameters, out):
 
     Parameters
     ----------
-    s : StanceArrays
+    s : StanceArrays, packed
         After stages 1 and 2.
-    memory : StanceMemory
+    memory : StanceMemory, packed
         Of these feet, after stage 3.
     method, outcome : int
         Method of the division, and how it ended.
@@ -280,6 +283,7 @@ def find_efforts(s, memory, method, outcome, parameters, out):
         Bits of `command.WorkspaceFault`.
 
     """
+    s, memory = opened(s), opened(memory)
     nv, errors = s.v.shape[0], out[OUTPUT.errors:OUTPUT.force].reshape((4, 6))
     force, wrench = out[OUTPUT.force:OUTPUT.net], out[OUTPUT.net:OUTPUT.missing]
     effort, missing = out[OUTPUT.effort:OUTPUT.effort + nv], out[OUTPUT.missing:OUTPUT.inertia]

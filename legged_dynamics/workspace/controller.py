@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -165,8 +165,7 @@ class _ForceRequests:
 # Legs that do not all bear.
 
 
-@dataclass(frozen=True, eq=False)
-class LegPlan:
+class LegPlan(NamedTuple):
     """
     Which feet bear the body at a tick, and how the other legs move.
 
@@ -263,6 +262,8 @@ class WorkspaceController:
         self.feet = tuple(foot.link for foot in config.feet)
         self._config = config
         self._integral, self._inputs = np.zeros(6), np.zeros(INPUT.width)
+        self._rotation, self._position = self._inputs[:9].reshape(3, 3), self._inputs[9:12]
+        self._twist, self._target = self._inputs[12:18], self._inputs[INPUT.target:]
         self._unmoved = np.full(self.model.nv, np.nan)
         self.configure(settings)
         self.reset()
@@ -352,8 +353,8 @@ class WorkspaceController:
         q = state_vector(measurement.position, nv, 'joint positions')
         v = state_vector(measurement.velocity, nv, 'joint velocities')
         inputs = self._inputs
-        inputs[:9], inputs[9:12] = state.rotation.reshape(9), state.position
-        inputs[12:18], inputs[INPUT.target:] = state.twist, target.packed
+        self._rotation[...], self._position[...] = state.rotation, state.position
+        self._twist[...], self._target[...] = state.twist, target.packed
         step = self._time_step(stamp)
         dt = step if self._integrate else 0.0
         contact = state.contact if legs is None else legs.bearing
@@ -366,25 +367,26 @@ class WorkspaceController:
             gains[:3, :2] = 0.0
         out = np.zeros(OUTPUT.effort + nv + 7 * nf)
         # Singular values are not known for legs that are not in contact.
-        out[OUTPUT.effort + nv + 6 * nf:] = np.nan
+        out[-nf:] = np.nan
         faults = 0 if len(feet.members) == nf else int(WorkspaceFault.FOOT_LOST)
         requests: dict[str, Any] = {}
         if feet.enough:
-            s, memory = feet.arrays, feet.memory
-            s.q[:], s.v[:] = q, v
+            s, memory, _ = feet.packed
+            feet.arrays.q[:], feet.arrays.v[:] = q, v
             self._look_at_ground(state, ground)
             feet.stand_on(self.ground)
             feet.bear(None if legs is None else legs.most)
             find_dynamics(s, self._parameters, self._held, moved, inputs)
             if self._big_base:
-                reduce_big_base(s, feet.scratch, BIG_BASE, inputs[12:18])
+                reduce_big_base(feet.arrays, feet.scratch, BIG_BASE, inputs[12:18])
             wanted = self._seek(feet, state, asked or {}, inputs, step, out)
             find_forces(s, memory, self._method, gains, self._integral, inputs, dt, out)
             if pressure is not None:
                 self._press(pressure, state, feet, inputs, out)
                 find_forces(s, memory, self._method, gains, self._integral, inputs, 0.0, out)
             if legs is not None and legs.extra is not None:
-                out[OUTPUT.effort:OUTPUT.effort + nv] += legs.extra
+                effort = out[OUTPUT.effort:OUTPUT.effort + nv]
+                np.add(effort, legs.extra, out=effort)
             outcome = self._divide(feet, inputs, out)
             faults |= find_efforts(s, memory, self._method, outcome, self._parameters, out)
             if wanted:
@@ -505,11 +507,11 @@ class WorkspaceController:
     def _divide(self, feet: StanceFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._method != FRICTION_CONE:
             return BALANCED
-        s, memory = feet.arrays, feet.memory
+        (s, _, program), memory = feet.packed, feet.memory
         return friction_cone(
-            s.feet, s.states, s.grasp, s.jacobian, feet.program, inputs[:9],
-            out[OUTPUT.net:OUTPUT.missing], out[OUTPUT.effort:OUTPUT.effort + self.model.nv],
-            memory.limits, memory.weights, memory.shares)
+            s, program, inputs[:9], out[OUTPUT.net:OUTPUT.missing],
+            out[OUTPUT.effort:OUTPUT.effort + self.model.nv], memory.limits, memory.weights,
+            memory.shares)
 
     def _seek(self, feet: StanceFeet, state: BodyState, asked: Mapping[int, AskedForce],
               inputs: np.ndarray, dt: float, out: np.ndarray) -> dict[int, np.ndarray]:
@@ -522,9 +524,9 @@ class WorkspaceController:
                   for foot, force in asked.items()}
 
         def alone(staying: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
-            s, integral = feet.arrays, self._integral.copy()
+            (s, memory, _), integral = feet.packed, self._integral.copy()
             feet.ask(staying, state.rotation)
-            find_forces(s, feet.memory, self._method, self._gains, integral, inputs, 0.0, out)
+            find_forces(s, memory, self._method, self._gains, integral, inputs, 0.0, out)
             self._divide(feet, inputs, out)
             return feet.forces(state.rotation)
 

@@ -51,6 +51,7 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9
+from legged_dynamics.spatial.packed import opened
 
 # Largest number of steps of the quadratic program; about ten are typical.
 STEPS = 200
@@ -287,15 +288,15 @@ def _recall(active, memory, first, rows):
 
 
 @lean_kernel
-def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, weights, shares):
+def friction_cone(s, p, R_WB, wrench, free, limits, weights, shares):
     """
     Move shares to the nearest that add up to the wrench within cones and efforts.
 
     Parameters
     ----------
-    feet, states, grasp, jacobian
-        Of the StanceArrays, after stage 1.
-    p : DivisionProgram
+    s : StanceArrays, packed
+        After stage 1.
+    p : DivisionProgram, packed
         Memory of the program, the feet's cones, and which constraints were active last.
     R_WB : (9,) array
         Orientation of the base, by rows.
@@ -314,14 +315,15 @@ def friction_cone(feet, states, grasp, jacobian, p, R_WB, wrench, free, limits, 
         BALANCED, UNBALANCED or NO_SOLUTION; then the shares are unchanged.
 
     """
-    nc = shares.shape[0]
+    s, p = opened(s), opened(p)
+    nc, grasp = shares.shape[0], s.grasp
     p.C[:, :] = 0.0
     for i in range(6):
         p.d[i] = wrench[i]
         for c in range(nc):
             p.C[i, c] = grasp[i, c]
-    rows = fill_cones(feet, states, load9(R_WB, 0), p.ground, p.cones, p.bounds, p.C, p.d, 6)
-    rows = fill_efforts(jacobian, free, limits, p.C, p.d, rows)
+    rows = fill_cones(s.feet, s.states, load9(R_WB, 0), p.ground, p.cones, p.bounds, p.C, p.d, 6)
+    rows = fill_efforts(s.jacobian, free, limits, p.C, p.d, rows)
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:
         # First the wrench is an equality; if that is infeasible, a cost.

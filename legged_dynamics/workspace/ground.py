@@ -176,8 +176,9 @@ class GroundReading:
             known &= self._unsaid
             normal[known], touch[known], slack[known] = theirs[known], theirs[known], 0.0
         self.touch[:] = touch
-        for row, up in zip(self.axes, normal):
-            row[:] = rotation_to_z(up).ravel()
+        self.axes[:] = rotation_to_z(normal[0]).ravel()
+        for k in np.flatnonzero((normal != normal[0]).any(axis=1)):
+            self.axes[k] = rotation_to_z(normal[k]).ravel()
         if (slack != self._slack).any():
             self._slack = slack
             self._narrow()

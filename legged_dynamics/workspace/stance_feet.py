@@ -3,6 +3,7 @@
 """StanceFeet: arrays and memory of workspace control for one set of feet in contact."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
+from legged_dynamics.spatial.packed import pack
 from legged_dynamics.workspace.control_tick import StanceMemory
 from legged_dynamics.workspace.force_division import division_program, foot_cone
 from legged_dynamics.workspace.ground import GroundReading
@@ -52,6 +54,8 @@ class StanceFeet:
         For the recursion with a big base.
     program : DivisionProgram
     memory : StanceMemory
+    packed : tuple of packs
+        Of arrays, memory and program.
 
     """
 
@@ -67,13 +71,21 @@ class StanceFeet:
         table, nv = self.arrays.feet, model.nv
         self.place = {foot: (i, int(start)) for i, (foot, start) in enumerate(
             zip(self.members.tolist(), table.index[:, START]))}
-        self._standing, self._seen, self._version = standing, -1, -1
-        self._margin = settings.sole_margin
+        self._seen = self._version = -1
+        self._asked = False
         self._minimum = settings.minimum_load * model.total_mass * GRAVITY
         self._unlimited, self._most = MOST * model.total_mass * GRAVITY, None
         self.program = division_program(
             standing, table.size, nv, settings.friction, self._minimum,
             self.arrays.ground, UPRIGHT, self._unlimited)
+        # Rows of a cone are affine in friction.
+        one, two = (np.zeros_like(self.program.cones[:, :, 1:]) for _ in range(2))
+        for i, foot in enumerate(standing):
+            for rows, friction in ((one[i], 1.0), (two[i], 2.0)):
+                A, _ = foot_cone(foot, friction, self._minimum, settings.sole_margin,
+                                 self._unlimited)
+                rows[:len(A)] = A
+        self._cones = 2.0 * one - two, two - one
         # The last two rows of a foot's cone are its least and its largest normal force.
         self._loads = [int(cone[:, 0].sum()) - 2 for cone in self.program.cones]
         weights = table.rows.scales(1.0, settings.moment_arm ** -2)
@@ -86,6 +98,7 @@ class StanceFeet:
             self.members, np.array(group), limits, weights, np.zeros(table.size),
             np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv),
             np.zeros(6 * len(standing)))
+        self.packed = pack(self.arrays), pack(self.memory), pack(self.program)
 
     def stand_on(self, ground: GroundReading) -> None:
         """
@@ -104,10 +117,8 @@ class StanceFeet:
         if self._version == ground.version:
             return
         self._version = ground.version
-        for cone, foot, friction in zip(self.program.cones, self._standing,
-                                        ground.friction[self.members]):
-            A, _ = foot_cone(foot, float(friction), self._minimum, self._margin, self._unlimited)
-            cone[:len(A), 1:] = A
+        level, slope = self._cones
+        self.program.cones[:, :, 1:] = level + ground.friction[self.members, None, None] * slope
 
     def bear(self, most: np.ndarray | None) -> None:
         """
@@ -121,11 +132,11 @@ class StanceFeet:
         """
         if most is None and self._most is None:
             return
-        self._most = most
-        for i, (foot, row) in enumerate(zip(self.members, self._loads)):
-            limit = self._unlimited if most is None else min(most[foot], self._unlimited)
-            self.program.bounds[i, row] = min(self._minimum, 0.5 * limit)
-            self.program.bounds[i, row + 1] = -limit
+        self._most, bounds = most, self.program.bounds
+        limits = itertools.repeat(self._unlimited) if most is None else most[self.members].tolist()
+        for i, (limit, row) in enumerate(zip(limits, self._loads)):
+            bounds[i, row] = min(self._minimum, 0.5 * min(limit, self._unlimited))
+            bounds[i, row + 1] = -min(limit, self._unlimited)
 
     # ---- forces on single feet, in world axes ----------------------------------------------
 
@@ -141,6 +152,9 @@ class StanceFeet:
             Orientation of the base.
 
         """
+        if not sought and not self._asked:
+            return
+        self._asked = bool(sought)
         self.memory.asked[:, 0] = 0.0
         for foot, force in sought.items():
             row = self.memory.asked[self.place[foot][0]]

@@ -18,6 +18,7 @@ from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.force_map import solve_quadratic_program
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.model import LineFoot
+from legged_dynamics.spatial.packed import pack
 from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController, WorkspaceFault
 from legged_dynamics.workspace.force_division import (
@@ -32,8 +33,8 @@ from legged_dynamics.workspace.force_division import (
 
 def divide(s, program, wrench, weights, shares):
     """Divide a wrench on a level robot whose joints have no limits."""
-    return friction_cone(s.feet, s.states, s.grasp, s.jacobian, program, np.eye(3).ravel(), wrench,
-                         np.zeros(12), np.zeros(12), weights, shares)
+    return friction_cone(pack(s), pack(program), np.eye(3).ravel(), wrench, np.zeros(12),
+                         np.zeros(12), weights, shares)
 
 
 GENTLE = {'limits.acceleration.linear': 50.0, 'limits.error.linear': 5.0, 'limits.patience': 5.0}

@@ -16,7 +16,7 @@ from legged_dynamics.workspace import BodyTarget, WorkspaceController
 from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of, rows_of
-from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
+from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath
 
 FOUR = np.array([[0.3, 0.2], [0.3, -0.2], [-0.3, 0.2], [-0.3, -0.2]])
 SIX = np.array([[x, y] for x in (0.2, 0.0, -0.2) for y in (0.15, -0.15)])
@@ -91,7 +91,7 @@ def test_a_foot_swings_over_the_ground_to_its_foothold_and_rests_there():
     start, goal, T, dt = np.array([0.1, 0.2, 0.03]), np.array([0.3, 0.15, 0.05]), 0.3, 1e-3
     path, rows = SwingPath(start, 0.08), []
     for k in range(round(T / dt) + 1):
-        rows.append(np.concatenate(path.advance(goal, k * dt / T, T - k * dt, T, dt)))
+        rows.append(path.advance(goal, k * dt / T, T - k * dt, T, dt))
     x, v, a = np.split(np.array(rows), 3, axis=1)
     assert np.abs(np.diff(x, axis=0) / dt - 0.5 * (v[1:] + v[:-1]))[:-25].max() < 2e-3
     assert np.abs(np.diff(v, axis=0) / dt - 0.5 * (a[1:] + a[:-1]))[:-25].max() < 0.15
@@ -113,7 +113,7 @@ def test_swinging_legs_accelerate_their_feet_as_wanted(anymal):
     v, twist = rng.normal(0.0, 1.0, 12), rng.normal(0.0, 0.5, 6)
     R, p = rotation_from_vector(np.array([0.1, -0.2, 0.4])), np.array([0.2, 0.1, 0.5])
     legs = SwingLegs(model, config.feet, [0, 3])
-    motions = [FootMotion(*rng.normal(0.0, 0.3, (3, 3))) for _ in legs.members]
+    motions = [rng.normal(0.0, 0.3, 9) for _ in legs.members]
     moved = np.full(12, np.nan)
     gains = (900.0, 60.0)
     legs.accelerations(np.concatenate([R.ravel(), p, twist]), q, v, motions, R, gains, 1e-3, moved)
@@ -129,8 +129,8 @@ def test_swinging_legs_accelerate_their_feet_as_wanted(anymal):
     velocity = (places(h) - places(-h)) / (2.0 * h)
     acceleration = (places(h) - 2.0 * places(0.0) + places(-h)) / h ** 2
     for i, motion in enumerate(motions):
-        wanted = (motion.acceleration + gains[1] * (motion.velocity - velocity[i])
-                  + gains[0] * (motion.position - places(0.0)[i]))
+        wanted = (motion[6:] + gains[1] * (motion[3:6] - velocity[i])
+                  + gains[0] * (motion[:3] - places(0.0)[i]))
         assert acceleration[i] == pytest.approx(wanted, abs=1e-3 * np.abs(wanted).max())
 
 

@@ -21,7 +21,7 @@ from scipy.signal import butter, filtfilt
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Mode
-from legged_dynamics.estimation.contact import contact_levels
+from legged_dynamics.estimation.contact import ContactLevels
 from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -353,7 +353,7 @@ def _allowed(model: RobotModel, config: RobotConfig, settings: EstimatorSettings
     slow = replace(noise, effort=white * noise.effort, effort_percent=white * noise.effort_percent,
                    joint_effort=tuple(white * value for value in noise.joint_effort))
     quiet = replace(config, noise=slow)
-    levels = contact_levels(quiet.apply_to(model), quiet, settings)[:, 2]
+    levels = ContactLevels(quiet.apply_to(model), quiet, settings).of()[:, 2]
     gain = noise.effort_gain / np.sqrt(max(len(config.feet), 1))
     deviation = np.sqrt(np.sum(levels ** 2) + gain ** 2 + noise.mass ** 2
                         + (noise.accelerometer_bias / GRAVITY) ** 2)

@@ -37,7 +37,7 @@ from legged_dynamics.workspace.walking.divergent import (
     step_share,
 )
 from legged_dynamics.workspace.walking.settings import WalkSettings
-from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
+from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath, lower
 from legged_dynamics.workspace.walking.walker import (
     EARLY,
     FIRM,
@@ -166,8 +166,7 @@ class BipedWalker(Walker):
             self._advance(state, felt, force, dt)
         if self.state is not Walking.STAND:
             return self._follow(state, q, v, dt)
-        body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
-        return self._plan(state, body, q, v, dt)
+        return self._plan(state, q, v, dt)
 
     # ---- phases ----------------------------------------------------------------------------
 
@@ -443,9 +442,7 @@ class BipedWalker(Walker):
         motion = leg.swing.advance(leg.goal, self._part, self._left,
                                    self._swing_time / self._hurry, dt)
         if leg.over > 0.0:
-            down = s.lowering * self.height
-            motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
-                                np.array([0.0, 0.0, -down]), np.zeros(3))
+            lower(motion, s.lowering * self.height, leg.over)
         x = min(self._part, 1.0)
         turned = self._yaw + self._velocity[2] * self._left - self._lift_yaw
         self._foot_yaw[foot] = self._lift_yaw + turned * x ** 3 * (10.0 - 15.0 * x + 6.0 * x * x)

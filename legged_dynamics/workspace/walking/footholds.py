@@ -14,24 +14,28 @@ pendulum (the step adjustment of Englsberger's divergent component of motion, 20
 from __future__ import annotations
 
 import math
+from typing import TypeVar
 
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.spatial.algebra import cross, load3, load9, rotate, rotate_back, store3
+from legged_dynamics.spatial.algebra import add, cross, load3, load9, rotate, rotate_back, store3
 from legged_dynamics.spatial.jit import lean_kernel
 
+# A vector across the ground.
+Plane = TypeVar('Plane', np.ndarray, complex)
 
-def pendulum_step(velocity: np.ndarray, wanted: np.ndarray, height: float, step_time: float,
-                  capture: float) -> np.ndarray:
+
+def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: float,
+                  capture: float) -> Plane:
     """
     Return where a foot is to land, from the place under its hip at touch-down.
 
     Parameters
     ----------
-    velocity : (2,) array [m/s]
-        Of the body at touch-down.
-    wanted : (2,) array [m/s]
+    velocity : (2,) array or complex [m/s]
+        Of the body at touch-down, across the ground.
+    wanted : (2,) array or complex [m/s]
         Mean velocity of the walk.
     height : float [m]
         Of the body over the ground.
@@ -42,7 +46,7 @@ def pendulum_step(velocity: np.ndarray, wanted: np.ndarray, height: float, step_
 
     Returns
     -------
-    (2,) array [m]
+    (2,) array or complex [m]
 
     """
     omega = math.sqrt(GRAVITY / height)
@@ -80,6 +84,27 @@ def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: 
 
 
 @lean_kernel
+def move_center(rotation, position, twist, com, out):
+    """
+    Fill how the centre of mass moves across the ground.
+
+    Parameters
+    ----------
+    rotation, position, twist : (3, 3), (3,), (6,) array [m, m/s, rad/s]
+        Of the base: ``R_WB``; its twist in base axes.
+    com : (3,) array [m]
+        Centre of mass in base axes.
+    out : (6,) array [m, m/s]
+        Filled with its place from the base, its place and its velocity, x and y of the world.
+
+    """
+    R, c = load9(rotation.reshape(9), 0), load3(com, 0)
+    arm, v = rotate(R, c), rotate(R, add(load3(twist, 0), cross(load3(twist, 3), c)))
+    for k in range(2):
+        out[k], out[2 + k], out[4 + k] = arm[k], position[k] + arm[k], v[k]
+
+
+@lean_kernel
 def fit_plane(points, spread):
     """
     Return ``a, b, c`` of the plane ``z = a x + b y + c`` nearest to places of feet.
@@ -112,7 +137,7 @@ def fit_plane(points, spread):
 
 
 @lean_kernel
-def stand_on_slope(slope, c, s, R):
+def stand_on_slope(slope, heading, now, R):
     """
     Fill the orientation whose z is normal to a slope and whose x has a heading.
 
@@ -120,20 +145,30 @@ def stand_on_slope(slope, c, s, R):
     ----------
     slope : (2,) array
         Of the ground, along x and y of the world.
-    c, s : float
-        Cosine and sine of the heading.
+    heading : (2, 2) array
+        Rotation about the vertical.
+    now : (3, 3) array
+        Another orientation, to world axes.
     R : (3, 3) array
         Filled, to world axes.
+
+    Returns
+    -------
+    float
+        Trace of the rotation between the two: 1 and twice the cosine of its angle.
 
     """
     n = 1.0 / math.sqrt(1.0 + slope[0] * slope[0] + slope[1] * slope[1])
     z = (-slope[0] * n, -slope[1] * n, n)
+    c, s, trace = heading[0, 0], heading[1, 0], 0.0
     rise = slope[0] * c + slope[1] * s
     size = 1.0 / math.sqrt(1.0 + rise * rise)
     x = (c * size, s * size, rise * size)
     y = cross(z, x)
     for i in range(3):
         R[i, 0], R[i, 1], R[i, 2] = x[i], y[i], z[i]
+        trace += now[i, 0] * x[i] + now[i, 1] * y[i] + now[i, 2] * z[i]
+    return trace
 
 
 @lean_kernel

@@ -15,9 +15,9 @@ body. A sole is also held at an orientation in the world.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,7 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.exponential import rotation_log
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.layout import get9
+from legged_dynamics.spatial.packed import opened, pack
 from legged_dynamics.workspace.propagation import invert_legs
 from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
 
@@ -58,22 +59,6 @@ from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_
 INVERSIONS, REACHED = 12, 1e-3
 # Least time in which a reference reaches its foothold [s]: nearer the end it is frozen.
 LEAST_TIME = 0.02
-
-
-class FootMotion(NamedTuple):
-    """
-    Reference of a swinging foot in world axes.
-
-    Attributes
-    ----------
-    position, velocity, acceleration : (3,) array [m, m/s, m/s^2]
-        Of the foot's frame.
-
-    """
-
-    position: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
 
 
 class SwingPath:
@@ -95,7 +80,7 @@ class SwingPath:
         self._ends = np.array([start[2], clearance], float)
 
     def advance(self, goal: np.ndarray, part: float, left: float, duration: float,
-                dt: float) -> FootMotion:
+                dt: float) -> np.ndarray:
         """
         Return the reference one step later.
 
@@ -112,16 +97,17 @@ class SwingPath:
 
         Returns
         -------
-        FootMotion
+        (9,) array [m, m/s, m/s^2]
+            Position, velocity and acceleration of the foot's frame, in world axes.
 
         """
         out = np.empty(9)
-        advance_path(self._across, self._ends, goal, (part, left, duration, dt), out)
-        return FootMotion(out[:3], out[3:6], out[6:])
+        advance_path(self._across, self._ends, goal, part, left, duration, dt, out)
+        return out
 
 
 @lean_kernel
-def advance_path(across, ends, goal, times, out):
+def advance_path(across, ends, goal, part, left, duration, dt, out):
     """
     Advance the reference of a swinging foot by one step.
 
@@ -133,13 +119,12 @@ def advance_path(across, ends, goal, times, out):
         Height at which it started, and clearance.
     goal : (3,) array [m]
         Foothold.
-    times : tuple of 4 floats [-, s, s, s]
+    part, left, duration, dt : float [-, s, s, s]
         Part of the swing that has passed, time left, duration, time step.
     out : (9,) array
         Filled with position, velocity and acceleration.
 
     """
-    part, left, duration, dt = times
     for axis in range(2):
         x, v, a = across[axis, 0], across[axis, 1], across[axis, 2]
         if left > LEAST_TIME:
@@ -156,6 +141,24 @@ def advance_path(across, ends, goal, times, out):
     out[5] = rate * x * x * (30.0 * way + 3.0 * c * (1.0 - 2.0 * s))
     out[8] = rate * rate * (60.0 * way * x * (1.0 - 2.0 * s)
                             + 6.0 * c * x * ((1.0 - 2.0 * s) ** 2 - x))
+
+
+def lower(motion: np.ndarray, speed: float, time: float) -> None:
+    """
+    Change a reference to that of a foot that has not met the ground in time.
+
+    Parameters
+    ----------
+    motion : (9,) array [m, m/s, m/s^2]
+        As :meth:`SwingPath.advance` returns it; written.
+    speed : float [m/s]
+        How fast the foot is lowered.
+    time : float [s]
+        Since it was to stand.
+
+    """
+    motion[2] -= speed * time
+    motion[3:] = 0.0, 0.0, -speed, 0.0, 0.0, 0.0
 
 
 class SwingLegs:
@@ -188,6 +191,7 @@ class SwingLegs:
         found = [replace(feet[i], radius=0.0) if feet[i].round else feet[i]       # type: ignore
                  for i in self.members]
         self.arrays: StanceArrays = stance_arrays(model, found)
+        self._packed = pack(self.arrays)
         self._goal = np.zeros((len(found), 18))
         self._columns, self.learnt = np.zeros(model.nv), np.zeros((2, model.nv))
         self._rows = np.zeros((2, self.arrays.inverse.shape[1]))
@@ -196,7 +200,7 @@ class SwingLegs:
             self._columns[group[GROUP.members + k:GROUP.members + k + m]] = 1.0
 
     def accelerations(self, body: np.ndarray, q: np.ndarray, v: np.ndarray,
-                      motions: Sequence[FootMotion], rotation: np.ndarray, gains: tuple[
+                      motions: Sequence[np.ndarray], rotation: np.ndarray, gains: tuple[
                           float, float], threshold: float, moved: np.ndarray) -> np.ndarray:
         """
         Fill the accelerations of the swinging legs' joints.
@@ -207,8 +211,8 @@ class SwingLegs:
             ``R_WB`` by rows, position and twist of the base.
         q, v : (nv,) array [rad or m, rad/s or m/s]
             Of the joints.
-        motions : sequence of FootMotion
-            References of the swinging feet.
+        motions : sequence of (9,) array
+            References of the swinging feet, as :meth:`SwingPath.advance` returns them.
         rotation : (3, 3) array
             Orientation at which soles are held, to world axes.
         gains : tuple of float [1/s^2, 1/s]
@@ -227,11 +231,11 @@ class SwingLegs:
         s, goal = self.arrays, self._goal
         s.q[:], s.v[:] = q, v
         for row, motion in zip(goal, motions):
-            row[:3], row[3:6], row[6:9] = motion
-            row[9:] = rotation.ravel()
+            row[:9] = motion
+        goal[:, 9:] = rotation.reshape(9)
         away = np.zeros(len(goal))
-        find_swing(s, body, goal, gains[0], gains[1], threshold, self._columns, moved, away,
-                   self._rows, self.learnt)
+        find_swing(self._packed, body, goal, gains[0], gains[1], threshold, self._columns, moved,
+                   away, self._rows, self.learnt)
         return away
 
     def effort_at(self, q: np.ndarray, places: np.ndarray, force: float,
@@ -261,7 +265,7 @@ class SwingLegs:
         """
         s, still = self.arrays, np.zeros(len(q))
         body = np.concatenate([np.eye(3).ravel(), np.zeros(9)])
-        motions = [FootMotion(place, np.zeros(3), np.zeros(3)) for place in places]
+        motions = [np.concatenate([place, np.zeros(6)]) for place in places]
         for _ in range(INVERSIONS):
             moved = still.copy()
             away = self.accelerations(body, q, still, motions, np.eye(3), (1.0, 0.0), 0.05, moved)
@@ -276,13 +280,40 @@ class SwingLegs:
 
 
 @lean_kernel
+def learn_friction(learnt, inertia, most, gain, slides, friction, effort):
+    """
+    Learn the dry friction of swinging joints from the corrections that they need.
+
+    Parameters
+    ----------
+    learnt : (2, nv) array
+        Of :class:`SwingLegs`.
+    inertia, most : (nv,) array [kg m^2 or kg, N m or N]
+        Of the joints; largest friction that is believed.
+    gain : float
+        Part of a correction that is learned now.
+    slides : float [rad/s or m/s]
+        Velocity from which friction is whole.
+    friction : (nv,) array [N m or N]
+        Updated.
+    effort : (nv,) array [N m or N]
+        Filled with the efforts against it.
+
+    """
+    for j in range(friction.shape[0]):
+        way = math.tanh(learnt[1, j] / slides)
+        friction[j] = min(max(friction[j] + gain * inertia[j] * learnt[0, j] * way, 0.0), most[j])
+        effort[j] = friction[j] * way
+
+
+@lean_kernel
 def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, away, rows, learnt):
     """
     Fill joint accelerations that take feet along their references.
 
     Parameters
     ----------
-    s : StanceArrays
+    s : StanceArrays, packed
         Of the swinging feet; q and v are read.
     body : (18,) array
         ``R_WB`` by rows, position and twist of the base.
@@ -303,7 +334,7 @@ def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, awa
         axes, and of the joints.
 
     """
-    R, p = load9(body, 0), load3(body, 9)
+    s, R, p = opened(s), load9(body, 0), load3(body, 9)
     vel, w = load3(body, 12), load3(body, 15)
     up = (R[6], R[7], R[8])
     store3(s.base, 0, w)

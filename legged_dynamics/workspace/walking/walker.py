@@ -13,11 +13,12 @@ polygon of Bledt et al. 2018).
 """
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,12 +38,18 @@ from legged_dynamics.workspace.walking.footholds import (
     fall,
     fill_target,
     fit_plane,
+    move_center,
     pendulum_step,
     stand_on_slope,
 )
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
 from legged_dynamics.workspace.walking.settings import WalkSettings
-from legged_dynamics.workspace.walking.swing import FootMotion, SwingLegs, SwingPath
+from legged_dynamics.workspace.walking.swing import (
+    SwingLegs,
+    SwingPath,
+    learn_friction,
+    lower,
+)
 
 # A foot lands early from this part of its swing on if it feels this part of the weight: less may
 # be friction of its joints. From the second part on any touch is the ground when the foot is as
@@ -63,6 +70,7 @@ PREVIEW = np.linspace(0.0, 3.5, 15)
 WEIGHTS = np.exp(-PREVIEW)
 WEIGHTS[[0, -1]] *= 0.5
 WEIGHTS /= WEIGHTS.sum()
+NOWHERE = np.zeros(2)
 # Velocity from which a robot stops stepping [m/s or rad/s].
 SLOW = 0.04
 # A standing robot steps when its capture point is nearer to the edge of its support than this part
@@ -113,8 +121,7 @@ class _Leg:
     loose: bool = False         # is to bear, but does not: it is lowered
 
 
-@dataclass(frozen=True, eq=False)
-class WalkPlan:
+class WalkPlan(NamedTuple):
     """
     What a tick of walking gives to the controller.
 
@@ -220,7 +227,7 @@ class Walker:
         self._velocity = np.zeros(3)
         self._begun = False
         self._gait_name = ''
-        self._friction = np.zeros(self.model.nv)
+        self._friction, self._unmoved = np.zeros(self.model.nv), np.full(self.model.nv, np.nan)
         self._speed, self._gain = np.zeros(2), np.zeros(2)
 
     def command(self, ahead: float, left: float, turning: float) -> None:
@@ -265,7 +272,7 @@ class Walker:
         members = list(range(n // 2)) or [0]
         swing = SwingLegs(self.model, self._feet, members)
         moved = np.full(len(q), np.nan)
-        motions = [FootMotion(state.foot_position[i], np.zeros(3), np.zeros(3)) for i in members]
+        motions = [np.concatenate([state.foot_position[i], np.zeros(6)]) for i in members]
         swing.accelerations(body, q, v, motions, state.rotation, (1.0, 1.0), 0.05, moved)
         down = np.ones(n, bool)
         down[members] = False
@@ -373,10 +380,9 @@ class Walker:
     @property
     def trusted(self) -> np.ndarray:
         """Feet whose places tell where the body is, (nf,) of bool: those that bear for a while."""
-        bearing = np.array([leg.swing is None for leg in self._legs])
-        settled = bearing & np.array([leg.since >= SETTLED and not leg.loose
-                                      for leg in self._legs])
-        return settled if settled.any() else bearing
+        settled = [leg.swing is None and leg.since >= SETTLED and not leg.loose
+                   for leg in self._legs]
+        return np.array(settled if any(settled) else [leg.swing is None for leg in self._legs])
 
     def update(self, state: BodyState, measurement: Measurement, felt: np.ndarray,
                force: np.ndarray) -> WalkPlan:
@@ -426,18 +432,19 @@ class Walker:
         elif self.state is Walking.STEP:
             self.state = Walking.STOP
         self._pace(dt)
-        body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
         self._schedule(state, felt, force, dt)
-        return self._plan(state, body, q, v, dt)
+        return self._plan(state, q, v, dt)
 
     def _pace(self, dt: float) -> None:
         """Let the velocity approach the one that is asked for."""
-        wanted = self._wanted if self.state is Walking.STEP else np.zeros(3)
+        x, y, turning = self._velocity.tolist()
+        wanted = self._wanted.tolist() if self.state is Walking.STEP else (0.0, 0.0, 0.0)
         step = self.settings.acceleration * dt
-        gap = wanted - self._velocity
-        far = math.hypot(gap[0], gap[1])
-        self._velocity[:2] += gap[:2] * (min(1.0, step / far) if far else 0.0)
-        self._velocity[2] += min(max(gap[2], -3.0 * step), 3.0 * step)
+        gap, faster = (wanted[0] - x, wanted[1] - y), wanted[2] - turning
+        far = math.hypot(*gap)
+        part = min(1.0, step / far) if far else 0.0
+        self._velocity[:] = (x + gap[0] * part, y + gap[1] * part,
+                             turning + min(max(faster, -3.0 * step), 3.0 * step))
 
     def _schedule(self, state: BodyState, felt: np.ndarray, force: np.ndarray,
                   dt: float) -> None:
@@ -453,11 +460,12 @@ class Walker:
                 self._clock = (self._clock + dt / self._cycle) % 1.0
         if not late:
             self._waited = 0.0
+        offsets, felt = self._offsets.tolist(), felt.tolist()
         for i, leg in enumerate(legs):
-            phase = (self._clock + self._offsets[i]) % 1.0
+            phase = (self._clock + offsets[i]) % 1.0
             leg.since += dt
             if leg.swing is None:
-                self._watch(i, state, bool(felt[i]))
+                self._watch(i, state, felt[i])
                 if phase < self._duty:
                     leg.early = False
                 elif (self._steps_on() and not leg.early
@@ -466,7 +474,7 @@ class Walker:
                 continue
             part = leg.since / self._swing_time
             leg.over = max(leg.since - self._swing_time, 0.0)
-            firm = part > EARLY and bool(felt[i]) and force[i] > FIRM * self._weight
+            firm = part > EARLY and felt[i] and force[i] > FIRM * self._weight
             leg.firm = leg.firm + dt if firm else 0.0
             if felt[i] and (leg.firm > LASTS or leg.over > 0.0
                             or (part > NEARLY and self._above(state.foot_position[i])
@@ -570,36 +578,33 @@ class Walker:
 
     # ---- the plan --------------------------------------------------------------------------
 
-    def _plan(self, state: BodyState, body: np.ndarray, q: np.ndarray, v: np.ndarray,
-              dt: float) -> WalkPlan:
+    def _plan(self, state: BodyState, q: np.ndarray, v: np.ndarray, dt: float) -> WalkPlan:
         legs, n = self._legs, len(self._legs)
-        bearing = np.array([leg.swing is None for leg in legs])
-        settled = self.trusted
-        self._places[settled] = state.foot_position[settled]
+        stands = [leg.swing is None for leg in legs]
+        bearing = np.array(stands)
+        np.copyto(self._places, state.foot_position, where=self.trusted[:, None])
         self._plane = fit_plane(self._places, self._width)
-        self._yaw += self._velocity[2] * dt
+        vx, vy, turn = self._velocity.tolist()
+        self._yaw += turn * dt
         c, s = math.cos(self._yaw), math.sin(self._yaw)
         heading = np.array([[c, -s], [s, c]])
-        speed = heading @ self._velocity[:2]
-        R, w = state.rotation, state.twist[3:]
-        com_arm = R @ self._com
-        com = state.position[:2] + com_arm[:2]
-        com_speed = (R @ (state.twist[:3] + _cross(w, self._com)))[:2]
+        motion = np.empty(6)
+        move_center(state.rotation, state.position, state.twist, self._com, motion)
+        arm, com, com_speed = motion[:2].tolist(), motion[2:4], motion[4:]
         # The command is the base's velocity; footholds and reference are of the centre of mass.
-        turn = self._velocity[2]
-        speed = speed + turn * np.array([-com_arm[1], com_arm[0]])
+        speed = np.array([c * vx - s * vy - turn * arm[1], s * vx + c * vy + turn * arm[0]])
         target = self._base(state, com, speed, heading, bearing, dt)
-        moved = np.full(len(q), np.nan)
+        moved = self._unmoved.copy()
         most = self._loads(bearing, n)
-        extra = None if bearing.all() else self._move_legs(
-            body, q, v, com, com_speed, speed, heading, target, moved, dt)
+        extra = None if all(stands) else self._move_legs(
+            state, q, v, com, com_speed, speed, heading, target, moved, dt)
         return WalkPlan(target, LegPlan(bearing, most, moved, self.state is not Walking.STAND,
                                         extra=extra))
 
     def _loads(self, bearing: np.ndarray, n: int) -> np.ndarray:
         """Return the largest normal force of each foot."""
         most = np.full(n, np.inf)
-        ramp = self.settings.ramp
+        ramp, offsets = self.settings.ramp, self._offsets.tolist()
         for i, leg in enumerate(self._legs):
             part = 1.0
             if leg.loose:
@@ -610,8 +615,8 @@ class Walker:
             else:
                 if leg.since < ramp and self._newest is not None and self._ran:
                     part = 0.05 + leg.since / ramp
-                left = (self._duty - (self._clock + self._offsets[i])) % 1.0 * self._cycle
-                if (self._clock + self._offsets[i]) % 1.0 < self._duty and left < ramp and (
+                left = (self._duty - (self._clock + offsets[i])) % 1.0 * self._cycle
+                if (self._clock + offsets[i]) % 1.0 < self._duty and left < ramp and (
                         self._steps_on()):
                     part = min(part, 0.05 + left / ramp)
             if part < 1.0:
@@ -628,10 +633,10 @@ class Walker:
         self._reference = self._reference + speed * dt
         leash = self.settings.leash * self.height
         lead = self._reference - com
-        far = math.hypot(lead[0], lead[1])
+        far = math.hypot(*lead.tolist())
         if far > leash and not self._sways:
             self._reference = com + lead * (leash / far)
-        wanted, drive, pull = self._reference, speed, np.zeros(2)
+        wanted, drive, pull = self._reference, speed, NOWHERE
         if self._sways:
             dcm, pressure = self._preview(state, speed, omega)
             drive = omega * (dcm - self._sway)
@@ -649,10 +654,9 @@ class Walker:
         self._slope[0] += gain * (self._plane[0] - self._slope[0])
         self._slope[1] += gain * (self._plane[1] - self._slope[1])
         R_d, packed = np.empty((3, 3)), np.zeros(24)
-        stand_on_slope(self._slope, float(heading[0, 0]), float(heading[1, 0]), R_d)
+        alike = stand_on_slope(self._slope, heading, R, R_d)
         # A body that leans far gets up again as it lands; it is not lost for that.
-        if (R[2, 2] > UPSIDE
-                and float(np.vdot(R, R_d)) < 1.0 + 2.0 * math.cos(LEANS)):
+        if alike < 1.0 + 2.0 * math.cos(LEANS) and R[2, 2] > UPSIDE:
             off = rotation_vector(R.T @ R_d)
             R_d = R @ rotation_from_vector(off * (LEANS / np.linalg.norm(off)))
         self._level[:2] = self.height, gain
@@ -689,7 +693,7 @@ class Walker:
         pressure = middle + self._sways * (pressure - middle)
         return WEIGHTS @ pressure, pressure[0]
 
-    def _move_legs(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, com: np.ndarray,
+    def _move_legs(self, state: BodyState, q: np.ndarray, v: np.ndarray, com: np.ndarray,
                    com_speed: np.ndarray, speed: np.ndarray, heading: np.ndarray,
                    target: BodyTarget, moved: np.ndarray, dt: float) -> np.ndarray:
         """Fill accelerations of the swinging legs' joints; return efforts against friction."""
@@ -702,53 +706,52 @@ class Walker:
         swing = self._swings[key]
         motions = []
         a, b, c0 = self._plane
+        # Across the ground as complex numbers: of two elements arrays are slow.
+        here, pace, wanted, ahead = (complex(*part.tolist()) for part in (
+            com, com_speed, speed, heading[:, 0]))
+        turning = float(self._velocity[2])
         for i in members:
             leg = self._legs[i]
             left = max(self._swing_time - leg.since, 0.0)
             part = leg.since / self._swing_time
             if left > 0.25 * self._swing_time or leg.goal is None:
-                turn = self._velocity[2] * left
-                ct, st = math.cos(turn), math.sin(turn)
-                hip = heading @ np.array([ct * self._hips[i, 0] - st * self._hips[i, 1],
-                                          st * self._hips[i, 0] + ct * self._hips[i, 1]])
-                then, fast = com + com_speed * left, com_speed
+                then, fast = here + pace * left, pace
                 if self.state is Walking.RECOVER and any(bearing):
-                    then, fast = fall(com, com_speed, self._places[bearing, :2].mean(axis=0),
-                                      self._com_height, left)
-                step = pendulum_step(fast, speed, self._com_height, self._step_time, s.capture)
-                half = 0.5 * self._velocity[2] * self._step_time
-                hip = hip + half * np.array([-hip[1], hip[0]])
-                place = then + hip + self._limit(step)
+                    then, fast = (complex(*part) for part in fall(
+                        com, com_speed, self._places[bearing, :2].mean(axis=0),
+                        self._com_height, left))
+                hip = ahead * cmath.rect(1.0, turning * left) * complex(*self._hips[i].tolist())
+                hip += 0.5j * turning * self._step_time * hip
+                place = then + hip + self._limit(pendulum_step(
+                    fast, wanted, self._com_height, self._step_time, s.capture))
                 if self._sways:
                     # Off its reference the pendulum gets as much further until the foot lands.
                     omega = math.sqrt(GRAVITY / self._com_height)
                     off = com - self._goal_com + (com_speed - self._drive) / omega
                     off = off * (math.exp(min(omega * left, 1.0)) * s.capture)
                     middle = self._reference + (left + 0.5 * self._duty * self._cycle) * speed
-                    place = middle + hip + self._limit(off)
-                leg.goal = np.array([place[0], place[1], 0.0])
-                leg.goal[2] = (a * place[0] + b * place[1] + c0 + self._radius[i]
-                               - PRESS * self.height)
+                    place = complex(*middle) + hip + self._limit(complex(*off))
+                leg.goal = np.array([place.real, place.imag, (
+                    a * place.real + b * place.imag + c0 + self._radius[i]
+                    - PRESS * self.height)])
             assert leg.swing is not None
             motion = leg.swing.advance(leg.goal, part, left, self._swing_time, dt)
             if leg.over > 0.0:
-                down = s.lowering * self.height
-                motion = FootMotion(motion.position - [0.0, 0.0, down * leg.over],
-                                    np.array([0.0, 0.0, -down]), np.zeros(3))
+                lower(motion, s.lowering * self.height, leg.over)
             motions.append(motion)
         gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
+        body = np.concatenate([state.rotation.reshape(9), state.position, state.twist])
         self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
         # Friction of joints that is not known would leave a light leg behind. It is learnt from
         # the corrections, as in adaptive control (Slotine and Li 1987).
-        way = np.tanh(swing.learnt[1] / SLIDES)
-        self._friction += LEARNS * dt * self._inertia * swing.learnt[0] * way
-        np.clip(self._friction, 0.0, self._most_friction, self._friction)
-        return self._friction * way
+        effort = np.empty(len(q))
+        learn_friction(swing.learnt, self._inertia, self._most_friction, LEARNS * dt, SLIDES,
+                       self._friction, effort)
+        return effort
 
-    def _limit(self, step: np.ndarray) -> np.ndarray:
+    def _limit(self, step: complex) -> complex:
         """Keep a step within the reach of a leg."""
-        most = 0.55 * self.height
-        size = math.hypot(step[0], step[1])
+        most, size = 0.55 * self.height, abs(step)
         return step * (most / size) if size > most else step
 
 
