@@ -316,7 +316,7 @@ class Run:
     wanted : (n, 3) array
         The same as commanded.
     estimated : (n, 3) array [m]
-        Position by the odometry.
+        Position by the odometry, axes of the floor.
     effort : (n,) array
         Largest effort of a joint, as a part of its limit.
     force_error : (n, nf) array
@@ -414,7 +414,7 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
         rows.append((lab.time, x, y, z, math.atan2(R[2, 1], R[2, 2]),
                      -math.asin(min(max(R[2, 0], -1.0), 1.0)), yaw,
                      c * twist[0] + s * twist[1], -s * twist[0] + c * twist[1],
-                     float(R[2] @ twist[3:]), *wanted, *state.position,
+                     float(R[2] @ twist[3:]), *wanted, *(state.position @ lab.tilt),
                      float(np.abs(answer.effort / np.maximum(lab.limits, 1e-9)).max())))
         force_error.append((size - true) / weight)
         bearing.append(plan.legs.bearing)

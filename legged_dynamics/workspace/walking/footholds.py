@@ -24,6 +24,10 @@ from legged_dynamics.spatial.jit import lean_kernel
 
 # A vector across the ground.
 Plane = TypeVar('Plane', np.ndarray, complex)
+# How the ground is before it is felt, one deviation: the height of single footholds, in widths of
+# the stance, and the slope.
+UNEVEN, STEEP = 0.02, 0.35
+
 
 
 def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: float,
@@ -114,7 +118,7 @@ def fit_plane(points, spread):
     points : (n, 3) array [m]
         Last places where feet stood, in world axes.
     spread : float [m]
-        Width over which feet define a slope; nearer feet define a height.
+        Width of the stance: feet far nearer to each other define a height, and no slope.
 
     Returns
     -------
@@ -125,7 +129,7 @@ def fit_plane(points, spread):
     x, y, z = 0.0, 0.0, 0.0
     for i in range(n):
         x, y, z = x + points[i, 0] / n, y + points[i, 1] / n, z + points[i, 2] / n
-    xx = yy = 0.05 * n * spread * spread
+    xx = yy = (UNEVEN / STEEP * spread) ** 2
     xy, xz, yz = 0.0, 0.0, 0.0
     for i in range(n):
         dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
@@ -198,7 +202,7 @@ def fill_target(place, drive, pull, turning, R, com, plane, goal, packed):
     a, b, c = plane
     arm = rotate(load9(R.reshape(9), 0), load3(com, 0))
     x, y = place[0] - arm[0], place[1] - arm[1]
-    goal[2] += goal[1] * (goal[0] * R[2, 2] + a * x + b * y + c - goal[2])
+    goal[2] += goal[1] * (goal[0] / R[2, 2] + a * x + b * y + c - goal[2])
     whole = load9(R.reshape(9), 0)
     v = rotate_back(whole, (drive[0] + turning * arm[1], drive[1] - turning * arm[0],
                             a * drive[0] + b * drive[1]))
