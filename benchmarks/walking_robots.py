@@ -397,7 +397,7 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
         walker.walk = gait != 'stand' and start <= lab.time < seconds - stop
         wanted = np.array(command(lab.time) if walker.walk else (0.0, 0.0, 0.0), float)
         walker.command(*wanted)
-        plan = walker.update(state, measurement, reaction.latest_contact, size)
+        plan = walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
         answer = controller.update(state, measurement, plan.target, legs=plan.legs)
         spent += time.perf_counter() - began
         force = np.zeros(3)

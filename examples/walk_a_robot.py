@@ -27,8 +27,7 @@ while robot.time < 4.0 and not robot.fallen:
     state = odometry.update(measurement, walker.trusted)
     walker.walk = robot.time > 0.5      # stands before
     walker.command(0.2, 0.0, 0.3)       # m/s ahead and to the left, rad/s
-    plan = walker.update(state, measurement, reaction.latest_contact,
-                         np.linalg.norm(reaction.wrench[:, :3], axis=1))
+    plan = walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
     command = controller.update(state, measurement, plan.target, legs=plan.legs)
     robot.command_effort(command.effort[np.argsort(to_model)])
     robot.step()

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from legged_dynamics.estimation.ground_reaction import GroundReaction
 from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
@@ -175,8 +173,7 @@ class BodyWalk:
         patience = self._parameters['walking.command_timeout']
         walker.command(*(self._velocity if silence <= patience else (0.0, 0.0, 0.0)))
         walker.walk = silence <= patience + REST
-        force = np.sqrt(np.einsum('fi,fi->f', reaction.wrench[:, :3], reaction.wrench[:, :3]))
-        return walker.update(state, measurement, reaction.latest_contact, force)
+        return walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
 
     def judge(self, now: int) -> tuple[str, str]:
         """

@@ -129,8 +129,8 @@ class BipedWalker(Walker):
             Joint positions and velocities, in the model's order.
         felt : (2,) array of bool
             Feet that are felt to bear.
-        force : (2,) array [N]
-            Size of the estimated force on each foot.
+        force : (2, 3) array [N]
+            Estimated force on each foot, in the axes of the foot.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class BipedWalker(Walker):
                 leg.loose = False
         if self.state is not Walking.STAND:
             self._look(state, q, v, dt)
-            self._advance(state, felt, force, dt)
+            self._advance(state, felt, np.linalg.norm(force, axis=1), dt)
         if self.state is not Walking.STAND:
             return self._follow(state, q, v, dt)
         return self._plan(state, q, v, dt)

@@ -29,7 +29,6 @@ Plane = TypeVar('Plane', np.ndarray, complex)
 UNEVEN, STEEP = 0.02, 0.35
 
 
-
 def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: float,
                   capture: float) -> Plane:
     """

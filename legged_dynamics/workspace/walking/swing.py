@@ -105,6 +105,20 @@ class SwingPath:
         advance_path(self._across, self._ends, goal, part, left, duration, dt, out)
         return out
 
+    def rise(self, step: float, most: float) -> None:
+        """
+        Raise the way of a foot that has run into an edge.
+
+        Parameters
+        ----------
+        step : float [m]
+            By how much the clearance grows.
+        most : float [m]
+            Largest clearance that this leads to.
+
+        """
+        self._ends[1] = max(self._ends[1], min(self._ends[1] + step, most))
+
 
 @lean_kernel
 def advance_path(across, ends, goal, part, left, duration, dt, out):
@@ -237,6 +251,23 @@ class SwingLegs:
         find_swing(self._packed, body, goal, gains[0], gains[1], threshold, self._columns, moved,
                    away, self._rows, self.learnt)
         return away
+
+    def turn(self, foot: int) -> np.ndarray:
+        """
+        Return the orientation of a foot's frame at the last tick.
+
+        Parameters
+        ----------
+        foot : int
+            Number among `members`.
+
+        Returns
+        -------
+        (3, 3) array
+            ``R_BF``.
+
+        """
+        return self.arrays.states[foot, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3).copy()
 
     def effort_at(self, q: np.ndarray, places: np.ndarray, force: float,
                   limits: np.ndarray) -> tuple[float, np.ndarray]:

@@ -55,8 +55,17 @@ from legged_dynamics.workspace.walking.swing import (
 # be friction of its joints. From the second part on any touch is the ground when the foot is as
 # near to the plane of the others as this part of the height.
 EARLY, FIRM, NEARLY, NEAR = 0.35, 0.25, 0.88, 0.03
-# An early touch has to last as long [s]: a spike of the estimate in mid-air does not.
-LASTS = 0.009
+# An early touch has to last as long, and one beyond the planned end of a swing [s]: a spike of the
+# estimate in mid-air does not.
+LASTS, LATE = 0.009, 0.005
+# A force across the ground of this part of the weight, between these parts of a swing, is an edge
+# that the foot has run into; it is then raised as fast as this [heights/s], at most by this.
+STUB, STUBBED, RAISE, RAISED = 0.12, (0.1, 0.85), 2.5, 0.35
+# Heights of footholds off the plane of the others, beyond this [heights], make the next swings as
+# much higher; over how many cycles that is forgotten.
+ROUGH, FORGOTTEN = 0.015, 4.0
+# Time constant with which the body follows a slope, in that of the pendulum.
+TILTS = 3.0
 # How fast the friction of joints is learnt while their legs swing [1/s], the joint velocity from
 # which it is whole [rad/s], and the largest that is believed [of the effort limit].
 LEARNS, SLIDES, MOST_FRICTION = 6.0, 0.3, 0.06
@@ -116,6 +125,8 @@ class _Leg:
     since: float = 0.0          # s in swing or in stance
     over: float = 0.0           # s beyond the planned touch-down
     firm: float = 0.0           # s of a firm touch before it
+    touch: float = 0.0          # s of any touch before it
+    turn: np.ndarray | None = None      # of the swinging foot's frame, to base axes
     goal: np.ndarray | None = None
     early: bool = False         # stands before its planned touch-down
     loose: bool = False         # is to bear, but does not: it is lowered
@@ -220,7 +231,7 @@ class Walker:
         self.state, self.walk = Walking.STAND, True
         self._legs = [_Leg() for _ in self._feet]
         self._clock = 0.0
-        self._waited = self._calm = 0.0
+        self._waited = self._calm = self._rough = 0.0
         self._ran = False
         self._newest: int | None = None
         self._wanted = np.zeros(3)
@@ -266,7 +277,7 @@ class Walker:
         """
         self.reset()
         n = len(self._feet)
-        still = self.update(state, measurement, np.ones(n, bool), np.zeros(n))
+        still = self.update(state, measurement, np.ones(n, bool), np.zeros((n, 3)))
         body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
         q, v = np.asarray(measurement.position), np.asarray(measurement.velocity)
         members = list(range(n // 2)) or [0]
@@ -397,8 +408,8 @@ class Walker:
             Joint positions and velocities, in the model's order.
         felt : (nf,) array of bool
             Feet that are felt to bear.
-        force : (nf,) array [N]
-            Size of the estimated force on each foot.
+        force : (nf, 3) array [N]
+            Estimated force on each foot, in the axes of the foot.
 
         Returns
         -------
@@ -450,6 +461,7 @@ class Walker:
                   dt: float) -> None:
         """Let legs lift and land."""
         legs, stepping = self._legs, self.state is not Walking.STAND
+        self._rough *= max(1.0 - dt / (FORGOTTEN * self._cycle), 0.0)
         late = [leg for leg in legs if leg.swing is not None and leg.over > 0.0]
         if stepping:
             if self._held > 0.0:
@@ -474,9 +486,13 @@ class Walker:
                 continue
             part = leg.since / self._swing_time
             leg.over = max(leg.since - self._swing_time, 0.0)
-            firm = part > EARLY and felt[i] and force[i] > FIRM * self._weight
+            touched, (up, across) = bool(felt[i]), self._directions(leg, state, force[i])
+            firm = part > EARLY and touched and up > max(FIRM * self._weight, across)
             leg.firm = leg.firm + dt if firm else 0.0
-            if felt[i] and (leg.firm > LASTS or leg.over > 0.0
+            leg.touch = leg.touch + dt if touched else 0.0
+            if across > max(STUB * self._weight, up) and STUBBED[0] < part < STUBBED[1]:
+                leg.swing.rise(RAISE * self.height * dt, RAISED * self.height)
+            if touched and (leg.firm > LASTS or (leg.over > 0.0 and leg.touch > LATE)
                             or (part > NEARLY and self._above(state.foot_position[i])
                             < NEAR * self.height)):
                 self._land(i, state, phase)
@@ -490,6 +506,13 @@ class Walker:
         dt = 0.0 if self._newest is None else min(max((stamp - self._newest) * 1e-9, 0.0), 0.02)
         self._newest = stamp
         return dt
+
+    @staticmethod
+    def _directions(leg: _Leg, state: BodyState, force: np.ndarray) -> tuple[float, float]:
+        """Return the force on a swinging foot against gravity and across it [N]."""
+        square = float(force @ force)
+        up = float(state.up @ leg.turn @ force) if leg.turn is not None else math.sqrt(square)
+        return up, math.sqrt(max(square - up * up, 0.0))
 
     def _watch(self, foot: int, state: BodyState, felt: bool) -> None:
         """Notice that a foot that is to bear is in the air, and that it bears again."""
@@ -563,13 +586,16 @@ class Walker:
     def _lift(self, foot: int, state: BodyState) -> None:
         leg = self._legs[foot]
         start = state.foot_position[foot] + [0.0, 0.0, self._radius[foot]]
-        leg.swing = SwingPath(start, self._lower * self.settings.clearance * self.height)
-        leg.since = leg.over = 0.0
-        leg.goal = start.copy()
+        rough = max(self._rough - ROUGH * self.height, 0.0)
+        leg.swing = SwingPath(start, self._lower * self.settings.clearance * self.height + rough)
+        leg.since = leg.over = leg.touch = 0.0
+        leg.goal, leg.turn = start.copy(), None
 
     def _land(self, foot: int, state: BodyState, phase: float) -> None:
         leg = self._legs[foot]
         leg.early = phase >= self._duty
+        off = abs(self._above(state.foot_position[foot]))
+        self._rough = max(self._rough, min(off, RAISED * self.height))
         leg.swing, leg.goal, leg.since, leg.over, leg.firm = None, None, 0.0, 0.0, 0.0
         self._ran = True
 
@@ -651,8 +677,9 @@ class Walker:
         self._drive, self._goal_com = drive, wanted
         # Filter the plane: it jumps when a foot lands.
         gain, R, turning = min(1.0, dt / 0.15), state.rotation, float(self._velocity[2])
-        self._slope[0] += gain * (self._plane[0] - self._slope[0])
-        self._slope[1] += gain * (self._plane[1] - self._slope[1])
+        tilts = min(1.0, dt * omega / TILTS)
+        self._slope[0] += tilts * (self._plane[0] - self._slope[0])
+        self._slope[1] += tilts * (self._plane[1] - self._slope[1])
         R_d, packed = np.empty((3, 3)), np.zeros(24)
         alike = stand_on_slope(self._slope, heading, R, R_d)
         # A body that leans far gets up again as it lands; it is not lost for that.
@@ -742,6 +769,8 @@ class Walker:
         gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
         body = np.concatenate([state.rotation.reshape(9), state.position, state.twist])
         self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
+        for k, i in enumerate(members):
+            self._legs[i].turn = swing.turn(k)
         # Friction of joints that is not known would leave a light leg behind. It is learnt from
         # the corrections, as in adaptive control (Slotine and Li 1987).
         effort = np.empty(len(q))
