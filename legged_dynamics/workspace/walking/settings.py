@@ -45,7 +45,7 @@ class WalkSettings(CheckedSettings):
         'Time in which the largest force of a foot grows to twice its share after a touch-down, '
         'and shrinks before a lift-off.', 0.0, 1.0)
     lowering: float = setting(
-        'walking.lowering', 0.8, '1/s',
+        'walking.lowering', 2.5, '1/s',
         'How fast a foot is lowered where no ground was met, in heights of the body.', 0.01, 10.0)
     recovery: bool = setting(
         'walking.recovery', True, '',

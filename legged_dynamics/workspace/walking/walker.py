@@ -65,7 +65,7 @@ STUB, STUBBED, RAISE, RAISED = 0.12, (0.1, 0.85), 2.5, 0.35
 # much higher; over how many cycles that is forgotten.
 ROUGH, FORGOTTEN = 0.015, 4.0
 # Time constant with which the body follows a slope, in that of the pendulum.
-TILTS = 3.0
+TILTS = 6.0
 # How fast the friction of joints is learnt while their legs swing [1/s], the joint velocity from
 # which it is whole [rad/s], and the largest that is believed [of the effort limit].
 LEARNS, SLIDES, MOST_FRICTION = 6.0, 0.3, 0.06
