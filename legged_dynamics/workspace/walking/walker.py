@@ -519,9 +519,15 @@ class Walker:
         leg = self._legs[foot]
         if felt and leg.loose:
             leg.loose, leg.since = False, 0.0
-        elif not felt and not leg.loose and leg.since > 2.0 * SETTLED:
-            off = float(state.foot_offset[foot])
-            leg.loose = off > ADRIFT
+        elif (not felt and not leg.loose and leg.since > 2.0 * SETTLED
+              and state.foot_offset[foot] > ADRIFT):
+            others = sum(leg.swing is None for leg in self._legs) - 1
+            if others < 2 or not self._ran or self.state is Walking.STAND:
+                leg.loose = True
+                return
+            # It is lowered like a foot that lands late, against the friction of its joints too.
+            self._lift(foot, state)
+            leg.since = self._swing_time
 
     def _steps_on(self) -> bool:
         """Return whether feet are to lift: also to stop, until the body is slow."""
@@ -575,8 +581,9 @@ class Walker:
         down = [i for i, leg in enumerate(self._legs) if leg.swing is None and i != foot]
         if self._flat:
             return bool(down)
-        # A foot of the same beat may lift together with this one.
-        return len(down) >= 2
+        # A foot of the same beat lifts together with this one.
+        return sum(self._legs[i].early or (self._clock + self._offsets[i]) % 1.0 < self._duty
+                   for i in down) >= 2
 
     def _above(self, place: np.ndarray) -> float:
         """Return the height of a place over the plane of the last footholds."""
