@@ -230,27 +230,38 @@ def _pushed(tally: Tally, name: str, gait: str, pushes: Sequence[Push], seed: in
     return f'{1e3 * away:.0f} mm{"" if found.bearing.all() else ", steps"}'
 
 
+# Standing with joint friction: the times of moves, and of judgement after each.
+MOVES = ((2.0, (0.05, 0.0, 0.0), (0.0, 0.0, 0.0)), (5.0, (0.0, -0.05, 0.0), (0.0, 0.0, 0.0)),
+         (8.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.2)), (11.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+
+
 def standing(tally: Tally, robots: Sequence[str], quick: bool) -> None:
-    """Print the table of payloads beside the middle."""
-    print('\nStanding with 12 % payload at (5, 4, 8) cm, and with joint friction of 5 %\n\n'
-          '| robot | leans with the payload [deg] | with friction off by [mm] |\n|---|---:|---:|')
+    """Print the table of payloads beside the middle, and of moves against joint friction."""
+    print('\nStanding with 12 % payload at (5, 4, 8) cm, and with joint friction of 5 % moved by '
+          '5 cm to two sides and 0.2 rad:\nthe most, and the mean from 2.5 to 3 s after the start '
+          'or a move\n\n| robot | leans with the payload [deg] | with friction off by [mm] | '
+          'turned off by [deg] |\n|---|---:|---:|---:|')
     for name in robots:
-        texts = []
-        for case in ({'payload': (0.12, (0.05, 0.04, 0.08))}, {'friction': 0.05}):
+        texts: list[str] = []
+        for case, moves, seconds in (({'payload': (0.12, (0.05, 0.04, 0.08))}, (), 5.0),
+                                     ({'friction': 0.05}, MOVES, 14.0)):
             try:
-                found = walk(Laboratory(name, **{'friction': 0.03} | case), 'stand',
-                             lambda t: (0.0, 0.0, 0.0), 5.0)
+                found = walk(Laboratory(name, **{'friction': 0.03} | case),    # type: ignore
+                             'stand', lambda t: (0.0, 0.0, 0.0), seconds, moves=moves)
             except MissingRobot:
                 tally.missing.add(name)
                 break
             tally.runs += 1
             if found.cause:
                 tally.causes.append(f'{name}, standing: {found.cause}')
-            last = found.between(4.5, 9.0)
-            lean = math.degrees(np.hypot(*found.rpy[last, :2].T).mean())
-            away = found.position[last].mean(axis=0) - found.position[0]
-            texts.append(found.cause or (f'{lean:.2f}' if 'payload' in case else
-                                         f'{1e3 * np.linalg.norm(away):.1f}'))
+            lean = np.degrees(np.hypot(*found.rpy[:, :2].T))
+            ends = [found.between(t - 0.5, t) for t in (5.0, 8.0, 11.0, 14.0) if t <= seconds]
+
+            def text(values: np.ndarray, ends: list = ends) -> str:
+                return f'{values.max():.1f}, {max(values[end].mean() for end in ends):.1f}'
+            columns = [lean] if not moves else [1e3 * found.missed[:, 0],
+                                                np.degrees(found.missed[:, 1])]
+            texts += [found.cause or text(values) for values in columns]
         if texts:
             print(f'| {name} | {" | ".join(texts)} |', flush=True)
 

@@ -33,8 +33,14 @@ from legged_dynamics.model.shapes import read_looks
 from legged_dynamics.model.urdf import read_description_file
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation.plant import GROUND, ROBOT, add_floor, build_world
-from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_vector
+from legged_dynamics.spatial.rotations import (
+    quaternion_from_rotation,
+    rotation_from_vector,
+    rotation_vector,
+)
 from legged_dynamics.workspace import WorkspaceController
+from legged_dynamics.workspace.minimum_jerk import BodyPose
+from legged_dynamics.workspace.reference import ReferenceGenerator
 from legged_dynamics.workspace.walking import make_walker
 
 RATE, STEP = 500.0, 1e-3
@@ -326,6 +332,9 @@ class Run:
         Mean time of walker and controller.
     height : float [m]
         Of the base at the start.
+    missed : (n, 2) array [m, rad]
+        How far the base is from its target: how far it has not gone as the target has since the
+        start, and the angle between them.
 
     """
 
@@ -342,6 +351,7 @@ class Run:
     bearing: np.ndarray
     tick: float
     height: float
+    missed: np.ndarray
 
     def between(self, first: float, last: float) -> np.ndarray:
         """Return which samples lie between two times [s]."""
@@ -350,9 +360,10 @@ class Run:
 
 def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]], seconds: float,
          pushes: Sequence[Push] = (), settings: Mapping[str, Any] | None = None,
-         start: float = 1.0, stop: float = 1.5) -> Run:
+         start: float = 1.0, stop: float = 1.5,
+         moves: Sequence[tuple[float, Sequence[float], Sequence[float]]] = ()) -> Run:
     """
-    Let a robot walk.
+    Let a robot walk; while it stands its base keeps its pose.
 
     Parameters
     ----------
@@ -370,6 +381,9 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
         Settings of walking and of workspace control by their dotted names.
     start, stop : float [s]
         Standing at the start, and the time at the end in which the robot comes to a stand.
+    moves : sequence of tuple
+        Times [s], and displacements [m] and rotation vectors [rad] from the first pose to which
+        the base of a standing robot goes then.
 
     Returns
     -------
@@ -383,7 +397,9 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
     walker = make_walker(lab.known, lab.config, {**walking, 'gait': gait})
     walker.walk = False
     weight, rows, spent, cause = lab.known.total_mass * GRAVITY, [], 0.0, ''
-    force_error, bearing, wanted = [], [], np.zeros(3)
+    force_error, bearing, wanted, missed = [], [], np.zeros(3), []
+    reference, coming = ReferenceGenerator(controller.settings), list(moves)
+    first = target = None
     while lab.time < seconds and not lab.fallen:
         measurement = lab.sense()
         reaction = lab.estimator.update(measurement)
@@ -393,12 +409,25 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
             continue
         state = lab.odometry.update(measurement, walker.trusted)
         size = np.sqrt(np.einsum('fi,fi->f', reaction.wrench[:, :3], reaction.wrench[:, :3]))
+        stamp = measurement.stamp_ns
+        if first is None:
+            first = BodyPose(state.position.copy(), state.rotation.copy())
+            reference.rest(stamp, first)
+            true_first = lab.pose()[0]
+        if coming and lab.time >= coming[0][0]:
+            _, step, turn = coming.pop(0)
+            reference.move_to(stamp, BodyPose(
+                first.position + step, rotation_from_vector(np.array(turn)) @ first.rotation))
+        walker.led, walked = reference.at(stamp), walker.walking
         began = time.perf_counter()
         walker.walk = gait != 'stand' and start <= lab.time < seconds - stop
         wanted = np.array(command(lab.time) if walker.walk else (0.0, 0.0, 0.0), float)
         walker.command(*wanted)
         plan = walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
-        answer = controller.update(state, measurement, plan.target, legs=plan.legs)
+        if target and walked and not walker.walking:
+            reference.rest(stamp, BodyPose(target.position, target.rotation))
+        target = plan.target if walker.walking else reference.at(stamp)
+        answer = controller.update(state, measurement, target, legs=plan.legs)
         spent += time.perf_counter() - began
         force = np.zeros(3)
         for push in pushes:
@@ -418,6 +447,9 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
                      float(np.abs(answer.effort / np.maximum(lab.limits, 1e-9)).max())))
         force_error.append((size - true) / weight)
         bearing.append(plan.legs.bearing)
+        gone = (np.array([x, y, z]) - true_first) @ lab.tilt.T - target.position + first.position
+        missed.append((np.linalg.norm(gone), np.linalg.norm(rotation_vector(
+            R.T @ lab.tilt.T @ target.rotation))))
         if not answer.usable:
             cause = f'{answer.faults.name} at {lab.time:.1f} s'
             break
@@ -426,4 +458,5 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
     table = np.array(rows)
     return Run(bool(cause), cause, table[:, 0], table[:, 1:4], table[:, 4:7], table[:, 7:10],
                table[:, 10:13], table[:, 13:16], table[:, 16], np.array(force_error),
-               np.array(bearing), spent / len(rows), lab.height)
+               np.array(bearing), spent / len(rows), lab.height,
+               np.array(missed))

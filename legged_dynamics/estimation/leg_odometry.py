@@ -13,8 +13,10 @@ import numpy as np
 
 from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, feet_table
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import odometry_tick as codes
 from legged_dynamics.estimation import odometry_tick as places
+from legged_dynamics.estimation.attitude import TILT_GAIN
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import MeasurementError
@@ -122,6 +124,12 @@ class BodyState:
     faults : OdometryFault
     velocity_deviation : float [m/s]
         One standard deviation of each component of the velocity.
+    tilt_deviation, heading_deviation : float [rad]
+        One standard deviation of the rotation about each horizontal axis, and about the vertical
+        one: as far as noise and bias of the gyro, noise of the IMU's orientation or accelerometer
+        and the drift of the feet explain it.
+    rate_deviation : float [rad/s]
+        One standard deviation of each component of the angular velocity.
 
     """
 
@@ -137,6 +145,9 @@ class BodyState:
     slips: int
     faults: OdometryFault
     velocity_deviation: float = 0.0
+    tilt_deviation: float = 0.0
+    heading_deviation: float = 0.0
+    rate_deviation: float = 0.0
 
     @property
     def slip_probability(self) -> np.ndarray:
@@ -164,6 +175,8 @@ class BodyState:
 LEAST_RATE_NOISE, LEAST_TURN_NOISE = 1e-5, 1e-5
 # The orientation corrects the gyro at least this fast [1/s].
 LEAST_TILT_RATE = 1.0
+# Least distance of feet from their middle over which they tell a rotation [m].
+LEAST_ARM = 0.02
 # Time between samples [s] for which gains are chosen; any other is handled, less well.
 SAMPLE = 0.002
 
@@ -211,7 +224,7 @@ class LegOdometry:
         self._row = np.zeros(2 * nj + 10 + nf)
         self._parts = np.split(self._row, np.cumsum([nj, nj, 3, 3, 4]))
         tree = type(self.model.tree)(*(array.copy() for array in self.model.tree))
-        self._parameters = _pack(self.model, config, settings)
+        self._parameters, self._noise = _pack(self.model, config, settings), config.noise
         self._arguments = (tree, table, self._parameters, self._row, self._memory, self._places,
                            np.zeros((rows, max(nj, N_BODY_STATE, N_FOOT_STATE))))
         self._all = np.ones(nf)
@@ -260,7 +273,34 @@ class LegOdometry:
             out[codes.R_WB:codes.R_WB + 9].reshape(3, 3), out[codes.TWIST:codes.TWIST + 6],
             standing, feet[:, places.NOW:places.NOW + 3], feet[:, places.OFFSET],
             math.sqrt(out[codes.DRIFT]), int(out[codes.STEPS]), int(out[codes.SLIPS]),
-            OdometryFault(int(out[codes.FAULTS])), math.sqrt(out[codes.VARIANCE]))
+            OdometryFault(int(out[codes.FAULTS])), math.sqrt(out[codes.VARIANCE]),
+            *self._turn_deviations(out, feet))
+
+    def _turn_deviations(self, memory: np.ndarray, feet: np.ndarray
+                         ) -> tuple[float, float, float]:
+        """
+        Return the deviations of tilt and heading [rad] and of the angular velocity [rad/s].
+
+        A correction at the rate k leaves ``sqrt(k dt / 2)`` of its white noise, the mean of all
+        samples at first, and ``b / k`` of the gyro's bias b (see `_tilt_rate`). What only the feet
+        hold is turned by the drift of their places over their distance from the middle.
+        """
+        noise, faults, p = self._noise, int(memory[codes.FAULTS]), self._parameters[0]
+        count = max(memory[codes.KNOWN], 1.0)
+        if not faults & (codes.NO_ORIENTATION | codes.NO_IMU):
+            rate, seen = p['tilt_rate'], p['orientation']
+        else:
+            rate, seen = TILT_GAIN, noise.accelerometer / GRAVITY
+        share = min(max(0.5 * rate * SAMPLE, 1.0 / count), 1.0)
+        tilt = heading = math.hypot(seen * math.sqrt(share), noise.gyro_bias / rate)
+        turning = math.hypot(p['gyro'], noise.gyro_bias)
+        if faults & (codes.NO_ORIENTATION | codes.NO_IMU) or not p['heading']:
+            where = feet[:, places.NOW:places.NOW + 2]
+            arm = max(float(np.sqrt(where.var(axis=0).sum())), LEAST_ARM)
+            heading = math.hypot(self.settings.foothold, math.sqrt(memory[codes.DRIFT])) / arm
+            if faults & codes.NO_IMU:
+                tilt, turning = heading, math.sqrt(memory[codes.VARIANCE]) / arm
+        return tilt, heading, turning
 
     def _step(self, stamp: int) -> tuple[float, int]:
         """Return the time since the last sample [s], and its fault bits."""

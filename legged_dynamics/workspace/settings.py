@@ -41,13 +41,13 @@ class WorkspaceSettings(CheckedSettings):
         'gains.angular.damping', [24.0, 24.0, 24.0], '1/s',
         'K_v of orientation, about x, y, z of the base.', 0.0, 500.0)
     angular_integral: list[float] = setting(
-        'gains.angular.integral', [200.0, 200.0, 200.0], '1/s^3',
+        'gains.angular.integral', [400.0, 400.0, 400.0], '1/s^3',
         'K_i of orientation; below K_p K_v of its axis.', 0.0, 1e5)
     linear_windup: float = setting(
         'gains.windup.linear', 2.0, 'm/s^2',
         'Largest acceleration that the integral term may contribute.', 0.0, 100.0)
     angular_windup: float = setting(
-        'gains.windup.angular', 20.0, 'rad/s^2',
+        'gains.windup.angular', 30.0, 'rad/s^2',
         'Largest angular acceleration that the integral term may contribute.', 0.0, 1000.0)
     linear_acceleration_limit: float = setting(
         'limits.acceleration.linear', 8.0, 'm/s^2',

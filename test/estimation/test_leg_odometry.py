@@ -99,6 +99,22 @@ def test_a_trotting_robot_is_followed_over_ground():
     assert 0.5e-3 < state.position_deviation < 5e-3
 
 
+def test_deviations_of_orientation_and_turning_cover_the_errors():
+    def blind(m):
+        return Measurement(m.stamp_ns, m.position, m.velocity, None, m.angular_velocity,
+                           m.linear_acceleration)
+    model, config, run = simulated('anymal_class', 'stand 0.5, trot_forward 9', 3.5)
+    errors, state = follow(model, config, run)
+    off, said = rms(errors), (state.tilt_deviation, state.heading_deviation, state.rate_deviation)
+    for error, deviation in zip((off[3:5].max(), off[5], off[9:].max()), said):
+        assert 0.1 * deviation < error < 2.0 * deviation
+    _, blind_state = follow(model, config, run, blind)
+    assert blind_state.tilt_deviation > state.tilt_deviation
+    # Without its reference the heading drifts as the feet step.
+    _, early = follow(model, config, run[:300], blind)
+    assert blind_state.heading_deviation > 1.5 * early.heading_deviation
+
+
 def test_on_flat_ground_the_height_does_not_drift():
     run = simulated('solo_class', 'stand 0.3, trot_in_place 9', 2.5)
     free, flat = (follow(*run, flat_ground=known)[0][:, 2] for known in (False, True))

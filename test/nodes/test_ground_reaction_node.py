@@ -84,6 +84,10 @@ def test_the_base_is_followed_from_the_first_listener_on(robot):
     assert velocity[-1].header.frame_id == odometry[-1].child_frame_id == 'base'
     deviation = math.sqrt(speed.covariance[0])
     assert 0.0 < deviation < 0.02
+    turned = np.sqrt([odometry[-1].pose.covariance[k] for k in (21, 28, 35)])
+    turning = np.sqrt([speed.covariance[k] for k in (21, 28, 35)])
+    assert ((turned > 1e-5) & (turned < 0.02)).all()
+    assert ((turning > 1e-5) & (turning < 0.1)).all()
     speeds = np.array([[one.twist.twist.linear.x, one.twist.twist.linear.y] for one in velocity])
     assert np.sqrt((speeds[50:] ** 2).mean()) < 3.0 * deviation
     assert slip[-1].data < 0.02

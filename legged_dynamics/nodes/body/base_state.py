@@ -58,7 +58,9 @@ def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> An
                                state.twist[3:])
     pose, twist = np.zeros(36), np.zeros(36)
     pose[[0, 7, 14]] = state.position_deviation ** 2
+    pose[[21, 28]], pose[35] = state.tilt_deviation ** 2, state.heading_deviation ** 2
     twist[[0, 7, 14]] = state.velocity_deviation ** 2
+    twist[[21, 28, 35]] = state.rate_deviation ** 2
     message.pose.covariance, message.twist.covariance = pose, twist
     return message
 
