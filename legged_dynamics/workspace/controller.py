@@ -205,6 +205,9 @@ class LegPlan(NamedTuple):
 
 # Over a longer gap between ticks the error is not integrated [s].
 LONGEST_TICK = 0.05
+# Part of the integral's gain about each axis that is left while a robot steps: steps turn the body
+# to and fro faster than a lasting moment changes.
+CALMER = 0.5
 # Part of the wrench on the base that the feet may miss, as a part of the weight.
 TOLERANCE = 1e-3
 METHODS = ('even', 'least_squares', 'friction_cone')
@@ -310,7 +313,7 @@ class WorkspaceController:
         self._stance = None
         self._newest: int | None = None
         self._unbalanced_since: int | None = None
-        self._integrate = True
+        self._integrate, self._stepping = True, False
         self._last: StanceFeet | None = None
         self._requests = _ForceRequests(self.model.total_mass * GRAVITY)
         self.ground.reset()
@@ -362,9 +365,15 @@ class WorkspaceController:
         moved = self._unmoved if legs is None else legs.moved
         gains = self._gains if legs is None or legs.gains is None else legs.gains
         pressure = None if legs is None else legs.pressure
-        if pressure is not None:
+        stepping = legs is not None and legs.stepping
+        if stepping != self._stepping:
+            # The moment stays.
+            self._integral[3:] *= 1.0 / CALMER if stepping else CALMER
+            self._stepping = stepping
+        if stepping or pressure is not None:
             gains = gains.copy()
-            gains[:3, :2] = 0.0
+            gains[2, 3:] *= CALMER if stepping else 1.0
+            gains[:3, :2] *= pressure is None
         out = np.zeros(OUTPUT.effort + nv + 7 * nf)
         # Singular values are not known for legs that are not in contact.
         out[-nf:] = np.nan
