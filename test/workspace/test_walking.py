@@ -83,6 +83,8 @@ def test_a_part_of_the_error_stays_when_less_is_asked_for():
 def test_the_plane_of_a_slope_is_found():
     points = np.column_stack([FOUR, 0.2 + 0.1 * FOUR[:, 0] - 0.2 * FOUR[:, 1]])
     assert fit_plane(points, 0.0) == pytest.approx((0.1, -0.2, 0.2))
+    # Feet of a stance tell a slope as it is, also one that is far from level.
+    assert fit_plane(points, 0.6) == pytest.approx((0.1, -0.2, 0.2), rel=0.02)
     on_a_point = np.tile([1.0, 2.0, 0.3], (4, 1))
     assert fit_plane(on_a_point, 0.5) == pytest.approx((0.0, 0.0, 0.3))
 
@@ -98,6 +100,34 @@ def test_a_foot_swings_over_the_ground_to_its_foothold_and_rests_there():
     assert x[-1] == pytest.approx(goal, abs=2e-3)
     assert v[-1] == pytest.approx(0.0, abs=1e-9)
     assert x[:, 2].max() == pytest.approx(0.5 * (start[2] + goal[2]) + 0.08, abs=2e-3)
+
+
+def test_a_foot_that_runs_into_an_edge_rises_and_still_lands_on_its_foothold():
+    start, goal, T, dt = np.zeros(3), np.array([0.2, 0.0, 0.0]), 0.3, 1e-3
+    path, rows = SwingPath(start, 0.08), []
+    for k in range(round(T / dt) + 1):
+        if 100 <= k < 140:
+            path.rise(2e-3, 0.12)       # as far as it may
+        rows.append(path.advance(goal, k * dt / T, T - k * dt, T, dt).position)
+    assert np.array(rows)[:, 2].max() == pytest.approx(0.12, abs=2e-3)
+    assert rows[-1] == pytest.approx(goal, abs=2e-3)
+
+
+def test_the_moment_of_the_integral_stays_when_a_robot_begins_to_step(anymal):
+    model, config = anymal.known, anymal.config
+    state = LegOdometry(model, config).update(Measurement(0, q := config.nominal_in(model),
+                                                          np.zeros(12)))
+    leaning = BodyTarget.of(state.position, rotation_from_vector(np.array(
+        [0.02, 0.0, 0.0])) @ state.rotation)
+    controller, efforts = WorkspaceController(model, config), []
+    for k in range(400):
+        plan = LegPlan(np.ones(4, bool), np.full(4, np.inf), np.full(12, np.nan), k >= 398)
+        answer = controller.update(state, Measurement(k * 2_000_000, q, np.zeros(12)), leaning,
+                                   legs=plan)
+        efforts.append(answer.effort)
+    early, late = efforts[-3] - efforts[0], efforts[-2] - efforts[-3]
+    assert np.abs(early).max() > 1.0
+    assert np.abs(late).max() < 0.02 * np.abs(early).max()
 
 
 @pytest.fixture(scope='module')
