@@ -58,7 +58,9 @@ from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.layout import get3, get6, get9, put3
 
 # Coulomb friction is smoothed over this joint speed [rad/s]: at rest its sign is unknown.
-FRICTION_SPEED = 0.05
+FRICTION_SPEED = 0.1
+# It opposes the velocity that a joint will have so much later [s]: at rest the motion that begins.
+FRICTION_LEAD = 0.0095
 
 
 @lean_kernel
@@ -143,7 +145,7 @@ def add_joint_physics(tree, q, v, a, tau):
         if not spherical:
             tau[iv] += constants[i, STIFFNESS] * (q[iq] - constants[i, REST])
             if friction != 0.0:
-                tau[iv] += friction * math.tanh(v[iv] / FRICTION_SPEED)
+                tau[iv] += friction * math.tanh((v[iv] + FRICTION_LEAD * a[iv]) / FRICTION_SPEED)
 
 
 @lean_kernel
