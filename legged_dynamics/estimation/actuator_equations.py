@@ -55,7 +55,7 @@ SPREAD_FIRST = 6.0      # blocks that the first guess of a residual variance cou
 OUTLIER = 6.0
 # Variance of dry friction at rest over its square: it is anywhere within its bounds, and stays
 # there for some ten blocks.
-STUCK = 10.0 / 3.0
+STUCK = 1.0
 # Force of a foot before its joints are heard, in weights.
 PRIOR_FORCE = 3.0
 # Errors of the base's equations: a force that stays, mass and first moment of a load.

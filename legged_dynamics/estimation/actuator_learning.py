@@ -115,8 +115,9 @@ LOOSER = (1.5, 1.5, 1.5, 1.5, 4.0, 2.0, 1.5)
 # Lateness of the IMU, one deviation, and that of one which was let go of [s].
 IMU_DELAY = (3e-4, 3e-3)
 # Parameters that are often wrong are let go of before those that could explain the same.
-SUSPICION = {'load_friction': 0.5, 'gain': 0.25, 'offset': 0.2, 'armature': 0.5, 'base': 0.3,
-             'mass': 0.3, 'moment': 0.3}
+SUSPICION = {'friction': 1.4, 'damping': 1.4, 'load_friction': 0.25, 'gain': 0.25, 'offset': 0.2,
+             'armature': 0.5, 'base': 0.3, 'mass': 0.3, 'moment': 0.3}
+LEAST_SUSPICION = 0.7   # of that, what counts in the number of deviations it takes
 # How high [leg lengths] and how fast [sqrt(g l)] a foot moves that swings for certain.
 RAISED, FAST = 0.025, 0.08
 # Height of the base over the lowest foot, as a part of that in the nominal posture, below which
@@ -456,7 +457,7 @@ class ActuatorLearner:
         z[delays] *= ~early | [self.stated.value[DELAY, 0] > 0.0, False]
         z[self._loose | (self._wide <= 1.5 * self._tight)] = 0.0
         worst = int(np.argmax(z * self._suspicion))
-        if z[worst] > LET_GO:
+        if z[worst] * max(self._suspicion[worst], LEAST_SUSPICION) > LET_GO:
             self._loose |= self._group == self._group[worst]
         yield
         # Residuals are of what no parameter explains, not of what is stated wrong.
@@ -572,7 +573,8 @@ class ActuatorLearner:
                  LEAST_DELAY),
                 (Fault.IMU_LATE, self.imu_late, self._deviation[-1], 0.0,
                  'robot.sensors.imu_delay', LEAST_IMU_DELAY)):
-            if value - was > max(least_delay, LET_GO_DELAY * sigma):
+            certain = LET_GO_DELAY if code == Fault.EFFORT_LATE else CERTAIN
+            if value - was > max(least_delay, certain * sigma):
                 found.append(ActuatorFinding(code, (), 'delay', float(value), float(sigma), 's',
                                              f'{key}: {value:.4f}'))
         if self.velocity_late > LEAST_VELOCITY_DELAY:
