@@ -59,7 +59,8 @@ from legged_dynamics.spatial.layout import get3, get6, get9, put3
 
 # Coulomb friction is smoothed over this joint speed [rad/s]: at rest its sign is unknown.
 FRICTION_SPEED = 0.1
-# It opposes the velocity that a joint will have so much later [s]: at rest the motion that begins.
+# It opposes the velocity that a joint is about to have, so much later [s]: at rest, the motion
+# that begins. MuJoCo's frictionloss has 1 / b of its soft constraints' reference acceleration.
 FRICTION_LEAD = 0.0095
 
 

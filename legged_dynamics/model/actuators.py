@@ -7,7 +7,7 @@ With ``v`` and ``a`` the joint's velocity and acceleration and ``tau`` its measu
 torque that the motor gives to the link is::
 
     tau_link = (tau(t + delay) - offset) / gain - armature a - damping v
-               - (friction + load_friction |tau|) tanh(v / FRICTION_SPEED)
+               - (friction + load_friction |tau|) tanh((v + FRICTION_LEAD a) / FRICTION_SPEED)
 
 Each of these has a value and a standard deviation. One that a YAML does not state, or states as
 zero, is unknown: its deviation is what motors of that torque limit vary by. A stated one is
