@@ -59,9 +59,6 @@ from legged_dynamics.spatial.layout import get3, get6, get9, put3
 
 # Coulomb friction is smoothed over this joint speed [rad/s]: at rest its sign is unknown.
 FRICTION_SPEED = 0.1
-# It opposes the velocity that a joint is about to have, so much later [s]: at rest, the motion
-# that begins. MuJoCo's frictionloss has 1 / b of its soft constraints' reference acceleration.
-FRICTION_LEAD = 0.0095
 
 
 @lean_kernel
@@ -146,7 +143,7 @@ def add_joint_physics(tree, q, v, a, tau):
         if not spherical:
             tau[iv] += constants[i, STIFFNESS] * (q[iq] - constants[i, REST])
             if friction != 0.0:
-                tau[iv] += friction * math.tanh((v[iv] + FRICTION_LEAD * a[iv]) / FRICTION_SPEED)
+                tau[iv] += friction * math.tanh(v[iv] / FRICTION_SPEED)
 
 
 @lean_kernel

@@ -24,8 +24,8 @@ from legged_dynamics.dynamics.jacobians import (
     contact_points,
 )
 from legged_dynamics.dynamics.kinematics import FORCE
-from legged_dynamics.dynamics.newton_euler import FRICTION_LEAD, FRICTION_SPEED, newton_euler
-from legged_dynamics.model.actuators import DELAY, GAIN
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
+from legged_dynamics.model.actuators import DELAY, FRICTION_LEAD, GAIN
 from legged_dynamics.model.parts import Tree
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (

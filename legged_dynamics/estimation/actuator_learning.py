@@ -39,7 +39,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics, frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.dynamics.newton_euler import FRICTION_LEAD, FRICTION_SPEED
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.actuator_equations import (
     ARM,
     CLEARANCE,
@@ -67,6 +67,7 @@ from legged_dynamics.model.actuators import (
     DAMPING,
     DELAY,
     FRICTION,
+    FRICTION_LEAD,
     GAIN,
     KEYS,
     OFFSET,

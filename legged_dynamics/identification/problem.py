@@ -16,10 +16,11 @@ import numpy as np
 
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.dynamics.newton_euler import FRICTION_LEAD, FRICTION_SPEED
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.identification.equations import Equations, motion_equations, regressor
 from legged_dynamics.identification.samples import Samples, Signals, observe
+from legged_dynamics.model.actuators import FRICTION_LEAD
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel

@@ -25,6 +25,9 @@ import numpy as np
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
+# Dry friction opposes the velocity that a joint is about to have, so much later [s]: at rest, the
+# motion that begins. MuJoCo's frictionloss has 1 / b of its soft constraints' reference.
+FRICTION_LEAD = 0.0095
 # Rows of the tables of values and deviations.
 PARAMETERS = ('friction', 'damping', 'load_friction', 'armature', 'gain', 'offset', 'delay')
 FRICTION, DAMPING, LOAD_FRICTION, ARMATURE, GAIN, OFFSET, DELAY = range(len(PARAMETERS))
