@@ -58,7 +58,7 @@ from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.layout import get3, get6, get9, put3
 
 # Coulomb friction is smoothed over this joint speed [rad/s]: at rest its sign is unknown.
-FRICTION_SPEED = 0.05
+FRICTION_SPEED = 0.1
 
 
 @lean_kernel

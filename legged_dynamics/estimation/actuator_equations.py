@@ -25,7 +25,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
-from legged_dynamics.model.actuators import DELAY, GAIN
+from legged_dynamics.model.actuators import DELAY, FRICTION_LEAD, GAIN
 from legged_dynamics.model.parts import Tree
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (
@@ -55,8 +55,9 @@ MISFIT_SHARE, MISFIT_CLIP = 0.1, 3.0      # the same of what the parameters in u
 SPREAD_FIRST = 6.0      # blocks that the first guess of a residual variance counts for
 # Squared residual over its variance beyond which a block loses weight.
 OUTLIER = 6.0
-# Variance of dry friction at rest over its square: it is anywhere within its bounds.
-STUCK = 1.0 / 3.0
+# Variance of dry friction at rest over its square: it is anywhere within its bounds, and stays
+# there for some ten blocks.
+STUCK = 1.0
 # Force of a foot before its joints are heard, in weights.
 PRIOR_FORCE = 3.0
 # Errors of the base's equations: a force that stays, mass and first moment of a load.
@@ -92,6 +93,10 @@ class Learning(NamedTuple):
         Orientation of the IMU on the base by rows, and its position [m].
     noise, uncertain : (nj,) array
         Variance of a joint's equation in a block by noise, and with friction at rest.
+    slip_noise : (nj,) array
+        Variance that noise of velocities gives to dry friction at rest, over friction squared.
+    dry : (nj,) array
+        Square of the dry friction that a joint may have.
     rows : (m + 1, input_size) array
         Measurements of a block; the first is the last of the block before.
     bodies, states, jacobian, grasp : array
@@ -139,6 +144,8 @@ class Learning(NamedTuple):
     mount: np.ndarray
     noise: np.ndarray
     uncertain: np.ndarray
+    slip_noise: np.ndarray
+    dry: np.ndarray
     rows: np.ndarray
     bodies: np.ndarray
     states: np.ndarray
@@ -274,11 +281,13 @@ def regress_block(x, up):
     q, v, a, needed = x.motion[0], x.motion[1], x.motion[2], x.motion[3]
     for j in range(nj):
         p = s = slip = load = tau = 0.0
+        a[j] = (last[velocity + j] - first[velocity + j]) / span
+        ahead = FRICTION_LEAD * a[j]
         frozen = True       # what does not change is not measured
         for k in range(m + 1):
             share = (0.5 if k == 0 or k == m else 1.0) / m
             rate, torque = rows[k, velocity + j], rows[k, effort + j]
-            rubs = share * math.tanh(rate / FRICTION_SPEED)
+            rubs = share * math.tanh((rate + ahead) / FRICTION_SPEED)
             p += share * rows[k, position + j]
             s += share * rate
             slip += rubs
@@ -288,10 +297,10 @@ def regress_block(x, up):
         if frozen:
             tau = math.nan
         q[j], v[j] = p, s
-        a[j] = (last[velocity + j] - first[velocity + j]) / span
         phi = x.joint[j]
         # Of a joint at rest friction is anything up to dry.
-        x.uncertain[j] = x.noise[j] + STUCK * (1.0 - slip * slip) * x.theta[x.place[j, 0]] ** 2
+        rest = 1.0 - slip * slip
+        x.uncertain[j] = x.noise[j] + x.dry[j] * rest * (STUCK + x.slip_noise[j] * rest)
         phi[0], phi[1], phi[2], phi[3], phi[4], phi[5] = slip, s, load, a[j], tau, 1.0
         early = (rows[m - 1, effort + j] - first[effort + j]) / shorter
         late = (last[effort + j] - rows[1, effort + j]) / shorter

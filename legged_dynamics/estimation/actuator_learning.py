@@ -39,6 +39,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics, frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.actuator_equations import (
     ARM,
     CLEARANCE,
@@ -66,6 +67,7 @@ from legged_dynamics.model.actuators import (
     DAMPING,
     DELAY,
     FRICTION,
+    FRICTION_LEAD,
     GAIN,
     KEYS,
     OFFSET,
@@ -115,7 +117,9 @@ LOOSER = (1.5, 1.5, 1.5, 1.5, 4.0, 2.0, 1.5)
 # Lateness of the IMU, one deviation, and that of one which was let go of [s].
 IMU_DELAY = (3e-4, 3e-3)
 # Parameters that are often wrong are let go of before those that could explain the same.
-SUSPICION = {'load_friction': 0.5, 'gain': 0.25, 'offset': 0.2}
+SUSPICION = {'friction': 1.4, 'damping': 1.4, 'load_friction': 0.25, 'gain': 0.25, 'offset': 0.2,
+             'armature': 0.5, 'base': 0.3, 'mass': 0.3, 'moment': 0.3}
+LEAST_SUSPICION = 0.7   # of that, what counts in the number of deviations it takes
 # How high [leg lengths] and how fast [sqrt(g l)] a foot moves that swings for certain.
 RAISED, FAST = 0.025, 0.08
 # Height of the base over the lowest foot, as a part of that in the nominal posture, below which
@@ -131,6 +135,7 @@ LEAST_CENTER, LEAST_SHARE = 0.01, 5e-4
 LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION = 1e-3, 3e-4
 # What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
 LOW_PASSED = 2.5
+BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
 LET_GO_DELAY = 3.0  # as LET_GO, of the delay of torques
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
 DONE = object()        # what the steps of an estimate end with
@@ -229,6 +234,9 @@ class ActuatorLearner:
             at=np.array(starts, np.int64), constants=constants,
             mount=np.concatenate([mount.pose.R.ravel(), mount.pose.p]), noise=noise,
             uncertain=noise.copy(),
+            slip_noise=(velocity / FRICTION_SPEED) ** 2 * (
+                1.0 / block + 2.0 * (FRICTION_LEAD / span) ** 2),
+            dry=np.zeros(nj),
             rows=np.zeros((block + 1, row_size)), bodies=body_workspace(model),
             states=np.zeros((nf, N_FOOT_STATE)), jacobian=np.zeros((table.size, nj)),
             grasp=np.zeros((6, table.size)), joint=np.zeros((nj, N_LOCAL + 2)),
@@ -242,6 +250,9 @@ class ActuatorLearner:
         self._loose, self._rows = np.zeros(n_theta, bool), self._x.rows
         self._period, self._first_ns, self._last_ns = 1.0 / rate, 0, 0
         self._suspicion = np.array([SUSPICION.get(one.split()[0], 1.0) for one in self.names])
+        self._delays = [self._place[0, DELAY], n_theta - 1]
+        self._others = self._group != self._group[self._place[0, FRICTION]]
+        self._others[self._delays] = False
         self._joints, self._command = model.joint_names, config.joints or model.joint_names
         self._in_legs = np.isin(np.arange(nj), [j for own in legs for j in own])
         self._kinds = [np.flatnonzero(self._place[:, 0] == at)
@@ -251,7 +262,6 @@ class ActuatorLearner:
         self._typical = np.stack([np.full(nj, 0.7), np.full(nj, 3.0), 0.2 * limit,
                                   np.full(nj, 50.0), 0.3 * limit, np.ones(nj), 5.0 * limit], 1)
         self._block, self._filled, self._blocks = block, 0, 0
-        self._delays = [self._place[0, DELAY], n_theta - 1]
         self._working, self._skip = False, 0
         self.velocity_late = config.noise.velocity_age
         self._lag_count = self._lag_deviation = self.velocity_noise = 0.0
@@ -443,16 +453,24 @@ class ActuatorLearner:
         found = pulled[delays] / (variance[delays] * sensed)
         z[delays] = np.maximum(found - DELAY_DOUBT, 0.0) * np.sqrt(sensed)
         z[delays[0]] *= LET_GO / LET_GO_DELAY
+        # What much dry friction does at rest nothing explains: others are then pulled by it.
+        if self._loose[self._place[:, FRICTION]].any():
+            z[self._others] *= BESIDE_FRICTION
         early = (theta - self._prior)[delays] < 0.0     # of one that is stated to be late
         z[delays] *= ~early | [self.stated.value[DELAY, 0] > 0.0, False]
         z[self._loose | (self._wide <= 1.5 * self._tight)] = 0.0
         worst = int(np.argmax(z * self._suspicion))
-        if z[worst] > LET_GO:
+        if z[worst] * max(self._suspicion[worst], LEAST_SUSPICION) > LET_GO:
             self._loose |= self._group == self._group[worst]
         yield
         # Residuals are of what no parameter explains, not of what is stated wrong.
         free = np.maximum(self._wide, self._tight) ** -2.0
-        x.theta[:] = _solved(_factorized(x.information, free), x.right + free * self._prior)
+        factor = _factorized(x.information, free)
+        x.theta[:] = _solved(factor, x.right + free * self._prior)
+        frictions = np.unique(self._place[:, FRICTION])     # a kind each, in order
+        variance_free = np.array([_solved(factor, np.eye(n)[i])[i] for i in frictions])
+        x.dry[:] = (x.theta[frictions] ** 2 + variance_free)[
+            np.searchsorted(frictions, self._place[:, FRICTION])]
         x.used[:] = theta
         self._theta, self._deviation = theta, np.sqrt(variance)
         local = theta[self._place].T.copy()
@@ -558,7 +576,8 @@ class ActuatorLearner:
                  LEAST_DELAY),
                 (Fault.IMU_LATE, self.imu_late, self._deviation[-1], 0.0,
                  'robot.sensors.imu_delay', LEAST_IMU_DELAY)):
-            if value - was > max(least_delay, LET_GO_DELAY * sigma):
+            certain = LET_GO_DELAY if code == Fault.EFFORT_LATE else CERTAIN
+            if value - was > max(least_delay, certain * sigma):
                 found.append(ActuatorFinding(code, (), 'delay', float(value), float(sigma), 's',
                                              f'{key}: {value:.4f}'))
         if self.velocity_late > LEAST_VELOCITY_DELAY:

@@ -1,11 +1,15 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Actuator parameters are found from motion whose torques follow from inverse dynamics."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from motions import QUIET, RATE, Scene, known_robot, quadruped
-from zoo_runs import short_run
+from zoo_runs import SHORT, short_run
 
+from benchmarks.zoo.robots import ROBOTS, robot
+from benchmarks.zoo.simulate import simulate
 from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics import BaseMotion, Motion
 from legged_dynamics.estimation import ActuatorLearner, Fault, GroundReactionEstimator
@@ -191,6 +195,19 @@ def test_rotor_inertia_that_the_yaml_lacks_does_no_harm_to_a_trotting_robot():
     untold, _ = rms_after(run, lacking, 1.0, **{'actuators.learn': False})
     assert learned < 1.1 * stated < untold
     assert any(one.fault == Fault.ARMATURE_MISSTATED for one in estimator.actuator_findings)
+
+
+@pytest.mark.slow
+def test_much_dry_friction_is_learned_though_joints_stick_in_stance(monkeypatch):
+    plain = robot('hexapod')
+    dry = 0.05 * plain.model.effort_limits      # MuJoCo's frictionloss: a soft constraint
+    parameters = {**plain.parameters, 'robot.joint_friction': dry.tolist()}
+    monkeypatch.setitem(ROBOTS, 'rusty', lambda: replace(plain, parameters=parameters))
+    run = simulate(replace(SHORT['six'], robot='rusty', slope=0.0))
+    run = replace(run, parameters=plain.parameters)
+    _, estimator = rms_after(run, {}, 1.0)
+    hip, knee = estimator.actuators.value[FRICTION, 1:3] / dry[1:3]    # the yaws hardly move
+    assert 0.8 < hip < 1.2 and 0.8 < knee < 1.2
 
 
 def test_torques_that_are_five_milliseconds_old_are_continued_along_their_slope():
