@@ -17,7 +17,7 @@ import numpy as np
 from legged_dynamics.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.doctor.finding import Finding, changes
 from legged_dynamics.doctor.hypotheses import Hypothesis, hypotheses
-from legged_dynamics.doctor.sized import BEFORE, FRICTION, SizedFaults
+from legged_dynamics.doctor.sized import BEFORE, FRICTION, OF_SCALE, SizedFaults
 from legged_dynamics.doctor.streams import check_streams
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import LeggedDynamicsError
@@ -28,12 +28,12 @@ from legged_dynamics.model.robot_model import RobotModel
 MOST = 8            # findings of the physics: a robot with more is another robot
 STEPS = 12          # corrections: a large one takes more than one
 ALIKE = 3.0         # nats: explanations closer than that are both named
+LARGE, FEW = 60.0, 12   # nats: what is larger is judged by all evidence; of so many
 # What a correction of a fault leaves of it: a part of its evidence.
 LEFT = 0.05
 # Faults that change torques, or the masses that they are compared with.
 OF_TORQUES = (FRICTION, 'armature', 'effort_delay', 'effort_scale', 'effort_scale_joint',
               'effort_sign', 'effort_order', 'total_mass', 'center_of_mass')
-OF_SCALE = ('total_mass', 'effort_scale')   # no motion on the ground tells them apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,8 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
     first, explained = config, 0.0
     found: dict[tuple[str, tuple[str, ...]], tuple[Finding, RobotConfig]] = {}
     for _ in range(STEPS):
-        best = _best(likelihood, sized, signals, model, config, after)
+        best = _best(likelihood, sized, signals, model, config, after,
+                     {kind for kind, _ in found})
         if best is None or len(found) == MOST:
             break
         key = best.finding.kind, best.finding.subject
@@ -151,7 +152,7 @@ def _blind(samples: object, signals: Signals) -> list[str]:
 
 
 def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: RobotModel,
-          config: RobotConfig, now: Evidence) -> _Candidate | None:
+          config: RobotConfig, now: Evidence, said: set[str]) -> _Candidate | None:
     """Return the fault that explains most, or None when no fault explains enough."""
     effort = bool(observe(signals, model, config).has_effort.any())
     orientation = bool(np.isfinite(signals.orientation).any()) if signals.has_imu else False
@@ -161,9 +162,17 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
     by_size = [_Candidate(Finding(one.kind, one.subject, one.text, one.evidence,
                                   advice=_ADVICE.get(one.kind, ''),
                                   fixable=one.kind != FRICTION), one.config, one.rank)
-               for one in sized.compare(config)]
+               for one in sized.compare(config)
+               if one.kind not in OF_SCALE or one.kind in said or not said & set(OF_SCALE)]
     ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
     worth = [one for one in by_size if one.finding.evidence > 0.0]
+    if worth and worth[0].finding.kind != FRICTION:     # a large one shows in all evidence
+        worth[:FEW] = [replace(one, rank=max(one.rank, likelihood.evaluate(
+            one.config).score - now.score)) for one in worth[:FEW]]
+        largest = max(worth[:FEW], key=lambda one: one.rank)
+        if largest.rank > max(LARGE, worth[0].rank):
+            worth = by_size = [largest, *(one for one in worth if one.rank > largest.rank - ALIKE
+                                          and one.finding.kind != largest.finding.kind)]
     if ordered and (not worth or ordered[0].rank > max(one.rank for one in worth[:3])):
         return _named(ordered[0], ordered[1:], config)
     return _named(worth[0], by_size, config) if worth else None

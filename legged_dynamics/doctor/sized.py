@@ -45,6 +45,7 @@ BEFORE, AFTER = 40.0, 8.0       # Hz: low-passes of the signals and of the resid
 AIR = 0.06                      # of the height: a foot so far above the others is in the air
 NOTHING, ANYTHING = 0.003, 5.0  # of the weight: force on a foot in the air, on the ground
 QUIETEST = 0.02                 # tolerances: least noise
+LONGEST = 0.98                  # correlation of noise from sample to sample
 ROUNDS = 6                      # of weights and correlation
 PRESLIDING = 0.003              # rad: a joint turns so far before dry friction is full
 FAST = 2.0                      # rad/s: a leg that swings
@@ -60,6 +61,10 @@ FAULTY = {'effort_scale_joint': 0.3, FRICTION: 0.05, 'damping': 0.005, 'armature
           'total_mass': 0.2, 'clock_offset': 0.02, 'foot_radius': 0.05}
 # Friction of all joints differs by so much from joint to joint; the gain of all.
 FRICTION_SPREAD, DAMPING_SPREAD, ALL_GAINS = 0.015, 0.003, 0.3
+
+
+OF_SCALE = ('total_mass', 'effort_scale')   # no motion on the ground tells them apart
+MASS_LIMIT = 0.3                # a mass that is off by more is another robot's
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,16 +143,19 @@ class SizedFaults:
         """
         self._linearize(config)
         healthy = np.diag([one.healthy ** 2 for one in self._parameters])
-        self._estimate_noise(healthy)
+        hypotheses = self._hypotheses()
+        self._estimate_noise(healthy + sum(extra for (kind, _), extra in hypotheses.items()
+                                           if kind not in OF_SCALE))
         nothing = self._marginal(healthy)[0]
         before = self._scored(np.zeros(len(healthy)))
         found = []
-        for (kind, subject), extra in self._hypotheses().items():
+        for (kind, subject), extra in hypotheses.items():
             evidence, x = self._marginal(healthy + extra)
             evidence -= nothing + OFTEN
-            if evidence < -2.0 * OFTEN:
-                continue
             moved = np.flatnonzero(np.diag(extra))
+            if evidence < -2.0 * OFTEN or (kind == 'total_mass'
+                                           and abs(x[moved[0]]) > MASS_LIMIT):
+                continue
             corrected = config
             try:
                 for i in moved:
@@ -315,7 +323,7 @@ class SizedFaults:
     # ---- likelihood --------------------------------------------------------------------------
 
     def _estimate_noise(self, prior: np.ndarray) -> None:
-        """Find weights, correlation in time and size of what a healthy robot leaves."""
+        """Find weights, correlation in time and size of what no fault explains."""
         free, inverse = self._free, np.linalg.inv(prior)
         self._weight, self._correlation, s2 = np.ones(len(self._r)), 0.0, 1.0
         self._count = max(float(free.sum()), 1.0)
@@ -328,7 +336,7 @@ class SizedFaults:
             s2 = max(float(self._weight @ squares) / self._count, QUIETEST ** 2)
             self._weight = (DEGREES + free) / (DEGREES + squares / s2)
             lag = float(np.sum(e[1:] * e[:-1])) / max(float(np.sum(e[:-1] ** 2)), 1e-12)
-            self._correlation = min(max(lag, 0.0), 0.98)
+            self._correlation = min(max(lag, 0.0), LONGEST)
         self._normal()
         self._s2 = s2
 
