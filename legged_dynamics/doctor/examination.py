@@ -128,7 +128,7 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
             best.finding, fix=changes(start, config, model.joint_names))
         found[key] = fixed, start
         if fixed.kind == FRICTION:
-            unchecked = (*unchecked, 'Smaller faults of actuators beside friction.')
+            unchecked = [*unchecked, 'Smaller faults of actuators beside friction.']
             break
     samples = observe(signals, model, first)
     return Examination((*findings, *(one for one, _ in found.values())), before, after, config,
@@ -174,11 +174,11 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
             worth = by_size = [largest, *(one for one in worth if one.rank > largest.rank - ALIKE
                                           and one.finding.kind != largest.finding.kind)]
     if ordered and (not worth or ordered[0].rank > max(one.rank for one in worth[:3])):
-        return _named(ordered[0], ordered[1:], config)
-    return _named(worth[0], by_size, config) if worth else None
+        return _named(ordered[0], ordered[1:])
+    return _named(worth[0], by_size) if worth else None
 
 
-def _named(best: _Candidate, others: Sequence[_Candidate], config: RobotConfig) -> _Candidate:
+def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
     """Return the best candidate, with others that explain about as much, and then no fix."""
     def rival(other: _Candidate) -> bool:
         one, two = best.finding, other.finding

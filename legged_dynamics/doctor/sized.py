@@ -263,8 +263,10 @@ class SizedFaults:
                      limit[j] * s.velocity[:, j]),
                     ('effort_offset', None, np.full(len(needed), limit[j]))):
                 yield _Parameter(kind, names[j], HEALTHY[kind], apply), {j: value}
+        self._typical = []      # effort limits, from the hip on
         for k in range(max(map(len, legs), default=0)):
             alike = [joints[k] for joints in legs if k < len(joints)]
+            self._typical.append(float(np.median(limit[alike])))
             yield _Parameter('armature', str(k), HEALTHY['armature'], self._joint_list(
                 'armature', 'armature', alike)), {j: limit[j] * s.acceleration[:, j]
                                                   for j in alike}
@@ -276,28 +278,37 @@ class SizedFaults:
     def _geometry(self, config: RobotConfig) -> Iterator[_Parameter]:
         """Yield parameters whose effect is found by differences."""
         m, h = self._corrector, self._height
-        names, unit = self._model.joint_names, np.eye(3)
+        Apply = Callable[[RobotConfig, float], RobotConfig]
+
+        def one(kind: str, apply: Apply, step: float = 0.01, joint: str = '') -> _Parameter:
+            return _Parameter(kind, joint, HEALTHY[kind], apply, step)
+
+        def shifted(j: int) -> Apply:
+            return lambda c, x: m.shifted(c, j, x)
+
+        def center(e: np.ndarray) -> Apply:
+            return lambda c, x: m.with_center_of_mass(c, h * x * e)
+
+        def tilted(e: np.ndarray) -> Apply:
+            return lambda c, x: m.tilted(c, x * e)
+
+        def biased(e: np.ndarray) -> Apply:
+            return lambda c, x: m.sensors(c, accelerometer_bias=tuple(
+                (np.asarray(c.sensors.accelerometer_bias) + x * e).tolist()))
+
         for j in [j for _, joints in legs_of(self._model, config) for j in joints]:
-            yield _Parameter('position_offset', names[j], HEALTHY['position_offset'],
-                             lambda c, x, j=j: m.shifted(c, j, x), 0.01)
+            yield one('position_offset', shifted(j), joint=self._model.joint_names[j])
         if self._known.any():
-            for e in unit:
-                yield _Parameter('center_of_mass', '', HEALTHY['center_of_mass'],
-                                 lambda c, x, e=e: m.with_center_of_mass(c, h * x * e), 0.01)
+            yield from (one('center_of_mass', center(e)) for e in np.eye(3))
         if all(foot.round for foot in config.feet):
-            yield _Parameter('foot_radius', '', HEALTHY['foot_radius'],
-                             lambda c, x: m.with_foot_radius(c, h * x), 0.01)
-        if not self._signals.has_imu:
-            return
-        for e in unit:
-            yield _Parameter('imu_mount', '', HEALTHY['imu_mount'],
-                             lambda c, x, e=e: m.tilted(c, x * e), 0.01)
-            yield _Parameter('accelerometer_bias', '', max(config.noise.accelerometer_bias, 1e-3),
-                             lambda c, x, e=e: m.sensors(c, accelerometer_bias=tuple(
-                                 (np.asarray(c.sensors.accelerometer_bias) + x * e).tolist())),
-                             0.05)
-        yield _Parameter('clock_offset', '', HEALTHY['clock_offset'], lambda c, x: m.sensors(
-            c, imu_delay=c.sensors.imu_delay + x), 2e-3)
+            yield one('foot_radius', lambda c, x: m.with_foot_radius(c, h * x))
+        if self._signals.has_imu:
+            yield from (one('imu_mount', tilted(e)) for e in np.eye(3))
+            bias = max(config.noise.accelerometer_bias, 1e-3)
+            yield from (_Parameter('accelerometer_bias', '', bias, biased(e), 0.05)
+                        for e in np.eye(3))
+            yield one('clock_offset', lambda c, x: m.sensors(
+                c, imu_delay=c.sensors.imu_delay + x), 2e-3)
 
     def _hypotheses(self) -> dict[tuple[str, str], np.ndarray]:
         """Return by kind and subject what a fault adds to the covariance of the parameters."""
@@ -404,14 +415,14 @@ class SizedFaults:
         """Return the sentence on a fault of a size."""
         h, first = self._height, float(x[0])
         if kind == FRICTION:
-            dry, viscous = (float(np.mean(x[k::2])) for k in range(2))
-            who, limits = ('The joints rub', 'limits') if subject == ALL else (
-                f'{subject} rubs', 'limit')
-            return (f'{who} more than the YAML says: dry friction of about {100.0 * dry:.0f} % '
-                    f'and viscous friction of about {100.0 * FAST * viscous:.0f} % at {FAST:g} '
-                    f'rad/s of the effort {limits} explain the torques.')
+            dry, viscous = (100.0 * float(np.mean(x[k::2])) for k in range(2))
+            who = 'The joints rub' if subject == ALL else f'{subject} rubs'
+            text = f'{who} more than the YAML says: dry friction of about {dry:.0f} %'
+            if FAST * viscous > 0.5:
+                text += f' and viscous friction of about {FAST * viscous:.0f} % at {FAST:g} rad/s'
+            return f'{text} of the effort limit.'
         if kind == 'armature':
-            sizes = ', '.join(f'{value * float(np.median(self._limit)):.2g}' for value in x)
+            sizes = ', '.join(f'{value * limit:.2g}' for value, limit in zip(x, self._typical))
             return (f'The rotors are heavier than the YAML says, by {sizes} kg m^2 at the joints '
                     'from the hip on (armature).')
         if kind == 'total_mass':
