@@ -164,20 +164,8 @@ class Likelihood:
         self._imu(samples, parts)
         return self._gather(parts)
 
-    def effort_tolerance(self, config: RobotConfig) -> np.ndarray:
-        """
-        Return what friction and noise of a healthy robot leave unexplained of joint efforts.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            The configuration; it states the friction.
-
-        Returns
-        -------
-        (nj,) array [N m or N]
-
-        """
+    def _effort_tolerance(self, config: RobotConfig) -> np.ndarray:
+        """Return what friction and noise of a healthy robot leave of efforts, (nj,) [N m or N]."""
         friction = np.array([joint.friction for joint in config.apply_to(self.model).joints])
         stated = ActuatorModel.of(self.model, config)
         if config.actuators.joint_friction_deviation:
@@ -197,7 +185,7 @@ class Likelihood:
         W, h = self.weight, self.height
         base = np.array([FORCE * W] * 3 + [MOMENT * W * h] * 3)
         known = samples.has_effort
-        joint = np.where(known, self.effort_tolerance(config), np.inf)
+        joint = np.where(known, self._effort_tolerance(config), np.inf)
         scale = np.concatenate([base, joint])
         given = np.where(known, samples.effort, 0.0)
         y = np.hstack([eq.wrench, eq.effort - given]) / scale

@@ -171,8 +171,11 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
             one.config).score - now.score)) for one in worth[:FEW]]
         largest = max(worth[:FEW], key=lambda one: one.rank)
         if largest.rank > max(LARGE, worth[0].rank):
-            worth = by_size = [largest, *(one for one in worth if one.rank > largest.rank - ALIKE
-                                          and one.finding.kind != largest.finding.kind)]
+            kind = largest.finding.kind
+            worth = by_size = [largest, *(
+                one for one in worth if one.finding.kind != kind and (
+                    one.rank > largest.rank - ALIKE
+                    or {kind, one.finding.kind} == set(OF_SCALE)))]
     if ordered and (not worth or ordered[0].rank > max(one.rank for one in worth[:3])):
         return _named(ordered[0], ordered[1:])
     return _named(worth[0], by_size) if worth else None
