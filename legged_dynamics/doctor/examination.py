@@ -10,7 +10,7 @@ the same, both are named and nothing is changed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -72,6 +72,7 @@ class _Candidate:
     finding: Finding
     config: RobotConfig
     rank: float
+    size: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examination:
@@ -109,7 +110,7 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
     sized = SizedFaults(filtered(log, BEFORE), likelihood, model)
     before = after = likelihood.evaluate(config)
     first, explained = config, 0.0
-    found: dict[tuple[str, tuple[str, ...]], tuple[Finding, RobotConfig]] = {}
+    found: dict[tuple[str, tuple[str, ...]], tuple[Finding, RobotConfig, np.ndarray]] = {}
     for _ in range(STEPS):
         best = _best(likelihood, sized, signals, model, config, after,
                      {kind for kind, _ in found})
@@ -118,20 +119,23 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
         key = best.finding.kind, best.finding.subject
         if key not in found and best.finding.evidence < LEFT * explained:
             break       # what the corrections so far have left
-        start = config
-        if key in found:
-            earlier, start = found[key]     # a further step of the same correction
-            best = replace(best, finding=earlier)
+        start, size = config, best.size
+        if key in found:        # a further step of the same correction
+            earlier, start, before_it = found[key]
+            size = before_it + size + (before_it * size if key[0].startswith('effort_s') else 0.0)
+            text = (sized.text(start, key[0], key[1][0], size) if earlier.fixable and len(size)
+                    else earlier.text)
+            best = replace(best, finding=replace(earlier, text=text))
         explained = max(explained, best.finding.evidence)
         config, after = best.config, likelihood.evaluate(best.config)
         fixed = best.finding if not best.finding.fixable else replace(
             best.finding, fix=changes(start, config, model.joint_names))
-        found[key] = fixed, start
+        found[key] = fixed, start, size
         if fixed.kind == FRICTION:
             unchecked = [*unchecked, 'Smaller faults of actuators beside friction.']
             break
     samples = observe(signals, model, first)
-    return Examination((*findings, *(one for one, _ in found.values())), before, after, config,
+    return Examination((*findings, *(one for one, _, _ in found.values())), before, after, config,
                        ('streams', *after.dimensions), (*unchecked, *_blind(samples, signals)))
 
 
@@ -161,7 +165,8 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
         if -now.score > guess.cost]     # all scores are at most zero
     by_size = [_Candidate(Finding(one.kind, one.subject, one.text, one.evidence,
                                   advice=_ADVICE.get(one.kind, ''),
-                                  fixable=one.kind != FRICTION), one.config, one.rank)
+                                  fixable=one.kind != FRICTION), one.config, one.rank,
+                          one.size)
                for one in sized.compare(config)
                if one.kind not in OF_SCALE or one.kind in said or not said & set(OF_SCALE)]
     ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)

@@ -30,7 +30,7 @@ from legged_dynamics.doctor.evidence import (
     Likelihood,
     block_scores,
 )
-from legged_dynamics.doctor.hypotheses import DEGREE, Corrector, legs_of
+from legged_dynamics.doctor.hypotheses import DEGREE, RARE, Corrector, legs_of
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.identification.equations import Equations, motion_equations
@@ -82,6 +82,8 @@ class Sized:
         Of it and a healthy robot's small errors, in the units of `Likelihood`, by torques alone.
     config : RobotConfig
         With its correction.
+    size : (k,) array
+        Of its components, for :meth:`SizedFaults.text`.
 
     """
 
@@ -91,6 +93,7 @@ class Sized:
     evidence: float
     rank: float
     config: RobotConfig
+    size: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -151,8 +154,10 @@ class SizedFaults:
         found = []
         for (kind, subject), extra in hypotheses.items():
             evidence, x = self._marginal(healthy + extra)
-            evidence -= nothing + OFTEN
             moved = np.flatnonzero(np.diag(extra))
+            # Drivers filter torques: that they are newer than positions is rare.
+            newer = kind == 'effort_delay' and x[moved[0]] < 0.0
+            evidence -= nothing + (RARE if newer else OFTEN)
             if evidence < -2.0 * OFTEN or (kind == 'total_mass'
                                            and abs(x[moved[0]]) > MASS_LIMIT):
                 continue
@@ -165,8 +170,8 @@ class SizedFaults:
                 continue
             price = 0.5 * float(x @ np.linalg.solve(healthy + extra, x))
             rank = self._scored(x) - before - price - OFTEN
-            found.append(Sized(kind, (subject,), self._text(config, kind, subject, x[moved]),
-                               evidence, rank, corrected))
+            found.append(Sized(kind, (subject,), self.text(config, kind, subject, x[moved]),
+                               evidence, rank, corrected, x[moved]))
         return sorted(found, key=lambda one: -one.evidence)
 
     # ---- the linear model --------------------------------------------------------------------
@@ -411,8 +416,24 @@ class SizedFaults:
             return replace(c, **{setting: tuple(float(values[i]) for i in order)})  # type: ignore[arg-type]
         return apply
 
-    def _text(self, config: RobotConfig, kind: str, subject: str, x: np.ndarray) -> str:
-        """Return the sentence on a fault of a size."""
+    def text(self, config: RobotConfig, kind: str, subject: str, x: np.ndarray) -> str:
+        """
+        Return the sentence on a fault of a size.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            That has the fault.
+        kind, subject : str
+            As `Sized` has them.
+        x : (k,) array
+            The size.
+
+        Returns
+        -------
+        str
+
+        """
         h, first = self._height, float(x[0])
         if kind == FRICTION:
             dry, viscous = (100.0 * float(np.mean(x[k::2])) for k in range(2))
