@@ -64,7 +64,8 @@ FRICTION_SPREAD, DAMPING_SPREAD, ALL_GAINS = 0.015, 0.003, 0.3
 
 
 OF_SCALE = ('total_mass', 'effort_scale')   # no motion on the ground tells them apart
-MASS_LIMIT = 0.3                # a mass that is off by more is another robot's
+# A mass that is off by more is another robot's; masses and torques are known to so much.
+MASS_LIMIT, LEAST_SCALE = 0.3, 0.04
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +159,11 @@ class SizedFaults:
             # Drivers filter torques: that they are newer than positions is rare.
             newer = kind == 'effort_delay' and x[moved[0]] < 0.0
             evidence -= nothing + (RARE if newer else OFTEN)
-            if evidence < -2.0 * OFTEN or (kind == 'total_mass'
-                                           and abs(x[moved[0]]) > MASS_LIMIT):
+            if kind in OF_SCALE:
+                scale = abs(float(np.mean(x[moved])))
+                if scale < LEAST_SCALE or (kind == 'total_mass' and scale > MASS_LIMIT):
+                    continue
+            if evidence < -2.0 * OFTEN:
                 continue
             corrected = config
             try:
