@@ -17,7 +17,7 @@ import numpy as np
 from legged_dynamics.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.doctor.finding import Finding, changes
 from legged_dynamics.doctor.hypotheses import Hypothesis, hypotheses
-from legged_dynamics.doctor.sized import BEFORE, FRICTION, OF_SCALE, SizedFaults
+from legged_dynamics.doctor.sized import BEFORE, FRICTION, MASS_LIMIT, OF_SCALE, SizedFaults
 from legged_dynamics.doctor.streams import check_streams
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import LeggedDynamicsError
@@ -165,7 +165,9 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
         if -now.score > guess.cost]     # all scores are at most zero
     by_size = [_Candidate(Finding(one.kind, one.subject, one.text, one.evidence,
                                   advice=_ADVICE.get(one.kind, ''),
-                                  fixable=one.kind != FRICTION), one.config, one.rank,
+                                  fixable=one.kind != FRICTION and not (
+                                      one.kind in OF_SCALE
+                                      and abs(np.mean(one.size)) < MASS_LIMIT)), one.config, one.rank,
                           one.size)
                for one in sized.compare(config)
                if one.kind not in OF_SCALE or one.kind in said or not said & set(OF_SCALE)]

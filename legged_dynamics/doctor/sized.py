@@ -35,7 +35,7 @@ from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.identification.equations import Equations, motion_equations
 from legged_dynamics.identification.samples import Samples, Signals, observe
-from legged_dynamics.model.actuators import assumed_limits
+from legged_dynamics.model.actuators import ActuatorModel
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -128,7 +128,6 @@ class SizedFaults:
         cut = min(AFTER, 0.5 * signals.band)
         self._filter = butter(2, min(2.0 * cut * dt, 0.9), output='sos')
         self._every = max(int(0.25 / cut / dt), 1)
-        self._limit = assumed_limits(model)
 
     def compare(self, config: RobotConfig) -> list[Sized]:
         """
@@ -197,6 +196,7 @@ class SizedFaults:
 
     def _linearize(self, config: RobotConfig) -> None:
         likelihood, W, h = self._likelihood, self._likelihood.weight, self._height
+        self._limit = ActuatorModel.of(self._model, config).limit
         s, eq = self._equations(config)
         n, nj = s.position.shape
         noise = config.noise.effort * math.sqrt(min(

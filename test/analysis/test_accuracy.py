@@ -3,6 +3,7 @@
 """Errors against the truth, of series made by hand, so that the right answer is known."""
 import numpy as np
 import pytest
+from legged_dynamics.reports.bag.cautions import UNEXPLAINED, SlowSums, cautions
 
 from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import Mode
@@ -23,7 +24,6 @@ from legged_dynamics.reports.bag.behaviour import (
     name_gait,
     score_contacts,
 )
-from legged_dynamics.reports.bag.cautions import UNEXPLAINED, SlowSums, cautions
 from legged_dynamics.spatial.rotations import rotation_from_vector
 
 DIALECT = StandaloneDialect()
