@@ -17,7 +17,7 @@ import numpy as np
 from legged_dynamics.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.doctor.finding import Finding, changes
 from legged_dynamics.doctor.hypotheses import Hypothesis, hypotheses
-from legged_dynamics.doctor.sized import BEFORE, FRICTION, MASS_LIMIT, OF_SCALE, SizedFaults
+from legged_dynamics.doctor.sized import BEFORE, FRICTION, MASS_LIMIT, OF_SCALE, Sized, SizedFaults
 from legged_dynamics.doctor.streams import check_streams
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import LeggedDynamicsError
@@ -163,13 +163,14 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
     plain = [_evaluated(likelihood, guess, now) for guess in hypotheses(
         model, config, orientation=orientation, imu=signals.has_imu, effort=effort)
         if -now.score > guess.cost]     # all scores are at most zero
+    def fixable(one: Sized) -> bool:
+        """Tell whether no mass or friction explains it as well."""
+        return one.kind != FRICTION and not (
+            one.kind in OF_SCALE and abs(np.mean(one.size)) < MASS_LIMIT)
+
     by_size = [_Candidate(Finding(one.kind, one.subject, one.text, one.evidence,
-                                  advice=_ADVICE.get(one.kind, ''),
-                                  fixable=one.kind != FRICTION and not (
-                                      one.kind in OF_SCALE
-                                      and abs(np.mean(one.size)) < MASS_LIMIT)), one.config, one.rank,
-                          one.size)
-               for one in sized.compare(config)
+                                  advice=_ADVICE.get(one.kind, ''), fixable=fixable(one)),
+                          one.config, one.rank, one.size) for one in sized.compare(config)
                if one.kind not in OF_SCALE or one.kind in said or not said & set(OF_SCALE)]
     ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
     worth = [one for one in by_size if one.finding.evidence > 0.0]
