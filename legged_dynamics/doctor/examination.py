@@ -198,9 +198,12 @@ def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
             two.kind, two.subject) and (
             scale or two.evidence > one.evidence - ALIKE)
     rivals = [other.finding for other in others if rival(other)]
+    finding = best.finding
+    if finding.kind in OF_SCALE and not finding.fixable:
+        text = f'Cannot tell apart: {finding.text.rstrip(".?")}; or: {_SAME_SCALE[finding.kind]}'
+        return replace(best, finding=replace(finding, text=text, advice=_UNTOLD[True]))
     if not rivals:
         return best
-    finding = best.finding
     texts = tuple(other.text for other in rivals)[:3]
     if finding.kind in OF_TORQUES or any(other.kind in OF_TORQUES for other in rivals):
         finding = replace(finding, fixable=False, text='Cannot tell apart: '
@@ -211,6 +214,8 @@ def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
     return replace(best, finding=finding)
 
 
+_SAME_SCALE = {'effort_scale': 'The robot weighs more or less than the URDF says.',
+               'total_mass': 'All efforts read too much or too little.'}
 _UNTOLD = {True: 'Nothing is changed for it. Weigh the robot: that tells.',
            False: 'Nothing is changed for it. A recording with slow and with quick swings of '
            'each leg in the air tells them apart.'}
