@@ -39,6 +39,7 @@ GRAVITY_PART = 0.02
 TURN, TURN_PART = 0.03, 0.10    # rad/s, gyro against orientation
 OUTSIDE = 0.1                   # rad beyond a limit of the URDF
 LOADED = 0.25                  # of a foot's share of the weight, from where it counts as standing
+TORQUES = ('balance', 'cone')       # kinds of evidence that come from torques
 LOOSE, SWINGS = 3.0, 25.0        # without efforts: wider tolerances; squares that mean swing
 BELOW = 0.3                    # of the height: how far feet may be from where feet are
 
@@ -57,7 +58,8 @@ class Evidence:
     dimensions : dict of str to float
         Number of independent residuals of each kind in a block.
     residual : (m,) array
-        All residuals, in tolerances, scaled so that each block counts by its dimensions.
+        Residuals other than those of torques, in tolerances, scaled so that each block counts by
+        its dimensions.
     weight : (m,) array
         Weight of each residual in a least-squares step towards the largest likelihood.
 
@@ -162,20 +164,8 @@ class Likelihood:
         self._imu(samples, parts)
         return self._gather(parts)
 
-    def effort_tolerance(self, config: RobotConfig) -> np.ndarray:
-        """
-        Return what friction and noise of a healthy robot leave unexplained of joint efforts.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            The configuration; it states the friction.
-
-        Returns
-        -------
-        (nj,) array [N m or N]
-
-        """
+    def _effort_tolerance(self, config: RobotConfig) -> np.ndarray:
+        """Return what friction and noise of a healthy robot leave of efforts, (nj,) [N m or N]."""
         friction = np.array([joint.friction for joint in config.apply_to(self.model).joints])
         stated = ActuatorModel.of(self.model, config)
         if config.actuators.joint_friction_deviation:
@@ -195,7 +185,7 @@ class Likelihood:
         W, h = self.weight, self.height
         base = np.array([FORCE * W] * 3 + [MOMENT * W * h] * 3)
         known = samples.has_effort
-        joint = np.where(known, self.effort_tolerance(config), np.inf)
+        joint = np.where(known, self._effort_tolerance(config), np.inf)
         scale = np.concatenate([base, joint])
         given = np.where(known, samples.effort, 0.0)
         y = np.hstack([eq.wrench, eq.effort - given]) / scale
@@ -308,6 +298,8 @@ class Likelihood:
             values = np.nan_to_num(values, nan=1e3, posinf=1e3, neginf=-1e3)
             each = np.mean(values ** 2, axis=1)
             squares[kind] = np.add.reduceat(each[:last], self._start) / self._length
+            if kind in TORQUES:
+                continue
             # One block counts d times, whatever the number of its samples and columns.
             stacked.append((values[:last] * np.sqrt(
                 d / values.shape[1] / self._length)).ravel())
@@ -316,6 +308,29 @@ class Likelihood:
         return Evidence(self.signals.time[self._start], squares,
                         {kind: d for kind, (_, d) in parts.items()},
                         np.concatenate(stacked), np.concatenate(weights))
+
+
+def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:
+    """
+    Return the log-likelihood of mean squared residuals, in blocks of time.
+
+    Parameters
+    ----------
+    squares : (n,) array
+        In tolerances.
+    period : float [s]
+        Between them.
+    dimensions : float
+        Number of independent residuals in a block.
+
+    Returns
+    -------
+    float
+
+    """
+    length = max(int(BLOCK / period), 1)
+    means = squares[:len(squares) // length * length].reshape(-1, length).mean(axis=1)
+    return -0.5 * (DEGREES + dimensions) * float(np.log1p(dimensions * means / DEGREES).sum())
 
 
 def _first_columns(eq: Equations) -> list[int]:

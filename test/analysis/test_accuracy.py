@@ -3,6 +3,7 @@
 """Errors against the truth, of series made by hand, so that the right answer is known."""
 import numpy as np
 import pytest
+from legged_dynamics.reports.bag.cautions import UNEXPLAINED, SlowSums, cautions
 
 from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import Mode
@@ -319,3 +320,13 @@ def test_contact_scores_count_late_early_and_unseen_changes():
     assert score.liftoff_delay == pytest.approx(-10.0)
     assert (score.changes, score.unseen) == (6, 2)
     assert score.agreement == pytest.approx(100.0 * (1000 - 20 - 20) / 1000)
+
+
+def test_force_that_nothing_explains_is_doubtful_and_the_next_command_is_named():
+    agree, apart = SlowSums(0.01, 0.03), SlowSums(0.05, 0.03)
+    assert cautions(0.9 * UNEXPLAINED, agree, 'bag') == []
+    for residual, sums, said in ((1.1 * UNEXPLAINED, agree, 'remain unexplained at the base'),
+                                 (0.0, apart, 'by motion and by torque differ by 5.0 %')):
+        reason, following = cautions(residual, sums, 'walk.mcap')
+        assert said in reason
+        assert 'Next: legged-dynamics doctor walk.mcap' in following
