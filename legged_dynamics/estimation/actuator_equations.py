@@ -25,7 +25,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
-from legged_dynamics.model.actuators import DELAY, FRICTION_LEAD, GAIN
+from legged_dynamics.model.actuators import DELAY, GAIN
 from legged_dynamics.model.parts import Tree
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (
@@ -282,12 +282,11 @@ def regress_block(x, up):
     for j in range(nj):
         p = s = slip = load = tau = 0.0
         a[j] = (last[velocity + j] - first[velocity + j]) / span
-        ahead = FRICTION_LEAD * a[j]
         frozen = True       # what does not change is not measured
         for k in range(m + 1):
             share = (0.5 if k == 0 or k == m else 1.0) / m
             rate, torque = rows[k, velocity + j], rows[k, effort + j]
-            rubs = share * math.tanh((rate + ahead) / FRICTION_SPEED)
+            rubs = share * math.tanh(rate / FRICTION_SPEED)
             p += share * rows[k, position + j]
             s += share * rate
             slip += rubs

@@ -67,7 +67,6 @@ from legged_dynamics.model.actuators import (
     DAMPING,
     DELAY,
     FRICTION,
-    FRICTION_LEAD,
     GAIN,
     KEYS,
     OFFSET,
@@ -234,8 +233,7 @@ class ActuatorLearner:
             at=np.array(starts, np.int64), constants=constants,
             mount=np.concatenate([mount.pose.R.ravel(), mount.pose.p]), noise=noise,
             uncertain=noise.copy(),
-            slip_noise=(velocity / FRICTION_SPEED) ** 2 * (
-                1.0 / block + 2.0 * (FRICTION_LEAD / span) ** 2),
+            slip_noise=(velocity / FRICTION_SPEED) ** 2 / block,
             dry=np.zeros(nj),
             rows=np.zeros((block + 1, row_size)), bodies=body_workspace(model),
             states=np.zeros((nf, N_FOOT_STATE)), jacobian=np.zeros((table.size, nj)),

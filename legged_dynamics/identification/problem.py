@@ -20,7 +20,6 @@ from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.identification.equations import Equations, motion_equations, regressor
 from legged_dynamics.identification.samples import Samples, Signals, observe
-from legged_dynamics.model.actuators import FRICTION_LEAD
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -489,7 +488,7 @@ class Problem:
         if stiction is None:
             stiction = np.maximum([j.friction for j in u.model.joints]
                                   + x[u.parts['coulomb']], 0.0)
-        sticks = 1.0 - _slipping(samples) ** 2
+        sticks = 1.0 - np.tanh(samples.velocity / FRICTION_SPEED) ** 2
         self._scale = np.tile(self.scale, (len(samples.time), 1))
         self._scale[:, 6:] = np.hypot(self._scale[:, 6:], sticks * stiction)
         eq = self._equations(samples)
@@ -525,7 +524,7 @@ class Problem:
         eq = self._equations(samples)
         Y = regressor(model, samples.position, samples.velocity, samples.acceleration,
                       samples.base)
-        friction = _slipping(samples)
+        friction = np.tanh(samples.velocity / FRICTION_SPEED)
         physics = (friction * ([j.friction for j in model.joints] + x[u.parts['coulomb']])
                    + samples.velocity * ([j.damping for j in model.joints]
                                          + x[u.parts['viscous']])
@@ -647,9 +646,3 @@ class Problem:
         speed = np.where(standing[..., None], speed, 0.0) / (SPEED * self.height)
         height = np.where(standing, height, 0.0) / (LEVEL * self.height)
         return np.hstack([speed.reshape(len(w), -1), height])
-
-
-def _slipping(samples: Samples) -> np.ndarray:
-    """Return (n, nj) parts of their dry friction that joints have, -1 to 1."""
-    ahead = samples.velocity + FRICTION_LEAD * samples.acceleration
-    return np.tanh(ahead / FRICTION_SPEED)

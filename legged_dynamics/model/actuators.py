@@ -7,7 +7,7 @@ With ``v`` and ``a`` the joint's velocity and acceleration and ``tau`` its measu
 torque that the motor gives to the link is::
 
     tau_link = (tau(t + delay) - offset) / gain - armature a - damping v
-               - (friction + load_friction |tau|) tanh((v + FRICTION_LEAD a) / FRICTION_SPEED)
+               - (friction + load_friction |tau|) tanh(v / FRICTION_SPEED)
 
 Each of these has a value and a standard deviation. One that a YAML does not state, or states as
 zero, is unknown: its deviation is what motors of that torque limit vary by. A stated one is
@@ -28,9 +28,6 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.frames import GRAVITY
 
-# Dry friction opposes the velocity that a joint is about to have, so much later [s]: at rest, the
-# motion that begins. MuJoCo's frictionloss has 1 / b of its soft constraints' reference.
-FRICTION_LEAD = 0.0095
 # Rows of the tables of values and deviations.
 PARAMETERS = ('friction', 'damping', 'load_friction', 'armature', 'gain', 'offset', 'delay')
 FRICTION, DAMPING, LOAD_FRICTION, ARMATURE, GAIN, OFFSET, DELAY = range(len(PARAMETERS))

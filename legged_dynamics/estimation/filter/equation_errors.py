@@ -26,7 +26,6 @@ from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.dynamics.rigid_body import place_inertias
 from legged_dynamics.estimation.filter.layout import N_DOUBT, N_RIGHT_SIDES
 from legged_dynamics.estimation.filter.memory import EFFORT
-from legged_dynamics.model.actuators import FRICTION_LEAD
 from legged_dynamics.model.parts import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import cross, dot, load3
@@ -147,41 +146,6 @@ def correct_efforts(row, layout, effort_map):
 
 
 @part
-def slips(v, a):
-    """
-    Return the part of its dry friction that a joint has, -1 to 1.
-
-    Parameters
-    ----------
-    v, a : float
-        Velocity and acceleration of the joint.
-
-    """
-    return math.tanh((v + FRICTION_LEAD * a) / FRICTION_SPEED)
-
-
-@part
-def lead_friction(tree, v, a, tau):
-    """
-    Turn dry friction by present velocities into that by velocities that are about to be.
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    v, a : (nv,) array
-        Velocities and accelerations of the joints.
-    tau : (nv,) array
-        Efforts that the joints need, with friction by velocity alone; written.
-
-    """
-    for j in range(tree.constants.shape[0] - 1):
-        friction = tree.constants[j + 1, FRICTION]
-        if friction != 0.0:
-            tau[j] += friction * (slips(v[j], a[j]) - math.tanh(v[j] / FRICTION_SPEED))
-
-
-@part
 def follow_slopes(window, layout, efforts):
     """
     Update the slopes of all torques by the newest sample, as exponential means.
@@ -237,7 +201,7 @@ def fill_doubt(robot, layout, efforts, row, accel, slipping, doubt):
         S, at = robot.doubt[j], layout.effort + j
         v, effort = row[layout.velocity + j], row[at]
         rubs = robot.tree.constants[j + 1, FRICTION] != 0.0 or S[0] > 0.0
-        slip = slips(v, accel[j]) if rubs else 0.0
+        slip = math.tanh(v / FRICTION_SPEED) if rubs else 0.0
         slipping[j] = slip
         slope = -efforts[j, EFFORT.slope]
         phi = (slip, v, slip * math.fabs(effort), accel[j], effort, 1.0, slope)
@@ -362,13 +326,6 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 
 
 @part
-def _steepness(robot, slipping, j):
-    """Return how much a joint's dry friction changes with its velocity [N m s/rad]."""
-    return (robot.tree.constants[j + 1, FRICTION] / FRICTION_SPEED
-            * (1.0 - slipping[j] * slipping[j]))
-
-
-@part
 def equation_covariance(robot, layout, settings, row, slipping, doubt, rows, n, response, S,
                         slow_noise, steady):
     """
@@ -410,11 +367,6 @@ def equation_covariance(robot, layout, settings, row, slipping, doubt, rows, n, 
     nv = robot.columns.shape[0]
     share, linear = 1.0 / settings.slow_samples, settings.linear_slow
     fewer = share * share
-    for r in range(n):      # friction changes with velocity and, ahead of it, acceleration
-        e = rows[r]
-        if e >= 6:
-            steep = _steepness(robot, slipping, e - 6)
-            response[e, e - 6] += FRICTION_LEAD * steep * robot.motion_noise[e - 6]
     for r in range(n):
         e = rows[r]
         L = response[e]
@@ -447,7 +399,8 @@ def equation_covariance(robot, layout, settings, row, slipping, doubt, rows, n, 
             slow = (doubt[j] + OFFSET_SHARE ** 2 * robot.effort_variance[j]
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
-            rough = (_steepness(robot, slipping, j) * robot.stated_noise[j]) ** 2
+            steep = robot.tree.constants[j + 1, FRICTION] * (1.0 - slipping[j] * slipping[j])
+            rough = (steep / FRICTION_SPEED * robot.stated_noise[j]) ** 2
             S[r, r] += (robot.effort_variance[j] + rough + stuck + slow * fewer
                         + BRIEF_DOUBT * doubt[j])
             slow_noise[r, r] += share * (robot.effort_variance[j] + rough) + slow + stuck

@@ -13,13 +13,13 @@ import math
 from legged_dynamics.dynamics.composite_body import eliminate_branches, substitute
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.dynamics.kinematics import FORCE
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.contact import mix_latest_with_air, predict_heights, update_contact
 from legged_dynamics.estimation.filter.equation_errors import (
     equation_covariance,
     fill_doubt,
     fill_masses,
     motion_response,
-    slips,
     stop_variance,
     usable_equations,
 )
@@ -119,7 +119,7 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
         damping, friction = robot.tree.constants[j + 1, DAMPING], robot.tree.constants[
             j + 1, FRICTION]
         v, v_mid = newest[layout.velocity + j], middle[layout.velocity + j]
-        now = slips(v, vectors[ACCEL, j]) if friction != 0.0 else 0.0
+        now = math.tanh(v / FRICTION_SPEED) if friction != 0.0 else 0.0
         late = settings.effort_age * efforts[j, EFFORT.slope]
         effort = (newest[layout.effort + j] + late - damping * (v - v_mid)
                   - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])

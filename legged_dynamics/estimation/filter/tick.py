@@ -37,11 +37,7 @@ from legged_dynamics.estimation.attitude import (
 )
 from legged_dynamics.estimation.contact_by_motion import SETTLING
 from legged_dynamics.estimation.filter import layout as codes
-from legged_dynamics.estimation.filter.equation_errors import (
-    correct_efforts,
-    follow_slopes,
-    lead_friction,
-)
+from legged_dynamics.estimation.filter.equation_errors import correct_efforts, follow_slopes
 from legged_dynamics.estimation.filter.forces_by_motion import track_by_motion
 from legged_dynamics.estimation.filter.forces_by_torque import interpolate_sample, track_by_torque
 from legged_dynamics.estimation.filter.layout import (
@@ -305,7 +301,6 @@ def tick(layouts, settings_table, integers, floats, out):
     # 3 Inverse dynamics; 4 contact geometry.
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
-    lead_friction(tree, now[layout.velocity:], accel, vectors[TAU])
     states = results.feet.states
     normal = normals_under_feet(ground.given, R_WB, load3(memory.ground.normal, 0), results.feet)
     contact_points(feet, scratch.bodies, normal, states)
