@@ -221,6 +221,7 @@ class ActuatorLearner:
         errors, mass = config.noise, model.total_mass
         share = max(errors.mass, LEAST_SHARE)
         bias = max(errors.accelerometer_bias, LEAST_SHARE * GRAVITY)
+        self._mass_variance = share ** 2
         self._base_errors = mass * np.array(
             [2.0 * np.hypot(share * GRAVITY, bias)] * 2 + [2.0 * bias, 2.0 * share]
             + [max(3.0 * errors.center_of_mass, LEAST_CENTER)] * 3)
@@ -435,6 +436,10 @@ class ActuatorLearner:
         corrected[delays] -= np.minimum(x.noisy, LARGEST_NOISE_SHARE * known)
         factor = _factorized(x.information, corrected)
         theta = _solved(factor, x.right + weight * self._prior)
+        # All gains alike, or all masses: the equations cannot tell, only how far each may be off.
+        own = np.mean(deviation[self._gains] ** 2) / len(self._gains)
+        theta[self._gains] -= (theta - self._prior)[self._gains].mean() * self._mass_variance / (
+            self._mass_variance + own)
         yield
         invert_upper(factor)
         V = np.triu(factor)                 # the covariance is V V^T
