@@ -3,7 +3,6 @@
 """Errors against the truth, of series made by hand, so that the right answer is known."""
 import numpy as np
 import pytest
-from legged_dynamics.reports.bag.cautions import UNEXPLAINED, SlowSums, cautions
 
 from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import Mode
@@ -13,8 +12,11 @@ from legged_dynamics.recordings.series import Column, EstimateSeries, ForceSerie
 from legged_dynamics.recordings.truth import Truth, align_truth
 from legged_dynamics.reports.bag.accuracy import (
     ON_LINE,
+    UNEXPLAINED,
     UNFILTERED,
     ZERO_PHASE,
+    SlowSums,
+    cautions,
     measure_accuracy,
     zero_phase,
 )
