@@ -149,8 +149,13 @@ class SizedFaults:
         hypotheses = self._hypotheses()
         self._estimate_noise(healthy + sum(extra for (kind, _), extra in hypotheses.items()
                                            if kind not in OF_SCALE))
-        nothing = self._marginal(healthy)[0]
+        nothing, usual = self._marginal(healthy)
         before = self._scored(np.zeros(len(healthy)))
+
+        def ranked(x: np.ndarray, allowed: np.ndarray) -> float:
+            price = 0.5 * float(x @ np.linalg.solve(allowed, x))
+            return self._scored(x) - before - price - OFTEN
+        least = ranked(usual, healthy)
         found = []
         for (kind, subject), extra in hypotheses.items():
             evidence, x = self._marginal(healthy + extra)
@@ -171,8 +176,10 @@ class SizedFaults:
                     corrected = apply(corrected, float(x[i])) if apply else corrected
             except LeggedDynamicsError:
                 continue
-            price = 0.5 * float(x @ np.linalg.solve(healthy + extra, x))
-            rank = self._scored(x) - before - price - OFTEN
+            # The linear model alone may be far off: what all evidence speaks against is no fault.
+            rank = ranked(x, healthy + extra)
+            if rank < least:
+                continue
             found.append(Sized(kind, (subject,), self.text(config, kind, subject, x[moved]),
                                evidence, rank, corrected, x[moved]))
         return sorted(found, key=lambda one: -one.evidence)

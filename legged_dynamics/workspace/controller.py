@@ -207,7 +207,7 @@ class LegPlan(NamedTuple):
 LONGEST_TICK = 0.05
 # Part of the integral's gain about each axis that is left while a robot steps: steps turn the body
 # to and fro faster than a lasting moment changes.
-CALMER = 0.5
+CALMER = 0.57
 # Part of the wrench on the base that the feet may miss, as a part of the weight.
 TOLERANCE = 1e-3
 METHODS = ('even', 'least_squares', 'friction_cone')

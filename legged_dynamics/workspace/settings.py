@@ -41,7 +41,7 @@ class WorkspaceSettings(CheckedSettings):
         'gains.angular.damping', [24.0, 24.0, 24.0], '1/s',
         'K_v of orientation, about x, y, z of the base.', 0.0, 500.0)
     angular_integral: list[float] = setting(
-        'gains.angular.integral', [400.0, 400.0, 400.0], '1/s^3',
+        'gains.angular.integral', [350.0, 350.0, 350.0], '1/s^3',
         'K_i of orientation; below K_p K_v of its axis.', 0.0, 1e5)
     linear_windup: float = setting(
         'gains.windup.linear', 2.0, 'm/s^2',
