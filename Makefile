@@ -71,4 +71,4 @@ $(ROS)/.ready: setup.py package.xml
 	@$(PYTHON) test/ros2/set_up.py $(ROS)
 
 clean:
-	@rm -rf $(VENV) $(ROS) $(SITE) build install log *.egg-info
+	@rm -rf $(VENV) $(ROS) $(SITE) jupyter_execute build install log *.egg-info

@@ -424,14 +424,14 @@ class ActuatorLearner:
 
     def _solve(self) -> Iterator[None]:
         """Make a new estimate; yields where the rest may wait for the next sample."""
-        x, n = self._x, len(self._prior)
+        x = self._x
         deviation = np.where(self._loose, self._wide, self._tight)
         weight = deviation ** -2.0
         delays = self._delays
         factor = _factorized(x.information, weight)
         # What is known of delays given all else; with little data the noise's part of it is not
         # known well enough to be taken off whole.
-        known = 1.0 / np.array([_solved(factor, np.eye(n)[i])[i] for i in delays]) - weight[delays]
+        known = 1.0 / _variances(factor, delays) - weight[delays]
         corrected = weight.copy()
         corrected[delays] -= np.minimum(x.noisy, LARGEST_NOISE_SHARE * known)
         factor = _factorized(x.information, corrected)
@@ -470,10 +470,8 @@ class ActuatorLearner:
         free = np.maximum(self._wide, self._tight) ** -2.0
         factor = _factorized(x.information, free)
         x.theta[:] = _solved(factor, x.right + free * self._prior)
-        frictions = np.unique(self._place[:, FRICTION])     # a kind each, in order
-        variance_free = np.array([_solved(factor, np.eye(n)[i])[i] for i in frictions])
-        x.dry[:] = (x.theta[frictions] ** 2 + variance_free)[
-            np.searchsorted(frictions, self._place[:, FRICTION])]
+        frictions, kind = np.unique(self._place[:, FRICTION], return_inverse=True)
+        x.dry[:] = (x.theta[frictions] ** 2 + _variances(factor, frictions))[kind]
         x.used[:] = theta
         self._theta, self._deviation = theta, np.sqrt(variance)
         local = theta[self._place].T.copy()
@@ -644,6 +642,12 @@ def _factorized(information: np.ndarray, more: np.ndarray) -> np.ndarray:
 def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     solve_upper(factor, right)
     return right
+
+
+def _variances(factor: np.ndarray, which: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Return elements of the diagonal of the inverse of a factorized matrix."""
+    return np.array([_solved(factor, one)[i]
+                     for i, one in zip(which, np.eye(len(factor))[which])])
 
 
 def _leg_joints(model: RobotModel, table: FeetTable) -> list[list[int]]:
