@@ -5,8 +5,9 @@ Where compiled kernels are kept between processes, and when they are compiled an
 
 Numba's own disk cache checks whether a kernel's file has changed, and not whether anything that
 the kernel calls has: after an update old callees would go on running. Here the key of a kernel is
-a digest of its module and of every module of this package that it imports, directly or indirectly.
-Copies of the package with the same sources share machine code, whatever folder they are in.
+a digest of its module and of every module of this package that it imports, directly or indirectly,
+without docstrings and comments: an edit of words compiles nothing. Copies of the package with the
+same sources share machine code, whatever folder they are in.
 
 Of several processes that lack the same kernel one compiles it and the others wait, so that nodes
 which start together do not all compile everything. The lock also protects Numba's index of a
@@ -54,6 +55,10 @@ _log = logging.getLogger(__name__)
 _FROM = re.compile(rf'^\s*from\s+({PACKAGE}(?:\.\w+)*)\s+import\s+(\([^)]*\)|[^\n]*)',
                    re.MULTILINE)
 _IMPORT = re.compile(rf'^\s*import\s+({PACKAGE}(?:\.\w+)+)', re.MULTILINE)
+# A docstring: what stands between three quotes at the top of a file, or below a line that ends
+# with a colon.
+_DOCSTRING = re.compile(r'(\A(?:#[^\n]*\n)*|:\n)[ \t]*r?"""(?:[^"\\]|\\[\s\S]|"(?!""))*"""[ \t]*\n')
+_NO_CODE = re.compile(r'^[ \t]*(?:#.*)?\n', re.MULTILINE)
 
 
 @functools.cache
@@ -97,23 +102,29 @@ def _file_of(module: str) -> Path | None:
     return None
 
 
+def _code_of(text: str) -> str:
+    """Return a source without docstrings, comments of whole lines and blank lines."""
+    code = _DOCSTRING.sub(r'\1', text)
+    # With other long strings one cannot tell a docstring's quotes from theirs.
+    return text if '"""' in code or "'''" in code else _NO_CODE.sub('', code)
+
+
 @functools.cache
 def _read(path: Path) -> tuple[bytes, tuple[Path, ...]]:
-    """Return the content of a source file and the files of this package that it imports."""
-    content = path.read_bytes()
-    text = content.decode('utf-8', 'replace')
+    """Return the code of a source file and the files of this package that it imports."""
+    text = path.read_bytes().decode('utf-8', 'replace')
     modules = _IMPORT.findall(text)
     for module, names in _FROM.findall(text):
         modules.append(module)
         modules += [f'{module}.{name}' for name in re.findall(r'\w+', names)]
     found = {file for module in modules if (file := _file_of(module)) is not None}
-    return content, tuple(sorted(found))
+    return _code_of(text).encode(), tuple(sorted(found))
 
 
 @functools.cache
 def source_digest(path: Path) -> str:
     """
-    Return a digest of a source file and of all of this package that it imports.
+    Return a digest of the code of a source file and of all of this package that it imports.
 
     Parameters
     ----------
@@ -145,8 +156,11 @@ class _BySources(caching._CacheLocator):
     """Locate a kernel by the content of its sources."""
 
     def __init__(self, py_func: Any, path: Path, folder: Path) -> None:
-        self._line = py_func.__code__.co_firstlineno
         self._digest = source_digest(path)
+        # Numba itself compares bytecode, in which numbers do not stand.
+        numbers = [value for value in py_func.__code__.co_consts
+                   if isinstance(value, (int, float, complex, tuple))]
+        self._numbers = hashlib.sha256(repr(numbers).encode()).hexdigest()[:8]
         self._path = folder / f'{py_func.__module__}-{self._digest}'
 
     def get_cache_path(self) -> str:
@@ -158,8 +172,8 @@ class _BySources(caching._CacheLocator):
         return self._digest
 
     def get_disambiguator(self) -> str:
-        """Return what tells kernels of one name apart."""
-        return str(self._line)
+        """Return what tells kernels of one name apart; no line, for words move it."""
+        return self._numbers
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> _BySources | None:

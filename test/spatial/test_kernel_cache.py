@@ -97,6 +97,23 @@ def test_a_changed_callee_is_seen_and_what_is_unchanged_is_kept(checkout, tmp_pa
     assert run(checkout, cache) == (21.0, 1)                        # nothing that is imported
 
 
+def test_an_edit_of_words_compiles_nothing_and_one_of_code_among_them_does(checkout, tmp_path):
+    cache = tmp_path / 'cache'
+    run(checkout, cache)
+    spatial = checkout / 'legged_dynamics' / 'spatial'
+    inner = INNER.replace('FACTOR', '10.0')
+    (spatial / 'inner.py').write_text('# A comment.\n"""Words."""\n' + inner.replace(
+        'return', '"""\n    More: "words".\n    """\n    # and why\n\n    return'))
+    (spatial / 'outer.py').write_text('\n' + OUTER)         # the kernel's own line moves
+    assert run(checkout, cache) == (21.0, 1)
+    # The end of a string is no beginning of a docstring.
+    text = 'WORDS = """a:\n"""\n' + inner + 'MORE = """\n"""\n'
+    (spatial / 'inner.py').write_text(text)
+    assert run(checkout, cache) == (21.0, 0)
+    (spatial / 'inner.py').write_text(text.replace('10.0', '20.0'))
+    assert run(checkout, cache) == (41.0, 0)
+
+
 def test_checkouts_of_the_same_sources_share(checkout, tmp_path):
     cache = tmp_path / 'cache'
     run(checkout, cache)
