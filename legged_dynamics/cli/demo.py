@@ -103,7 +103,7 @@ class Outcome:
                 'nodes, so the forces are those of a fast machine, to the last bit.']
 
 
-def digest_of(bag: Path) -> str:
+def _digest_of(bag: Path) -> str:
     """Return a digest of the bits of sensors, truth and estimated wrenches in a bag, in order."""
     from legged_dynamics.recordings.bags import BagReader
     parts: dict[str, Any] = {}
@@ -221,19 +221,11 @@ def _moving_the_body(bus: Any) -> Motion:
     from legged_dynamics.middleware.parameters import StandaloneDialect
     dialect, topic = StandaloneDialect(), f'{CONTROLLER}/body_trajectory'
     return Motion(bus, {topic: 'trajectory_msgs/msg/MultiDOFJointTrajectory'}, [
-        (BEGIN, lambda pose: [(topic, trajectory(dialect, pose.position, pose.orientation))])])
+        (BEGIN, lambda pose: [(topic, _trajectory(dialect, pose.position, pose.orientation))])])
 
 
-def walking(bus: Any) -> Motion:
-    """
-    Return the walk `WALK`.
-
-    Parameters
-    ----------
-    bus : CycloneBus
-        Of a process that spins it.
-
-    """
+def _walking(bus: Any) -> Motion:
+    """Return the walk `WALK`."""
     from legged_dynamics import conversions as convert
     from legged_dynamics.middleware.parameters import StandaloneDialect
     dialect = StandaloneDialect()
@@ -254,20 +246,8 @@ def walking(bus: Any) -> Motion:
     return Motion(bus, kinds, [(time, sender(told)) for time, told in WALK])
 
 
-def trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> Any:
-    """
-    Return the motion as a MultiDOFJointTrajectory.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Whose message to make.
-    position : (3,) array [m]
-        Of the base where it starts, above the ground.
-    orientation : (4,) array
-        Of the base where it starts.
-
-    """
+def _trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> Any:
+    """Return the motion as a MultiDOFJointTrajectory."""
     import numpy as np
 
     from legged_dynamics import conversions as convert
@@ -377,7 +357,7 @@ def run(args: argparse.Namespace) -> int:
     show(analysis, report)
     for text in [*warnings, *remarks]:
         _say(text)
-    _say(f'Recorded sensors, truth and estimates: {digest_of(bag)}')
+    _say(f'Recorded sensors, truth and estimates: {_digest_of(bag)}')
     print(f'Demo took {time.monotonic() - begin:.0f} s.')
     if args.open and report is not None:
         show_page(report)
@@ -435,7 +415,7 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
                     processes.start('controller', [
                         *command, 'run', CONTROLLER, *answering,
                         '-p', f'walking.command_timeout:={WALKED}'])
-                    motion = _moving_the_body(bus) if args.motion == 'body' else walking(bus)
+                    motion = _moving_the_body(bus) if args.motion == 'body' else _walking(bus)
                     schedule = 'stand 1'
                     answers += [f'/{CONTROLLER}/answer', ANSWER]
                 if args.motion == 'walk':

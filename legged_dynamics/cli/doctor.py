@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         choice, log = patient(args)
     examined = examine(choice.model, choice.config, log)
-    print(told(examined, choice.name, log.duration))
+    print(_told(examined, choice.name, log.duration))
     if args.fix:
         from legged_dynamics.cli.arguments import write_yaml
         fixes: dict[str, Any] = {}
@@ -108,25 +108,8 @@ def patient(args: argparse.Namespace) -> tuple[Any, Any]:
         return choice, read_sensor_log(bag, args.joint_states, args.imu, args.start, args.end)
 
 
-def told(examined: Any, name: str, duration: float) -> str:
-    """
-    Return the findings as text for the terminal.
-
-    Parameters
-    ----------
-    examined : Examination
-        What the doctor found.
-    name : str
-        Of the robot.
-    duration : float
-        Of the readings [s].
-
-    Returns
-    -------
-    str
-        Lines of text.
-
-    """
+def _told(examined: Any, name: str, duration: float) -> str:
+    """Return the findings as text for the terminal."""
     from legged_dynamics.cli.arguments import yaml_lines
 
     found = examined.findings
@@ -183,7 +166,7 @@ def _run_validate(args: argparse.Namespace) -> int:
     from legged_dynamics.validation.validation import validate
 
     scales = parsed_scales(args.scale)
-    choice, measurements = readings(args)
+    choice, measurements = _readings(args)
     compile_first(ESTIMATOR)
     found = validate(choice.model, choice.config, measurements, scales, limit=args.limit)
     say(found.verdict, 'green' if found.trusted else 'red')
@@ -236,28 +219,8 @@ def parsed_scales(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
-    """
-    Return robot and measurements of a bag, as the estimator takes them.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With bag, robot, topics and range.
-
-    Returns
-    -------
-    RobotChoice
-        The robot.
-    list of Measurement
-        In the model's order, corrected as the YAML says.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the bag or the robot cannot be read.
-
-    """
+def _readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
+    """Return robot and measurements of a bag, as the estimator takes them."""
     from legged_dynamics.conversions.samples import SampleReader
     from legged_dynamics.estimation.sensor_stream import SensorStream
     from legged_dynamics.exceptions import MeasurementError

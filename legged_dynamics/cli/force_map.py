@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     roll, pitch = (math.radians(angle) for angle in args.tilt)
     study = standing_reach(model, feet, _position(model, nominal, args.pose),
                            rotation_from_rpy([roll, pitch, 0.0]), args.friction, args.all_motors)
-    for line in table(study):
+    for line in _table(study):
         print(line)
     try:
         from legged_dynamics.reports import style
@@ -146,16 +146,8 @@ def _position(model: RobotModel, nominal: np.ndarray, words: Sequence[str]) -> n
     return q
 
 
-def table(study: StandingReach) -> list[str]:
-    """
-    Return what a figure does not say: condition, weakest direction, range of forces.
-
-    Parameters
-    ----------
-    study : StandingReach
-        Reachable foot forces of a standing robot.
-
-    """
+def _table(study: StandingReach) -> list[str]:
+    """Return what a figure does not say: condition, weakest direction, range of forces."""
     import numpy as np
 
     lines = [f'{study.model.name}: weight {study.weight:.1f} N on '

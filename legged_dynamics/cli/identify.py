@@ -74,13 +74,13 @@ def run(args: argparse.Namespace) -> int:
     if not found.absolute:
         print('No scale: masses and torques are known but for a common factor. Weigh the robot '
               'and give --total-mass, or trust the torques with --trust-effort.')
-    print(table(found))
+    print(_table(found))
     print('\nSensor noise: ' + ', '.join(f'{name} {value:g}' for name, value in noise.items()))
     print('\nWhat forces of the ground cannot explain, root mean square:')
-    print(comparison('this bag', found.before, found.after))
+    print(_comparison('this bag', found.before, found.after))
     worse: list[str] = []
     if args.validate:
-        text, worse = validation(args, choice, found)
+        text, worse = _validation(args, choice, found)
         print(text)
     if worse:
         print('\nRefused: the other bag is explained worse than as described '
@@ -88,22 +88,14 @@ def run(args: argparse.Namespace) -> int:
               'not tell apart was mistaken for something else; the motions above tell it.')
         return DOUBTFUL
     if args.out:
-        write(args.out, choice, found, noise, args)
+        _write(args.out, choice, found, noise, args)
     if not found.absolute:
         return UNTOLD
     return 0 if args.validate else DOUBTFUL
 
 
-def table(found: Any) -> str:
-    """
-    Return the identified quantities, and what was not told.
-
-    Parameters
-    ----------
-    found : object
-        Result of the identification.
-
-    """
+def _table(found: Any) -> str:
+    """Return the identified quantities, and what was not told."""
     lines = [f'{"":34}{"described":>11}{"identified":>12}{"+-":>10}  unit']
     untold: dict[str, list[str]] = {}
     for q in found.quantities:
@@ -119,46 +111,15 @@ def table(found: Any) -> str:
     return '\n'.join(lines)
 
 
-def comparison(what: str, before: Any, after: Any) -> str:
-    """
-    Return one line on how well the equations closed before and after.
-
-    Parameters
-    ----------
-    what : str
-        What is compared.
-    before : object
-        Residuals with the given model.
-    after : object
-        Residuals with the identified model.
-
-    """
+def _comparison(what: str, before: Any, after: Any) -> str:
+    """Return one line on how well the equations closed before and after."""
     return (f'  {what}: force {100 * before.force:.2f} -> {100 * after.force:.2f} % of the weight,'
             f' moment {100 * before.moment:.2f} -> {100 * after.moment:.2f} % of weight times '
             f'height, effort {before.effort:.3g} -> {after.effort:.3g} N m')
 
 
-def validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str, list[str]]:
-    """
-    Return the comparison on another bag, and what is explained worse there.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Parsed command line.
-    choice : object
-        Robot that was identified.
-    found : object
-        Result of the identification.
-
-    Returns
-    -------
-    str
-        A line for the terminal.
-    list of str
-        Residuals that grew: 'force', 'moment', 'effort'.
-
-    """
+def _validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str, list[str]]:
+    """Return the comparison on another bag, and what is explained worse there."""
     import copy
 
     from legged_dynamics.identification.identify import validate
@@ -171,23 +132,11 @@ def validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str, 
     after = validate(found.model, found.config, log)
     worse = [name for name in ('force', 'moment', 'effort')
              if getattr(after, name) > (1.0 + WORSE) * getattr(before, name)]
-    return comparison('the other bag', before, after), worse
+    return _comparison('the other bag', before, after), worse
 
 
-def settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any]:
-    """
-    Return what the robot's YAML gets, by dotted name.
-
-    Parameters
-    ----------
-    choice : object
-        Robot that was identified.
-    found : object
-        Result of the identification.
-    noise : mapping of str to float
-        Standard deviations found for the sensors, by setting.
-
-    """
+def _settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any]:
+    """Return what the robot's YAML gets, by dotted name."""
     from legged_dynamics.doctor.finding import changes
 
     model = found.model
@@ -205,30 +154,9 @@ def settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any]
     return {**changed, **noise}
 
 
-def write(folder: Path, choice: Any, found: Any, noise: dict[str, float],
-          args: argparse.Namespace) -> None:
-    """
-    Write YAML and URDF.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder to write into.
-    choice : object
-        Robot that was identified.
-    found : object
-        Result of the identification.
-    noise : mapping of str to float
-        Standard deviations found for the sensors, by setting.
-    args : argparse.Namespace
-        Parsed command line.
-
-    Raises
-    ------
-    OutputError
-        When they cannot be written.
-
-    """
+def _write(folder: Path, choice: Any, found: Any, noise: dict[str, float],
+           args: argparse.Namespace) -> None:
+    """Write YAML and URDF."""
     from legged_dynamics.cli.arguments import write_yaml
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.identification.identify import with_inertias
@@ -240,6 +168,6 @@ def write(folder: Path, choice: Any, found: Any, noise: dict[str, float],
         (folder / f'{stem}.urdf').write_text(text, encoding='utf-8')
     except OSError as error:
         raise OutputError(f'cannot write to {folder}: {error}') from error
-    write_yaml(folder / f'{stem}.yaml', choice.parameters, settings(choice, found, noise),
+    write_yaml(folder / f'{stem}.yaml', choice.parameters, _settings(choice, found, noise),
                f'{stem}, as legged-dynamics identify found it in {args.bag}')
     print(f'\nIdentified robot: {folder / stem}.yaml and .urdf')

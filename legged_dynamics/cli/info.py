@@ -78,24 +78,16 @@ def _tree_lines(model: RobotModel) -> list[str]:
         kind = '' if depth == 0 else 'fixed' if joint is None else _describe(joint)
         lines.append((f'{"  " * min(depth, 40)}{link}', _mass(model, link), kind))
         waiting += [(child, joint, depth + 1)
-                    for child, joint in reversed(children(model, link))]
+                    for child, joint in reversed(_children(model, link))]
     width = max(len(name) for name, _, _ in lines)
     return [f'{name:<{width}}  {mass:>11}  {joint}'.rstrip() for name, mass, joint in lines]
 
 
-def children(model: RobotModel, link: str) -> list[tuple[str, Joint | None]]:
+def _children(model: RobotModel, link: str) -> list[tuple[str, Joint | None]]:
     """
     Return the links that hang on one by a moving joint, or are welded to the base's body.
 
     The model welds fixed links to bodies, so these are listed below the link that heads the body.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot.
-    link : str
-        Link of the robot.
-
     """
     heads = {joint.child for joint in model.joints} | {model.base_link}
     body = model.frames[link].body

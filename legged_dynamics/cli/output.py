@@ -96,17 +96,11 @@ def _files(folder: Path) -> dict[Path, int]:
 # What is shown only where somebody watches: progress with the time left, tables, colour.
 
 
-def console(stream: TextIO | None = None) -> Any:
+def _console(stream: TextIO | None = None) -> Any:
     """
     Return rich's console of a terminal, or None: no terminal, or rich is not installed.
 
     NO_COLOR and TERM=dumb are obeyed by rich itself.
-
-    Parameters
-    ----------
-    stream : file, optional
-        Standard output when None.
-
     """
     stream = sys.stdout if stream is None else stream
     if not stream.isatty():
@@ -132,7 +126,7 @@ def say(text: str, style: str = '', stream: TextIO | None = None) -> None:
         Where to print; standard output when None.
 
     """
-    terminal = console(stream)
+    terminal = _console(stream)
     if terminal is None:
         print(text, file=stream)
     else:
@@ -149,7 +143,7 @@ def show(table: Table) -> None:
         Table to print.
 
     """
-    terminal = console()
+    terminal = _console()
     if terminal is None:
         print(table.text)
         return
@@ -187,7 +181,7 @@ def show_page(address: str | Path) -> None:
 
 class ProgressBar:
     """
-    Draws a bar while called with the part done; draws nothing where there is no :func:`console`.
+    Draws a bar while called with the part done; draws nothing where there is no `_console`.
 
     Parameters
     ----------
@@ -200,7 +194,7 @@ class ProgressBar:
     """
 
     def __init__(self, title: str, stream: TextIO | None = None, count: int = 0):
-        terminal = console(sys.stderr if stream is None else stream)
+        terminal = _console(sys.stderr if stream is None else stream)
         self._progress: Any = None
         if terminal is None:
             return

@@ -124,13 +124,13 @@ def unitree_arguments(before: Sequence[str], ros: Sequence[str],
 
     args = _unitree_parser().parse_args(before)
     robot = robot_named(args.robot)
-    urdf = args.urdf or described(robot.description)
+    urdf = args.urdf or _described(robot.description)
     if not Path(urdf).is_file():
         raise ConfigurationError(f'--urdf: there is no file {urdf!r}; Unitree has it as '
                                  f'{robot.urdf} in github.com/unitreerobotics/unitree_ros')
-    reach(args.interface, args.domain, environ)
+    _reach(args.interface, args.domain, environ)
     if args.command and not args.yes:
-        ask(robot.name)
+        _ask(robot.name)
     parameters = {'robot_description': urdf, 'unitree.robot': robot.name,
                   'unitree.foot_force': f"'{args.foot_force}'",
                   'unitree.print_period': float(args.period),
@@ -142,26 +142,8 @@ def unitree_arguments(before: Sequence[str], ros: Sequence[str],
     return [*made, *ros[1:]]
 
 
-def described(package: str) -> str:
-    """
-    Return the URDF that the package robot_descriptions has of a robot.
-
-    Parameters
-    ----------
-    package : str
-        Such as 'go2_description'; empty where it has none.
-
-    Returns
-    -------
-    str
-        Path; robot_descriptions downloads it when it is asked for the first time.
-
-    Raises
-    ------
-    ConfigurationError
-        When robot_descriptions is not installed, or has no such robot.
-
-    """
+def _described(package: str) -> str:
+    """Return the URDF that the package robot_descriptions has of a robot."""
     try:
         if package:
             return str(import_module(f'robot_descriptions.{package}').URDF_PATH)
@@ -171,25 +153,8 @@ def described(package: str) -> str:
                              + (', or pip install robot_descriptions' if package else ''))
 
 
-def reach(interface: str, domain: int, environ: MutableMapping[str, str]) -> None:
-    """
-    Have DDS use one network interface and one domain.
-
-    Parameters
-    ----------
-    interface : str
-        Name as the system has it; ``lo`` keeps all on this machine.
-    domain : int
-        DDS domain.
-    environ : mapping of str to str
-        Environment of the process, which is changed.
-
-    Raises
-    ------
-    ConfigurationError
-        When the machine has no such interface.
-
-    """
+def _reach(interface: str, domain: int, environ: MutableMapping[str, str]) -> None:
+    """Have DDS use one network interface and one domain."""
     import socket
 
     names = [name for _, name in socket.if_nameindex()]
@@ -206,21 +171,8 @@ def reach(interface: str, domain: int, environ: MutableMapping[str, str]) -> Non
         f'name={quoteattr(interface)}/></Interfaces></General></Domain></CycloneDDS>')
 
 
-def ask(name: str) -> None:
-    """
-    Ask whether the motors may be commanded.
-
-    Parameters
-    ----------
-    name : str
-        Name of the robot, which is to be typed.
-
-    Raises
-    ------
-    ConfigurationError
-        When the answer is another, or nobody can answer.
-
-    """
+def _ask(name: str) -> None:
+    """Ask whether the motors may be commanded."""
     if not sys.stdin.isatty():
         raise ConfigurationError('--command: nobody is there to be asked; --yes agrees beforehand')
     answer = input(f'Torque will be sent to the motors of this {name}. Its own controller must be '

@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         return _play_bag(args)
     keep_to_this_machine(args.network)
     server = open_page(args.host, args.port)
-    announce(server, args.open)
+    _announce(server, args.open)
 
     def show(robot: Any) -> Show:
         return Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
@@ -116,7 +116,7 @@ def _play_bag(args: argparse.Namespace) -> int:
         show = Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
         stopping: list[bool] = []
         with stopped_by_signals(lambda: stopping.append(True)):
-            announce(server, args.open)     # who reads this may end it at once
+            _announce(server, args.open)     # who reads this may end it at once
             play(show, recorded, args.rate, lambda: not stopping, args.at)
     finally:
         close_page(server)
@@ -142,18 +142,8 @@ def show_recording(bag: Path, robot: Path, port: int) -> None:
     _play_bag(parser.parse_args(['view', str(bag), '--robot', str(robot), '--port', str(port)]))
 
 
-def announce(server: Any, show: bool = False) -> None:
-    """
-    Say where the page is.
-
-    Parameters
-    ----------
-    server : object
-        Web server of the view.
-    show : bool
-        Whether it is opened in the default browser.
-
-    """
+def _announce(server: Any, show: bool = False) -> None:
+    """Say where the page is."""
     host = server.get_host()
     shown = 'localhost' if host in ('127.0.0.1', '0.0.0.0') else host
     address = f'http://{shown}:{server.get_port()}'

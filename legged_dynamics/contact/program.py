@@ -220,21 +220,8 @@ NO_AXES = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @part
-def frame_on(normal):
-    """
-    Return the rotation whose third axis is a unit normal: the kernel form of `rotation_to_z`.
-
-    Parameters
-    ----------
-    normal : tuple of 3 floats
-        Unit vector.
-
-    Returns
-    -------
-    tuple of 9 floats
-        Rotation by rows.
-
-    """
+def _frame_on(normal):
+    """Return the rotation whose third axis is a unit normal: a kernel's `rotation_to_z`."""
     x, y, z = normal
     if z < -1.0 + 1e-12:
         return 1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0
@@ -298,7 +285,7 @@ def ground_axes(feet, states, i, normal):
         arm = subtract(get3(states, i, CONTACT), get3(states, i, FOOT_POSITION))
         arm = subtract(arm, rotate(R, middle))
     if feet.index[i, PLANE] == 0:
-        R = frame_on(normal)
+        R = _frame_on(normal)
     return R, arm
 
 
@@ -343,7 +330,7 @@ def fill_inequalities(feet, settings, states, p):
 
     """
     i = -1
-    R, arm, axes = frame_on((0.0, 0.0, 1.0)), ZERO, NO_AXES
+    R, arm, axes = _frame_on((0.0, 0.0, 1.0)), ZERO, NO_AXES
     for k in range(p.m):
         foot = int(p.narrow[k, FOOT])
         if foot != i:

@@ -145,7 +145,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
 
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
-                       duration_message(dialect, lifetime_s))
+                        duration_message(dialect, lifetime_s))
     sure = [True] * len(feet) if observable is None else observable
     markers = []
     for index, name in enumerate(feet):
@@ -210,11 +210,11 @@ def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: 
 
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
-                       duration_message(dialect, lifetime_s))
+                        duration_message(dialect, lifetime_s))
 
     def at(forces: np.ndarray) -> np.ndarray:
         return place + np.asarray(forces, float) / newtons_per_meter
-    sides = fan(edges)
+    sides = _fan(edges)
     return [
         make.triangles('producible', number, at(triangles.reshape(-1, 3)), PRODUCIBLE, 0.25),
         make.triangles('friction_cone', number, at(sides), CONE, 0.25),
@@ -223,21 +223,8 @@ def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: 
         make.arrow('asked', number, place, at(asked), ASKED)]
 
 
-def fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """
-    Return the sides of a cone as triangles.
-
-    Parameters
-    ----------
-    edges : (k, 3) array
-        Points around the rim, the tip in the origin.
-
-    Returns
-    -------
-    (3 k, 3) array
-        Corners of k triangles, each from the tip.
-
-    """
+def _fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
+    """Return the sides of a cone as triangles."""
     rim = np.asarray(edges, float)
     tip = np.zeros_like(rim)
     return np.stack([tip, rim, np.roll(rim, -1, axis=0)], axis=1).reshape(-1, 3)
@@ -288,7 +275,7 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
         observable=picture.observable, center_of_pressure=picture.center_of_pressure,
         standing=picture.standing)
     make = _MarkerMaker(dialect, header(dialect, picture.stamp_ns, base),
-                       duration_message(dialect, lifetime_s))
+                        duration_message(dialect, lifetime_s))
     markers = message.markers
     rim = np.column_stack([friction * np.cos(_ANGLES), friction * np.sin(_ANGLES),
                            np.ones(_SIDES)])
@@ -299,7 +286,7 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
             2.0 * picture.deviation[i] / newtons_per_meter, FIRM, _SEEN)
             if contact[i] and picture.observable[i] else make.deletion('deviation', i))
         if friction:
-            cone = _CONE_HEIGHT * fan(rim @ rotation_to_z(picture.normal[i]).T)
+            cone = _CONE_HEIGHT * _fan(rim @ rotation_to_z(picture.normal[i]).T)
             markers.append(
                 make.triangles('friction_cone', i, points[i] + cone,
                                CONE if picture.friction_used[i] < 1.0 else _SLIPPING, _SEEN)
@@ -358,7 +345,7 @@ def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
 
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
-                       duration_message(dialect, lifetime_s))
+                        duration_message(dialect, lifetime_s))
     free = {name: min(max(margins[name] / ample, 0.0), 1.0)
             for name, ample in AMPLE.items() if name in margins}
     worst = min(free, key=lambda name: free[name], default='')

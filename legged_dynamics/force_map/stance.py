@@ -262,7 +262,7 @@ def standing_on(robot: RobotModel, foot: str) -> Stance:
 
 
 @lean_kernel
-def stance_terms(tree, feet, q, v, a, base, bodies, states, tau, jacobian):
+def _stance_terms(tree, feet, q, v, a, base, bodies, states, tau, jacobian):
     """
     Fill joint efforts, contact points and Jacobians; ``base`` is (12,): motion and normal.
 
@@ -377,8 +377,8 @@ class StanceDynamics:
         base[9:] = ground_normal
         tau, states = np.zeros(self.model.nv), np.zeros((len(self.feet), N_FOOT_STATE))
         jacobian = np.zeros((self._n_contacts, self.model.nv))
-        stance_terms(*self._fixed, position, velocity, self._still, base, self._bodies, states,
-                     tau, jacobian)
+        _stance_terms(*self._fixed, position, velocity, self._still, base, self._bodies, states,
+                      tau, jacobian)
         return StanceTerms(
             tau, self._bodies[0, FORCE:FORCE + 6].copy(), jacobian,
             states[:, CONTACT:CONTACT + 3], states[:, FOOT_POSITION:FOOT_POSITION + 3],

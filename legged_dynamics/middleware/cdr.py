@@ -40,16 +40,8 @@ _CACHED_NAME_LISTS = 64
 
 
 @cache
-def writer(name: str) -> Callable[[Any, list, int], int]:
-    """
-    Return ``write(message, parts, offset) -> offset``, which appends bytes to ``parts``.
-
-    Parameters
-    ----------
-    name : str
-        ROS type, e.g. ``sensor_msgs/msg/Imu``.
-
-    """
+def _writer(name: str) -> Callable[[Any, list, int], int]:
+    """Return ``write(message, parts, offset) -> offset``, which appends bytes to ``parts``."""
     return _compile_writer(definition(name))
 
 
@@ -70,18 +62,8 @@ def _compile_writer(message: Definition) -> Callable[[Any, list, int], int]:
 
 
 @cache
-def reader(name: str, order: str = '<') -> Callable[[bytes, int], tuple[Any, int]]:
-    """
-    Return ``read(body, offset) -> (message, offset)`` for one byte order.
-
-    Parameters
-    ----------
-    name : str
-        ROS type, e.g. ``sensor_msgs/msg/Imu``.
-    order : {"<", ">"}, optional
-        Byte order of the data.
-
-    """
+def _reader(name: str, order: str = '<') -> Callable[[bytes, int], tuple[Any, int]]:
+    """Return ``read(body, offset) -> (message, offset)`` for one byte order."""
     code = _Code({'_numbers': _read_numbers, '_name_reader': _NameReader}, order)
     code.line('def function(d, n):')
     code.indent = '    '
@@ -184,7 +166,7 @@ def _write_fields(code: _Code, message: Definition, owner: str) -> None:
 
 def _write_messages(code: _Code, entry: Field, value: str) -> None:
     code.flush_writes()
-    items, write = code.fresh('q'), code.name(writer(entry.type), 'write')
+    items, write = code.fresh('q'), code.name(_writer(entry.type), 'write')
     code.line(f'{items} = {value}')
     code.line(f'if len({items}) != {entry.size}: raise ValueError(len({items}))')
     code.line(f'for item in {items}: n = {write}(item, parts, n)')
@@ -206,7 +188,7 @@ def _write_sequence(code: _Code, entry: Field, value: str) -> None:
     elif entry.type == 'string':
         code.line(f'parts.append(_names({items})); n += len(parts[-1])')
     else:
-        write = code.name(writer(entry.type), 'write')
+        write = code.name(_writer(entry.type), 'write')
         code.line(f'for item in {items}: n = {write}(item, parts, n)')
 
 
@@ -259,7 +241,7 @@ def _read_sequence(code: _Code, entry: Field, local: str) -> None:
 
 
 def _read_messages(code: _Code, entry: Field, local: str, count: str) -> None:
-    read = code.name(reader(entry.type, code.order), 'read')
+    read = code.name(_reader(entry.type, code.order), 'read')
     code.line(f'{local} = []')
     code.line(f'for _ in range({count}):')
     code.line(f'    item, n = {read}(d, n)')
@@ -359,7 +341,7 @@ def serialize(message: Any, name: str | None = None) -> bytes:
     name = name or type(message).ros_type
     try:
         parts = [HEADER]
-        writer(name)(message, parts, 0)
+        _writer(name)(message, parts, 0)
         return b''.join(parts)
     except (struct.error, TypeError, ValueError, AttributeError, OverflowError) as error:
         fault = _find_fault(message, name, '') or str(error)
@@ -388,7 +370,7 @@ def deserialize(cdr: bytes, name: str) -> Any:
                               f'got {bytes(cdr[:4]).hex(" ") or "no bytes"}')
     body = bytes(cdr[4:])
     try:
-        message, end = reader(name, '<' if cdr[1] else '>')(body, 0)
+        message, end = _reader(name, '<' if cdr[1] else '>')(body, 0)
     except (struct.error, ValueError) as error:
         raise MiddlewareError(f'cannot read a {name} from {len(cdr)} bytes: {error}') from error
     if end > len(body):

@@ -218,33 +218,19 @@ _PRIMITIVES = {
 
 
 @cache
-def idl_struct(name: str) -> type[IdlStruct]:
-    """
-    Return the IDL dataclass of a message in the table.
-
-    Parameters
-    ----------
-    name : str
-        ROS type, e.g. ``sensor_msgs/msg/Imu``.
-
-    """
+def _idl_struct(name: str) -> type[IdlStruct]:
+    """Return the IDL dataclass of a message in the table."""
     return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
                            {entry.name: _idl_type(entry) for entry in definition(name).fields})
 
 
 @cache
-def envelope(name: str) -> type[IdlStruct]:
+def _envelope(name: str) -> type[IdlStruct]:
     """
     Return the class that carries a message's bytes.
 
     An instance made from the bytes has them as its ``cdr``: ``envelope(name)(cdr).cdr``.
     A message that is not in the table gets an opaque type of the right name: enough to record it.
-
-    Parameters
-    ----------
-    name : str
-        ROS type of the message.
-
     """
     name = full_name(name)
     fields: dict[str, Any] = {'opaque': types.uint8}
@@ -272,7 +258,7 @@ def _deserialize(cls: Any, data: bytes, *_: Any, **__: Any) -> Any:
 
 
 def _idl_type(entry: Field) -> Any:
-    element: Any = idl_struct(entry.type) if entry.is_message else _PRIMITIVES[entry.type]
+    element: Any = _idl_struct(entry.type) if entry.is_message else _PRIMITIVES[entry.type]
     make: Any = types
     if entry.size is None:
         return element
@@ -389,7 +375,7 @@ class CyclonePublisher:
                  matching: Matching):
         self._node, self._name, self._latched = node, name, latched
         self._writer: Any = writer
-        self._envelope: Any = envelope(name)
+        self._envelope: Any = _envelope(name)
         self._matching = matching
         matching.add(writer)
 
@@ -665,7 +651,7 @@ class CycloneBus:
     def _create(self, kind: Any, topic: str, name: str, qos: QoSProfile) -> Any:
         made = _policies(qos, name)
         try:
-            dds = Topic(self._participant, dds_topic(topic), envelope(name))
+            dds = Topic(self._participant, dds_topic(topic), _envelope(name))
             return kind(self._participant, dds, made)
         except DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error

@@ -279,23 +279,8 @@ SHOWN = (
 )
 
 
-def include(name: str, **arguments: Any) -> Any:
-    """
-    Return a launch file of the package as an action.
-
-    Parameters
-    ----------
-    name : str
-        Launch file without its ending.
-    **arguments : any
-        Arguments of the launch file.
-
-    Returns
-    -------
-    GroupAction
-        Scoped, so that its arguments do not reach others.
-
-    """
+def _include(name: str, **arguments: Any) -> Any:
+    """Return a launch file of the package as an action."""
     from launch.actions import GroupAction, IncludeLaunchDescription
     from launch.launch_description_sources import PythonLaunchDescriptionSource
 
@@ -467,7 +452,7 @@ def simulated_robot(values: dict[str, str], behind_ros2_control: bool) -> Any:
     if behind_ros2_control:
         remaps += [('joint_states', HARDWARE_STATES),
                    ('effort_controller/commands', 'hardware/effort_commands')]
-    return GroupAction([*(SetRemap(*pair) for pair in remaps), include(
+    return GroupAction([*(SetRemap(*pair) for pair in remaps), _include(
         'simulated_robot', robot=values['robot'], robot_description=values['robot_description'],
         namespace=values['namespace'], schedule=values['schedule'])])
 
@@ -495,15 +480,15 @@ def nodes(values: dict[str, str], imu: str, sim_time: bool = False) -> list[Any]
     shared = {'robot': values['robot'], 'robot_description': '', 'joint_states': 'joint_states',
               'imu': imu, 'namespace': values['namespace'], 'rviz': 'false',
               'use_sim_time': str(sim_time).lower(), 'controllers_file': ''}
-    made = [include('ground_reaction_estimator', **{
+    made = [_include('ground_reaction_estimator', **{
         **shared, 'rviz': values.get('rviz', 'false')})]
     controller = values.get('controller', 'none')
     if controller not in CONTROLLERS:
         raise ConfigurationError(f'controller: expected one of {", ".join(CONTROLLERS)}, got '
                                  f'{controller!r}')
     if controller != 'none':
-        made += [include('effort_watchdog', **shared),
-                 include(controller, **{
+        made += [_include('effort_watchdog', **shared),
+                 _include(controller, **{
                      **shared, 'commands': 'effort_watchdog/commands',
                      'controllers_file': values.get('controllers_file', '')})]
     return made

@@ -172,27 +172,9 @@ PERIOD_NS = 2_000_000
 SAMPLES = 6
 
 
-def standing_still(model: RobotModel, config: RobotConfig,
-                   samples: int = SAMPLES) -> Iterator[Measurement]:
-    """
-    Return what a robot's sensors read in its nominal pose, on level ground, without torque.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, whose joint order the measurements have.
-    config : RobotConfig
-        Configuration with the nominal pose.
-    samples : int
-        Number of measurements. The first has no orientation, so that tilt from the accelerometer
-        is used too.
-
-    Returns
-    -------
-    iterator of Measurement
-        At 500 Hz from zero on.
-
-    """
+def _standing_still(model: RobotModel, config: RobotConfig,
+                    samples: int = SAMPLES) -> Iterator[Measurement]:
+    """Return what a robot's sensors read in its nominal pose, on level ground, without torque."""
     position = config.nominal_in(model)
     still = np.zeros(len(position))
     for k in range(samples):
@@ -315,7 +297,7 @@ class RobotComponent:
             Takes a Measurement and does all that the node does with it.
 
         """
-        for measurement in standing_still(model, self.config):
+        for measurement in _standing_still(model, self.config):
             work(measurement)
 
     def close(self) -> None:

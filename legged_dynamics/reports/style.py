@@ -123,25 +123,8 @@ def legend(axes: Axes, **more: Any) -> None:
         axes.legend(**{'frameon': False, 'fontsize': 8.5, 'loc': 'upper right', **more})
 
 
-def thin(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return a line with fewer points, keeping smallest and largest value of each stretch.
-
-    Parameters
-    ----------
-    time : (n,) array
-        Of each point.
-    values : (n,) array
-        Of each point.
-
-    Returns
-    -------
-    (m,) array
-        Times.
-    (m,) array
-        Values.
-
-    """
+def _thin(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a line with fewer points, keeping smallest and largest value of each stretch."""
     if len(time) <= MOST_POINTS:
         return time, values
     size = -(-2 * len(time) // MOST_POINTS)
@@ -169,7 +152,7 @@ def line(axes: Axes, time: np.ndarray, values: np.ndarray, **more: Any) -> None:
         Passed on to matplotlib's plot.
 
     """
-    axes.plot(*thin(time, values), **{'linewidth': 1.0, **more})
+    axes.plot(*_thin(time, values), **{'linewidth': 1.0, **more})
 
 
 def shade_behaviours(axes: Axes, time: np.ndarray, behaviours: Sequence[Any],

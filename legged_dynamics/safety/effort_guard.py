@@ -97,23 +97,8 @@ class GuardedEffort:
     limited: tuple[str, ...]
 
 
-def command_fault(joints: Sequence[str], command: Sequence[float]) -> str:
-    """
-    Return why a command cannot be obeyed: a wrong number of efforts, or one that is not finite.
-
-    Parameters
-    ----------
-    joints : sequence of str
-        Names of the nj commanded joints.
-    command : sequence of float [N m or N]
-        Efforts.
-
-    Returns
-    -------
-    str
-        Reason, or an empty string.
-
-    """
+def _command_fault(joints: Sequence[str], command: Sequence[float]) -> str:
+    """Return why a command cannot be obeyed: a wrong number of efforts, or one not finite."""
     values = np.asarray(command, float)
     if values.shape != (len(joints),):
         return f'expected {len(joints)} efforts, one a joint, got shape {values.shape}'
@@ -438,7 +423,7 @@ class EffortGuard:
             return silence if late else self._old(now_ns - self._sample_ns)
         if command is None:
             return why or (silence if silent_ns > REACTING_AGE_NS else 'no command')
-        fault = command_fault(self.joints, command)
+        fault = _command_fault(self.joints, command)
         return self._old(age_ns) if not fault and age_ns > self._timeout_ns else fault
 
     def _old(self, age_ns: int) -> str:

@@ -77,7 +77,7 @@ def limit_table(model: RobotModel, joints: Sequence[str],
 
     """
     table = np.zeros((len(joints), N_LIMITS))
-    inertia = joint_inertias(model)
+    inertia = _joint_inertias(model)
     for row, name in zip(table, joints):
         index = model.joint_index(name)
         joint = model.joints[index]
@@ -106,22 +106,8 @@ def limit_table(model: RobotModel, joints: Sequence[str],
     return table
 
 
-def joint_inertias(model: RobotModel) -> np.ndarray:
-    """
-    Return the least inertia that each joint's own effort has to move.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot, with the joint physics of its configuration.
-
-    Returns
-    -------
-    (nj,) array [kg m^2 or kg]
-        Reciprocal of the diagonal of the inverse mass matrix of the robot in the air: the lesser
-        of that at zero and in the middle of all ranges.
-
-    """
+def _joint_inertias(model: RobotModel) -> np.ndarray:
+    """Return the least inertia that each joint's own effort has to move."""
     low, high = np.nan_to_num(model.position_limits, posinf=1.0, neginf=-1.0).T
     least = np.full(model.n_joints, np.inf)
     for position in (np.zeros(model.nq), np.resize(0.5 * (low + high), model.nq)):
@@ -180,7 +166,7 @@ def _replace(limits, memory, j, q, v, dt, fault):
 
 
 @lean_kernel
-def watch_joints(limits, memory, position, velocity, dt, frozen, found):
+def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
     """
     Compare a sample with the one before; ``found`` gets kind and joint of the worst fault.
 
@@ -382,7 +368,7 @@ class JointWatch:
             memory[SEEN] = 0.0
         dt = max(stamp_ns - self._stamp_ns, 0) * 1e-9   # type: ignore[operator]
         self._stamp_ns = max(stamp_ns, self._stamp_ns)  # type: ignore[type-var]
-        watch_joints(self._limits, memory, position, velocity, dt, self._frozen, self._found)
+        _watch_joints(self._limits, memory, position, velocity, dt, self._frozen, self._found)
         fault, j = self._found.tolist()
         return self._text(fault, j, velocity) if fault else ''
 

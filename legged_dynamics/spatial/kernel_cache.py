@@ -57,7 +57,8 @@ _FROM = re.compile(rf'^\s*from\s+({PACKAGE}(?:\.\w+)*)\s+import\s+(\([^)]*\)|[^\
 _IMPORT = re.compile(rf'^\s*import\s+({PACKAGE}(?:\.\w+)+)', re.MULTILINE)
 # A docstring: what stands between three quotes at the top of a file, or below a line that ends
 # with a colon.
-_DOCSTRING = re.compile(r'(\A(?:#[^\n]*\n)*|:\n)[ \t]*r?"""(?:[^"\\]|\\[\s\S]|"(?!""))*"""[ \t]*\n')
+_DOCSTRING = re.compile(r'(\A(?:#[^\n]*\n)*|:\n)'
+                        r'[ \t]*r?"""(?:[^"\\]|\\[\s\S]|"(?!""))*"""[ \t]*\n')
 _NO_CODE = re.compile(r'^[ \t]*(?:#.*)?\n', re.MULTILINE)
 
 

@@ -189,7 +189,7 @@ def least_squares(grasp, spare, wrench, weights, shares):
 
 
 @part
-def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
+def _fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
     """
     Fill rows of ``C lambda >= d`` with the feet's cones; return the next row.
 
@@ -236,7 +236,7 @@ def fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
 
 
 @part
-def fill_efforts(jacobian, free, limits, C, d, row):
+def _fill_efforts(jacobian, free, limits, C, d, row):
     """
     Fill rows of ``C lambda >= d`` with the efforts of the legs' joints; return the next row.
 
@@ -322,8 +322,8 @@ def friction_cone(s, p, R_WB, wrench, free, limits, weights, shares):
         p.d[i] = wrench[i]
         for c in range(nc):
             p.C[i, c] = grasp[i, c]
-    rows = fill_cones(s.feet, s.states, load9(R_WB, 0), p.ground, p.cones, p.bounds, p.C, p.d, 6)
-    rows = fill_efforts(s.jacobian, free, limits, p.C, p.d, rows)
+    rows = _fill_cones(s.feet, s.states, load9(R_WB, 0), p.ground, p.cones, p.bounds, p.C, p.d, 6)
+    rows = _fill_efforts(s.jacobian, free, limits, p.C, p.d, rows)
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:
         # First the wrench is an equality; if that is infeasible, a cost.

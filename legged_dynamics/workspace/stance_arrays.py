@@ -280,7 +280,7 @@ def held_inertia(index, states, i, inertia):
 
 
 @part
-def add_big_base(tree, feet, states, drift, bodies, size):
+def _add_big_base(tree, feet, states, drift, bodies, size):
     """
     Add the heavy feet of the approximation to the table of a Scratch: (3.14), (3.15).
 
@@ -343,7 +343,7 @@ def reduce_big_base(s, a, size, twist):
     for j in range(s.v.shape[0]):
         a.q[j], a.v[j], a.effort[j] = s.q[j], s.v[j], 0.0
     bias(s.tree, a)                 # (3.12), (3.13)
-    add_big_base(s.tree, s.feet, s.states, s.drift, a.bodies, size)     # (3.14), (3.15)
+    _add_big_base(s.tree, s.feet, s.states, s.drift, a.bodies, size)     # (3.14), (3.15)
     articulate(s.tree, a)           # (3.16)-(3.20)
     linear, coupling = full(get6(a.bodies, 0, LINEAR)), get9(a.bodies, 0, COUPLING)
     rotational = full(get6(a.bodies, 0, ROTATIONAL))

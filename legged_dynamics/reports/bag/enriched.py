@@ -171,21 +171,8 @@ def write_layouts(folder: Path, feet: Sequence[str], base: str) -> None:
         raise OutputError(f'cannot write the layouts into {folder}: {error}') from error
 
 
-def curves(feet: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-    """
-    Return the curves of each plot.
-
-    Parameters
-    ----------
-    feet : sequence of str
-        Links, as they stand in the topics.
-
-    Returns
-    -------
-    dict of str to list of tuple
-        By the plot's title, pairs of topic and field, with dots between nested fields.
-
-    """
+def _curves(feet: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """Return the curves of each plot."""
     forces = [(f'{PREFIX}/{foot}/wrench', 'wrench.force.{}') for foot in feet]
     return {'vertical force [N]': [(topic, field.format('z')) for topic, field in forces],
             'forward force [N]': [(topic, field.format('x')) for topic, field in forces],
@@ -201,7 +188,7 @@ def _foxglove(feet: Sequence[str], base: str) -> dict[str, Any]:
             {'value': f'{topic}.{field}', 'enabled': True, 'timestampMethod': 'receiveTime',
              'color': _COLORS[i % len(_COLORS)], 'label': topic.split('/')[2]}
             for i, (topic, field) in enumerate(paths)]}
-        for number, (title, paths) in enumerate(curves(feet).items())}
+        for number, (title, paths) in enumerate(_curves(feet).items())}
     scene = {'cameraState': {'distance': 2.5, 'phi': 65, 'thetaOffset': 45, 'perspective': True},
              'followMode': 'follow-pose', 'followTf': base, 'scene': {},
              'topics': {f'{PREFIX}/markers': {'visible': True}},
@@ -225,7 +212,7 @@ def _plotjuggler(feet: Sequence[str]) -> ElementTree.Element:
     tabs = ElementTree.SubElement(root, 'tabbed_widget',
                                   {'name': 'Main Window', 'parent': 'main_window'})
     tab = ElementTree.SubElement(tabs, 'Tab', tab_name='ground reactions', containers='1')
-    plots = curves(feet)
+    plots = _curves(feet)
     splitter = ElementTree.SubElement(
         ElementTree.SubElement(tab, 'Container'), 'DockSplitter', orientation='-',
         count=str(len(plots)), sizes=';'.join([f'{1.0 / len(plots):.3f}'] * len(plots)))

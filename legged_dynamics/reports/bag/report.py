@@ -334,7 +334,7 @@ def _latency_section(analysis: Analysis) -> ReportSection | None:
             " Left: from the joint state that completed the derivative filter's window. Right: "
             'from the joint state that the wrench describes.' if analysis.latency.delay else '')
         + (' Time was simulated and waited: these are times of the machine, not of the estimator.'
-           if real_time_factor(analysis) < REAL_TIME else '')), *titled(_latency(analysis))])
+           if _real_time_factor(analysis) < REAL_TIME else '')), *titled(_latency(analysis))])
 
 
 def _live_section(analysis: Analysis) -> ReportSection | None:
@@ -439,29 +439,15 @@ def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ())
 REAL_TIME = 0.95
 
 
-def real_time_factor(analysis: Analysis) -> float:
-    """
-    Return how fast time went by the recorder's clock.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    float
-        Time by the stamps over time by the recorder's clock; below 1 where time was simulated and
-        waited. 1 where it is not known.
-
-    """
+def _real_time_factor(analysis: Analysis) -> float:
+    """Return how fast time went by the recorder's clock."""
     factors = [entry.received / entry.rate for entry in analysis.inputs
                if np.isfinite(entry.received) and np.isfinite(entry.rate) and entry.rate > 0.0]
     return min(factors, default=1.0)
 
 
 def _pace(analysis: Analysis) -> list[str]:
-    factor = real_time_factor(analysis)
+    factor = _real_time_factor(analysis)
     if factor >= REAL_TIME:
         return []
     return [f'Recorded at {factor:.2f} of real time, as a simulation that waits for its nodes is: '
@@ -601,7 +587,7 @@ def _cards(analysis: Analysis) -> list[tuple[str, str]]:
         cards.append((f'{1e3 * rms(analysis.body.error):.1f} mm / '
                       f'{np.degrees(rms(analysis.body.angle)):.2f} deg',
                       'of the base from where it was wanted, rms'))
-    if analysis.latency is not None and real_time_factor(analysis) >= REAL_TIME:
+    if analysis.latency is not None and _real_time_factor(analysis) >= REAL_TIME:
         cards.append((f'{np.percentile(analysis.latency.completing, 50):.2f} ms',
                       'median latency, live'))
     if analysis.live:

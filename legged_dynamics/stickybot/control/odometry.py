@@ -36,7 +36,7 @@ IDLE_PART = 0.3
 
 
 @kernel
-def reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, z, v, votes):
+def _reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, z, v, votes):
     """
     Fill coordinates and rates from measurements.
 
@@ -122,7 +122,7 @@ class WallOdometry:
     model : StickybotModel
         The robot on its wall.
     trust : float [m/s]
-        See :func:`reconstruct`.
+        See `_reconstruct`.
 
     Attributes
     ----------
@@ -201,8 +201,8 @@ class WallOdometry:
         if not staying.any() and self.holds.any():
             # All feet change at once: use those that held so far.
             staying = self.holds
-        reconstruct(self._machine, self._work, self._hips, self._inner, self._angle, self._rate,
-                    staying, self._anchors, self._trust, self.z, self.v, self._votes)
+        _reconstruct(self._machine, self._work, self._hips, self._inner, self._angle, self._rate,
+                     staying, self._anchors, self._trust, self.z, self.v, self._votes)
         fresh = wanted & ~self.holds
         if fresh.any():
             self._anchors[fresh] = self.z[self._feet][fresh]

@@ -123,18 +123,8 @@ def solve_limb(work, first, n):
 
 
 @kernel
-def body_acceleration(machine, forces, zdd):
-    """
-    Fill the body's acceleration from the limbs' forces (17).
-
-    Parameters
-    ----------
-    machine, forces
-        See :mod:`~legged_dynamics.stickybot.model.limb`.
-    zdd : (nz,) array
-        Its first three entries are filled.
-
-    """
+def _body_acceleration(machine, forces, zdd):
+    """Fill the body's acceleration from the limbs' forces (17)."""
     constants = machine.constants
     fx, fy, moment = 0.0, 0.0, 0.0
     for i in range(forces.shape[0]):
@@ -160,7 +150,7 @@ def accelerate(machine, work, attached, z, v, u, ud, zdd, forces):
 
     """
     limb_accelerations(machine, work, 0, forces.shape[0], attached, z, v, u, ud, zdd, forces)
-    body_acceleration(machine, forces, zdd)
+    _body_acceleration(machine, forces, zdd)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,20 +25,8 @@ from legged_dynamics.stickybot.model.robot import StickybotMeasurement, Stickybo
 HIP_JOINTS = ('hip_x', 'hip_y', 'hip')
 
 
-def joint_names(limb: Limb) -> list[str]:
-    """
-    Return the names of a limb's joints, from the body to the foot.
-
-    Parameters
-    ----------
-    limb : Limb
-        The limb.
-
-    Returns
-    -------
-    list of str
-
-    """
+def _joint_names(limb: Limb) -> list[str]:
+    """Return the names of a limb's joints, from the body to the foot."""
     inner = [f'{limb.name}_joint_{k}' for k in range(len(limb.links) - 1, 0, -1)]
     return [f'{limb.name}_{joint}' for joint in HIP_JOINTS] + inner
 
@@ -73,7 +61,7 @@ class LimbJoints:
     """
 
     def __init__(self, model: StickybotModel):
-        per_limb = [joint_names(limb) for limb in model.limbs]
+        per_limb = [_joint_names(limb) for limb in model.limbs]
         starts = np.cumsum([0, *map(len, per_limb)])
         self.names = tuple(name for names in per_limb for name in names)
         self.feet = tuple(map(_foot_link, model.limbs))
@@ -294,7 +282,7 @@ def _body(model: StickybotModel) -> Iterable[str]:
 
 
 def _limb(limb: Limb, height: float, efforts: Sequence[float]) -> Iterable[str]:
-    names, links = joint_names(limb), limb.links
+    names, links = _joint_names(limb), limb.links
     carriers = [f'{limb.name}_slide_x', f'{limb.name}_slide_y']
     chain = [*carriers, *(f'{limb.name}_link_{k}' for k in range(len(links), 0, -1))]
     kinds = [('prismatic', '1 0 0'), ('prismatic', '0 1 0'), ('revolute', '0 0 1')]

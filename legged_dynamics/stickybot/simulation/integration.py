@@ -65,8 +65,8 @@ LIMITS = offsets(Limits())
 
 
 @kernel
-def rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, z_new, v_new,
-               sums):
+def _rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, z_new, v_new,
+                sums):
     """
     Take one step of length h; return the error estimate, in units of what is tolerated.
 
@@ -383,8 +383,8 @@ def advance(machine, step, wall, pads, limits, duration, motion):
         if stale:
             jacobians(machine, step, motion.attached, z, v, u, ud, motion.zdd, motion.forces)
             stale = False
-        error = rodas_step(machine, step, limits, n, motion.attached, trial, z, v, u, ud,
-                           motion.zdd, motion.forces, z_new, v_new, motion.sums)
+        error = _rodas_step(machine, step, limits, n, motion.attached, trial, z, v, u, ud,
+                            motion.zdd, motion.forces, z_new, v_new, motion.sums)
         # Local error goes with h^4: the exponent is -1/4, with a margin of 0.9, within [0.2, 5].
         factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.25))
         if error > 1.0:

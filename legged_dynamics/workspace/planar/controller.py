@@ -34,7 +34,7 @@ from legged_dynamics.workspace.planar.robot import (
 
 
 @lean_kernel
-def propagate_force(parent, links, force, shares, wrenches, torque):
+def _propagate_force(parent, links, force, shares, wrenches, torque):
     """
     Fill wrenches on the links, from inboard, and joint torques: (3.24)-(3.27).
 
@@ -111,7 +111,7 @@ def force_propagation(robot: PlanarRobot, motion: LinkMotion, force: np.ndarray,
         raise ConfigurationError(f'expected {len(robot.feet)} shares with a sum of one, '
                                  f'got {weights.tolist()}')
     wrenches, torque = np.zeros((robot.n_links, 3)), np.empty(robot.n_joints)
-    propagate_force(robot.parent, motion.links, force, weights, wrenches, torque)
+    _propagate_force(robot.parent, motion.links, force, weights, wrenches, torque)
     return torque, wrenches
 
 

@@ -223,24 +223,12 @@ class WorkspaceDynamics:
 
 
 @lean_kernel
-def reduce_big_base(parent, constants, links, size, articulated):
+def _reduce_big_base(parent, constants, links, size, articulated):
     """
     Fill the articulated inertia P and bias z of every link: (3.12)-(3.20).
 
     The feet are set *after* (3.12)-(3.13): in the printed order the approximation is lost. The
     printed (3.19), (3.20) must accumulate on the inboard link's own P and z.
-
-    Parameters
-    ----------
-    parent, constants : (n,) int array, (n, LINK.width) array
-        Of the PlanarRobot.
-    links : (n, MOTION.width) array
-        Of stage 1.
-    size : float
-        Mass and inertia of a foot, in those of the body (3.14).
-    articulated : (n, 12) array
-        Filled: P by rows (9) and z (3) of each link, link axes.
-
     """
     n = parent.shape[0]
     for j in range(n):
@@ -389,7 +377,7 @@ def workspace_dynamics_big_base(robot: PlanarRobot, motion: LinkMotion,
     if not size > 0.0:
         raise ConfigurationError(f'expected a size of the base above zero, got {size!r}')
     articulated = np.empty((robot.n_links, 12))
-    reduce_big_base(robot.parent, robot.constants, motion.links, size, articulated)
+    _reduce_big_base(robot.parent, robot.constants, motion.links, size, articulated)
     return WorkspaceDynamics(articulated[0, :9].reshape(3, 3), articulated[0, 9:], np.nan, None)
 
 
