@@ -38,7 +38,7 @@ from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.reports.bag.accuracy import zero_phase
 from legged_dynamics.reports.bag.analysis import Analysis, analyse
 from legged_dynamics.reports.climbing.comparison import MUJOCO, compare
-from legged_dynamics.reports.crouch.runs import RUNS, crouch
+from legged_dynamics.reports.crouch import RUNS, crouch
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.stickybot import StickybotSettings

@@ -15,7 +15,7 @@ from legged_dynamics.stickybot.allocation.force_allocation import (
     certificate,
     no_answer,
 )
-from legged_dynamics.stickybot.allocation.force_sets import SET, ForceSets
+from legged_dynamics.stickybot.allocation.force_program import SET, ForceSets
 from legged_dynamics.stickybot.model.bookkeeping import Load
 
 
@@ -48,7 +48,7 @@ def largest_multiple_of_polygons(load: Load, direction: np.ndarray, sets: ForceS
     if found.status == 2:
         proof = certificate(grasp, load.wrench, sets)
         return no_answer(n, AllocationStatus.INFEASIBLE if proof else
-                        AllocationStatus.FAILED, proof)
+                         AllocationStatus.FAILED, proof)
     if found.status != 0:
         return no_answer(n, AllocationStatus.FAILED)
     value = float(found.x[-1]) / scale

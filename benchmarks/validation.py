@@ -23,11 +23,11 @@ from legged_dynamics.estimation import EstimatorSettings, Measurement
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.joint_order import JointOrder
 from legged_dynamics.simulation import Schedule, SimulatedRobot
-from legged_dynamics.validation.phases import phases_of
 from legged_dynamics.validation.validation import (
     FORCE_BAND,
     SETTLING,
     Validation,
+    phases_of,
     run_estimator,
     validate,
 )

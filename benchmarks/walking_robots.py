@@ -39,8 +39,7 @@ from legged_dynamics.spatial.rotations import (
     rotation_vector,
 )
 from legged_dynamics.workspace import WorkspaceController
-from legged_dynamics.workspace.minimum_jerk import BodyPose
-from legged_dynamics.workspace.reference import ReferenceGenerator
+from legged_dynamics.workspace.reference import BodyPose, ReferenceGenerator
 from legged_dynamics.workspace.walking import make_walker
 
 RATE, STEP = 500.0, 1e-3

@@ -76,7 +76,7 @@ def test_imports_go_down(path):
 def test_rooms_of_a_layer_go_down_too(layer):
     rooms = ROOMS[layer]
     for path in sorted((PACKAGE / layer).rglob('*.py')):
-        own = path.relative_to(PACKAGE).parts[1]
+        own = path.relative_to(PACKAGE).parts[1].removesuffix('.py')
         for name in imports_of(path):
             parts = name.split('.')
             if own in rooms and parts[:2] == ['legged_dynamics', layer]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from legged_dynamics.recordings.replay import AnalysisOptions
     from legged_dynamics.reports.bag.analysis import Analysis
     from legged_dynamics.reports.fleet.data_set import DataSet
-    from legged_dynamics.reports.fleet.facts import RobotFacts
     from legged_dynamics.reports.fleet.job import Job
+    from legged_dynamics.reports.fleet.report import RobotFacts
     from legged_dynamics.reports.fleet.summarise import Outcome
 
 
@@ -104,7 +104,7 @@ def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
 
 def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
           jobs: tuple[Sequence[Job], Sequence[Job]], outcomes: list[Outcome]) -> int:
-    from legged_dynamics.reports.fleet.facts import read_facts
+    from legged_dynamics.reports.fleet.report import read_facts
     from legged_dynamics.reports.fleet.summarise import (
         check_workers,
         cluster,
@@ -136,8 +136,7 @@ def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
 def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOptions, out: Path,
                  most: int) -> dict[str, str]:
     """Make the reports of the oddest recordings; return all that are there, by recording."""
-    from legged_dynamics.reports.fleet.facts import all_summaries
-    from legged_dynamics.reports.fleet.report import REPORTS, ReportJob, make_report
+    from legged_dynamics.reports.fleet.report import REPORTS, ReportJob, all_summaries, make_report
     from legged_dynamics.reports.fleet.summarise import each_result
     from legged_dynamics.reports.section import REPORT
 
@@ -167,8 +166,13 @@ def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
               reports: dict[str, str]) -> int:
     """Write the report, print what came out, and return the exit code."""
     from legged_dynamics.reports.bag.analysis import DOUBTFUL
-    from legged_dynamics.reports.fleet.facts import all_summaries
-    from legged_dynamics.reports.fleet.report import by_day, counted, verdict, write_fleet_report
+    from legged_dynamics.reports.fleet.report import (
+        all_summaries,
+        by_day,
+        counted,
+        verdict,
+        write_fleet_report,
+    )
 
     odd = [outlier for robot in facts for outlier in robot.outliers()]
     rows = all_summaries(facts)

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if args.duration is not None and not args.duration > 0.0:
         raise ConfigurationError(f'--duration: expected a time above 0 s, got {args.duration:g}')
     if args.validation:
-        from legged_dynamics.validation.phases import STEPS_OF_A_RECORDING
+        from legged_dynamics.validation.validation import STEPS_OF_A_RECORDING
         args.duration = sum(seconds for *_, seconds in STEPS_OF_A_RECORDING)
     record = _record_on_ros2 if choose_backend() == 'rclpy' else _record_on_cyclone
     out = args.out or Path(time.strftime('bag_%Y%m%d_%H%M%S'))
@@ -93,7 +93,7 @@ def announce_steps(wait: Callable[[float], object] = time.sleep) -> None:
         Waits for a time [s].
 
     """
-    from legged_dynamics.validation.phases import STEPS_OF_A_RECORDING
+    from legged_dynamics.validation.validation import STEPS_OF_A_RECORDING
 
     count = len(STEPS_OF_A_RECORDING)
     for i, (_, what, seconds) in enumerate(STEPS_OF_A_RECORDING, start=1):

@@ -31,8 +31,14 @@ def add_parser(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run, print the tables, write the report."""
     from legged_dynamics.cli.output import ProgressBar, show
-    from legged_dynamics.reports.crouch.report import final_values, measure, table, write_report
-    from legged_dynamics.reports.crouch.runs import RUNS, crouch
+    from legged_dynamics.reports.crouch import (
+        RUNS,
+        crouch,
+        final_values,
+        measure,
+        table,
+        write_report,
+    )
 
     done = []
     bar = ProgressBar('Crouching')

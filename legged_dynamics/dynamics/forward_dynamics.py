@@ -1,17 +1,38 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forward dynamics: the accelerations of joints and base, by the articulated-body algorithm."""
+"""
+Forward dynamics: the accelerations of joints and base, by the articulated-body algorithm.
+
+Source 000, algorithm 1 (Featherstone 2008, table 7.1), with two changes of form and none of
+substance.
+
+* Vectors have base axes and each body's own origin. ``X_i`` is then a shift along the arm from
+  parent to child, and ``S_i`` a plain axis.
+* The velocity-product terms ``c_i`` and gravity are summed outwards first, as the motion the
+  bodies would have if no joint and no base accelerated. ``p_i`` is the wrench that *that* motion
+  takes, less the external one. What is left to find are accelerations beyond it, and ``c_i``
+  appears in neither later pass.
+
+A joint of three degrees of freedom is one joint with a 3x3 ``d_i``, hence ball joints have no
+gimbal lock.
+"""
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.articulated_body import (
-    EXTERNAL,
-    articulated_body,
-    carve,
+from legged_dynamics.dynamics.kinematics import (
+    ACCELERATION,
+    ALPHA,
+    FORCE,
+    MOMENT,
+    POSITION,
+    ROTATION,
+    forward_kinematics,
 )
 from legged_dynamics.dynamics.motion import (
     GRAVITY,
@@ -21,11 +42,347 @@ from legged_dynamics.dynamics.motion import (
     input_views,
     state_vector,
 )
-from legged_dynamics.dynamics.newton_euler import body_wrenches
+from legged_dynamics.dynamics.newton_euler import add_joint_physics, body_wrenches
+from legged_dynamics.dynamics.rigid_body import (
+    FIRST_MOMENT,
+    MASS,
+    N_RIGID_BODY,
+    SECOND_MOMENT,
+    place_inertial_wrenches,
+    place_inertias,
+)
+from legged_dynamics.model.parts import (
+    ARMATURE,
+    JOINT,
+    PARENT,
+    PRISMATIC,
+    SPHERICAL,
+    V_START,
+    Tree,
+)
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.jit import as_python
-from legged_dynamics.spatial.layout import length_of
+from legged_dynamics.spatial.algebra import (
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    subtract,
+    symmetric_times,
+    z_axis,
+)
+from legged_dynamics.spatial.jit import as_python, lean_kernel
+from legged_dynamics.spatial.layout import (
+    get3,
+    get6,
+    get9,
+    length_of,
+    matrix,
+    put3,
+    put6,
+    put9,
+    vector,
+)
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
+from legged_dynamics.spatial.symmetric import (
+    add6,
+    add9,
+    add_diagonal,
+    add_outer,
+    add_outer9,
+    general_times_symmetric,
+    inverse_symmetric,
+    product_with_transpose,
+    scale6,
+    scale9,
+)
+
+# Columns of the body table behind those of dynamics.rigid_body. The articulated inertia
+# IA_i = [[M, G], [G^T, J]] maps linear and angular acceleration to force and moment; BIAS is
+# pA_i, as force and moment; U_i = IA_i S_i likewise; d_i^-1 is one number or a symmetric 3x3; u_i
+# is one number or, in base axes, three. EXTERNAL wrenches are in the body's own axes.
+M, G, J = N_RIGID_BODY, N_RIGID_BODY + 6, N_RIGID_BODY + 15
+BIAS_FORCE, BIAS_MOMENT = N_RIGID_BODY + 21, N_RIGID_BODY + 24
+U_FORCE, U_MOMENT = N_RIGID_BODY + 27, N_RIGID_BODY + 30
+D_INVERSE, U_EFFORT = N_RIGID_BODY + 33, N_RIGID_BODY + 39
+EXTERNAL = N_RIGID_BODY + 42
+N_ARTICULATED = N_RIGID_BODY + 48
+
+
+class Scratch(NamedTuple):
+    """
+    Arrays of one call, all parts of one flat memory: an argument of its own costs 50 ns.
+
+    Attributes
+    ----------
+    q, v, effort : (nq,), (nv,), (nv,) arrays
+        State and motor efforts: inputs.
+    base : (9,) array
+        Angular velocity, angular and proper acceleration of the base: input. What a floating
+        base accelerates at is yet to be found: zero.
+    acceleration : (nv,) array
+        Of the joints: result.
+    at_base : (12,) array
+        Result: proper and angular acceleration of the base, then the wrench on a fixed one.
+    physics : (nv,) array
+        Efforts that the joints' damping, friction and springs take from the motors'.
+    bodies : (nb, N_ARTICULATED) array
+        A row a body; its external wrench is an input.
+    end : int
+        Length of the memory.
+
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    effort: np.ndarray
+    base: np.ndarray
+    acceleration: np.ndarray
+    at_base: np.ndarray
+    physics: np.ndarray
+    bodies: np.ndarray
+    end: int
+
+
+@lean_kernel
+def carve(memory, nb, nq, nv):
+    """
+    Divide a flat memory into the arrays of a :class:`Scratch`.
+
+    Parameters
+    ----------
+    memory : (n,) array
+        Flat memory.
+    nb, nq, nv : int
+        Numbers of bodies, of joint positions and of joint velocities.
+
+    Returns
+    -------
+    Scratch
+        Views of the memory.
+
+    """
+    q, at = vector(memory, 0, nq)
+    v, at = vector(memory, at, nv)
+    effort, at = vector(memory, at, nv)
+    base, at = vector(memory, at, 9)
+    acceleration, at = vector(memory, at, nv)
+    at_base, at = vector(memory, at, 12)
+    physics, at = vector(memory, at, nv)
+    bodies, end = matrix(memory, at, nb, N_ARTICULATED)
+    return Scratch(q, v, effort, base, acceleration, at_base, physics, bodies, end)
+
+
+@lean_kernel
+def bias(tree, s):
+    """
+    Pass 1, outwards: pose and velocity of every body, ``I_i`` and ``p_i`` (lines 4-12).
+
+    No joint and no floating base accelerates yet, so that a body's acceleration is the sum of the
+    ``c_i`` before it, and of gravity on a fixed base.
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    s : Scratch
+        Inputs, and the bodies' table, which is filled.
+
+    """
+    bodies = s.bodies
+    for i in range(s.v.shape[0]):
+        s.acceleration[i] = s.physics[i] = 0.0
+    forward_kinematics(tree, s.q, s.v, s.acceleration, s.base, bodies)
+    add_joint_physics(tree, s.q, s.v, s.acceleration, s.physics)
+    place_inertias(tree, bodies)
+    place_inertial_wrenches(bodies)
+    for i in range(bodies.shape[0]):
+        R, mass, h = get9(bodies, i, ROTATION), bodies[i, MASS], get3(bodies, i, FIRST_MOMENT)
+        put6(bodies, i, M, (mass, 0.0, 0.0, mass, 0.0, mass))
+        put9(bodies, i, G, (0.0, h[2], -h[1], -h[2], 0.0, h[0], h[1], -h[0], 0.0))
+        put6(bodies, i, J, get6(bodies, i, SECOND_MOMENT))
+        put3(bodies, i, BIAS_FORCE, subtract(get3(bodies, i, FORCE),
+                                             rotate(R, get3(bodies, i, EXTERNAL))))
+        put3(bodies, i, BIAS_MOMENT, subtract(get3(bodies, i, MOMENT),
+                                              rotate(R, get3(bodies, i, EXTERNAL + 3))))
+
+
+@lean_kernel
+def articulate(tree, s):
+    """
+    Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22).
+
+    Parameters
+    ----------
+    tree : Tree
+        Structure and constants of the robot.
+    s : Scratch
+        As :func:`bias` leaves it; articulated inertias and bias forces are filled.
+
+    """
+    topology, constants, bodies = tree.topology, tree.constants, s.bodies
+    effort, physics = s.effort, s.physics
+    for i in range(topology.shape[0] - 1, 0, -1):
+        iv, kind, armature = topology[i, V_START], topology[i, JOINT], constants[i, ARMATURE]
+        R = get9(bodies, i, ROTATION)
+        force, moment = get3(bodies, i, BIAS_FORCE), get3(bodies, i, BIAS_MOMENT)
+        m, g, j = get6(bodies, i, M), get9(bodies, i, G), get6(bodies, i, J)
+        if kind == SPHERICAL:
+            d_inverse = inverse_symmetric(add_diagonal(j, armature))
+            net = rotate(R, subtract(load3(effort, iv), load3(physics, iv)))
+            u = subtract(net, moment)
+            put6(bodies, i, D_INVERSE, d_inverse)
+            put3(bodies, i, U_EFFORT, u)
+            # With U = [G; J] and d = J + armature, J - J d^-1 J is zero but for the armature.
+            b_force = general_times_symmetric(g, d_inverse)
+            qdd = symmetric_times(d_inverse, u)
+            force, moment = add(force, rotate(g, qdd)), add_scaled(net, -armature, qdd)
+            m = add6(m, scale6(-1.0, product_with_transpose(b_force, g)))
+            g = scale9(armature, b_force)
+            j = add_diagonal(scale6(-armature * armature, d_inverse), armature)
+        else:
+            axis = z_axis(R)
+            if kind == PRISMATIC:
+                U_force, U_moment = symmetric_times(m, axis), rotate_back(g, axis)
+                d, felt = dot(axis, U_force) + armature, dot(axis, force)
+            else:
+                U_force, U_moment = rotate(g, axis), symmetric_times(j, axis)
+                d, felt = dot(axis, U_moment) + armature, dot(axis, moment)
+            u = effort[iv] - physics[iv] - felt
+            per_d = 1.0 / d
+            put3(bodies, i, U_FORCE, U_force)
+            put3(bodies, i, U_MOMENT, U_moment)
+            bodies[i, D_INVERSE], bodies[i, U_EFFORT] = per_d, u
+            force = add_scaled(force, per_d * u, U_force)
+            moment = add_scaled(moment, per_d * u, U_moment)
+            m = add_outer(m, -per_d, U_force)
+            g = add_outer9(g, -per_d, U_force, U_moment)
+            j = add_outer(j, -per_d, U_moment)
+        parent = topology[i, PARENT]
+        arm = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
+        _add_to_parent(bodies, parent, arm, m, g, j, force, moment)
+
+
+@lean_kernel
+def _add_to_parent(bodies, i, r, m, g, j, force, moment):
+    """
+    Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``.
+
+    Parameters
+    ----------
+    bodies : (nb, N_ARTICULATED) array
+        Body table.
+    i : int
+        The parent.
+    r : tuple of 3 floats [m]
+        From the parent's origin to the child's.
+    m, g, j : tuples of 6, 9, 6 floats
+        Blocks of the child's ``Ia``: [[m, g], [g^T, j]].
+    force, moment : tuples of 3 floats
+        The child's ``pa``, at its origin.
+
+    """
+    # G' = G - M S(r) row by row, then J' = J - G^T S(r) + S(r) G'.
+    row_0 = subtract((g[0], g[1], g[2]), cross((m[0], m[1], m[2]), r))
+    row_1 = subtract((g[3], g[4], g[5]), cross((m[1], m[3], m[4]), r))
+    row_2 = subtract((g[6], g[7], g[8]), cross((m[2], m[4], m[5]), r))
+    x = cross(r, (g[0] + row_0[0], g[3] + row_1[0], g[6] + row_2[0]))
+    y, old_y = cross(r, (row_0[1], row_1[1], row_2[1])), cross(r, (g[1], g[4], g[7]))
+    z, old_x = cross(r, (row_0[2], row_1[2], row_2[2])), cross(r, (g[0], g[3], g[6]))
+    old_z = cross(r, (g[2], g[5], g[8]))
+    put6(bodies, i, J, add6(get6(bodies, i, J), (
+        j[0] + x[0], j[1] + old_x[1] + y[0], j[2] + old_x[2] + z[0],
+        j[3] + old_y[1] + y[1], j[4] + old_y[2] + z[1], j[5] + old_z[2] + z[2])))
+    put6(bodies, i, M, add6(get6(bodies, i, M), m))
+    put9(bodies, i, G, add9(get9(bodies, i, G), row_0 + row_1 + row_2))
+    put3(bodies, i, BIAS_FORCE, add(get3(bodies, i, BIAS_FORCE), force))
+    put3(bodies, i, BIAS_MOMENT, add(get3(bodies, i, BIAS_MOMENT), add(moment, cross(r, force))))
+
+
+@lean_kernel
+def _accelerate_base(bodies, result):
+    """Solve ``IA_0 a_0 = -pA_0`` of a floating base, by blocks."""
+    m, g, j = get6(bodies, 0, M), get9(bodies, 0, G), get6(bodies, 0, J)
+    force, moment = get3(bodies, 0, BIAS_FORCE), get3(bodies, 0, BIAS_MOMENT)
+    m_inverse = inverse_symmetric(m)
+    g_columns = (g[0], g[3], g[6], g[1], g[4], g[7], g[2], g[5], g[8])
+    carried = general_times_symmetric(g_columns, m_inverse)
+    schur = add6(j, scale6(-1.0, product_with_transpose(carried, g_columns)))
+    alpha = symmetric_times(inverse_symmetric(schur), subtract(rotate(carried, force), moment))
+    store3(result, 0, scale(-1.0, symmetric_times(m_inverse, add(force, rotate(g, alpha)))))
+    store3(result, 3, alpha)
+
+
+@lean_kernel
+def _accelerate(tree, s, floating):
+    """
+    Pass 3, outwards: ``a' = X a_parent``, ``qdd = d^-1 (u - U^T a')`` (lines 23-28).
+
+    The table's columns for accelerations receive what comes on top of those of pass 1.
+    """
+    topology, bodies, qdd = tree.topology, s.bodies, s.acceleration
+    for k in range(6):
+        s.at_base[k] = 0.0
+        s.at_base[6 + k] = 0.0 if floating else bodies[0, BIAS_FORCE + k]
+    if floating:
+        _accelerate_base(bodies, s.at_base)
+    put3(bodies, 0, ACCELERATION, load3(s.at_base, 0))
+    put3(bodies, 0, ALPHA, load3(s.at_base, 3))
+    for i in range(1, topology.shape[0]):
+        parent, kind, iv = topology[i, PARENT], topology[i, JOINT], topology[i, V_START]
+        alpha, R = get3(bodies, parent, ALPHA), get9(bodies, i, ROTATION)
+        arm = subtract(get3(bodies, i, POSITION), get3(bodies, parent, POSITION))
+        a = add(get3(bodies, parent, ACCELERATION), cross(alpha, arm))
+        if kind == SPHERICAL:
+            felt = add(rotate_back(get9(bodies, i, G), a),
+                       symmetric_times(get6(bodies, i, J), alpha))
+            rates = symmetric_times(get6(bodies, i, D_INVERSE),
+                                    subtract(get3(bodies, i, U_EFFORT), felt))
+            alpha = add(alpha, rates)
+            store3(qdd, iv, rotate_back(R, rates))
+        else:
+            U_a = dot(get3(bodies, i, U_FORCE), a) + dot(get3(bodies, i, U_MOMENT), alpha)
+            qdd[iv] = bodies[i, D_INVERSE] * (bodies[i, U_EFFORT] - U_a)
+            if kind == PRISMATIC:
+                a = add_scaled(a, qdd[iv], z_axis(R))
+            else:
+                alpha = add_scaled(alpha, qdd[iv], z_axis(R))
+        put3(bodies, i, ACCELERATION, a)
+        put3(bodies, i, ALPHA, alpha)
+    if not floating:
+        store3(s.at_base, 0, load3(s.base, 6))
+        store3(s.at_base, 3, load3(s.base, 3))
+
+
+@lean_kernel
+def _articulated_body(topology, constants, memory, nq, nv, floating):
+    """
+    Forward dynamics as one kernel; False when an input in the memory is not finite.
+
+    Parameters
+    ----------
+    topology, constants : arrays
+        Of the Tree.
+    memory, nq, nv : array, int
+        As :func:`carve` takes them; inputs in place.
+    floating : bool
+        Whether the base is free to move.
+
+    """
+    tree = Tree(topology, constants)
+    s = carve(memory, topology.shape[0], nq, nv)
+    for k in range(nq + 2 * nv + 9):
+        if not math.isfinite(memory[k]):
+            return False
+    bias(tree, s)
+    articulate(tree, s)
+    _accelerate(tree, s, floating)
+    return True
+
 
 AT_REST = BaseMotion().packed()
 
@@ -184,7 +541,7 @@ class ArticulatedBody:
         if external or self._loaded:
             body_wrenches(self.model, external, self._external)
             self._loaded = bool(external)
-        if not articulated_body(*self._arguments):
+        if not _articulated_body(*self._arguments):
             refuse(self.model, position, velocity, effort, base)
         return ForwardDynamics(self._result.copy())
 

@@ -10,7 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from legged_dynamics.dynamics.articulated_body import (
+from legged_dynamics.dynamics.composite_body import joint_axis
+from legged_dynamics.dynamics.forward_dynamics import (
     BIAS_FORCE,
     D_INVERSE,
     EXTERNAL,
@@ -21,9 +22,8 @@ from legged_dynamics.dynamics.articulated_body import (
     articulate,
     bias,
     carve,
+    refuse,
 )
-from legged_dynamics.dynamics.composite_body import joint_axis
-from legged_dynamics.dynamics.forward_dynamics import refuse
 from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
 from legged_dynamics.dynamics.motion import GRAVITY, UP, fill, input_views, state_vector
 from legged_dynamics.dynamics.newton_euler import body_wrenches
@@ -105,7 +105,7 @@ def _foot_chain(topology, constants, memory, nq, nv, start):
     topology, constants : arrays
         Of the Tree.
     memory, nq, nv : array, int
-        As :func:`~legged_dynamics.dynamics.articulated_body.carve` takes them; inputs in place.
+        As :func:`~legged_dynamics.dynamics.forward_dynamics.carve` takes them; inputs in place.
     start : int
         Length of that part of the memory.
 

@@ -28,8 +28,7 @@ from legged_dynamics.nodes.robot_component import (
     SteadyClock,
 )
 from legged_dynamics.nodes.safety_report import INACTIVE, SafetyReport
-from legged_dynamics.safety.effort_watchdog import EffortWatchdog
-from legged_dynamics.safety.last_efforts import LastEfforts, place_of
+from legged_dynamics.safety.effort_watchdog import EffortWatchdog, LastEfforts, place_of
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
 from legged_dynamics.schema import CheckedSettings, setting
 

@@ -33,8 +33,7 @@ from legged_dynamics.nodes.robot_input import IMU, JOINTS, RobotInput
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
 from legged_dynamics.schema import CheckedSettings, setting
-from legged_dynamics.unitree.low_cmd import LowCmdWriter
-from legged_dynamics.unitree.low_state import LowStateReader, write_foot_forces
+from legged_dynamics.unitree.low_level import LowCmdWriter, LowStateReader, write_foot_forces
 from legged_dynamics.unitree.robots import robot_named
 
 LOW_STATE, LOW_CMD = 'lowstate', 'lowcmd'

@@ -6,9 +6,31 @@ A small dense quadratic program: ``min x^T H x / 2 + g^T x`` subject to ``C x >=
 For tens of unknowns and a hundred constraints. A warm start is a guess of the active constraints:
 the program with these as equalities is solved, constraints with negative multipliers are dropped,
 and the method goes on from there. A wrong guess costs steps and never changes the answer.
+
+The method is the dual active-set method of Goldfarb and Idnani (1983). In ``y = L^T x`` with ``H =
+L L^T`` the cost is a distance, and the method ascends from the unconstrained minimum: it adds the
+constraint that is violated most to the active ones, moves onto it while the others stay active,
+and drops one whose multiplier reaches zero on the way. Every step is optimal for the active
+constraints, so the method ends after few steps, and it detects when no point satisfies all
+constraints.
+
+The kernels share their arguments, for n unknowns and m constraints:
+
+====================  ==========================================================================
+``rows``, ``d``       (m, n), (m,): constraints ``rows y >= d``
+``n_equal``           how many are equalities, which come first
+``size``              (m,): lengths of the rows
+``active``, ``k``     numbers of the constraints that hold with equality: the first k entries
+``u``                 their multipliers
+``y``, ``reach``      (n,): present point; a length that tells rounding from violation
+``gram``              (n + 1, n + 1) scratch: factored products of the active rows
+``r``, ``z``          (n + 1,), (n,) scratch: a row as a sum of the active ones, and its rest
+``error``             (n + 1,) scratch
+====================  ==========================================================================
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -16,14 +38,352 @@ from enum import Enum
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.optimization.dual_method import (
-    INFEASIBLE,
-    ITERATION_LIMIT,
-    NOT_CONVEX,
-    SOLVED,
-    dual_method_within,
-)
-from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
+from legged_dynamics.spatial.jit import lean_kernel, part
+
+# Relative size below which a constraint is met.
+TOLERANCE = 1e-10
+# A row counts as linearly dependent on others when the square of its remainder, relative to its
+# own, is below this. Rounding is 1e-28 where the row is projected twice, and 1e-15 where only a
+# Gram matrix is used. At condition 1e8 two distinct constraints can differ by 1e-12.
+DEPENDENT, DEPENDENT_IN_GRAM = 1e-20, 1e-13
+# A relative violation below this does not prove that the constraints contradict each other.
+CONTRADICTION = 1e-7
+# Rounding error of the starting point, relative to it, in units of TOLERANCE.
+ROUNDING = 1e-4
+# Below this relative remainder the projection has lost digits, and is repeated.
+CANCELLED = 1e-4
+SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = 0, 1, 2, 3
+
+
+@part
+def _factor_gram(rows, active, k, gram):
+    """Factor the products of the active rows; return whether they are independent."""
+    for i in range(k):
+        for j in range(i + 1):
+            s = 0.0
+            for c in range(rows.shape[1]):
+                s += rows[active[i], c] * rows[active[j], c]
+            gram[i, j] = s
+    return factorize(gram, k)
+
+
+@part
+def _project(rows, active, k, p, gram, r, z, error):
+    """
+    Split row p into a combination r of the active rows and a remainder z; return |z|^2, or -1.
+
+    -1 says that the active rows are not independent.
+    """
+    n = rows.shape[1]
+    for i in range(k):
+        r[i] = 0.0
+        for c in range(n):
+            r[i] += rows[active[i], c] * rows[p, c]
+    if not _factor_gram(rows, active, k, gram):
+        return -1.0
+    solve_factorized(gram, k, r)
+    left, whole = 0.0, 0.0
+    for c in range(n):
+        z[c] = rows[p, c]
+        for i in range(k):
+            z[c] -= r[i] * rows[active[i], c]
+        left += z[c] * z[c]
+        whole += rows[p, c] * rows[p, c]
+    if left > CANCELLED * whole:
+        return left
+    # Twice is enough (Parlett 1980, 6.9): the remaining component along active rows is rounding.
+    for i in range(k):
+        error[i] = 0.0
+        for c in range(n):
+            error[i] += rows[active[i], c] * z[c]
+    solve_factorized(gram, k, error)
+    left = 0.0
+    for i in range(k):
+        r[i] += error[i]
+    for c in range(n):
+        for i in range(k):
+            z[c] -= error[i] * rows[active[i], c]
+        left += z[c] * z[c]
+    return left
+
+
+@part
+def _polish(rows, d, size, y, start, active, k, u, gram, r):
+    """
+    Solve once more for the active rows, where rounding has left them unmet.
+
+    ``start`` is the unconstrained minimum; y is to be that and the active rows times u.
+    """
+    n = rows.shape[1]
+    for _ in range(3):
+        worst, reach = 0.0, 0.0
+        for c in range(n):
+            y[c] = start[c]
+            for i in range(k):
+                y[c] += u[i] * rows[active[i], c]
+            reach += y[c] * y[c]
+        reach = math.sqrt(reach)
+        for i in range(k):
+            r[i] = d[active[i]]
+            for c in range(n):
+                r[i] -= rows[active[i], c] * y[c]
+            worst = max(worst, abs(r[i]) / (abs(d[active[i]]) + size[active[i]] * reach
+                                            + 1e-300))
+        if worst < 1e-13:
+            return
+        if not _factor_gram(rows, active, k, gram):
+            return
+        solve_factorized(gram, k, r)
+        for i in range(k):
+            u[i] += r[i]
+            for c in range(n):
+                y[c] += r[i] * rows[active[i], c]
+
+
+@part
+def _start_from(rows, d, y, active, k, n_equal, gram, u):
+    """
+    Solve for the active rows, letting go of those that pull; return how many are left.
+
+    ``y`` is the unconstrained minimum, and becomes that on the rows left.
+    """
+    n = rows.shape[1]
+    while True:
+        kept = 0
+        for i in range(k):      # rows that are sums of those before them are dropped
+            if kept == n:       # rounding may hide that the others are
+                break
+            for j in range(kept + 1):
+                other = active[i] if j == kept else active[j]
+                s = 0.0
+                for c in range(n):
+                    s += rows[active[i], c] * rows[other, c]
+                gram[kept, j] = s
+            diagonal = gram[kept, kept]
+            for j in range(kept):
+                s = gram[kept, j]
+                for c in range(j):
+                    s -= gram[kept, c] * gram[j, c]
+                gram[kept, j] = s * gram[j, j]
+                gram[kept, kept] -= gram[kept, j] * gram[kept, j]
+            if gram[kept, kept] > DEPENDENT_IN_GRAM * diagonal:
+                gram[kept, kept] = 1.0 / math.sqrt(gram[kept, kept])
+                active[kept] = active[i]
+                kept += 1
+        k = kept
+        for i in range(k):
+            u[i] = d[active[i]]
+            for c in range(n):
+                u[i] -= rows[active[i], c] * y[c]
+        solve_factorized(gram, k, u)
+        worst, value = -1, 0.0
+        for i in range(k):
+            if active[i] >= n_equal and u[i] < value:
+                worst, value = i, u[i]
+        if worst < 0:
+            break
+        for i in range(worst, k - 1):
+            active[i] = active[i + 1]
+        k -= 1
+    for i in range(k):
+        for c in range(n):
+            y[c] += u[i] * rows[active[i], c]
+    return k
+
+
+@part
+def _equalities_hold(rows, d, size, n_equal, y, reach):
+    """Return whether equalities that depend linearly on others agree with them."""
+    for i in range(n_equal):
+        s = -d[i]
+        for c in range(rows.shape[1]):
+            s += rows[i, c] * y[c]
+        if abs(s) > math.sqrt(TOLERANCE) * (abs(d[i]) + size[i] * reach):
+            return False
+    return True
+
+
+@part
+def _most_violated(rows, d, size, y, active, k, reach):
+    """
+    Return the constraint violated most, its value, and that for its size; -1 when all are met.
+
+    Its size is that of its terms where y is now, and of the rounding left from where y began.
+    """
+    found, worst, value = -1, -TOLERANCE, 0.0
+    length = 0.0
+    for c in range(rows.shape[1]):
+        length += y[c] * y[c]
+    length = math.sqrt(length) + ROUNDING * reach
+    for i in range(rows.shape[0]):
+        s = -d[i]
+        for c in range(rows.shape[1]):
+            s += rows[i, c] * y[c]
+        whole = abs(d[i]) + size[i] * length + 1e-300
+        if s < worst * whole:
+            is_active = False
+            for j in range(k):
+                is_active = is_active or active[j] == i
+            if not is_active:
+                found, worst, value = i, s / whole, s
+    return found, value, worst
+
+
+@part
+def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, reach):
+    """
+    Add violated constraints to the active ones until none is violated.
+
+    Parameters
+    ----------
+    rows, d : (m, n), (m,) array
+        Constraints ``rows y >= d``.
+    size : (m,) array
+        Lengths of the rows.
+    n_equal : int
+        Number of equalities, which come first.
+    y : (n,) array
+        Present point; becomes the solution.
+    active, k, u : (n + 1,) int array, int, (n + 1,) array
+        Active constraints, their number and their multipliers.
+    limit : int
+        Largest number of steps.
+    gram, r, z, error : arrays
+        Scratch memory, as the module's table has it.
+    reach : float
+        Length that tells rounding from violation.
+
+    Returns
+    -------
+    status, k, steps : int
+        SOLVED, INFEASIBLE or ITERATION_LIMIT; number of active rows; steps taken.
+
+    """
+    n, steps = rows.shape[1], 0
+    while steps < limit:
+        p, slack, relative = _most_violated(rows, d, size, y, active, k, reach)
+        if p < 0:
+            return SOLVED, k, steps
+        # Where many constraints meet, rounding leaves one unmet that nothing contradicts.
+        refusal = SOLVED if relative > -CONTRADICTION else INFEASIBLE
+        own, whole = 0.0, 0.0
+        for c in range(n):
+            whole += rows[p, c] * rows[p, c]
+        while steps < limit:
+            steps += 1
+            # Direction z meets constraint p and leaves the active ones as they are; -r is how
+            # their multipliers answer.
+            left = _project(rows, active, k, p, gram, r, z, error)
+            if left < 0.0:
+                return refusal, k, steps
+            drop, partial = -1, math.inf
+            for i in range(k):
+                if active[i] >= n_equal and r[i] > 0.0 and u[i] < partial * r[i]:
+                    drop, partial = i, u[i] / r[i]
+            free = k < n and left > DEPENDENT * whole
+            full = -slack / left if free else math.inf
+            # A full step meets p; a partial one ends where a multiplier reaches zero: that row
+            # is dropped.
+            t = min(partial, full)
+            if not t < math.inf:        # NaN as well
+                return refusal, k, steps
+            if free:
+                for c in range(n):
+                    y[c] += t * z[c]
+                slack += t * left
+            for i in range(k):
+                u[i] -= t * r[i]
+            own += t
+            if full <= partial:
+                active[k], u[k] = p, own
+                k += 1
+                break
+            for i in range(drop, k - 1):
+                active[i], u[i] = active[i + 1], u[i + 1]
+            k -= 1
+    return ITERATION_LIMIT, k, steps
+
+
+@lean_kernel
+def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, gram, vectors):
+    """
+    Solve the program, in memory of the caller.
+
+    Parameters
+    ----------
+    factor : (n, n) array
+        H, of which the lower triangle counts; becomes its factor.
+    g : (n,) array
+        Linear part of the cost.
+    C, d : (m, n), (m,) array
+        Constraints ``C x >= d``.
+    n_equal : int
+        Number of equalities, which come first.
+    active, k : (n + 1,) int array, int
+        Guess of the active constraints, and their number; becomes the answer's.
+    u, x : (n + 1,), (n,) array
+        Are filled: multipliers of the active constraints, and the solution.
+    limit : int
+        Largest number of steps.
+    rows, gram, vectors : (m, n), (n + 1, n + 1), (4, max(m, n + 1)) array
+        Scratch memory.
+
+    Returns
+    -------
+    status, k, steps : int
+        SOLVED, INFEASIBLE, ITERATION_LIMIT or NOT_CONVEX; number of active constraints; steps
+        taken.
+
+    """
+    n, m = len(g), len(d)
+    if not factorize(factor, n):
+        return NOT_CONVEX, 0, 0
+    size, r, z = vectors[0, :m], vectors[1, :n + 1], vectors[2, :n]
+    error = vectors[3, :n + 1]
+    # y = L^T x: rows become L^-1 c, and the unconstrained minimum -L^-1 g.
+    for i in range(m):
+        for c in range(n):
+            s = C[i, c]
+            for j in range(c):
+                s -= factor[c, j] * rows[i, j]
+            rows[i, c] = s * factor[c, c]
+    y = x
+    for c in range(n):
+        s = -g[c]
+        for j in range(c):
+            s -= factor[c, j] * y[j]
+        y[c] = s * factor[c, c]
+    free, length = 0.0, 0.0
+    for c in range(n):
+        free += y[c] * y[c]
+    k = _start_from(rows, d, y, active, k, n_equal, gram, u)
+    for c in range(n):      # without a linear cost it is the equalities that give it a size
+        length += y[c] * y[c]
+    for i in range(m):
+        whole = 0.0
+        for c in range(n):
+            whole += rows[i, c] * rows[i, c]
+        size[i] = math.sqrt(whole)
+    reach = math.sqrt(max(free, length))
+    status, steps = INFEASIBLE, 0
+    if _equalities_hold(rows, d, size, n_equal, y, reach):
+        status, k, steps = ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z,
+                                  error, reach)
+    if status == SOLVED and k > 0:
+        for c in range(n):
+            s = -g[c]
+            for j in range(c):
+                s -= factor[c, j] * z[j]
+            z[c] = s * factor[c, c]
+        _polish(rows, d, size, y, z, active, k, u, gram, r)
+    for c in range(n - 1, -1, -1):
+        s = y[c]
+        for j in range(c + 1, n):
+            s -= factor[j, c] * x[j]
+        x[c] = s * factor[c, c]
+    return status, k, steps
+
 
 # -------------------------------------------------------------------------------------------------
 # Violation of the optimality conditions.

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.optimization.dual_method import SOLVED, ascend
 from legged_dynamics.optimization.factorizations import factorize
+from legged_dynamics.optimization.quadratic_program import SOLVED, ascend
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import matrix, vector
 

@@ -20,7 +20,7 @@ from legged_dynamics.stickybot.model.robot import (
     StickybotState,
 )
 from legged_dynamics.stickybot.settings import StickybotSettings
-from legged_dynamics.stickybot.simulation.climbing import EnergyBalance
+from legged_dynamics.stickybot.simulation import EnergyBalance
 
 UNKNOWN = EnergyBalance(*(math.nan,) * 5, (math.nan, math.nan), math.nan)
 

@@ -18,7 +18,7 @@ from legged_dynamics.stickybot.allocation.force_allocation import (
     least_maximum,
     least_squares,
 )
-from legged_dynamics.stickybot.allocation.force_sets import ForceSets
+from legged_dynamics.stickybot.allocation.force_program import ForceSets
 from legged_dynamics.stickybot.allocation.frozen_allocation import (
     AffineMaps,
     affine_maps,
@@ -46,7 +46,7 @@ from legged_dynamics.stickybot.model.robot import (
     unloaded_state,
 )
 from legged_dynamics.stickybot.settings import StickybotSettings
-from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation, EnergyBalance
+from legged_dynamics.stickybot.simulation import ClimbingSimulation, EnergyBalance
 
 __all__ = ['Accelerations', 'Adhesion', 'AffineMaps', 'Allocation', 'AllocationStatus', 'Balance',
            'Body', 'Climb', 'ClimbTrace', 'ClimbingSimulation', 'ControlSettings', 'EnergyBalance',

@@ -28,7 +28,7 @@ from legged_dynamics.stickybot.model.robot import (
     StickybotState,
 )
 from legged_dynamics.stickybot.settings import StickybotSettings
-from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation, EnergyBalance
+from legged_dynamics.stickybot.simulation import ClimbingSimulation, EnergyBalance
 
 FAILURES = (FootEventKind.SLIPPED, FootEventKind.PEELED)
 STANDING = 0.5      # s for which a robot that starts with relaxed springs hangs before it climbs
@@ -312,7 +312,7 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
 
 
 def _study_row(parameters: Mapping[str, Any], changes: Mapping[str, Any], seconds: float
-              ) -> dict[str, Any]:
+               ) -> dict[str, Any]:
     """
     Climb once; return the changes and the results as one flat row.
 

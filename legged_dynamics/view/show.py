@@ -24,10 +24,9 @@ from scipy.spatial.transform import Rotation
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
-from legged_dynamics.reports.palette import foot_color
+from legged_dynamics.reports.style import foot_color
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
-from legged_dynamics.view.figure import Figure, FigureMaker, Snapshot
-from legged_dynamics.view.looks import Look, body_looks
+from legged_dynamics.view.figure import Figure, FigureMaker, Look, Snapshot, body_looks
 
 # -------------------------------------------------------------------------------------------------
 # The scene: a figure drawn by viser in three dimensions, and moved from picture to picture.

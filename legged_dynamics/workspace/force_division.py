@@ -37,8 +37,8 @@ from legged_dynamics.dynamics.jacobians import (
 from legged_dynamics.force_map.affine import ASKED_WEIGHT, BALANCE_WEIGHT
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.model.feet import Foot, as_wrenches
-from legged_dynamics.optimization.dual_method import INFEASIBLE, dual_method_within
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
+from legged_dynamics.optimization.quadratic_program import INFEASIBLE, dual_method_within
 from legged_dynamics.spatial.algebra import (
     compose,
     cross,

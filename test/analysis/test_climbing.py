@@ -14,18 +14,19 @@ from PIL import Image
 
 from legged_dynamics.exceptions import ConfigurationError, OutputError
 from legged_dynamics.reports.climbing.animation import ClimbAnimation, write_film
-from legged_dynamics.reports.climbing.comparison import compare, residuals_of
+from legged_dynamics.reports.climbing.comparison import (
+    answer_questions,
+    compare,
+    misplaced,
+    modes_at_rest,
+    nominal_poles,
+    residuals_of,
+)
 from legged_dynamics.reports.climbing.plots import (
     arrow_outlines,
     body_outline,
     limb_lines,
     pad_outline,
-)
-from legged_dynamics.reports.climbing.questions import (
-    answer_questions,
-    misplaced,
-    modes_at_rest,
-    nominal_poles,
 )
 from legged_dynamics.reports.climbing.report import climb_table, strength_table, write_climb_report
 from legged_dynamics.reports.climbing.sweep import (
@@ -43,7 +44,7 @@ from legged_dynamics.stickybot import (
     accelerations,
     unloaded_state,
 )
-from legged_dynamics.stickybot.allocation.force_sets import SET
+from legged_dynamics.stickybot.allocation.force_program import SET
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,20 @@ import pytest
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.reports.crouch import runs
-from legged_dynamics.reports.crouch.report import CASES, final_values, measure, table
-from legged_dynamics.reports.crouch.runs import PAPER, RUNS, Loop, Run, Trace, close_loop, crouch
+from legged_dynamics.reports import crouch as reproduced
+from legged_dynamics.reports.crouch import (
+    CASES,
+    PAPER,
+    RUNS,
+    Loop,
+    Run,
+    Trace,
+    close_loop,
+    crouch,
+    final_values,
+    measure,
+    table,
+)
 from legged_dynamics.workspace.planar import (
     CROUCH,
     Biped,
@@ -163,7 +174,7 @@ def test_robustness_names_a_fall_and_brings_height_back_by_the_integral_term():
 
 def test_verb_writes_report_figures_and_table(tmp_path, monkeypatch, capsys):
     short = [replace(run, loop=SHORT) for run in RUNS[:3]]
-    monkeypatch.setattr(runs, 'RUNS', short)
+    monkeypatch.setattr(reproduced, 'RUNS', short)
     assert main(['reproduce', 'biped', '-o', str(tmp_path / 'out')]) == 0
     said = capsys.readouterr().out
     assert "the paper's simulator" in said

@@ -19,11 +19,10 @@ from legged_dynamics.cli import main
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.reports.fleet import data_set as schema
-from legged_dynamics.reports.fleet import facts as outliers
+from legged_dynamics.reports.fleet import report as outliers
 from legged_dynamics.reports.fleet.data_set import DataSet
-from legged_dynamics.reports.fleet.facts import find_outliers, read_facts
 from legged_dynamics.reports.fleet.job import find_recordings, jobs_of, still_to_do
-from legged_dynamics.reports.fleet.report import write_fleet_report
+from legged_dynamics.reports.fleet.report import find_outliers, read_facts, write_fleet_report
 from legged_dynamics.reports.fleet.summarise import Outcome, cluster, summarise
 
 pytestmark = pytest.mark.processes

@@ -153,7 +153,8 @@ def test_a_tree_with_knee_arm_and_rail_obeys_newton_and_euler(knee):
 
 def test_identities_of_the_articulated_quantities():
     """S^T b = 1, A A = A, and S^T Phi^-1 of column and map, without rotors."""
-    from legged_dynamics.dynamics.articulated_body import (
+    from legged_dynamics.dynamics.composite_body import joint_axis
+    from legged_dynamics.dynamics.forward_dynamics import (
         D_INVERSE,
         U_FORCE,
         U_MOMENT,
@@ -161,7 +162,6 @@ def test_identities_of_the_articulated_quantities():
         bias,
         carve,
     )
-    from legged_dynamics.dynamics.composite_body import joint_axis
     from legged_dynamics.spatial.layout import length_of
     model = random_robot(5, 8, ('revolute', 'prismatic'), base='fixed')
     q, v, *_ = random_state(model, 5)

@@ -92,7 +92,7 @@ def test_what_is_not_a_program_is_refused():
 
 def test_a_guess_of_more_constraints_than_unknowns_stays_in_bounds():
     """Rows so nearly alike that rounding hides that the others are sums of them."""
-    from legged_dynamics.optimization.dual_method import SOLVED, dual_method_within
+    from legged_dynamics.optimization.quadratic_program import SOLVED, dual_method_within
     from legged_dynamics.spatial.jit import as_python
     rng = np.random.default_rng(0)
     C = np.vstack([[1.0, 0.0, 0.0], [1.0, 2e-5, 0.0], [1.0, 0.0, 2e-5], rng.normal(size=(7, 3))])

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from legged_dynamics.safety.last_efforts import LastEfforts, place_of
+from legged_dynamics.safety.effort_watchdog import LastEfforts, place_of
 
 EFFORTS = np.array([1.5, -2.0, 40.0])
 
@@ -16,7 +16,7 @@ EFFORTS = np.array([1.5, -2.0, 40.0])
 def test_efforts_outlive_a_process_that_is_killed(tmp_path):
     path = tmp_path / 'last'
     code = ('import os, signal, sys, numpy as np\nfrom pathlib import Path\n'
-            'from legged_dynamics.safety.last_efforts import LastEfforts\n'
+            'from legged_dynamics.safety.effort_watchdog import LastEfforts\n'
             'LastEfforts(Path(sys.argv[1]), 3).note(np.array([1.5, -2.0, 40.0]))\n'
             'os.kill(os.getpid(), signal.SIGKILL)\n')
     killed = subprocess.run([sys.executable, '-c', code, str(path)], check=False)

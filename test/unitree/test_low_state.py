@@ -8,8 +8,12 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.middleware.messages import message_class
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.resources import robot_files
-from legged_dynamics.unitree.low_cmd import LowCmdWriter
-from legged_dynamics.unitree.low_state import LowStateReader, TickClock, write_foot_forces
+from legged_dynamics.unitree.low_level import (
+    LowCmdWriter,
+    LowStateReader,
+    TickClock,
+    write_foot_forces,
+)
 from legged_dynamics.unitree.messages import checksum, low_state
 from legged_dynamics.unitree.robots import ROBOTS, robot_named
 

@@ -13,9 +13,14 @@ from legged_dynamics.cli.doctor import parsed_scales
 from legged_dynamics.cli.record import announce_steps
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.validation.phases import phases_of, whole_cycles
 from legged_dynamics.validation.torque_errors import OF_JOINT
-from legged_dynamics.validation.validation import _problem, run_estimator, validate
+from legged_dynamics.validation.validation import (
+    _problem,
+    phases_of,
+    run_estimator,
+    validate,
+    whole_cycles,
+)
 
 MOTION = 'stand 3.2, lift_legs 8.4, squat 4, stand 1'
 JOINT = 4

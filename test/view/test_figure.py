@@ -11,8 +11,7 @@ from legged_dynamics.model import RobotConfig
 from legged_dynamics.model.standing import body_frames, body_poses
 from legged_dynamics.recordings.robot import read_model
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
-from legged_dynamics.view.figure import FigureMaker, Placement
-from legged_dynamics.view.looks import body_looks
+from legged_dynamics.view.figure import FigureMaker, Placement, body_looks
 from legged_dynamics.view.show import JointPoses
 from legged_dynamics.view.sources import read_view
 

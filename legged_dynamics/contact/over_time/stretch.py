@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.frames import MotionArrays
+from legged_dynamics.contact.over_time.passes import MotionArrays
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, even_step
 from legged_dynamics.dynamics.motion import GRAVITY, UP
 from legged_dynamics.dynamics.newton_euler import body_wrenches

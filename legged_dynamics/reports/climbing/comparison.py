@@ -1,24 +1,59 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One robot, one gait, climbed with and without the reduction of reaction forces."""
+"""
+One climb with and without the reduction of reaction forces, and the questions of source 003.
+
+(a) How equal, and how small, can the feet's forces be while the body's acceleration is kept?
+(b) What acceleration does a limit on the forces allow?
+"""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.exceptions import LeggedDynamicsError, SimulationError
+from legged_dynamics.exceptions import (
+    ConfigurationError,
+    LeggedDynamicsError,
+    ModelError,
+    SimulationError,
+)
 from legged_dynamics.stickybot import (
     Adhesion,
+    Allocation,
+    AllocationStatus,
     Climb,
+    ClimbingSimulation,
     ClimbTrace,
+    ForceSets,
+    Modes,
+    RestPosition,
+    StaticReduction,
     StickybotModel,
     StickybotSettings,
+    StickybotState,
+    accelerations,
+    angular_acceleration_range,
     balance,
     climb,
+    equal_magnitudes,
+    find_equilibrium,
+    frozen_forces,
+    frozen_least_maximum,
+    largest_acceleration,
+    largest_speed,
+    least_maximum,
+    least_squares,
+    load_of,
+    modes,
+    recover_rest,
+    reduce_static_forces,
     rehearse,
+    unloaded_state,
 )
+from legged_dynamics.stickybot.allocation.force_program import SET
 from legged_dynamics.stickybot.climb import FAILURES, Climber
 
 OWN, MUJOCO = 'own', 'mujoco'
@@ -227,3 +262,348 @@ def residuals_of(model: StickybotModel, trace: ClimbTrace) -> Residuals:
     return Residuals(float(max(np.abs(now.force_residual).max() for now in found)),
                      float(max(abs(now.moment_residual) for now in found)),
                      float(max(abs(now.power_residual) for now in found)))
+
+
+MISPLACED = 0.002       # m by which feet are set wrongly
+# Limits on the force of a foot that are tried, in parts of an equal share of the weight.
+LIMITS = (0.9, 1.1, 1.5, 2.0, 3.0)
+DIRECTIONS = 72
+UP, DOWN, ASIDE, TURN = np.array([[0, 1, 0], [0, -1, 0], [1, 0, 0], [0, 0, 1]], float)
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """
+    Question (a) at one state; forces are of the k feet on the wall.
+
+    Attributes
+    ----------
+    name : str
+    state : StickybotState
+    reaction : (k, 2) array [N]
+        As they are.
+    even : Allocation
+        Least maximum, accelerations of body and limbs held.
+    squares : Allocation
+        Least sum of squares.
+    rest_change : (k, 3) array [m, m, rad] or None
+        What it takes of the hips' rest positions.
+    turned : StaticReduction or None
+        What rest angles alone do of a robot at rest, once it has settled.
+    frozen_peak : float [N]
+        Least maximum with rest angles alone at the frozen state; NaN where they move nothing.
+    frozen_equal : tuple of float [N]
+        Magnitudes at which all forces are equal there; there may be none.
+
+    """
+
+    name: str
+    state: StickybotState
+    reaction: np.ndarray
+    even: Allocation
+    squares: Allocation
+    rest_change: np.ndarray | None
+    turned: StaticReduction | None
+    frozen_peak: float
+    frozen_equal: tuple[float, ...]
+
+    @property
+    def peak(self) -> float:
+        """Return the largest force as it is [N]."""
+        return float(np.hypot(*self.reaction.T).max())
+
+
+@dataclass(frozen=True, eq=False)
+class Strength:
+    """
+    Question (b) for one limit.
+
+    Attributes
+    ----------
+    name : str
+    sets : ForceSets
+        Of all feet.
+    along : dict of str to Allocation
+        Largest acceleration up, down, aside [m/s^2] and in turning [rad/s^2], from rest on all
+        feet; 'stride, up' on the feet that carry in the middle of a stride.
+    turning_range : (float, float) [rad/s^2]
+        Of the body's angular acceleration with rest angles alone at the frozen state.
+    boundary : (73, 2) array [m/s^2]
+        Outermost accelerations of the body without turning, all around; NaN where there is none.
+
+    """
+
+    name: str
+    sets: ForceSets
+    along: dict[str, Allocation]
+    turning_range: tuple[float, float]
+    boundary: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """
+    Both questions answered.
+
+    Attributes
+    ----------
+    share : float [N]
+        Weight in the wall's plane over the number of feet.
+    sharing : tuple of Sharing
+        At rest, with misplaced feet, and at the hardest instant of the plain gait.
+    strength : tuple of Strength
+        By limit; the last one of the pads, where there are any.
+    speed : Allocation
+        Largest steady speed up the wall for the last limit.
+
+    """
+
+    share: float
+    sharing: tuple[Sharing, ...]
+    strength: tuple[Strength, ...]
+    speed: Allocation
+
+
+def answer_questions(comparison: Comparison) -> Answers:
+    """
+    Return the answers for the robot of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        With a climb by the plain gait, whose hardest instant is looked at.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the robot cannot stand on its wall.
+
+    """
+    model = comparison.model
+    rest = RestPosition.nominal(model)
+    calm = find_equilibrium(model, unloaded_state(model), rest)
+    sharing = [_at_rest(model, 'at rest', calm, rest),
+               _at_rest(model, f'feet {1e3 * MISPLACED:g} mm out of place',
+                        find_equilibrium(model, misplaced(model, calm), rest), rest)]
+    plain, stride = comparison.attempt('off'), calm
+    if plain is not None and plain.trace is not None:
+        trace = plain.trace
+        size = np.hypot(trace.reaction[..., 0], trace.reaction[..., 1]).max(axis=1)
+        hardest = len(size) // 2 + int(size[len(size) // 2:].argmax())
+        stride = trace.states[hardest]
+        sharing.append(_share(model, f'plain gait at {trace.time[hardest]:.2f} s', stride,
+                              trace.rests[hardest], None))
+    share = abs(model.mass * float(model.wall.in_plane[1])) / model.n_limbs
+    unit = share if share > 0.0 else model.mass * model.wall.gravity / model.n_limbs
+    rows = [(f'{factor * unit:.3g} N', ForceSets.discs([factor * unit] * model.n_limbs),
+             factor * unit) for factor in LIMITS]
+    pads = comparison.settings.pads()
+    if pads is not None:
+        standing = ClimbingSimulation(model, rest, calm, pads)
+        angles = np.nan_to_num(standing.pad_angles)
+        rows.append(('the pads', ForceSets.of_pads(pads, standing.normal_loads, angles), np.nan))
+    strength = tuple(_strength(model, calm, stride, rest, *row) for row in rows)
+    return Answers(share, tuple(sharing), strength,
+                   largest_speed(model, calm, UP, strength[-1].sets))
+
+
+def misplaced(model: StickybotModel, state: StickybotState) -> StickybotState:
+    """
+    Return a state whose feet are set 2 mm outwards and inwards, alternating by row.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+    state : StickybotState
+        The state to change.
+
+    Returns
+    -------
+    StickybotState
+        A copy with other feet.
+
+    """
+    rows = np.unique(np.round([limb.hip[1] for limb in model.limbs], 9), return_inverse=True)[1]
+    foot = state.foot.copy()
+    foot[:, 0] -= MISPLACED * model.sides * np.where(rows % 2, 1.0, -1.0)
+    return StickybotState(state.pose, state.velocity, foot, state.joint, state.joint_velocity)
+
+
+def _at_rest(model: StickybotModel, name: str, state: StickybotState, rest: RestPosition
+             ) -> Sharing:
+    return _share(model, name, state, rest,
+                  reduce_static_forces(model, state, rest, authority='turning'))
+
+
+def _share(model: StickybotModel, name: str, state: StickybotState, rest: RestPosition,
+           turned: StaticReduction | None) -> Sharing:
+    now = accelerations(model, state, rest)
+    load = load_of(model, state, now.body, now.joint, now.foot)
+    even = least_maximum(load)
+    change = None
+    if even.status is AllocationStatus.OPTIMAL:
+        try:
+            wanted = recover_rest(model, state, even.forces, now.joint)
+            held = recover_rest(model, state, now.reaction[load.feet], now.joint)
+            change = (wanted.hip - held.hip)[load.feet]
+        except ModelError:      # an inner joint without stiffness: no rest position does it
+            change = None
+    try:
+        frozen = frozen_forces(model, state, rest)
+        peak = frozen_least_maximum(frozen)[0]
+        equal = tuple(way.magnitude for way in equal_magnitudes(frozen))
+    except ConfigurationError:
+        peak, equal = np.nan, ()
+    return Sharing(name, state, now.reaction[load.feet], even, least_squares(load), change, turned,
+                   peak, equal)
+
+
+def _strength(model: StickybotModel, calm: StickybotState, stride: StickybotState,
+              rest: RestPosition, name: str, sets: ForceSets, limit: float) -> Strength:
+    load, still = load_of(model, calm, np.zeros(3)), np.zeros(3)
+    along = {what: largest_acceleration(load, direction, sets)
+             for what, direction in (('up', UP), ('down', DOWN), ('aside', ASIDE),
+                                     ('turning', TURN))}
+    pair = load_of(model, stride, still)
+    along['stride, up'] = largest_acceleration(pair, UP, ForceSets(sets.table[pair.feet]))
+    try:
+        turning = angular_acceleration_range(frozen_forces(model, calm, rest), limit)
+    except ConfigurationError:
+        turning = (np.nan, np.nan)
+    return Strength(name, sets, along, turning, _boundary(model, calm, sets))
+
+
+def _boundary(model: StickybotModel, calm: StickybotState, sets: ForceSets) -> np.ndarray:
+    """Return the outermost accelerations as seen from one that is possible."""
+    # Discs always allow free fall, which requires no force; directional pads require a load.
+    inside = np.array([*model.wall.in_plane, 0.0]) if is_disc(sets) else np.zeros(3)
+    load, found = load_of(model, calm, inside), np.full((DIRECTIONS + 1, 2), np.nan)
+    for k, angle in enumerate(2.0 * np.pi * np.arange(DIRECTIONS + 1) / DIRECTIONS):
+        direction = np.array([np.cos(angle), np.sin(angle), 0.0])
+        reached = largest_acceleration(load, direction, sets)
+        if reached.status is AllocationStatus.OPTIMAL:
+            found[k] = (inside + reached.value * direction)[:2]
+    return found
+
+
+def is_disc(sets: ForceSets) -> bool:
+    """
+    Return whether feet hold the same in every direction.
+
+    Parameters
+    ----------
+    sets : ForceSets
+        The forces that the feet can hold.
+
+    Returns
+    -------
+    bool
+        True when no foot has a directional limit.
+
+    """
+    return not sets.table[:, SET.n_planes].any()
+
+
+# -------------------------------------------------------------------------------------------------
+# Modes of a climbing robot at rest, named by the coordinates with most of the kinetic energy.
+
+
+SHOWN = 0.12        # part of a mode's motion that a name needs
+
+
+@dataclass(frozen=True)
+class NamedMode:
+    """
+    One mode.
+
+    Attributes
+    ----------
+    name : str
+        What moves, by its part of the kinetic energy.
+    eigenvalue : complex [1/s]
+        Of the state matrix.
+    damping_ratio : float
+        1 where it does not oscillate.
+
+    """
+
+    name: str
+    eigenvalue: complex
+    damping_ratio: float
+
+
+def modes_at_rest(model: StickybotModel) -> tuple[Modes, list[NamedMode]]:
+    """
+    Return the modes of the robot hanging on all feet, slowest decay first.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    Modes
+        Eigenvalues, damping ratios and shapes.
+    list of NamedMode
+        The same, named by what moves.
+
+    Raises
+    ------
+    SimulationError
+        When the robot cannot hang there.
+
+    """
+    rest = RestPosition.nominal(model)
+    found = modes(model, find_equilibrium(model, unloaded_state(model), rest), rest)
+    # Inertia of each coordinate alone, for the kinetic energy of a mode.
+    weight = np.zeros(model.nz)
+    weight[:3] = model.body.mass, model.body.mass, model.body.inertia
+    at = 0
+    for limb in model.limbs:
+        for link in limb.links:
+            weight[model.joint_columns[at]] = link.inertia + link.mass * link.center ** 2
+            at += 1
+    named = []
+    for value, ratio, shape in zip(found.eigenvalues, found.damping_ratio, found.shape):
+        energy = weight * np.abs(shape) ** 2
+        parts = {'body x': energy[0], 'body y': energy[1], 'body angle': energy[2],
+                 'limbs': energy[model.joint_columns].sum()}
+        total = sum(parts.values())
+        names = [f'{name} {100.0 * part / total:.0f} %' for name, part in
+                 sorted(parts.items(), key=lambda item: -item[1]) if part > SHOWN * total]
+        named.append(NamedMode(', '.join(names), complex(value), float(ratio)))
+    return found, named
+
+
+def nominal_poles(model: StickybotModel) -> list[tuple[str, complex]]:
+    """
+    Return the poles for which the hips' damping is designed, each axis of a hip by itself.
+
+    The mass m/N (or the inertia I/N) moves on spring and damper of the first limb's hip alone; by
+    (36) and (37) of the climbing robot's source both roots are equal when the nominal damping
+    ratio is 1.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    list of tuple
+        Name of the axis and pole [1/s].
+
+    """
+    limb, found = model.limbs[0], []
+    for j, name in enumerate(('x', 'y', 'angle')):
+        mass = (model.body.inertia if j == 2 else model.body.mass) / model.n_limbs
+        half, stiffness = limb.damping[j, j] / (2.0 * mass), limb.stiffness[j, j] / mass
+        under = half * half - stiffness
+        root = math.sqrt(abs(under))
+        values = [complex(-half, root)] if under < -1e-9 * stiffness else \
+            sorted({complex(-half - root, 0.0), complex(-half + root, 0.0)}, key=abs) \
+            if under > 1e-9 * stiffness else [complex(-half, 0.0)]
+        found += [(name, value) for value in values]
+    return found

@@ -14,16 +14,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from legged_dynamics.reports import style
-from legged_dynamics.reports.climbing.comparison import Attempt, Comparison
-from legged_dynamics.reports.climbing.questions import (
+from legged_dynamics.reports.climbing.comparison import (
     MISPLACED,
     Answers,
+    Attempt,
+    Comparison,
     NamedMode,
     Sharing,
     is_disc,
     nominal_poles,
 )
-from legged_dynamics.reports.palette import foot_color
+from legged_dynamics.reports.style import foot_color
 from legged_dynamics.stickybot import (
     Adhesion,
     ClimbTrace,
@@ -32,7 +33,7 @@ from legged_dynamics.stickybot import (
     balance,
     unloaded_state,
 )
-from legged_dynamics.stickybot.allocation.force_sets import SET
+from legged_dynamics.stickybot.allocation.force_program import SET
 
 BODY_FILL, BODY_EDGE, LIMB, PAD = '#d9dee6', '#5b6675', '#5b6675', '#56B4E9'
 ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)   # N

@@ -4,7 +4,7 @@
 The report of a climb: film, forces, phases, energy, modes, and the two questions.
 
 Climbs with and without reduction of the reaction forces are compared, on pads and on feet without
-limits. The questions are those of `reports/climbing/questions.py`.
+limits. The questions are those of `reports/climbing/comparison.py`.
 """
 from __future__ import annotations
 
@@ -18,8 +18,14 @@ from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.reports.climbing.comparison import (
     MUJOCO,
     OWN,
+    Answers,
     Attempt,
     Comparison,
+    NamedMode,
+    Sharing,
+    Strength,
+    answer_questions,
+    modes_at_rest,
     residuals_of,
 )
 from legged_dynamics.reports.climbing.plots import (
@@ -29,14 +35,6 @@ from legged_dynamics.reports.climbing.plots import (
     draw_modes,
     draw_sharing,
     draw_strength,
-)
-from legged_dynamics.reports.climbing.questions import (
-    Answers,
-    NamedMode,
-    Sharing,
-    Strength,
-    answer_questions,
-    modes_at_rest,
 )
 from legged_dynamics.reports.page import Table
 from legged_dynamics.reports.section import (

@@ -16,11 +16,12 @@ from legged_dynamics.stickybot.allocation.force_allocation import (
 )
 from legged_dynamics.stickybot.allocation.force_program import (
     LEAST_MAXIMUM,
+    SET,
+    ForceSets,
     make_force_memory,
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import SET, ForceSets
 from legged_dynamics.stickybot.model.bookkeeping import load_of
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import (
@@ -128,7 +129,7 @@ def recover_rest(model: StickybotModel, state: StickybotState, forces: np.ndarra
 
 
 def _following_rates(model: StickybotModel, state: StickybotState, velocity: np.ndarray
-                    ) -> StickybotState:
+                     ) -> StickybotState:
     """
     Return the pose with the body at a velocity and the limbs on the wall following it.
 

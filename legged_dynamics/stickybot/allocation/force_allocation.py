@@ -25,13 +25,14 @@ from legged_dynamics.stickybot.allocation.force_program import (
     LARGEST,
     LEAST_MAXIMUM,
     RELAXED,
+    SET,
     ForceMemory,
+    ForceSets,
     force_multipliers,
     make_force_memory,
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import SET, ForceSets
 from legged_dynamics.stickybot.model.bookkeeping import Load
 
 # -------------------------------------------------------------------------------------------------

@@ -34,11 +34,11 @@ from scipy.optimize import brentq
 from legged_dynamics.exceptions import ConfigurationError, ModelError
 from legged_dynamics.stickybot.allocation.force_program import (
     LEAST_MAXIMUM,
+    SET,
     make_force_memory,
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import SET
 from legged_dynamics.stickybot.model.limb import (
     LIMB,
     WORK,

@@ -21,7 +21,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.allocation.force_sets import SET, fill_sets
+from legged_dynamics.stickybot.allocation.force_program import SET, fill_sets
 from legged_dynamics.stickybot.control.gait import (
     ControlSettings,
     Footing,
@@ -47,7 +47,7 @@ from legged_dynamics.stickybot.model.robot import (
     StickybotMeasurement,
     StickybotModel,
 )
-from legged_dynamics.stickybot.simulation.climbing import ClimbingSimulation
+from legged_dynamics.stickybot.simulation import ClimbingSimulation
 
 # -------------------------------------------------------------------------------------------------
 # The plain gait in simulation: its speed and its largest force.

@@ -27,12 +27,12 @@ from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.allocation.force_program import (
     LEAST_MAXIMUM,
     RELAXED,
+    SET,
     ForceMemory,
     make_force_memory,
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.allocation.force_sets import SET
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.limb import (
     BODY,

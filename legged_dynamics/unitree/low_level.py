@@ -1,21 +1,26 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-LowState to joint states and IMU readings with one stamp, and foot forces written into a LowState.
+LowState to joint states and IMU readings with one stamp, and efforts to LowCmd.
 
 LowState has no stamp but a ``tick`` that counts milliseconds on the robot. `TickClock` turns it
 into time on this machine: the smallest difference between arrival and tick that was seen lately is
 the offset, as in NTP's minimum filter, so that jitter of the network does not become jitter of
 stamps. A tick that goes back is a restart of the robot.
+
+A motor of these robots gives ``tau + kp (q - q_measured) + kd (dq - dq_measured)``. Efforts go out
+as ``tau`` with ``kp = 0`` and the stated ``kd`` at ``dq = 0``; damping is ``kd`` alone. The robot
+goes on obeying the last message, so the last one that is sent must be damping.
 """
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.unitree.messages import checksum
 from legged_dynamics.unitree.robots import UnitreeRobot
 
@@ -188,3 +193,91 @@ def write_foot_forces(message: Any, robot: UnitreeRobot, forces: dict[str, float
         if measured_too:
             message.foot_force[i] = value
     message.crc = checksum(message, robot.family)
+
+
+_HEAD, _LOW_LEVEL = (0xFE, 0xEF), 0xFF      # of unitree_go, from Unitree's examples
+
+
+class LowCmdWriter:
+    """
+    Makes LowCmd messages of one robot.
+
+    Parameters
+    ----------
+    robot : UnitreeRobot
+        Its entry of the table.
+    joints : sequence of str
+        Joints that get efforts, in the order of commands.
+    make : callable
+        Returns an empty LowCmd of the robot's family.
+    kd : float
+        Damping of every commanded joint while efforts are obeyed [N m s/rad].
+    resting_kd : float
+        Damping of every joint when they are not [N m s/rad].
+
+    Attributes
+    ----------
+    mode_machine : int
+        What the robot says of itself in LowState; only ``unitree_hg`` has it, and obeys nothing
+        else.
+
+    Raises
+    ------
+    ConfigurationError
+        When a joint has no motor.
+
+    """
+
+    def __init__(self, robot: UnitreeRobot, joints: Sequence[str], make: Callable[[], Any],
+                 kd: float, resting_kd: float):
+        strange = [name for name in joints if name not in robot.joints or not name]
+        if strange:
+            raise ConfigurationError(f'robot.joints: {robot.name} has no motor of '
+                                     f'{", ".join(strange)}')
+        self._robot, self._make = robot, make
+        self._places = [robot.joints.index(name) for name in joints]
+        self._kd, self._resting_kd = kd, resting_kd
+        self.mode_machine = 0
+
+    def torque(self, efforts: Sequence[float]) -> Any:
+        """
+        Return a message that asks for efforts.
+
+        Motors that are not commanded are damped.
+
+        Parameters
+        ----------
+        efforts : (nj,) sequence of float
+            In command order [N m].
+
+        Returns
+        -------
+        LowCmd
+            With its checksum.
+
+        """
+        message = self._resting()
+        for place, effort in zip(self._places, efforts):
+            motor = message.motor_cmd[place]
+            motor.tau, motor.kd = float(effort), self._kd
+        return self._checked(message)
+
+    def damping(self) -> Any:
+        """Return a message that brakes every joint and drives none."""
+        return self._checked(self._resting())
+
+    def _resting(self) -> Any:
+        robot, message = self._robot, self._make()
+        if robot.family == 'unitree_go':
+            message.head[0], message.head[1] = _HEAD
+            message.level_flag = _LOW_LEVEL
+        else:
+            message.mode_machine = self.mode_machine
+        for place in robot.motors:
+            motor = message.motor_cmd[place]
+            motor.mode, motor.kd = robot.modes[place], self._resting_kd
+        return message
+
+    def _checked(self, message: Any) -> Any:
+        message.crc = checksum(message, self._robot.family)
+        return message
