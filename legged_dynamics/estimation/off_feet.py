@@ -25,8 +25,7 @@ from legged_dynamics.estimation.filter.equation_errors import end_stops
 from legged_dynamics.model import actuators
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.shapes import touch_points
-from legged_dynamics.model.standing import body_poses, link_pose
+from legged_dynamics.model.standing import body_poses, link_pose, touch_points
 from legged_dynamics.spatial.algebra import add, dot, load3, rotate
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.conversions import building as own_messages
+from legged_dynamics.conversions import markers as own_messages
 from legged_dynamics.conversions.markers import reaction_picture
 from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator

@@ -276,7 +276,7 @@ def definition_of(name: str) -> tuple[str, str] | None:
     """
     store = get_typestore(Stores.LATEST)
     if name.startswith(f'{MESSAGES}/'):
-        from legged_dynamics.conversions.building import OWN
+        from legged_dynamics.conversions.markers import OWN
         for own, text in OWN.items():
             store.register(get_types_from_msg(text, own))
     if name not in store.fielddefs:

@@ -24,6 +24,7 @@ from legged_dynamics.workspace.command import LIMP, BodyTarget, WorkspaceCommand
 from legged_dynamics.workspace.control_tick import (
     INPUT,
     OUTPUT,
+    StanceFeet,
     find_dynamics,
     find_efforts,
     find_forces,
@@ -32,7 +33,7 @@ from legged_dynamics.workspace.force_division import BALANCED, FRICTION_CONE, fr
 from legged_dynamics.workspace.ground import SLIDE, Ground, GroundReading
 from legged_dynamics.workspace.pressure import Pressure, pressing_acceleration
 from legged_dynamics.workspace.settings import WorkspaceSettings
-from legged_dynamics.workspace.stance_arrays import BIG_BASE, StanceFeet, reduce_big_base
+from legged_dynamics.workspace.stance_arrays import BIG_BASE, reduce_big_base
 from legged_dynamics.workspace.support import ANYTHING, NUMBER, Support, support_excess, support_of
 from legged_dynamics.workspace.workspace_dynamics import POSE, wanted_acceleration
 

@@ -224,7 +224,7 @@ def test_two_types_on_one_topic_are_told(tmp_path):
 
 
 def test_messages_of_the_package_itself_are_recorded_with_their_definitions(tmp_path):
-    from legged_dynamics.conversions.building import REACTIONS
+    from legged_dynamics.conversions.markers import REACTIONS
     from legged_dynamics.middleware.messages import message_class
     message = message_class(REACTIONS)()
     message.net_wrench.force.z = 511.0

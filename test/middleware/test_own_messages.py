@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from loopback_robot import FEET, NODE, LoopbackRobot
 
-from legged_dynamics.conversions.building import (
+from legged_dynamics.conversions.markers import (
     CONTACTS,
     DEFINITIONS,
     PACKAGE,
