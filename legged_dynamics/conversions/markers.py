@@ -1,14 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Markers for rviz: forces on the feet, support polygon, centre of pressure, cones and margins.
+Ground reactions as markers for rviz and as messages of legged_dynamics_msgs.
 
-Everything is in one frame, usually the robot's base. A foot in the air has its arrow deleted.
-
-Reactions and contacts of feet as messages of legged_dynamics_msgs.
-
-That package is optional: it has plain .msg files, of which the texts below are the fields. Where
-there is no ROS 2 they come from here; on ROS 2 they are there when the package is built.
+Markers show forces on the feet, support polygon, centre of pressure, cones and margins, in one
+frame, usually the robot's base; a foot in the air has its arrow deleted. The messages' package is
+optional: it has plain .msg files, of which the texts below are the fields. Where there is no
+ROS 2 they come from here; on ROS 2 they are there when the package is built.
 """
 from __future__ import annotations
 
@@ -399,8 +397,8 @@ CONTACTS, REACTION, REACTIONS = (f'{PACKAGE}/msg/{name}' for name in DEFINITIONS
 # By their full names, for recorders.
 OWN = {f'{PACKAGE}/msg/{name}': '\n'.join(line.strip() for line in text.splitlines() if line)
        for name, text in DEFINITIONS.items()}
-for _name, _text in OWN.items():
-    define(_name, _text)
+for _kind, _fields in OWN.items():
+    define(_kind, _fields)
 
 
 def installed(dialect: Dialect) -> bool:
