@@ -35,37 +35,19 @@ from legged_dynamics.exceptions import LeggedDynamicsError
 
 
 class Verb(Protocol):
-    """A module of this folder that is a verb; `add_parser` has its parser call `run`."""
+    """A module of this folder that is a verb."""
 
     def add_parser(self, verbs: Any) -> None:
         """
         Add the verb to the command line.
 
+        Its parser has a default ``run``: a function of the parsed command line that returns the
+        process's exit code. A `LeggedDynamicsError` that it raises is printed as one line.
+
         Parameters
         ----------
         verbs : object
             What `argparse.ArgumentParser.add_subparsers` returned.
-
-        """
-
-    def run(self, args: argparse.Namespace) -> int:
-        """
-        Do what is asked.
-
-        Parameters
-        ----------
-        args : argparse.Namespace
-            Parsed command line.
-
-        Returns
-        -------
-        int
-            The process's exit code.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the input is wrong; the command prints it as one line.
 
         """
 

@@ -300,10 +300,10 @@ def add_parser(verbs: Any) -> None:
                       help="also write a file for rerun's viewer, .rrd (extras rerun and "
                       'view)')
     _add_arguments(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """
     Analyse, print the tables, write the report.
 

@@ -25,10 +25,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--forward', choices=('x', 'y', 'z', '-x', '-y', '-z'), default='x',
                         help='the axis along which people walk there; default: x (write '
                         '--forward=-y for a negative one)')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """
     Convert a file.
 

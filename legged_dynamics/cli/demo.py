@@ -68,6 +68,11 @@ class Outcome:
         """
         Read the simulator's last words.
 
+        Parameters
+        ----------
+        lines : sequence of str
+            Its log.
+
         Raises
         ------
         SimulationError
@@ -96,7 +101,15 @@ class Outcome:
         return found
 
     def remarks(self, speed: float = 1.0) -> list[str]:
-        """Return what to know of the machine, for a greatest speed asked for."""
+        """
+        Return what to know of the machine.
+
+        Parameters
+        ----------
+        speed : float
+            Greatest speed that was asked for, in times of real time; 0 for any.
+
+        """
         if not speed or self.factor >= KEPT_UP * speed:
             return []
         return [f'This machine simulated at {self.factor:.2f} of real time; time waited for the '
@@ -316,10 +329,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--port', type=int, default=8080, metavar='N',
                         help='of the view (default: %(default)s)')
     add_open_argument(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Run the demo."""
     from legged_dynamics.cli.analyze import analyse_into
     from legged_dynamics.cli.analyze import show_analysis as show

@@ -37,11 +37,11 @@ def add_parser(verbs: Any) -> None:
                         help='write the robot YAML with all fixes')
     parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML',
                         help='write a report with a picture of each finding')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
     _add_validate_parser(verbs)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """
     Examine, print the findings, write fixes and report.
 

@@ -52,10 +52,10 @@ def add_parser(verbs: Any) -> None:
                         help='coefficient (default: %(default)g)')
     parser.add_argument('--all-motors', action='store_true',
                         help="forces by all motors, not by each foot's own leg alone")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Compute, print the table, write the figure."""
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.reports.force_map import standing_reach

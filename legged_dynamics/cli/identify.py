@@ -46,10 +46,10 @@ def add_parser(verbs: Any) -> None:
                         help='how far the description is to be trusted: identify.*')
     parser.add_argument('-o', '--out', type=Path, metavar='DIR',
                         help='write robot.yaml and robot.urdf there')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Identify, print the table, write YAML and URDF."""
     from legged_dynamics.identification.identify import identify
     from legged_dynamics.identification.motion_check import NEEDS, lacking

@@ -26,10 +26,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--picture', type=Path, metavar='SVG',
                         help='where to draw skeleton, feet, soles, IMU axes and load per foot; '
                         'default, with --robot: NAME_check.svg in the present folder')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Print everything."""
     import warnings
 

@@ -115,10 +115,10 @@ def add_parser(verbs: Any) -> None:
     output.add_argument('--no-compare', action='store_true',
                         help='do not measure the other methods against the truth')
     output.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """
     Compute, print the tables, write the files.
 

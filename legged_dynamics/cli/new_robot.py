@@ -23,10 +23,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--imu', default='', metavar='LINK',
                         help='link of the IMU; default: guessed')
     parser.add_argument('--force', action='store_true', help='write over a file that is there')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Guess, say, write."""
     import re
     import warnings

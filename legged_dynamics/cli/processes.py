@@ -157,11 +157,29 @@ class ProcessGroup:
             time.sleep(0.05)
 
     def said(self, name: str, text: str) -> bool:
-        """Tell whether a process has written a text."""
+        """
+        Return whether a process has written a text.
+
+        Parameters
+        ----------
+        name : str
+            Name of the process.
+        text : str
+            Part of a line.
+
+        """
         return any(text in line for line in self.log(name))
 
     def log(self, name: str) -> list[str]:
-        """Return the lines a process has written."""
+        """
+        Return the lines a process has written.
+
+        Parameters
+        ----------
+        name : str
+            Name of the process.
+
+        """
         text = self._path(name).read_text(encoding='utf-8', errors='replace')
         return [line for line in text.splitlines() if line.strip()]
 

@@ -45,11 +45,11 @@ def add_parser(verbs: Any) -> None:
                         help='say step by step what the robot is to do for `validate`, and stop '
                         'after the last step')
     add_network_argument(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
     _add_repair_parser(verbs)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Record until told to stop."""
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.middleware.runner import choose_backend

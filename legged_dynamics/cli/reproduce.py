@@ -25,10 +25,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--robustness', action='store_true',
                         help='also crouch with wrong masses, other friction and rates, pushes, '
                         f'delay and noise, in parallel; adds {MARKDOWN}')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Run, print the tables, write the report."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.reports.crouch import (

@@ -38,10 +38,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('node', choices=NODES, metavar='NODE', help=f'one of {", ".join(NODES)}')
     parser.add_argument('arguments', nargs=argparse.REMAINDER, metavar='--ros-args ...',
                         help='ROS 2 arguments: -p name:=value, -r from:=to, --params-file FILE')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Run the node and return its exit code."""
     module = NODES[args.node].module
     before, ros = _split(args.arguments)

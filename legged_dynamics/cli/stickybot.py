@@ -44,7 +44,7 @@ def add_parser(verbs: Any) -> None:
     robot.add_argument('--plant', choices=('own', 'mujoco'), default='own',
                        help="whose physics is shown: the package's own planar equations, or "
                        'MuJoCo, and then both are compared (default: %(default)s)')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
     _add_sweep_parser(verbs)
 
 
@@ -100,7 +100,7 @@ def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
     return settings
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Simulate the climbs, write film and report."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.exceptions import OutputError

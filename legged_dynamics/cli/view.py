@@ -54,10 +54,10 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--port', type=int, default=PORT, metavar='N',
                         help='0: any that is free (default: %(default)s)')
     add_network_argument(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.view.show import Show, close_page, open_page

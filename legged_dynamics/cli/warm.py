@@ -28,7 +28,7 @@ def add_parser(verbs: Any) -> None:
                         help='delete kernels not used for so long (default: %(default)g)')
     parser.add_argument('--parts', action='store_true',
                         help='print the part done, from 0 to 1, again and again: for programs')
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=_run)
 
 
 def compiled_nodes() -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def compiled_nodes() -> tuple[str, ...]:
     return tuple(name for name, entry in NODES.items() if entry.has_kernels)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """
     Compile the kernels, and print where they are kept.
 

@@ -34,7 +34,7 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
 
 
-class Solved(Protocol):
+class _Solved(Protocol):
     """The parts of a `ContactInverseDynamics` that are read after it has solved an instant."""
 
     model: RobotModel
@@ -138,7 +138,7 @@ class InstantProblem:
         return self.to_wrench @ covariance @ self.to_wrench.T
 
 
-def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarray | None,
+def instant_problem(solver: _Solved, solution: ContactSolution, effort: np.ndarray | None,
                     guessed: bool) -> InstantProblem:
     """
     Return the problem of the instant that a solver has solved last.
@@ -187,7 +187,7 @@ def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarra
                           J, free)
 
 
-def _limits(solver: Solved) -> tuple[np.ndarray, np.ndarray]:
+def _limits(solver: _Solved) -> tuple[np.ndarray, np.ndarray]:
     """Return C, d of ``C w >= d`` for the feet on the ground, as the solver's kernel has them."""
     feet = solver.memory.feet
     on = feet.index[feet.rows.foot, STANDING] != 0

@@ -65,7 +65,7 @@ from legged_dynamics.middleware.qos import Bounds, QoSProfile
 # Which subscriptions match the publishers of a process on Cyclone DDS.
 
 
-class Matching:
+class _Matching:
     """
     How many subscriptions each writer has.
 
@@ -80,29 +80,13 @@ class Matching:
         self._held = False
 
     def add(self, writer: DataWriter) -> None:
-        """
-        Watch a writer.
-
-        Parameters
-        ----------
-        writer : DataWriter
-            Cyclone DDS writer.
-
-        """
+        """Watch a writer."""
         writer.set_status_mask(DDSStatus.PublicationMatched)
         self._changed.attach(writer)
         self._counts[writer] = _matched(writer)
 
     def remove(self, writer: DataWriter) -> None:
-        """
-        Watch it no more.
-
-        Parameters
-        ----------
-        writer : DataWriter
-            Cyclone DDS writer.
-
-        """
+        """Watch it no more."""
         self._changed.detach(writer)
         del self._counts[writer]
 
@@ -115,15 +99,7 @@ class Matching:
         self._held = False
 
     def count(self, writer: DataWriter) -> int:
-        """
-        Return how many subscriptions a writer has.
-
-        Parameters
-        ----------
-        writer : DataWriter
-            Cyclone DDS writer.
-
-        """
+        """Return how many subscriptions a writer has."""
         if not self._held:          # asking takes the change from what `wait` sees: keep it
             self._counts[writer] = _matched(writer)
         return self._counts[writer]
@@ -138,7 +114,7 @@ _NODES = 'nodes='       # begins what a participant tells of itself: the names o
 _LOOK_S = 2.0           # s from a node's start until it looks for another of its name
 
 
-class Publications:
+class _Publications:
     """
     Who publishes what, by discovery; read again only when something has changed.
 
@@ -158,15 +134,7 @@ class Publications:
         self._found: dict[str, list[str]] = {}
 
     def of(self, topic: str) -> list[str]:
-        """
-        Return the processes that publish on a topic, one for each publisher.
-
-        Parameters
-        ----------
-        topic : str
-            Name of the topic on DDS.
-
-        """
+        """Return the processes that publish on a topic, one for each publisher."""
         if self._news.triggered:
             names = {entry.key: _process(entry.qos) for entry in self._processes.read(100_000)}
             self._found = {}
@@ -360,7 +328,7 @@ _BATCH = 256  # messages taken from one reader before the others and the timers 
 _domains: WeakValueDictionary[int, Domain] = WeakValueDictionary()
 
 
-class TopicInfo(NamedTuple):
+class _TopicInfo(NamedTuple):
     """A topic somebody publishes now, and the QoS that matches all of its publishers."""
 
     topic: str
@@ -368,11 +336,11 @@ class TopicInfo(NamedTuple):
     qos: QoSProfile
 
 
-class CyclonePublisher:
+class _CyclonePublisher:
     """A protocol.Publisher on DDS; what nobody would get is not even serialised."""
 
     def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool,
-                 matching: Matching):
+                 matching: _Matching):
         self._node, self._name, self._latched = node, name, latched
         self._writer: Any = writer
         self._envelope: Any = _envelope(name)
@@ -397,15 +365,7 @@ class CyclonePublisher:
         return self._matching.count(self._writer)
 
     def wait_for_acks(self, seconds: float) -> bool:
-        """
-        Wait until all reliable subscriptions have everything; False when time ran out.
-
-        Parameters
-        ----------
-        seconds : float
-            Longest time to wait [s].
-
-        """
+        """Wait until all reliable subscriptions have everything; False when time ran out."""
         try:
             return self._writer.wait_for_acks(duration(seconds=seconds))
         except DDSException:        # its spelling of a time-out, in some versions
@@ -417,7 +377,7 @@ class CyclonePublisher:
         self._writer = None
 
 
-class CycloneSubscription:
+class _CycloneSubscription:
     """
     Takes messages of one DDS topic to a callback.
 
@@ -505,11 +465,11 @@ class CycloneBus:
         # beside waking the loop: an empty wait set does not wait at all
         self._wake: Any = GuardCondition(self._participant)
         self._waitset.attach(self._wake)
-        self._matching: Any = Matching(self._participant)
+        self._matching: Any = _Matching(self._participant)
         self._publications: BuiltinDataReader | None = None
-        self._known: Publications | None = None
+        self._known: _Publications | None = None
         self._nodes: list[StandaloneNode] = []
-        self._subscriptions: list[CycloneSubscription] = []
+        self._subscriptions: list[_CycloneSubscription] = []
         self.stopping = False
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
@@ -595,7 +555,7 @@ class CycloneBus:
         self._publications = self._wake = self._waitset = self._matching = None
         self._participant = self._domain = None
 
-    def topics(self) -> list[TopicInfo]:
+    def topics(self) -> list[_TopicInfo]:
         """
         Return what ROS topics are published now on the bus, this process's own included.
 
@@ -614,20 +574,20 @@ class CycloneBus:
             found[topic, kind] = QoSProfile(max(known.depth, offered.depth),
                                             known.reliable and offered.reliable,
                                             known.latched and offered.latched)
-        return [TopicInfo(topic, kind, found[topic, kind]) for topic, kind in sorted(found)]
+        return [_TopicInfo(topic, kind, found[topic, kind]) for topic, kind in sorted(found)]
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
-                  qos: QoSProfile) -> CyclonePublisher:
+                  qos: QoSProfile) -> _CyclonePublisher:
         """Return a publisher; see Transport."""
         writer = self._create(DataWriter, topic, name, qos)
-        return CyclonePublisher(node, writer, name, qos.latched, self._matching)
+        return _CyclonePublisher(node, writer, name, qos.latched, self._matching)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
-                  raw: bool) -> CycloneSubscription:
+                  raw: bool) -> _CycloneSubscription:
         """Return a subscription; see Transport."""
         reader = self._create(DataReader, topic, name, qos)
-        subscription = CycloneSubscription(node, reader, topic, name, callback, raw)
+        subscription = _CycloneSubscription(node, reader, topic, name, callback, raw)
         self._waitset.attach(subscription.condition)
         self._subscriptions.append(subscription)
         return subscription
@@ -636,14 +596,14 @@ class CycloneBus:
         """Return the other processes that publish on a topic; see Transport."""
         return self._publications_of_others().of(dds_topic(topic))
 
-    def _publications_of_others(self) -> Publications:
+    def _publications_of_others(self) -> _Publications:
         if self._known is None:
-            self._known = Publications(self._participant)
+            self._known = _Publications(self._participant)
         return self._known
 
-    def withdraw(self, endpoint: CyclonePublisher | CycloneSubscription) -> None:
+    def withdraw(self, endpoint: _CyclonePublisher | _CycloneSubscription) -> None:
         """Take a publisher or subscription off the bus."""
-        if isinstance(endpoint, CycloneSubscription):
+        if isinstance(endpoint, _CycloneSubscription):
             self._waitset.detach(endpoint.condition)
             self._subscriptions.remove(endpoint)
         endpoint.close()

@@ -22,7 +22,7 @@ from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.qos import Bounds, QoSProfile
 
 
-class LoopbackPublisher:
+class _LoopbackPublisher:
     """A protocol.Publisher on the loopback; keeps the last messages when latched."""
 
     def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
@@ -46,7 +46,7 @@ class LoopbackPublisher:
         return len(self._bus.matches(self))
 
 
-class LoopbackSubscription:
+class _LoopbackSubscription:
     """
     Waits for messages of one topic; the queue keeps the last ``depth``.
 
@@ -72,15 +72,7 @@ class LoopbackSubscription:
         return len(self._bus._publishers_of(self))
 
     def offer(self, cdr: bytes) -> None:
-        """
-        Take a message in; the oldest makes room when the queue is full.
-
-        Parameters
-        ----------
-        cdr : bytes
-            Serialized message: CDR bytes with their encapsulation header.
-
-        """
+        """Take a message in; the oldest makes room when the queue is full."""
         self.dropped += len(self._pending) == self.qos.depth
         self._pending.append((cdr, self._bus.now_ns))
         self._bus.queue.append(self)
@@ -128,10 +120,10 @@ class LoopbackBus:
     def __init__(self, start_ns: int = 1_000_000_000):
         self.now_ns = start_ns
         self.logs: list[LogRecord] = []
-        self.queue: deque[LoopbackSubscription] = deque()
+        self.queue: deque[_LoopbackSubscription] = deque()
         self._nodes: list[StandaloneNode] = []
-        self._publishers: list[LoopbackPublisher] = []
-        self._subscriptions: list[LoopbackSubscription] = []
+        self._publishers: list[_LoopbackPublisher] = []
+        self._subscriptions: list[_LoopbackSubscription] = []
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
@@ -240,7 +232,7 @@ class LoopbackBus:
         """Return the topics published now, as (topic, ROS type)."""
         return sorted({(entry.topic, entry.type) for entry in self._publishers})
 
-    def matches(self, publisher: LoopbackPublisher) -> list[LoopbackSubscription]:
+    def matches(self, publisher: _LoopbackPublisher) -> list[_LoopbackSubscription]:
         """
         Return the subscriptions that a publisher reaches, in order of creation.
 
@@ -254,22 +246,22 @@ class LoopbackBus:
                 if entry.topic == publisher.topic and entry.type == publisher.type
                 and publisher.qos.serves(entry.qos)]
 
-    def _publishers_of(self, subscription: LoopbackSubscription) -> list[LoopbackPublisher]:
+    def _publishers_of(self, subscription: _LoopbackSubscription) -> list[_LoopbackPublisher]:
         """Return the publishers that reach a subscription."""
         return [entry for entry in self._publishers if subscription in self.matches(entry)]
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
-                  qos: QoSProfile) -> LoopbackPublisher:
+                  qos: QoSProfile) -> _LoopbackPublisher:
         """Return a publisher; see Transport."""
-        publisher = LoopbackPublisher(self, node, topic, name, qos)
+        publisher = _LoopbackPublisher(self, node, topic, name, qos)
         self._publishers.append(publisher)
         return publisher
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
-                  raw: bool) -> LoopbackSubscription:
+                  raw: bool) -> _LoopbackSubscription:
         """Return a subscription, with what latched publishers have kept already queued."""
-        subscription = LoopbackSubscription(self, node, topic, name, callback, qos, raw)
+        subscription = _LoopbackSubscription(self, node, topic, name, callback, qos, raw)
         self._subscriptions.append(subscription)
         for publisher in self._publishers:
             if qos.latched and subscription in self.matches(publisher):
@@ -282,9 +274,9 @@ class LoopbackBus:
         return [entry.node.full_name for entry in self._publishers
                 if entry.topic == topic and entry.node is not node]
 
-    def withdraw(self, endpoint: LoopbackPublisher | LoopbackSubscription) -> None:
+    def withdraw(self, endpoint: _LoopbackPublisher | _LoopbackSubscription) -> None:
         """Take a publisher or subscription off the bus."""
-        if isinstance(endpoint, LoopbackSubscription):
+        if isinstance(endpoint, _LoopbackSubscription):
             endpoint.close()
             self._subscriptions.remove(endpoint)
         else:

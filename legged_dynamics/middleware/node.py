@@ -48,7 +48,7 @@ def _print_record(record: LogRecord) -> None:
           file=sys.stderr, flush=True)
 
 
-class NodeLogger:
+class _NodeLogger:
     """
     Logger spelled as rclpy's.
 
@@ -103,7 +103,7 @@ class NodeLogger:
 # Clocks and timers of the nodes that run without rclpy.
 
 
-class Instant:
+class _Instant:
     """A point in time."""
 
     __slots__ = ('nanoseconds',)
@@ -128,9 +128,9 @@ class NodeClock:
         self._wall_ns = wall_ns
         self.steady_ns = steady_ns
 
-    def now(self) -> Instant:
+    def now(self) -> _Instant:
         """Return the present time."""
-        return Instant(self._wall_ns())
+        return _Instant(self._wall_ns())
 
     def follow(self, ns: int) -> None:
         """
@@ -145,7 +145,7 @@ class NodeClock:
         self._wall_ns = self.steady_ns = lambda: ns
 
 
-class NodeTimer:
+class _NodeTimer:
     """Calls back every period on the node's clock; periods missed are skipped, as in rcl."""
 
     def __init__(self, clock: NodeClock, period_ns: int, callback: Callable[[], None]):
@@ -286,8 +286,8 @@ class StandaloneNode:
         arguments = arguments or RosArguments()
         self._remaps = arguments.remaps
         self._name, self._namespace = remapped_identity(name, namespace, self._remaps)
-        self._logger = NodeLogger(self.full_name.strip('/').replace('/', '.'),
-                                  arguments.log_level, sink)
+        self._logger = _NodeLogger(self.full_name.strip('/').replace('/', '.'),
+                                   arguments.log_level, sink)
         self._transport = transport
         self._clock = clock or NodeClock()
         overrides = arguments.overrides_for(self.full_name)
@@ -296,7 +296,7 @@ class StandaloneNode:
             overrides[key] = Override(self.full_name, key, value, 'parameters')
         self._store = ParameterStore(overrides)
         self._endpoints: list[Any] = []
-        self.timers: list[NodeTimer] = []
+        self.timers: list[_NodeTimer] = []
         self.fault_handler: Callable[[Exception], None] | None = None
         descriptor = ParameterDescriptor('Take time from /clock.', read_only=True)
         if self.declare_parameter('use_sim_time', False, descriptor).value:
@@ -323,7 +323,7 @@ class StandaloneNode:
         """What tells the bus from others of the machine; '' where it ends with the process."""
         return self._transport.name
 
-    def get_logger(self) -> NodeLogger:
+    def get_logger(self) -> _NodeLogger:
         """Return the node's logger."""
         return self._logger
 
@@ -385,7 +385,7 @@ class StandaloneNode:
         return self._keep(self._transport.subscribe(
             self, self.resolve_topic_name(topic), name, callback, as_profile(qos_profile), True))
 
-    def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> NodeTimer:
+    def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> _NodeTimer:
         """
         Return a timer.
 
@@ -398,7 +398,7 @@ class StandaloneNode:
         period_ns = round(timer_period_sec * 1e9)
         if period_ns <= 0:
             raise MiddlewareError(f'expected a timer period above 0 s, got {timer_period_sec}')
-        timer = NodeTimer(self._clock, period_ns, callback)
+        timer = _NodeTimer(self._clock, period_ns, callback)
         self.timers.append(timer)
         return timer
 
@@ -414,7 +414,7 @@ class StandaloneNode:
         """Take a subscription off the bus."""
         return self._destroy(subscription)
 
-    def destroy_timer(self, timer: NodeTimer) -> bool:
+    def destroy_timer(self, timer: _NodeTimer) -> bool:
         """Stop and forget a timer."""
         timer.cancel()
         if timer not in self.timers:

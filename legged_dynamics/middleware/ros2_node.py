@@ -61,7 +61,7 @@ _HUGE = sys.float_info.max
 BARE_DDS, NO_NODE = '_CREATED_BY_BARE_DDS_APP_', 'a DDS application without a ROS node'
 
 
-class RclpyQoS:
+class _RclpyQoS:
     """The protocol.QoS in rclpy's profiles."""
 
     sensor_data = qos_profile_sensor_data
@@ -110,7 +110,7 @@ class RclpyDialect:
     rclpy's classes takes several times as long.
     """
 
-    qos = RclpyQoS()
+    qos = _RclpyQoS()
     parameter_type = Parameter.Type
 
     @staticmethod
@@ -160,7 +160,7 @@ def quiet_subscription_events() -> SubscriptionEventCallbacks:
     return SubscriptionEventCallbacks(use_default_callbacks=False)
 
 
-class RclpyPublisher:
+class _RclpyPublisher:
     """
     A protocol.Publisher of our messages; what nobody would get is not even serialised.
 
@@ -188,19 +188,11 @@ class RclpyPublisher:
         self.publisher.publish(cdr)
 
     def wait_for_acks(self, seconds: float) -> bool:
-        """
-        Wait until all reliable subscriptions have everything; False when time ran out.
-
-        Parameters
-        ----------
-        seconds : float
-            Longest time to wait [s].
-
-        """
+        """Wait until all reliable subscriptions have everything; False when time ran out."""
         return self.publisher.wait_for_all_acked(Duration(seconds=seconds))
 
 
-class RclpySubscription:
+class _RclpySubscription:
     """
     Takes our messages to a callback; what is too large or too frequent is left unread.
 
@@ -229,15 +221,7 @@ class RclpySubscription:
         self.subscription: Any = None
 
     def take(self, cdr: bytes) -> None:
-        """
-        Hand the message in these bytes to the callback.
-
-        Parameters
-        ----------
-        cdr : bytes
-            Serialized message: CDR bytes with their encapsulation header.
-
-        """
+        """Hand the message in these bytes to the callback."""
         if why := self._bounds.refuse(len(cdr)):
             self._refused(why)
         else:
@@ -261,9 +245,9 @@ class NativePublishers:
     def __init__(self, node: Any):
         self._node = node
 
-    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> RclpyPublisher:
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> _RclpyPublisher:
         """Return a publisher of one of our messages."""
-        return RclpyPublisher(self._node.create_publisher(
+        return _RclpyPublisher(self._node.create_publisher(
             rclpy_class(msg_type.ros_type), topic, qos_profile,
             event_callbacks=_quiet_publisher_events()), msg_type.ros_type)
 
@@ -372,7 +356,7 @@ class ComponentNode(LifecycleNode):
         made = self._with_overrides(super().create_publisher, rclpy_class(name), topic,
                                     copy(qos_profile),
                                     event_callbacks=_quiet_publisher_events())
-        return RclpyPublisher(made, name)
+        return _RclpyPublisher(made, name)
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., None],
                             qos_profile: Any, **options: Any) -> Any:
@@ -380,7 +364,7 @@ class ComponentNode(LifecycleNode):
         name, callback = getattr(msg_type, 'ros_type', None), self._guarded(callback)
         if name is None:
             return super().create_subscription(msg_type, topic, callback, qos_profile, **options)
-        made = RclpySubscription(name, topic, callback, lambda why: self.get_logger().warning(
+        made = _RclpySubscription(name, topic, callback, lambda why: self.get_logger().warning(
             why, throttle_duration_sec=1.0))
         made.subscription = self._with_overrides(
             super().create_subscription, rclpy_class(name), topic, self._guarded(made.take),
@@ -439,7 +423,7 @@ class ComponentNode(LifecycleNode):
 
     def destroy_publisher(self, publisher: Any) -> Any:
         """Take a publisher off the bus; what it said last arrives, unless nobody answers."""
-        if isinstance(publisher, RclpyPublisher):
+        if isinstance(publisher, _RclpyPublisher):
             left = self._farewell_ends - time.monotonic()
             if left > 0.0 and publisher.get_subscription_count():
                 publisher.wait_for_acks(left)
@@ -448,7 +432,7 @@ class ComponentNode(LifecycleNode):
 
     def destroy_subscription(self, subscription: Any) -> Any:
         """Take a subscription off the bus."""
-        if isinstance(subscription, RclpySubscription):
+        if isinstance(subscription, _RclpySubscription):
             subscription = subscription.subscription
         return super().destroy_subscription(subscription)
 

@@ -51,7 +51,7 @@ MAP_SETTINGS = ForceMapSettings.table()
 DRAWN_LOAD = 0.5
 
 
-class ForceMapOutput:
+class _ForceMapOutput:
     """
     Publishes D, k_0, condition and producible sets at a rate of its own.
 
@@ -79,19 +79,7 @@ class ForceMapOutput:
 
     def build(self, model: RobotModel, feet: Sequence[Foot],
               controller: WorkspaceController) -> None:
-        """
-        Build the force map of a robot whose feet all stand.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot, with the joint physics of its configuration.
-        feet : sequence of Foot
-            Feet, all on the ground.
-        controller : WorkspaceController
-            Of the same robot.
-
-        """
+        """Build the force map of a robot whose feet all stand."""
         self._model, self._controller = model, controller
         self._limits = controller.settings['limits.effort_fraction'] * model.effort_limits
         self._map = ConstrainedForceMap(model, feet)
@@ -104,44 +92,13 @@ class ForceMapOutput:
 
     def compute(self, position: np.ndarray, velocity: np.ndarray, R_WB: np.ndarray,
                 angular_velocity: np.ndarray) -> ContactForceMap:
-        """
-        Return the map at one state.
-
-        Parameters
-        ----------
-        position, velocity : (nj,) array [rad or m, rad/s or m/s]
-            Of the joints, in the model's order.
-        R_WB : (3, 3) array
-            Orientation of the base.
-        angular_velocity : (3,) array [rad/s]
-            Of the base, in base axes.
-
-        Returns
-        -------
-        ContactForceMap
-            In base axes.
-
-        """
+        """Return the map at one state."""
         return self._map.compute(position, velocity, R_WB=R_WB,
                                  angular_velocity=angular_velocity)
 
     def publish(self, measurement: Measurement, effort: np.ndarray, command: WorkspaceCommand,
                 body: BodyState) -> None:
-        """
-        Publish what is due.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            The sample that was answered.
-        effort : (nj,) array [N m]
-            What went out, in the model's joint order.
-        command : WorkspaceCommand
-            With the forces asked for and given.
-        body : BodyState
-            Orientation and twist of the base.
-
-        """
+        """Publish what is due."""
         rate, ns = self._common.parameters['map.rate'], measurement.stamp_ns
         if not rate:
             return
@@ -245,7 +202,7 @@ class FootForceController(BodyController):
         for i, foot in enumerate(self._feet):
             self.common.endpoints.subscription(_WRENCH, f'~/{foot}/desired_wrench',
                                                partial(self._on_desired, i), qos.reliable(10))
-        self._map = ForceMapOutput(self.common)
+        self._map = _ForceMapOutput(self.common)
 
     def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
         """

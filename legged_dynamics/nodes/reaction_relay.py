@@ -33,7 +33,7 @@ _STEP = re.compile(r'(?P<dot>\.?)(?P<field>[A-Za-z]\w*)|\[(?P<item>[^\[\]]+)\]')
 _LONGEST = 1000     # items that writing may append to a sequence
 
 
-class FieldPath:
+class _FieldPath:
     """
     A place in a message.
 
@@ -67,25 +67,7 @@ class FieldPath:
         self._found: dict[str, int] = {}
 
     def read(self, message: Any) -> Any:
-        """
-        Return the value at that place.
-
-        Parameters
-        ----------
-        message : any
-            Message of any backend.
-
-        Returns
-        -------
-        any
-            Value at that place.
-
-        Raises
-        ------
-        MiddlewareError
-            When the message has no such place.
-
-        """
+        """Return the value at that place."""
         owner = value = message
         try:
             for step in self._steps:
@@ -98,22 +80,7 @@ class FieldPath:
         return value
 
     def write(self, message: Any, value: Any) -> None:
-        """
-        Write a value at that place; sequences grow as far as needed.
-
-        Parameters
-        ----------
-        message : any
-            Message of any backend; changed in place.
-        value : any
-            Value, converted to the type of the place.
-
-        Raises
-        ------
-        MiddlewareError
-            When the message has no such place, or the value does not fit.
-
-        """
+        """Write a value at that place; sequences grow as far as needed."""
         try:
             owner, field, here = message, '', message
             for step, last in zip(self._steps, [*[False] * (len(self._steps) - 1), True]):
@@ -164,7 +131,7 @@ def _fitted(current: Any, value: Any) -> Any:
         return value
     if type(current) is not type(value):
         for name in _fields(current):
-            FieldPath(name).write(current, getattr(value, name))
+            _FieldPath(name).write(current, getattr(value, name))
         return current
     return value
 
@@ -291,18 +258,18 @@ class ReactionRelay(Component):
         """Leave all topics."""
         self.common.close()
 
-    def _read(self, values: dict[str, Any]) -> list[tuple[FieldPath, Callable[[Any], Any]]]:
+    def _read(self, values: dict[str, Any]) -> list[tuple[_FieldPath, Callable[[Any], Any]]]:
         return [self._assignment(text, values['relay.names']) for text in values['relay.fields']]
 
     def _assignment(self, text: str,
-                    names: list[str]) -> tuple[FieldPath, Callable[[Any], Any]]:
+                    names: list[str]) -> tuple[_FieldPath, Callable[[Any], Any]]:
         """Return where a value goes, and what takes it from the input."""
         try:
             target, equals, source = text.format(*names).partition('=')
             found = _SOURCE.fullmatch(source.strip())
             if not equals or found is None:
                 raise ConfigurationError('expected "place in the output = place in the input"')
-            return FieldPath(target.strip()), self._source(found)
+            return _FieldPath(target.strip()), self._source(found)
         except (IndexError, KeyError, ValueError) as error:
             raise ConfigurationError(f'relay.fields: {text!r}: relay.names has {len(names)} '
                                      f'names: {error!r}') from error
@@ -318,7 +285,7 @@ class ReactionRelay(Component):
             return lambda message: number
         if found['place'] == 'now':
             return lambda message: convert.time_message(self.dialect, self.common.now())
-        read = FieldPath(found['place']).read
+        read = _FieldPath(found['place']).read
         if found['scale'] is None:
             return read
         scale = float(found['scale'])

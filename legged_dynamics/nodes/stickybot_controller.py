@@ -54,7 +54,7 @@ class WallMarkerSettings(CheckedSettings):
 SETTINGS = WallMarkerSettings.table()
 
 
-class WallOutput:
+class _WallOutput:
     """
     Turns the controller's commands into messages.
 
@@ -106,21 +106,7 @@ class WallOutput:
 
     def publish(self, ns: int, position: np.ndarray, command: StickybotCommand,
                 rest: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
-        """
-        Publish what belongs to one command.
-
-        Parameters
-        ----------
-        ns : int [ns]
-            Stamp of the joint states that it answers.
-        position : (nj,) array [m or rad]
-            Of the joints, in the order of `LimbJoints.names`.
-        command : StickybotCommand
-            With reactions and pose.
-        rest : tuple of three (nj,) arrays
-            Rest positions of the joints, their rates, and the efforts that make them.
-
-        """
+        """Publish what belongs to one command."""
         dialect, limbs = self._dialect, self._limbs
         assert command.reaction is not None and command.pose is not None
         assert command.velocity is not None
@@ -224,7 +210,7 @@ class StickybotControllerNode(ControllerNode):
         values = self.parameters
         settings = StickybotSettings.from_parameters(self.common.values(STICKYBOT_SETTINGS))
         self._climber = settings.model()
-        self._wall: WallOutput | None = None        # once the robot is known
+        self._wall: _WallOutput | None = None        # once the robot is known
         self._limbs = LimbJoints(self._climber)
         control = settings.control()
         self._period = 1.0 / control.rate
@@ -271,7 +257,7 @@ class StickybotControllerNode(ControllerNode):
         imu = model.frame(config.imu_link or model.base_link)
         self._angle = BodyAngle(imu.pose.R)
         if self._wall is None:
-            self._wall = WallOutput(self.common, self._climber, model.base_link)
+            self._wall = _WallOutput(self.common, self._climber, model.base_link)
         self.common.rehearse(model, self.control)
         self.efforts.build(model, guard)
         self._reset()

@@ -68,7 +68,7 @@ class UnitreeSettings(CheckedSettings):
 NODE_SETTINGS = (*ESTIMATOR_NODE, *WATCHDOG_SETTINGS, *SHARED, *UnitreeSettings.table())
 
 
-class LowStateInput(RobotInput):
+class _LowStateInput(RobotInput):
     """
     RobotInput whose joint states and IMU readings come from LowState.
 
@@ -197,7 +197,7 @@ class UnitreeNode(GroundReactionNode):
     # ---- building --------------------------------------------------------------------------
 
     def _listen(self) -> RobotInput:
-        return LowStateInput(self, self._build, self._take, self._arrived)
+        return _LowStateInput(self, self._build, self._take, self._arrived)
 
     def _build(self, model: RobotModel) -> None:
         values = self.parameters

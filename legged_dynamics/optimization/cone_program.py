@@ -163,7 +163,7 @@ def _shift_into_cones(lines, cones, x):
 # one half-line each, or a second-order cone of three.
 
 
-class ConeArray:
+class _ConeArray:
     """
     Cones of one kind, and their Nesterov-Todd scaling at a pair (s, z) inside them.
 
@@ -198,56 +198,15 @@ class ConeArray:
         return out.reshape(self._shape)
 
     def to(self, v: np.ndarray) -> np.ndarray:
-        """
-        Return W v.
-
-        Parameters
-        ----------
-        v : (..., k) array
-            Slacks' direction, one element of a cone in the last axis.
-
-        Returns
-        -------
-        (..., k) array
-            Product.
-
-        """
+        """Return W v."""
         return self._times(v, False)
 
     def back(self, v: np.ndarray) -> np.ndarray:
-        """
-        Return W^-1 v.
-
-        Parameters
-        ----------
-        v : (..., k) array
-            One element of a cone in the last axis.
-
-        Returns
-        -------
-        (..., k) array
-            Product.
-
-        """
+        """Return W^-1 v."""
         return self._times(v, True)
 
     def target(self, s: np.ndarray, z: np.ndarray, centre: float) -> np.ndarray:
-        """
-        Return v of ``lambda o v = centre e - s o z``, for s and z in scaled coordinates.
-
-        Parameters
-        ----------
-        s, z : (..., k) array
-            Steps of slacks and multipliers in scaled coordinates: W^-1 ds and W dz.
-        centre : float
-            Complementarity that the step aims at.
-
-        Returns
-        -------
-        (..., k) array
-            Right side of the equations of complementarity, divided by lambda.
-
-        """
+        """Return v of ``lambda o v = centre e - s o z``, for s and z in scaled coordinates."""
         v = np.empty(s.size)
         _fill_units(*self._counts, centre, v)
         _subtract_product(*self._counts, _flat(s), _flat(z), v)
@@ -256,26 +215,11 @@ class ConeArray:
 
     @classmethod
     def step(cls, v: np.ndarray, dv: np.ndarray) -> float:
-        """
-        Return the largest step along dv, up to 1000, that stays in the cones.
-
-        Parameters
-        ----------
-        v : (..., k) array
-            Point inside the cones.
-        dv : (..., k) array
-            Direction.
-
-        Returns
-        -------
-        float
-            Length of the step.
-
-        """
+        """Return the largest step along dv, up to 1000, that stays in the cones."""
         return float(_longest_step(*cls._count(v), _flat(v), _flat(dv)))
 
 
-class HalfLines(ConeArray):
+class HalfLines(_ConeArray):
     """Linear inequalities."""
 
     size = 1
@@ -305,7 +249,7 @@ class HalfLines(ConeArray):
         return np.maximum(v, least)
 
 
-class RoundCones(ConeArray):
+class RoundCones(_ConeArray):
     """Second-order cones of three."""
 
     size = 3

@@ -38,7 +38,7 @@ _IN_CHUNKS: dict[int, Any] = {Opcode.SCHEMA: Schema, Opcode.CHANNEL: Channel,
 _UNKNOWN_HASH = 'RIHS01_' + 64 * '0'
 
 
-class SavedTopic(NamedTuple):
+class _SavedTopic(NamedTuple):
     """A topic as the file describes it."""
 
     name: str
@@ -47,15 +47,15 @@ class SavedTopic(NamedTuple):
     latched: bool
 
 
-class SavedMessage(NamedTuple):
+class _SavedMessage(NamedTuple):
     """A message that was whole."""
 
-    topic: SavedTopic
+    topic: _SavedTopic
     receipt_ns: int
     cdr: bytes
 
 
-def _saved_messages(path: Path) -> Iterator[SavedMessage]:
+def _saved_messages(path: Path) -> Iterator[_SavedMessage]:
     """Yield what is whole in a damaged or cut off mcap file, in the order of writing."""
     try:
         with path.open('rb') as file:
@@ -66,9 +66,9 @@ def _saved_messages(path: Path) -> Iterator[SavedMessage]:
         raise BagError(f'cannot read {path}: {error}') from error
 
 
-def _messages(file: BinaryIO, size: int) -> Iterator[SavedMessage]:
+def _messages(file: BinaryIO, size: int) -> Iterator[_SavedMessage]:
     schemas: dict[int, Schema] = {}
-    topics: dict[int, SavedTopic] = {}
+    topics: dict[int, _SavedTopic] = {}
     for record in _records(file, size):
         if isinstance(record, Schema):
             schemas[record.id] = record
@@ -78,10 +78,10 @@ def _messages(file: BinaryIO, size: int) -> Iterator[SavedMessage]:
                 if schema is not None:
                     qos = record.metadata.get('offered_qos_profiles', '')
                     latched = re.search('durability: .?(1|transient_local)', qos) is not None
-                    topics[record.id] = SavedTopic(record.topic, schema.name,
-                                                   schema.data.decode(), latched)
+                    topics[record.id] = _SavedTopic(record.topic, schema.name,
+                                                    schema.data.decode(), latched)
         elif isinstance(record, Message) and record.channel_id in topics:
-            yield SavedMessage(topics[record.channel_id], record.log_time, record.data)
+            yield _SavedMessage(topics[record.channel_id], record.log_time, record.data)
 
 
 def _records(file: BinaryIO, size: int) -> Iterator[McapRecord]:
@@ -188,7 +188,7 @@ def repair(path: str | Path, out: str | Path) -> int:
     return writer.count
 
 
-def _add(writer: BagWriter, topic: SavedTopic) -> None:
+def _add(writer: BagWriter, topic: _SavedTopic) -> None:
     known = definition_of(topic.type)
     definition, type_hash = known or (topic.definition, _UNKNOWN_HASH)
     writer.add_topic(topic.name, topic.type, latched=topic.latched, definition=definition,
@@ -225,7 +225,7 @@ def _copy(writer: BagWriter, file: Path) -> None:
         raise BagError(f'cannot read {file}: {error}') from error
     with closing(bag):
         for one in bag.connections:
-            _add(writer, SavedTopic(one.topic, one.msgtype, one.msgdef.data, is_latched(one)))
+            _add(writer, _SavedTopic(one.topic, one.msgtype, one.msgdef.data, is_latched(one)))
         messages = bag.messages()
         while True:
             try:

@@ -128,7 +128,20 @@ class PoseRecord(InputTimes):
         return self._orientation.values
 
     def at(self, stamps: np.ndarray) -> np.ndarray:
-        """Return the positions at stamps, interpolated linearly."""
+        """
+        Return the positions at stamps, interpolated linearly.
+
+        Parameters
+        ----------
+        stamps : (n,) array of int [ns]
+            Increasing or not.
+
+        Returns
+        -------
+        (n, 3) array [m]
+            NaN where nothing was recorded.
+
+        """
         known, values = self.stamp_ns, self.position
         if not len(known):
             return np.full((len(stamps), 3), np.nan)

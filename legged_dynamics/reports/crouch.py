@@ -54,7 +54,7 @@ DURATION = 9.99     # s, when the paper reads the final values
 RATE = 100.0        # Hz, the paper's controller
 
 
-class PlanarPlant(Protocol):
+class _PlanarPlant(Protocol):
     """The methods that the loop requires of a plant, as `PinnedRobot` and `PlanarBiped` have."""
 
     @property
@@ -75,19 +75,7 @@ class PlanarPlant(Protocol):
 
     def advance(self, torque: np.ndarray, duration: float, push: np.ndarray | None = None
                 ) -> None:
-        """
-        Advance the plant with torques and push constant.
-
-        Parameters
-        ----------
-        torque : (6,) array [N m]
-            Of the joints.
-        duration : float
-            [s].
-        push : (3,) array, optional
-            Force and moment on the body, inertial axes [N, N m].
-
-        """
+        """Advance the plant with torques and push constant."""
 
 
 class Command(Protocol):
@@ -219,7 +207,7 @@ class Trace:
         return not bool(np.isnan(self.ground[:, :, 3]).any())
 
 
-def close_loop(plant: PlanarPlant, controller: Controller, loop: Loop | None = None,
+def close_loop(plant: _PlanarPlant, controller: Controller, loop: Loop | None = None,
                target: PlanarTarget = CROUCH) -> Trace:
     """
     Run the controller on the plant.
@@ -268,7 +256,7 @@ def close_loop(plant: PlanarPlant, controller: Controller, loop: Loop | None = N
     return Trace(times, poses, twists, positions, torques, ground, target, plant.fallen)
 
 
-def _advance(plant: PlanarPlant, torque: np.ndarray, begin: float, end: float,
+def _advance(plant: _PlanarPlant, torque: np.ndarray, begin: float, end: float,
              loop: Loop) -> None:
     """Advance from begin to end, with the push for the part of it that is pushed."""
     first, last = loop.push_start, loop.push_start + loop.push_length
@@ -287,13 +275,13 @@ FEET = 2
 
 
 @dataclass(frozen=True)
-class SpatialCommand:
+class _SpatialCommand:
     """What the loop needs of a tick: joint torques, (6,) [N m]."""
 
     torque: np.ndarray
 
 
-class SpatialController:
+class _SpatialController:
     """
     `WorkspaceController` behind the planar controller's interface, with even gains.
 
@@ -324,7 +312,7 @@ class SpatialController:
         self._controller.reset()
         self._time = 0.0
 
-    def update(self, state: PlanarState, target: PlanarTarget, period: float) -> SpatialCommand:
+    def update(self, state: PlanarState, target: PlanarTarget, period: float) -> _SpatialCommand:
         """Return the torques until the next tick."""
         stamp = round(1e9 * self._time)
         self._time += period
@@ -337,7 +325,7 @@ class SpatialController:
         command = self._controller.update(
             body, Measurement(stamp, state.position, state.velocity),
             BodyTarget.of(*_pose(target.pose)))
-        return SpatialCommand(command.effort)
+        return _SpatialCommand(command.effort)
 
 
 def _pose(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -388,7 +376,7 @@ class Run:
     loop: Loop = field(default_factory=Loop)
     integral: float = 0.0
 
-    def make_plant(self) -> PlanarPlant:
+    def make_plant(self) -> _PlanarPlant:
         """Build the plant, at the start of the crouch."""
         if self.pinned:
             return PinnedRobot(self.biped.planar(), start_state())
@@ -398,7 +386,7 @@ class Run:
         """Build the controller, which believes in the biped as modelled."""
         gains = PlanarGains(integral=np.full(3, self.integral))
         if self.spatial:
-            return SpatialController(gains)
+            return _SpatialController(gains)
         return PlanarController(Biped().planar(), gains, big_base=self.big_base)
 
     @property

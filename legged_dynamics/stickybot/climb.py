@@ -88,7 +88,17 @@ class Climber(Protocol):
         """Return what the sensors measure."""
 
     def step(self, command: StickybotCommand, duration: float) -> list[FootEvent]:
-        """Follow a command for some time, as :meth:`.ClimbingSimulation.step` does."""
+        """
+        Follow a command for some time, as :meth:`.ClimbingSimulation.step` does.
+
+        Parameters
+        ----------
+        command : StickybotCommand
+            Held for this time.
+        duration : float [s]
+            Length of the step.
+
+        """
 
 
 @dataclass(frozen=True, eq=False)

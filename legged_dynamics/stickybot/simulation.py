@@ -235,7 +235,7 @@ class Progress(NamedTuple):
 PROGRESS = offsets(Progress())
 
 
-class MovingRobot(NamedTuple):
+class _MovingRobot(NamedTuple):
     """
     The moving robot: arrays that `_advance` changes in place.
 
@@ -273,12 +273,12 @@ class MovingRobot(NamedTuple):
     report: np.ndarray
 
 
-def _make_motion(machine: Machine, nz: int) -> MovingRobot:
+def _make_motion(machine: Machine, nz: int) -> _MovingRobot:
     """Return the state of a robot for the integration, all feet off the wall."""
     n = machine.index.shape[0]
     report = np.zeros(4)
     report[PROGRESS.next_step] = 1e-5
-    return MovingRobot(
+    return _MovingRobot(
         np.zeros(nz), np.zeros(nz), np.zeros(nz), np.zeros(nz - 3), np.zeros(nz - 3),
         np.zeros((n, FORCE.width)), np.zeros(n), np.zeros(n, bool), np.zeros(n),
         np.zeros(TOTAL.width), np.zeros(n), np.zeros((3, nz)), np.zeros(N_FLOWS), report)

@@ -298,7 +298,7 @@ _KEPT = 400             # figures in the curves, at most
 _EVERY = 6              # figures between changes of the curves while the robot moves
 
 
-class Panel:
+class _Panel:
     """
     Curves of the last seconds and a table of the present forces.
 
@@ -588,7 +588,7 @@ class Show:
         feet = self._figure.feet
         looks = body_looks(self._figure.model, config, urdf, meshes)
         self.scene = Scene(server, self._figure.model, looks, feet, friction, newtons_per_meter)
-        self.panel = Panel(server, self.scene, title, feet, newtons_per_meter)
+        self.panel = _Panel(server, self.scene, title, feet, newtons_per_meter)
         camera, size = server.initial_camera, self._figure.size
         camera.position = (2.3 * size, -2.6 * size, 1.8 * size)
         camera.look_at = (0.4 * size, 0.0, 0.3 * size)

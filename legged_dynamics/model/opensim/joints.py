@@ -46,7 +46,7 @@ ARM = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class OneAxis:
+class _OneAxis:
     """
     A joint of one axis instead of several coupled ones.
 
@@ -78,7 +78,7 @@ class OneAxis:
 
 
 def nearest_axis(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray,
-                 center: np.ndarray) -> OneAxis:
+                 center: np.ndarray) -> _OneAxis:
     """
     Return the nearest joint of one axis.
 
@@ -138,11 +138,11 @@ def nearest_axis(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray
     error = np.linalg.norm(at - truth, axis=2)[:, :len(points)]
     angle = [np.linalg.norm(rotation_vector(a @ b.T))
              for a, b in zip(rotations(axis, scale * q) @ end.R, R)]
-    return OneAxis('revolute', start, axis, scale, end, _spread(1e3 * error),
-                   _spread(np.degrees(angle)))
+    return _OneAxis('revolute', start, axis, scale, end, _spread(1e3 * error),
+                    _spread(np.degrees(angle)))
 
 
-def _slider(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray) -> OneAxis:
+def _slider(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray) -> _OneAxis:
     moved = q - q.mean()
     rate = (p * moved[:, None]).sum(axis=0) / max((moved ** 2).sum(), 1e-30)
     scale = float(np.linalg.norm(rate))
@@ -152,8 +152,8 @@ def _slider(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray) -> 
     truth = np.einsum('nij,kj->nki', R, points) + p[:, None]
     error = np.linalg.norm(at[:, None] + points @ E.T - truth, axis=2)
     angle = [np.linalg.norm(rotation_vector(E @ part.T)) for part in R]
-    return OneAxis('prismatic', Transform(np.eye(3), start), axis, scale,
-                   Transform(E, np.zeros(3)), _spread(1e3 * error), _spread(np.degrees(angle)))
+    return _OneAxis('prismatic', Transform(np.eye(3), start), axis, scale,
+                    Transform(E, np.zeros(3)), _spread(1e3 * error), _spread(np.degrees(angle)))
 
 
 def _pivot(turned: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +192,7 @@ def _ours(pose: Transform) -> Transform:
 
 
 @dataclass
-class Chain:
+class _Chain:
     """
     The joints of one degree of freedom that one joint of OpenSim becomes.
 
@@ -227,7 +227,7 @@ class _Step:
 
 
 def chain_of(joint: OpenSimJoint, points: np.ndarray, center: np.ndarray,
-             spans: Mapping[str, tuple[float, float]] | None) -> Chain:
+             spans: Mapping[str, tuple[float, float]] | None) -> _Chain:
     """
     Return the joints of one degree of freedom that a joint of OpenSim becomes.
 
@@ -255,7 +255,7 @@ def chain_of(joint: OpenSimJoint, points: np.ndarray, center: np.ndarray,
     """
     spans = spans or {}
     coordinates = {found.name: found for found in joint.coordinates}
-    chain, still = Chain(), {}
+    chain, still = _Chain(), {}
     for name, found in coordinates.items():
         low, high = spans.get(name, (0.0, 0.0))
         if found.locked and high - low < 1e-6:
@@ -299,7 +299,7 @@ def _moved(axis: np.ndarray, translation: bool, by: float) -> Transform:
 
 def _axis_by_axis(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], moving: list[str],
                   still: Mapping[str, float], spans: Mapping[str, tuple[float, float]],
-                  chain: Chain) -> tuple[list[_Step], Transform]:
+                  chain: _Chain) -> tuple[list[_Step], Transform]:
     """Return a step an axis; one that is no straight line of its coordinate becomes one."""
     pending, steps = Transform.identity(), []
     # The axis that moves most is the coordinate's own; the others follow it.
@@ -364,7 +364,7 @@ def _span(coordinate: Coordinate,
 def _one_axis(joint: OpenSimJoint, coordinate: Coordinate, still: Mapping[str, float],
               points: np.ndarray, center: np.ndarray,
               spans: Mapping[str, tuple[float, float]],
-              chain: Chain) -> tuple[list[_Step], Transform]:
+              chain: _Chain) -> tuple[list[_Step], Transform]:
     """Return the nearest single axis to a joint whose coordinate moves several axes."""
     q = np.linspace(*_span(coordinate, spans), SAMPLES)
     values = {name: np.full(len(q), value) for name, value in still.items()}
@@ -385,7 +385,7 @@ def _one_axis(joint: OpenSimJoint, coordinate: Coordinate, still: Mapping[str, f
 
 
 def _assemble(joint: OpenSimJoint, coordinates: Mapping[str, Coordinate], steps: list[_Step],
-              end: Transform, chain: Chain) -> None:
+              end: Transform, chain: _Chain) -> None:
     """Turn steps into joints in our axes, the last one carrying the child body."""
     tail = _ours(end @ joint.in_child.inverse())
     parent, lead = joint.parent, _ours(joint.in_parent)

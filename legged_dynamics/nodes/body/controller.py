@@ -72,7 +72,7 @@ WALK_SETTINGS = (*GAIT_SETTINGS, *VelocitySettings.table())
 REST = 2.0
 
 
-class BodyWalk:
+class _BodyWalk:
     """
     Walks a body on ``cmd_vel``, in the gait of the parameter ``gait`` or of ``~/gait``.
 
@@ -115,17 +115,7 @@ class BodyWalk:
         endpoints.service('std_srvs/srv/Trigger', '~/halt', partial(self._serve, False))
 
     def build(self, model: RobotModel, config: RobotConfig) -> None:
-        """
-        Use a robot from now on.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot as its URDF describes it.
-        config : RobotConfig
-            Its configuration.
-
-        """
+        """Use a robot from now on."""
         self.walker = make_walker(model, config, self._settings(self._parameters))
 
     def configure(self, values: dict[str, Any]) -> None:
@@ -148,20 +138,7 @@ class BodyWalk:
         self.walker.reset()
 
     def request(self, gait: str) -> tuple[bool, str]:
-        """
-        Take a gait by its name.
-
-        Parameters
-        ----------
-        gait : str
-            'stand', or a gait of the table.
-
-        Returns
-        -------
-        tuple of bool and str
-            Whether it is taken; what is done, or why not.
-
-        """
+        """Take a gait by its name."""
         try:
             if why := self._why_not():
                 raise ConfigurationError(why)
@@ -180,23 +157,7 @@ class BodyWalk:
 
     def step(self, state: BodyState, measurement: Measurement,
              reaction: GroundReaction) -> WalkPlan:
-        """
-        Return the target of the body and the plan of the legs.
-
-        Parameters
-        ----------
-        state : BodyState
-            Pose, twist and places of the feet.
-        measurement : Measurement
-            Readings that are answered.
-        reaction : GroundReaction
-            Newest estimate of the ground's forces.
-
-        Returns
-        -------
-        WalkPlan
-
-        """
+        """Return the target of the body and the plan of the legs."""
         stamp, walker = measurement.stamp_ns, self.walker
         if self._fresh:
             self._heard_ns, self._fresh = stamp, False
@@ -343,7 +304,7 @@ class BodyController(ControllerNode):
         self._targets = BodyTargets(self.common, self._no_target)
         self._postures = BodyPostures(self.common, self._targets, self._no_posture, self._holds,
                                       self._anew)
-        self._walk = BodyWalk(self.common, self._no_walk)
+        self._walk = _BodyWalk(self.common, self._no_walk)
         self._forget()
         self.listen(self._build, self._take)
 

@@ -59,7 +59,7 @@ class Report(NamedTuple):
 REPORT = offsets(Report())
 
 
-class SharingMemory(NamedTuple):
+class _SharingMemory(NamedTuple):
     """
     Memory for sharing the load of a robot with N limbs.
 
@@ -99,7 +99,7 @@ class SharingMemory(NamedTuple):
     found: np.ndarray
 
 
-def make_sharing_memory(machine: Machine, nz: int) -> SharingMemory:
+def make_sharing_memory(machine: Machine, nz: int) -> _SharingMemory:
     """
     Return memory for sharing the load.
 
@@ -116,11 +116,11 @@ def make_sharing_memory(machine: Machine, nz: int) -> SharingMemory:
 
     """
     n = machine.index.shape[0]
-    return SharingMemory(make_workspace(machine), make_force_memory(n), np.zeros((3, 2 * n)),
-                         np.zeros(3), np.zeros(2 * n), np.zeros((n, SET.width)), np.zeros(n),
-                         np.zeros(2 * n), np.zeros(nz), np.zeros((n, FORCE.width)),
-                         np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2 * n)),
-                         np.zeros((n, 4)), np.zeros(2 * n))
+    return _SharingMemory(make_workspace(machine), make_force_memory(n), np.zeros((3, 2 * n)),
+                          np.zeros(3), np.zeros(2 * n), np.zeros((n, SET.width)), np.zeros(n),
+                          np.zeros(2 * n), np.zeros(nz), np.zeros((n, FORCE.width)),
+                          np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2 * n)),
+                          np.zeros((n, 4)), np.zeros(2 * n))
 
 
 @kernel
