@@ -174,22 +174,7 @@ def _no_node(path: str, entry: Entry | None) -> ConfigurationError:
 
 
 def _read_yaml(text: str, source: str) -> Entry | None:
-    """
-    Return the value, list or mapping that a YAML text holds, or None when it holds nothing.
-
-    Parameters
-    ----------
-    text : str
-        YAML.
-    source : str
-        Where it comes from, for the error's text.
-
-    Raises
-    ------
-    ConfigurationError
-        When it is not YAML, or YAML beyond what parameters may be.
-
-    """
+    """Return the value, list or mapping that a YAML text holds, or None when it holds nothing."""
     try:
         events = yaml.parse(text, Loader=_LOADER)
         return _Builder(events, source).root()

@@ -299,26 +299,7 @@ def _neighbours(key: str, table: Sequence[str]) -> str:
 
 def _check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
                places: Mapping[str, str] | None = None) -> None:
-    """
-    Refuse a name that no setting has.
-
-    Parameters
-    ----------
-    key : str
-        A dotted name that is not in the table.
-    table : iterable of str
-        The names that would be read.
-    spaces : iterable of str
-        Groups whose settings are all in the table.
-    places : mapping of str to str, optional
-        File and line of names.
-
-    Raises
-    ------
-    ConfigurationError
-        When it is in one of the spaces, or in no known group.
-
-    """
+    """Refuse a name that no setting has."""
     places, table = places or {}, list(table)
     if not isinstance(key, str):
         raise ConfigurationError(f'expected the name of a setting, got {shown(key)}')

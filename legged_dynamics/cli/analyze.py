@@ -304,15 +304,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """
-    Analyse, print the tables, write the report.
-
-    Returns
-    -------
-    int
-        Exit code: 0, or `DOUBTFUL` when a result does not deserve trust.
-
-    """
+    """Analyse, print the tables, write the report."""
     from legged_dynamics.recordings.replay import AnalysisOptions
 
     options = AnalysisOptions(

@@ -29,17 +29,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """
-    Convert a file.
-
-    Raises
-    ------
-    ConfigurationError
-        When the file is of another format, or the axes contradict each other.
-    OutputError
-        When the results cannot be written.
-
-    """
+    """Convert a file."""
     from legged_dynamics.exceptions import ConfigurationError, OutputError
 
     found = format_of(args.file)

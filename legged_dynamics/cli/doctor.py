@@ -42,15 +42,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """
-    Examine, print the findings, write fixes and report.
-
-    Returns
-    -------
-    int
-        Exit code: 0, or `SICK` when something was found.
-
-    """
+    """Examine, print the findings, write fixes and report."""
     from legged_dynamics.doctor.examination import examine
 
     if args.bag is None:

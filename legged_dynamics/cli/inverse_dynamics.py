@@ -119,15 +119,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """
-    Compute, print the tables, write the files.
-
-    Returns
-    -------
-    int
-        Exit code: 0, or `DOUBTFUL` when the result should not be trusted.
-
-    """
+    """Compute, print the tables, write the files."""
     from legged_dynamics.cli.analyze import fresh
     from legged_dynamics.cli.output import say, show
     from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust

@@ -37,15 +37,7 @@ def compiled_nodes() -> tuple[str, ...]:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """
-    Compile the kernels, and print where they are kept.
-
-    Raises
-    ------
-    ConfigurationError
-        When a node is unknown or has no kernels.
-
-    """
+    """Compile the kernels, and print where they are kept."""
     from legged_dynamics import nodes
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.exceptions import ConfigurationError

@@ -64,15 +64,7 @@ class _BoundedGaussian(NamedTuple):
 
 
 def _factor_of(covariance: np.ndarray) -> np.ndarray:
-    """
-    Return L, (n, r), with ``L L^T`` the covariance, which may be singular.
-
-    Raises
-    ------
-    ConfigurationError
-        When it is no covariance.
-
-    """
+    """Return L, (n, r), with ``L L^T`` the covariance, which may be singular."""
     scale = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
     if np.array_equal(covariance, np.diag(covariance.diagonal())):
         return np.diag(scale)[:, scale > 0.0]

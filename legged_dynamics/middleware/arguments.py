@@ -317,15 +317,7 @@ class RosArguments:
 
 
 def _read_parameter_overrides(path: str | Path) -> list[Override]:
-    """
-    Read a ROS 2 parameter file.
-
-    Raises
-    ------
-    ConfigurationError
-        When the file is missing, is not YAML, or is not in parameter-file form.
-
-    """
+    """Read a ROS 2 parameter file."""
     return [Override(parameter.selector, parameter.name, parameter.value, str(path))
             for parameter in read_parameters(path)]
 

@@ -83,15 +83,7 @@ def _runner(backend: str) -> Callable[[type[Component], Sequence[str]], int]:
 
 
 def _run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
-    """
-    Run a component on Cyclone DDS; see ``run``.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the bus cannot be joined or the arguments are wrong.
-
-    """
+    """Run a component on Cyclone DDS; see ``run``."""
     from legged_dynamics.middleware.cyclone import CycloneBus
 
     bus = CycloneBus()

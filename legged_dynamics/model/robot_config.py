@@ -337,21 +337,6 @@ def _loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotMode
     Return the model with a payload on its base, and the base's own mass shifted.
 
     Both take the place of any there were before, so that it may be done again.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Bare or loaded.
-    payload : Inertia
-        In the root link's frame.
-    shift : (3,) array [m]
-        Of the base's own centre of mass, in the root link's axes.
-
-    Raises
-    ------
-    ModelError
-        When no mass is left.
-
     """
     bare = model.__dict__.get(_BARE) or model.body_inertia(0)
     copy = model.with_body_inertia({0: replace(bare, com=bare.com + shift) + payload})

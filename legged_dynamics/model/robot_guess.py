@@ -72,24 +72,7 @@ class FootGuess(NamedTuple):
 
 def _guess_feet(model: RobotModel, shapes: Mapping[str, Sequence[Shape]],
                 links: Sequence[str] = ()) -> list[FootGuess]:
-    """
-    Return the feet, or an empty list where nothing tells.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    shapes : mapping of str to sequence of Shape
-        Of its links.
-    links : sequence of str
-        The feet where they are known; then only their measures are guessed.
-
-    Raises
-    ------
-    UnknownNameError
-        When one of the links is not in the model.
-
-    """
+    """Return the feet, or an empty list where nothing tells."""
     chosen = dict.fromkeys(links, 'given') or _by_name(model) or _by_place(model, shapes)
     for link in chosen:
         model.frame(link)

@@ -334,15 +334,7 @@ def read_description_file(path: str | Path) -> str:
 
 
 def _checked_text(text: str, origin: str) -> str:
-    """
-    Return a description's text, known to be small enough and to begin like XML.
-
-    Raises
-    ------
-    ModelError
-        When it is empty, too large, or not XML.
-
-    """
+    """Return a description's text, known to be small enough and to begin like XML."""
     if len(text) > MAX_SIZE:
         raise ModelError(f'{origin}: expected at most {MAX_SIZE / 1e6:.0f} million characters, '
                          f'got {len(text) / 1e6:.1f} million')
@@ -363,12 +355,6 @@ def _decode(content: bytes, origin: str) -> str:
 
     What declares UTF-8 or nothing and is not, is read as Latin-1: it is a letter in a comment or
     an author's name.
-
-    Raises
-    ------
-    ModelError
-        When the declared encoding is unknown, or the bytes do not fit it.
-
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):

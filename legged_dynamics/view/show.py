@@ -354,21 +354,7 @@ class _Panel:
 
     def draw(self, figure: Figure, time: float, still: bool = False,
              rows: np.ndarray | None = None) -> None:
-        """
-        Add a figure. The table is of the same instant as the scene; curves follow every few ones.
-
-        Parameters
-        ----------
-        figure : Figure
-            Newest figure.
-        time : float [s]
-            Of the figure, from the beginning of what is shown.
-        still : bool
-            Whether no other figure follows at once: the curves end with this one, too.
-        rows : (n, 4 + nf) array, optional
-            Of :func:`_curve_row`, of a whole recording; those drawn so far when None.
-
-        """
+        """Add a figure; the table is of the scene's instant, curves follow every few."""
         if self._rows and not 0.0 <= time - self._rows[-1][0] < SHOWN:
             self.forget()
         self._rows.append(_curve_row(figure, time))

@@ -124,15 +124,7 @@ def _of_inputs(function: OpenSimFunction, count: int, where: str) -> OpenSimFunc
 
 
 def _numbers(element: Element, tag: str, where: str, least: int) -> list[float]:
-    """
-    Return the numbers in a child's text.
-
-    Raises
-    ------
-    ModelError
-        When there are fewer than `least`, or the text holds something else.
-
-    """
+    """Return the numbers in a child's text."""
     text = (element.findtext(tag) or '').split()
     try:
         found = [float(word) for word in text]

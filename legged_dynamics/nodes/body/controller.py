@@ -119,15 +119,7 @@ class _BodyWalk:
         self.walker = make_walker(model, config, self._settings(self._parameters))
 
     def configure(self, values: dict[str, Any]) -> None:
-        """
-        Use other settings from now on.
-
-        Parameters
-        ----------
-        values : dict
-            All parameters of the node.
-
-        """
+        """Use other settings from now on."""
         if values['gait'] != self._parameters['gait']:
             self._gait = None       # a changed parameter wins over an earlier request
         self.walker.configure(self._settings(values))
@@ -168,20 +160,7 @@ class _BodyWalk:
         return walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
 
     def judge(self, now: int) -> tuple[str, str]:
-        """
-        Return how walking does, for the diagnostics.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        tuple of str
-            Level and message.
-
-        """
+        """Return how walking does, for the diagnostics."""
         if self.monitor.recent(now):
             return 'WARN', self.monitor.fault
         walker = getattr(self, 'walker', None)

@@ -274,18 +274,7 @@ class SlipTally:
 
 
 def _foot_steps(series: EstimateSeries, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return how the touching points move against the base, and which feet stay down.
-
-    Returns
-    -------
-    step : (n, nf, 3) array [m]
-        Of the material point that touches the ground, in level axes, the base taken as fixed;
-        its part across the ground's normal only.
-    down : (n, nf) bool array
-        Feet that are down before and after.
-
-    """
+    """Return how the touching points move against the base, and which feet stay down."""
     now, after = slice(first, last), slice(first + 1, last + 1)
     R_WB, R_WF = series.base_rotation.values, series.foot_to_world[first:last + 1]
     p_W = np.einsum('nij,nfj->nfi', R_WB[first:last + 1], series.foot_position.values[
