@@ -9,6 +9,7 @@ ones, a base encloses its joints, as thick as its inertia says.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -294,9 +295,13 @@ class _Leg:
 
     def __init__(self, model: RobotModel, foot: Foot, rest: np.ndarray, fixed: Sequence[str]):
         body, self._pose = model.frame(foot.link)
-        self._model, self._foot, self._chain, self._rest = model, foot, model.chain(body), rest
-        rows = model.tree.topology
-        moving = [b for b in self._chain if model.joints[b - 1].name not in fixed
+        self._foot, self._rest = foot, rest
+        rows, chain = model.tree.topology, model.chain(body)
+        self._joints = [(int(rows[b, layout.JOINT]), int(rows[b, layout.Q_START]),
+                         constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3),
+                         constants[layout.P_TREE:layout.P_TREE + 3])
+                        for b in chain for constants in [model.tree.constants[b]]]
+        moving = [b for b in chain if model.joints[b - 1].name not in fixed
                   and model.joints[b - 1].kind != 'spherical'
                   and model.joints[b - 1].mimic is None]
         self.places = [int(rows[b, layout.Q_START]) for b in moving]
@@ -312,23 +317,21 @@ class _Leg:
         poses = body_poses(model, rest)
         self.hip = poses[moving[0]].p if moving else np.zeros(3)
 
-    def place(self, q: np.ndarray) -> Transform:
-        """Return the foot's pose in the base, at joint positions of the leg."""
+    def place(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the foot's rotation (3, 3) and origin (3,) [m] in the base, at positions."""
         every = self._rest.copy()
         every[self.places] = q
-        pose = Transform.identity()
-        for b in self._chain:
-            constants, row = self._model.tree.constants[b], self._model.tree.topology[b]
-            R = constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3)
-            p = constants[layout.P_TREE:layout.P_TREE + 3]
-            value = every[int(row[layout.Q_START])]
-            if int(row[layout.JOINT]) == layout.PRISMATIC:
-                pose = pose @ Transform(R, p + R[:, 2] * value)
+        R, p = np.eye(3), np.zeros(3)
+        for joint, place, R_tree, p_tree in self._joints:
+            value = float(every[place])
+            if joint == layout.PRISMATIC:
+                p = R @ (p_tree + R_tree[:, 2] * value) + p
+                R = R @ R_tree
             else:
-                c, s = np.cos(value), np.sin(value)
-                turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-                pose = pose @ Transform(R @ turn, p)
-        return pose @ self._pose
+                c, s = math.cos(value), math.sin(value)
+                p = R @ p_tree + p
+                R = R @ (R_tree @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]))
+        return R @ self._pose.R, R @ self._pose.p + p
 
     def reach(self, target: np.ndarray, weight: Sequence[float],
               near: np.ndarray | None = None) -> np.ndarray:
@@ -340,11 +343,11 @@ class _Leg:
         starts = (0.5 * (low + high), self._middle + turns, self._middle - turns)
         for start in starts if near is None else (near,):
             def errors(q: np.ndarray) -> np.ndarray:
-                pose = self.place(q)
-                tilt = np.zeros(2) if foot.round else LEVEL * pose.R[2, :2]
+                R, p = self.place(q)
+                tilt = np.zeros(2) if foot.round else LEVEL * R[2, :2]
                 if foot.kind == 'line':
                     tilt[1] = 0.0
-                return np.concatenate([weight * (pose.p - target), tilt,
+                return np.concatenate([weight * (p - target), tilt,
                                        NEAR_REST * (q - self._middle)])
             found = least_squares(errors, np.clip(start, low + 1e-6, high - 1e-6),
                                   bounds=(low, high))
@@ -384,9 +387,9 @@ def half_bent_position(model: RobotModel, feet: Sequence[Foot], rest: np.ndarray
     bent = BENT if len(legs) > 2 else BENT_BIPED
     targets = []
     for leg in legs:
-        path = 2.0 * float(np.linalg.norm(leg.place(rest[leg.places]).p - leg.hip)) + 0.1
-        start = leg.place(rest[leg.places]).p
-        straight = leg.place(leg.reach(leg.hip - [0.0, 0.0, path], (0.1, 0.0, 1.0))).p
+        start = leg.place(rest[leg.places])[1]
+        path = 2.0 * float(np.linalg.norm(start - leg.hip)) + 0.1
+        straight = leg.place(leg.reach(leg.hip - [0.0, 0.0, path], (0.1, 0.0, 1.0)))[1]
         long = leg.hip[2] - straight[2]
         aside = (float(np.clip(start[1] - straight[1], -BESIDE * long, BESIDE * long))
                  if len(legs) > 2 else 0.0)
