@@ -68,23 +68,22 @@ class GroundedLoop:
             self.joints.publish(convert.joint_state(
                 DIALECT, ns, robot.plant.joints, sample.position, sample.velocity, sample.effort))
             self.bus.spin()
-            errors.append(self.error(ns))
+            truth = robot.truth()
+            errors.append(self.error(ns, truth))
             if self.commands:
                 robot.command_effort(list(self.commands[-1].data))
                 self.efforts.append(list(self.commands[-1].data))
             robot.data.xfrc_applied[robot._base, :3] = 0.0 if push is None else push
-            truth = robot.truth()
             self.slide.add(np.where(truth.feet.contact[:, None], truth.feet.point,
                                     robot.data.site_xpos[self.slide.sites]))
             robot.step()
             self.bus.step(SAMPLE)
         return np.array(errors)
 
-    def error(self, ns):
+    def error(self, ns, truth):
         """Return pose less reference, from where the node has taken the body over."""
         if not self.node._started:
             return np.full(6, np.nan)
-        truth = self.robot.truth()
         R, target = rotation_from_quaternion(truth.base_orientation), (
             self.node._targets.reference.at(ns))
         if self.offset is None:

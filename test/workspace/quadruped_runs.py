@@ -47,12 +47,14 @@ class Slide:
         self.sites = [robot.model.site(foot).id for foot in robot.plant.feet]
 
     def add(self, points):
-        twist = np.zeros(6)
-        for i, (site, point) in enumerate(zip(self.sites, points)):
+        twists = np.zeros((len(self.sites), 6))
+        for site, twist in zip(self.sites, twists):
             mujoco.mj_objectVelocity(self.robot.model, self.robot.data,
                                      mujoco.mjtObj.mjOBJ_SITE, site, twist, 0)
-            v = twist[3:] + np.cross(twist[:3], point - self.robot.data.site_xpos[site])
-            self.way[i] += v[:2] * self.robot.period_ns * 1e-9
+        (wx, wy, wz, vx, vy, _) = twists.T
+        x, y, z = (points - self.robot.data.site_xpos[self.sites]).T
+        v = np.stack([vx + wy * z - wz * y, vy + wz * x - wx * z], axis=1)
+        self.way += v * self.robot.period_ns * 1e-9
         self.largest = max(self.largest, np.linalg.norm(self.way, axis=1).max())
 
 
