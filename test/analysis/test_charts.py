@@ -115,7 +115,7 @@ def test_forces_and_robot_agree_in_the_picture(walking_bag):
 def test_time_that_waited_is_a_remark_without_a_latency_tile(walking_bag, tmp_path, monkeypatch):
     analysis = analyse(walking_bag)
     quick = bag_report.write_report(analysis, tmp_path / 'quick').read_text()
-    monkeypatch.setattr(bag_report, 'real_time_factor', lambda analysis: 0.4)
+    monkeypatch.setattr(bag_report, '_real_time_factor', lambda analysis: 0.4)
     slow = bag_report.write_report(analysis, tmp_path / 'slow').read_text()
     assert 'Recorded at 0.40 of real time' in slow and 'median latency' not in slow
     assert 'of real time, as' not in quick
