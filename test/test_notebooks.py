@@ -1,16 +1,13 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The notebooks of the site run from their first cell to their last, as a reader runs them."""
-import os
 import re
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
-from tolerances import PATIENCE
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / 'docs' / 'notebooks').glob('*.md'))
@@ -23,12 +20,12 @@ def test_there_are_notebooks():
 
 
 @pytest.mark.parametrize('path', NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(path, tmp_path):
+def test_a_notebook_runs(path, tmp_path, monkeypatch):
     cells = CELL.findall(path.read_text())
     assert cells
     script = tmp_path / f'{path.stem}.py'
     script.write_text('\n\n'.join(cells))
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE,
-        env={**os.environ, 'MPLBACKEND': 'agg', 'PYTHONPATH': str(ROOT)})
-    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv('MPLBACKEND', 'agg')
+    monkeypatch.syspath_prepend(ROOT)
+    runpy.run_path(str(script), run_name='__main__')
