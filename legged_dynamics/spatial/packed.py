@@ -6,6 +6,11 @@ Tuples of arrays that kernels take by one address.
 A call of a kernel looks at every array of its arguments: 4 us for a NamedTuple of thirty.
 :func:`pack` does so once and keeps addresses and shapes; a kernel that gets these begins with
 :func:`opened`. A copy of a pack is no pack of a copy: it refers to the same arrays.
+
+This rests on how Numba lays out arrays in memory, and tests fail where a release changes that.
+Its supported ways were measured on thirty arrays: a call that takes the tuple 5.5 us, a pack 0.5,
+a structref 1.2, a jitclass 0.8. Both count references, which lean kernels do not, and a kernel
+that takes a jitclass cannot be kept on disk.
 """
 from __future__ import annotations
 
