@@ -120,23 +120,6 @@ class InstantProblem:
         """
         return (self.to_wrench @ coordinates).reshape(-1, 6)
 
-    def wrench_covariance(self, covariance: np.ndarray) -> np.ndarray:
-        """
-        Return the covariance of those wrenches.
-
-        Parameters
-        ----------
-        covariance : (nc, nc) array
-            Of the contact coordinates.
-
-        Returns
-        -------
-        (6 nf, 6 nf) array
-            Of the wrenches ``[f; m]``, foot after foot.
-
-        """
-        return self.to_wrench @ covariance @ self.to_wrench.T
-
 
 def instant_problem(solver: _Solved, solution: ContactSolution, effort: np.ndarray | None,
                     guessed: bool) -> InstantProblem:

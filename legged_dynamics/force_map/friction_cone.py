@@ -92,21 +92,8 @@ class FrictionCone:
         """Return A (k, 3) and b (k,) of ``A f >= b``: the pyramid, then the load limits."""
         return contact_inequalities(self, PointFoot(''), np.eye(3))
 
-    def with_load(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Return rows of a cone together with those of the load limits, as ``A w >= b``.
-
-        Parameters
-        ----------
-        A : (k, n) array
-            Rows whose b is zero; the first three columns are the force.
-
-        Returns
-        -------
-        (k + 1 or 2, n) array, (k + 1 or 2,) array
-            A and b.
-
-        """
+    def _with_load(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of a cone together with those of the load limits, as ``A w >= b``."""
         b = np.zeros(len(A))
         load = np.zeros(A.shape[1])
         load[:3] = self.normal
@@ -145,4 +132,4 @@ def contact_inequalities(cone: FrictionCone, foot: Foot, rotation: np.ndarray
         turning = [k for k, row in enumerate(foot.rows) if row.kind == kind and not row.in_foot]
         if turning:
             A[:, turning] = A[:, turning] @ R.T
-    return cone.with_load(A)
+    return cone._with_load(A)

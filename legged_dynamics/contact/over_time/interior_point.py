@@ -143,20 +143,8 @@ class LimitedProblem:
                 turned[:, i, k:k + 3] = np.einsum('tij,tj->ti', R, x[:, i, k:k + 3])
         return turned
 
-    def padded(self, x: np.ndarray) -> np.ndarray:
-        """
-        Return coordinates padded to six a foot.
-
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-
-        Returns
-        -------
-        (T, nf, 6) array
-
-        """
+    def _padded(self, x: np.ndarray) -> np.ndarray:
+        """Return coordinates padded to six a foot."""
         T, nf = self._on.shape
         padded = np.zeros((T, 6 * nf))
         padded[:, self._columns] = x
@@ -178,56 +166,18 @@ class LimitedProblem:
         """
         return np.take(x.reshape(len(x), -1), self._columns, axis=1)
 
-    def rows_times(self, x: np.ndarray) -> Parts:
-        """
-        Return G x.
-
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-
-        Returns
-        -------
-        list of arrays
-            One for each kind of cone; zero in idle places.
-
-        """
-        u = self.turned(self.padded(x)).swapaxes(0, 1)
+    def _rows_times(self, x: np.ndarray) -> Parts:
+        """Return G x."""
+        u = self.turned(self._padded(x)).swapaxes(0, 1)
         return [np.where(used, (u @ G.swapaxes(1, 2)).swapaxes(0, 1), 0.0)
                 for G, used in zip(self._G, self.used)]
 
-    def slacks(self, x: np.ndarray) -> Parts:
-        """
-        Return G x - d.
+    def _slacks(self, x: np.ndarray) -> Parts:
+        """Return G x - d."""
+        return [v - d for v, d in zip(self._rows_times(x), self._bound)]
 
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-
-        Returns
-        -------
-        list of arrays
-            One for each kind of cone; the unit of the cone in idle places.
-
-        """
-        return [v - d for v, d in zip(self.rows_times(x), self._bound)]
-
-    def times_rows(self, parts: Parts) -> np.ndarray:
-        """
-        Return G^T v.
-
-        Parameters
-        ----------
-        parts : list of arrays
-            v, one for each kind of cone.
-
-        Returns
-        -------
-        (T, nc) array
-
-        """
+    def _times_rows(self, parts: Parts) -> np.ndarray:
+        """Return G^T v."""
         total = sum(np.where(used, v, 0.0).swapaxes(0, 1) @ G
                     for v, G, used in zip(parts, self._G, self.used))
         return self.packed(self.turned(np.asarray(total).swapaxes(0, 1), back=True))
@@ -260,20 +210,8 @@ class LimitedProblem:
             blocks[:, i] = turned.swapaxes(2, 3)
         return blocks.reshape(T, nf, 6, 6)
 
-    def hessian_times(self, x: np.ndarray) -> np.ndarray:
-        """
-        Return H x, with the coupling of frames and the information about the first.
-
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-
-        Returns
-        -------
-        (T, nc) array
-
-        """
+    def _hessian_times(self, x: np.ndarray) -> np.ndarray:
+        """Return H x, with the coupling of frames and the information about the first."""
         product = self._diagonal * x
         product[:-1] -= self._both * x[1:]
         product[1:] -= self._both * x[:-1]
@@ -295,27 +233,15 @@ class LimitedProblem:
             Wrench of all feet in each frame.
 
         """
-        w = self.padded(x)
+        w = self._padded(x)
         moment = w[..., 3:]
         if len(self.problem.turns):
             moment = np.einsum('tfij,tfj->tfi', self._turns, moment)
         moment = moment + np.cross(self.problem.points, w[..., :3])
         return np.hstack([w[..., :3].sum(axis=1), moment.sum(axis=1)])
 
-    def balance_transposed(self, y: np.ndarray) -> np.ndarray:
-        """
-        Return A^T y.
-
-        Parameters
-        ----------
-        y : (T, 6) array
-            Multipliers of the balance.
-
-        Returns
-        -------
-        (T, nc) array
-
-        """
+    def _balance_transposed(self, y: np.ndarray) -> np.ndarray:
+        """Return A^T y."""
         turn = np.broadcast_to(y[:, None, 3:], self.problem.points.shape)
         force = y[:, None, :3] + np.cross(turn, self.problem.points)
         if len(self.problem.turns):
@@ -339,44 +265,18 @@ class LimitedProblem:
 
         """
         return all((np.where(used, kind.inside(v, 0.0) - v, 0.0) <= tolerance).all()
-                   for kind, v, used in zip(self.kinds, self.slacks(x / self.force), self.used))
+                   for kind, v, used in zip(self.kinds, self._slacks(x / self.force), self.used))
 
     # ---- optimality ------------------------------------------------------------------------
 
-    def stationarity(self, x: np.ndarray, z: Parts) -> np.ndarray:
-        """
-        Return H x - g - G^T z, which at the optimum is A^T times a multiplier.
-
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-        z : list of arrays
-            Multipliers of each kind of cone.
-
-        Returns
-        -------
-        (T, nc) array
-
-        """
-        r = self.hessian_times(x) - self.times_rows(z)
+    def _stationarity(self, x: np.ndarray, z: Parts) -> np.ndarray:
+        """Return H x - g - G^T z, which at the optimum is A^T times a multiplier."""
+        r = self._hessian_times(x) - self._times_rows(z)
         r[0] -= self.past.linear
         return r
 
-    def mean_complementarity(self, s: Parts, z: Parts) -> float:
-        """
-        Return s^T z over the number of cones.
-
-        Parameters
-        ----------
-        s, z : lists of arrays
-            Slacks and multipliers of each kind of cone.
-
-        Returns
-        -------
-        float
-
-        """
+    def _mean_complementarity(self, s: Parts, z: Parts) -> float:
+        """Return s^T z over the number of cones."""
         return sum(float(np.where(used, u * v, 0.0).sum())
                    for u, v, used in zip(s, z, self.used)) / self.degree
 
@@ -415,10 +315,10 @@ class LimitedProblem:
         float
 
         """
-        r, balanced = self.stationarity(x, z), self.balance_transposed(self.multiplier(x))
-        size = 1.0 + np.abs(balanced).max(axis=1) + np.abs(self.times_rows(z)).max(axis=1)
+        r, balanced = self._stationarity(x, z), self._balance_transposed(self.multiplier(x))
+        size = 1.0 + np.abs(balanced).max(axis=1) + np.abs(self._times_rows(z)).max(axis=1)
         found = float((np.abs(r - balanced).max(axis=1) / size).max())
-        for Gx, u, v, used in zip(self.slacks(x), s, z, self.used):
+        for Gx, u, v, used in zip(self._slacks(x), s, z, self.used):
             product = np.where(used, u * v, 0.0)
             if used is self.used[0]:
                 gap = product / np.maximum(1.0, np.maximum(u, v))
@@ -441,24 +341,11 @@ class LimitedProblem:
         shift = np.where(self._given_up, 0.0, self.problem.slack * self.multiplier(x))
         self.problem = self.problem._replace(required=self._required + shift)
 
-    def give_up(self, x: np.ndarray, tolerance: float) -> bool:
+    def _give_up(self, x: np.ndarray, tolerance: float) -> bool:
         """
         Replace the required wrench of frames that miss it by the one that x achieves.
 
         It is not shifted any more.
-
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-        tolerance : float
-            Largest miss of a balanced frame, as a part of the largest force.
-
-        Returns
-        -------
-        bool
-            Whether there are such frames.
-
         """
         achieved = self.balance(x)
         self._given_up = np.abs(self._required - achieved).max(axis=1, keepdims=True) > tolerance
@@ -540,7 +427,7 @@ def minimize_within(problem: LimitedProblem, x: np.ndarray) -> Optimum:
         problem.shift(found.x)
         found, more = _descend(problem, found, KNOWN)
         count += more
-        if problem.give_up(found.x, MISSED):
+        if problem._give_up(found.x, MISSED):
             found = _begin(problem, found.x)
         for target in (KNOWN, TOLERANCE, TOLERANCE):
             problem.shift(found.x)
@@ -554,10 +441,10 @@ def minimize_within(problem: LimitedProblem, x: np.ndarray) -> Optimum:
 
 def _begin(problem: LimitedProblem, x: np.ndarray) -> _Iterate:
     """Return x with slacks and multipliers well inside their cones."""
-    slacks = problem.slacks(x)
+    slacks = problem._slacks(x)
     return _Iterate(x, [kind.inside(v, START) for kind, v in zip(problem.kinds, slacks)],
-                   [kind.inside(0.0 * v, START) for kind, v in zip(problem.kinds, slacks)],
-                   np.inf)
+                    [kind.inside(0.0 * v, START) for kind, v in zip(problem.kinds, slacks)],
+                    np.inf)
 
 
 def _descend(problem: LimitedProblem, now: _Iterate, target: float) -> tuple[_Iterate, int]:
@@ -573,8 +460,8 @@ def _descend(problem: LimitedProblem, now: _Iterate, target: float) -> tuple[_It
         # The predictor aims at complementarity zero; its success sets the corrector's aim.
         ds, dz = steps.predictor()
         predicted = _moved(now, 0.0, ds, dz, steps.length(ds, dz, 1.0))
-        mean = problem.mean_complementarity(now.s, now.z)
-        centre = mean * (problem.mean_complementarity(predicted.s, predicted.z) / mean) ** 3
+        mean = problem._mean_complementarity(now.s, now.z)
+        centre = mean * (problem._mean_complementarity(predicted.s, predicted.z) / mean) ** 3
         if now.residual > BEHIND * mean:
             centre = mean
         centre = max(centre, LEAST)
@@ -586,7 +473,7 @@ def _descend(problem: LimitedProblem, now: _Iterate, target: float) -> tuple[_It
 def _moved(now: _Iterate, dx: np.ndarray | float, ds: Parts, dz: Parts, length: float) -> _Iterate:
     """Return an iterate a step further."""
     return _Iterate(now.x + length * dx, [u + length * du for u, du in zip(now.s, ds)],
-                   [v + length * dv for v, dv in zip(now.z, dz)], np.inf)
+                    [v + length * dv for v, dv in zip(now.z, dz)], np.inf)
 
 
 class _NewtonSteps:
@@ -605,11 +492,11 @@ class _NewtonSteps:
         """Scale, factor and solve for the predictor; False where floating point cannot."""
         problem, self._now = self._problem, now
         self._cones = [kind(u, v) for kind, u, v in zip(problem.kinds, now.s, now.z)]
-        self._missing = [Gx - u for Gx, u in zip(problem.slacks(now.x), now.s)]
+        self._missing = [Gx - u for Gx, u in zip(problem._slacks(now.x), now.s)]
         # For the predictor W^-1 v is -z, which cancels against the one in stationarity.
-        gradient = problem.times_rows([v + cone.back(cone.back(r)) for v, cone, r
-                                       in zip(now.z, self._cones, self._missing)])
-        self._gradient = -problem.stationarity(now.x, now.z) - gradient
+        gradient = problem._times_rows([v + cone.back(cone.back(r)) for v, cone, r
+                                        in zip(now.z, self._cones, self._missing)])
+        self._gradient = -problem._stationarity(now.x, now.z) - gradient
         data = problem.problem._replace(
             required=problem.problem.required - problem.balance(now.x))
         at = eliminate(data, problem.blocks([cone.squares() for cone in self._cones]),
@@ -627,7 +514,7 @@ class _NewtonSteps:
         problem, cones = self._problem, self._cones
         more = [cone.target(cone.back(u), cone.to(v), centre)
                 for cone, u, v in zip(cones, ds, dz)]
-        gradient = problem.times_rows([cone.back(v) for cone, v in zip(cones, more)])
+        gradient = problem._times_rows([cone.back(v) for cone, v in zip(cones, more)])
         dx = self._dx + self._solved(gradient)
         # Rounding in dx is multiplied by W^-2 in dz, so solve again for its residual.
         best, smallest = dx, np.inf
@@ -656,10 +543,10 @@ class _NewtonSteps:
     def _left(self, gradient: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """Return the residual of Newton's equations after a step dx."""
         problem = self._problem
-        stiff = problem.times_rows([cone.back(cone.back(v)) for cone, v
-                                    in zip(self._cones, problem.rows_times(dx))])
-        balanced = problem.balance_transposed(problem.multiplier(self._now.x + dx))
-        return self._gradient + gradient - problem.hessian_times(dx) - stiff + balanced
+        stiff = problem._times_rows([cone.back(cone.back(v)) for cone, v
+                                     in zip(self._cones, problem._rows_times(dx))])
+        balanced = problem._balance_transposed(problem.multiplier(self._now.x + dx))
+        return self._gradient + gradient - problem._hessian_times(dx) - stiff + balanced
 
     def _back(self) -> np.ndarray:
         substitute_back(self._problem.problem, self._gains, self._x, self._none, self._zero,
@@ -667,7 +554,7 @@ class _NewtonSteps:
         return self._x.copy()
 
     def _complete(self, dx: np.ndarray, aims: Parts) -> tuple[Parts, Parts]:
-        ds = [Gdx + r for Gdx, r in zip(self._problem.rows_times(dx), self._missing)]
+        ds = [Gdx + r for Gdx, r in zip(self._problem._rows_times(dx), self._missing)]
         dz = [np.where(used, cone.back(aim - cone.back(u)), 0.0) for cone, aim, u, used
               in zip(self._cones, aims, ds, self._problem.used)]
         return ds, dz

@@ -228,21 +228,8 @@ class RobotFacts:
         """
         return self._by_recording(self.feet[self.feet['foot'] == foot], name)
 
-    def worst_input(self, name: str) -> pd.Series:
-        """
-        Return the larger value of joint states and IMU.
-
-        Parameters
-        ----------
-        name : str
-            Column of the table of inputs.
-
-        Returns
-        -------
-        Series
-            A value a recording, as the summary has them; NaN where it is unknown.
-
-        """
+    def _worst_input(self, name: str) -> pd.Series:
+        """Return the larger value of joint states and IMU."""
         return self._by_recording(self.inputs, name)
 
     def errors_of(self, treatment: str) -> pd.Series:
@@ -461,7 +448,7 @@ def _all_robots(robots: Sequence[RobotFacts]) -> list[Chart]:
             'robot': robot.robot, 'time': _seconds(robot),
             **{name: scale * own[name] for name, _, _, scale, _, _ in TRENDS},
             'gyro': np.degrees(np.sqrt(sum(own[f'gyro_bias_{axis}'] ** 2 for axis in 'xyz'))),
-            'lost': 100.0 * robot.worst_input('lost')}))
+            'lost': 100.0 * robot._worst_input('lost')}))
     every = pd.concat(frames).sort_values('time', kind='stable')
     return [Chart(title, unit, every['time'].to_numpy(), [
         Line(robot.robot, every[name].where(every['robot'] == robot.robot).to_numpy(), k)
@@ -508,7 +495,7 @@ def by_day(robot: RobotFacts) -> Table:
         **{f'{name} {foot}': scale * robot.of_foot(foot, name)
            for name, scale, _ in by_foot for foot in feet},
         'residual': 100.0 * summary['residual_share'], 'mass': summary['mass_error'],
-        'lost': 100.0 * robot.worst_input('lost'), 'error': 100.0 * robot.errors_of(ON_LINE)})
+        'lost': 100.0 * robot._worst_input('lost'), 'error': 100.0 * robot.errors_of(ON_LINE)})
     days = summary.groupby('day', sort=False)['duration'].agg(['size', 'sum'])
     medians = values.groupby(summary['day'], sort=False).median()
     rows = [(day, str(count), f'{seconds / 60.0:.1f}',
