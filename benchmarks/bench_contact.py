@@ -25,7 +25,8 @@ from legged_dynamics.contact import ContactInverseDynamics, EquationWeights, Mot
 from legged_dynamics.dynamics import BaseMotion, Motion
 from legged_dynamics.force_map import FrictionCone
 from legged_dynamics.model import Inertia, Joint, PointFoot, RobotConfig, RobotModel
-from legged_dynamics.reports.style import FOOT_COLORS, dress, legend, new_figure
+from legged_dynamics.reports.palette import FOOT_COLORS
+from legged_dynamics.reports.style import dress, legend, new_figure
 from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.frames import Transform
 

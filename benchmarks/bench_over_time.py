@@ -26,7 +26,8 @@ from legged_dynamics.contact import (
 )
 from legged_dynamics.force_map import FrictionCone
 from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
-from legged_dynamics.reports.style import FOOT_COLORS, dress, legend, new_figure
+from legged_dynamics.reports.palette import FOOT_COLORS
+from legged_dynamics.reports.style import dress, legend, new_figure
 from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.frames import GRAVITY
 

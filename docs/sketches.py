@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon
 
-from legged_dynamics.reports.style import FOOT_COLORS
+from legged_dynamics.reports.palette import FOOT_COLORS
 from legged_dynamics.spatial.convex_hull import convex_hull
 
 IMAGES = Path(__file__).resolve().parent / 'images'

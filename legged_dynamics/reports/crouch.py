@@ -26,8 +26,8 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.reports import style
 from legged_dynamics.reports.page import Table
+from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.reports.section import Cards, Report, ReportFigure, ReportSection
-from legged_dynamics.reports.style import foot_color
 from legged_dynamics.resources import robot_files
 from legged_dynamics.simulation.planar_biped import PlanarBiped
 from legged_dynamics.spatial.rotations import rotation_from_rpy

@@ -27,7 +27,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from legged_dynamics.reports.style import (
+from legged_dynamics.reports.palette import (
     DARK_FOOT_COLORS,
     DARK_TRUTH_COLORS,
     FOOT_COLORS,

@@ -16,6 +16,7 @@ from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.reports import style
 from legged_dynamics.reports.bag.analysis import distrust
 from legged_dynamics.reports.page import Chart, Line, Table, command_line
+from legged_dynamics.reports.palette import FOOT_COLORS, foot_color
 from legged_dynamics.reports.section import (
     Cards,
     ChartRow,
@@ -25,7 +26,6 @@ from legged_dynamics.reports.section import (
     ReportFigure,
     ReportSection,
 )
-from legged_dynamics.reports.style import FOOT_COLORS, foot_color
 from legged_dynamics.trials.accuracy import FootErrors
 from legged_dynamics.trials.analysis import GaitResult
 from legged_dynamics.trials.cycles import (

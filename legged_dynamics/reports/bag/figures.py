@@ -14,7 +14,7 @@ from legged_dynamics.recordings.truth import leveled, world_force
 from legged_dynamics.reports import style
 from legged_dynamics.reports.bag.analysis import Analysis
 from legged_dynamics.reports.bag.behaviour import Behaviour
-from legged_dynamics.reports.style import foot_color
+from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.spatial.convex_hull import convex_hull
 
 DETAIL = 2.0        # s

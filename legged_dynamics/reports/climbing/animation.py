@@ -35,7 +35,7 @@ from legged_dynamics.reports.climbing.plots import (
     reach_of,
     round_force,
 )
-from legged_dynamics.reports.style import foot_color
+from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.stickybot import StickybotModel
 
 SIZE, DPI = (9.2, 6.4), 90          # inch, dots per inch

@@ -24,7 +24,7 @@ from legged_dynamics.reports.climbing.comparison import (
     is_disc,
     nominal_poles,
 )
-from legged_dynamics.reports.style import foot_color
+from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.stickybot import (
     Adhesion,
     ClimbTrace,
