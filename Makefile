@@ -22,21 +22,25 @@ else
 	@$(BIN)/legged-dynamics demo $(ARGS)
 endif
 
+# Some tests on real ROS 2 beside a command; what they say comes last.
+define beside_ros2
+@$(MAKE_COMMAND) --no-print-directory test-ros2 ROS2_TESTS='$(1)' \
+    > $(VENV)/ros2.log 2>&1 & ros=$$!; trap "kill $$ros" INT TERM; \
+$(2); suite=$$?; wait $$ros || suite=1; cat $(VENV)/ros2.log; exit $$suite
+endef
+
 # In process and deterministic, but for one run of the whole chain on Cyclone DDS and one on rclpy.
 # One worker more than processors, for some tests wait. Files that take longest come first.
 QUICK := end_to_end or not (dds or processes or browser or slow)
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 test: lint
-	@$(MAKE_COMMAND) --no-print-directory test-ros2 ROS2_TESTS='-m end_to_end' \
-	    > $(VENV)/ros2.log 2>&1 & ros=$$!; trap "kill $$ros" INT TERM; \
-	$(BIN)/python $(PYTEST) -m '$(QUICK)' $(ARGS); suite=$$?; \
-	wait $$ros || suite=1; cat $(VENV)/ros2.log; exit $$suite
+	$(call beside_ros2,-m end_to_end,$(BIN)/python $(PYTEST) -m '$(QUICK)' $(ARGS))
 
 # The rest: buses, processes, browser, rclpy, and what takes long. A test that fails is run once
 # more alone; one that passes then is named as unstable in the last lines.
 test-all: $(READY)
-	@$(BIN)/python test/rerun.py $(PYTEST) -m 'not ($(QUICK))' $(ARGS)
-	@$(MAKE_COMMAND) --no-print-directory test-ros2 ROS2_TESTS='-m "not end_to_end"'
+	$(call beside_ros2,-m "not end_to_end",$(BIN)/python test/rerun.py $(PYTEST) \
+	    -m 'not ($(QUICK))' $(ARGS))
 
 test-ros2: $(ROS)/.ready
 	@if test -e $(ROS)/.ready; then \
