@@ -32,6 +32,7 @@ from legged_dynamics.doctor.evidence import (
 )
 from legged_dynamics.doctor.hypotheses import DEGREE, RARE, Corrector, legs_of
 from legged_dynamics.dynamics.jacobians import feet_table
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.identification.equations import Equations, motion_equations
 from legged_dynamics.identification.samples import Samples, Signals, observe
@@ -44,7 +45,7 @@ OFTEN = 5.0
 BEFORE, AFTER = 40.0, 8.0       # Hz: low-passes of the signals and of the residuals
 AIR = 0.06                      # of the height: a foot so far above the others is in the air
 NOTHING, ANYTHING = 0.003, 5.0  # of the weight: force on a foot in the air, on the ground
-QUIETEST = 0.02                 # tolerances: least noise
+QUIETEST = 0.04                 # tolerances: least noise; 0.1 % of the weight
 LONGEST = 0.98                  # correlation of noise from sample to sample
 ROUNDS = 6                      # of weights and correlation
 PRESLIDING = 0.003              # rad: a joint turns so far before dry friction is full
@@ -53,9 +54,9 @@ FRICTION, ALL = 'friction', 'all joints'
 # Deviations of a healthy and of a faulty robot. Friction, damping, offsets of effort and rotor
 # inertia: parts of the effort limit; lengths: of the height; mass: of itself; else SI units.
 HEALTHY = {'effort_scale_joint': 0.02, FRICTION: 0.004, 'damping': 0.001, 'effort_offset': 0.002,
-           'armature': 4e-5, 'effort_delay': 5e-4, 'position_offset': 0.004, 'imu_mount': 0.004,
+           'armature': 4e-5, 'effort_delay': 5e-4, 'position_offset': 0.006, 'imu_mount': 0.004,
            'center_of_mass': 0.006, 'total_mass': 0.002, 'clock_offset': 5e-4,
-           'foot_radius': 0.003}
+           'foot_radius': 0.01}
 FAULTY = {'effort_scale_joint': 0.3, FRICTION: 0.05, 'damping': 0.005, 'armature': 8e-4,
           'effort_delay': 5e-3, 'position_offset': 0.1, 'imu_mount': 0.1, 'center_of_mass': 0.1,
           'total_mass': 0.2, 'clock_offset': 0.02, 'foot_radius': 0.05}
@@ -212,17 +213,26 @@ class SizedFaults:
         effort = np.where(self._known, np.hypot(EFFORT * W * h / len(config.feet), noise), np.inf)
         self._scale = np.concatenate([[FORCE * W] * 3, [MOMENT * W * h] * 3, effort])
         y, M = self._parts(s, eq)
+        # A joint that hardly turns sticks: its friction is anything up to the Coulomb friction.
+        sticks = 1.0 - np.tanh(s.velocity / FRICTION_SPEED) ** 2
+        coulomb = [joint.friction for joint in config.apply_to(self._model).joints]
+        stuck = np.zeros((n, 6 + nj, nj))
+        stuck[:, range(6, 6 + nj), range(nj)] = sticks * coulomb / effort
         # Forces of the ground: by least squares, of a foot in the air next to none.
         up = np.einsum('nfi,ni->nf', eq.points, s.up)
         lowest = np.sort(up, axis=1)[:, min(1, up.shape[1] - 1) if up.shape[1] > 3 else 0]
         air = up > lowest[:, None] + AIR * h
         size = M.shape[2] // up.shape[1]
         tight = np.repeat(np.where(air, 1.0 / (NOTHING * W), 1.0 / (ANYTHING * W)), size, axis=1)
-        MT = M.transpose(0, 2, 1)
-        to_force = np.linalg.solve(MT @ M + tight[:, None] ** 2 * np.eye(M.shape[2]), MT)
-        left = np.eye(6 + nj) - M @ to_force
-        in_air = (tight * np.repeat(air, size, axis=1))[..., None] * to_force
-        project = np.concatenate([left, in_air], axis=1)
+        unknown = np.concatenate([M, stuck], axis=2)
+        tight = np.hstack([tight, np.full((n, nj), QUIETEST)])
+        counts = np.hstack([np.repeat(air, size, axis=1), np.ones((n, nj), bool)])
+        back = unknown.transpose(0, 2, 1)
+        solve = np.linalg.solve(back @ unknown + tight[:, None] ** 2 * np.eye(tight.shape[1]),
+                                back)
+        left = np.eye(6 + nj) - unknown @ solve
+        project = np.concatenate([left, (tight * counts)[..., None] * solve], axis=1)
+        to_force = solve[:, :M.shape[2]]
         force = (to_force @ y[..., None])[..., 0]
         needed = np.where(np.isfinite(self._scale), self._scale, 0.0) * (
             y - (M @ force[..., None])[..., 0])
