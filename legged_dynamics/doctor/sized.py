@@ -44,6 +44,7 @@ from legged_dynamics.model.robot_model import RobotModel
 OFTEN = 5.0
 BEFORE, AFTER = 40.0, 8.0       # Hz: low-passes of the signals and of the residuals
 AIR = 0.06                      # of the height: a foot so far above the others is in the air
+PRESSED = 0.5                   # of a foot's share of the weight: a foot so loaded is not
 NOTHING, ANYTHING = 0.003, 5.0  # of the weight: force on a foot in the air, on the ground
 QUIETEST = 0.04                 # tolerances: least noise; 0.1 % of the weight
 LONGEST = 0.98                  # correlation of noise from sample to sample
@@ -221,15 +222,22 @@ class SizedFaults:
         # Forces of the ground: by least squares, of a foot in the air next to none.
         up = np.einsum('nfi,ni->nf', eq.points, s.up)
         lowest = np.sort(up, axis=1)[:, min(1, up.shape[1] - 1) if up.shape[1] > 3 else 0]
-        air = up > lowest[:, None] + AIR * h
-        size = M.shape[2] // up.shape[1]
-        tight = np.repeat(np.where(air, 1.0 / (NOTHING * W), 1.0 / (ANYTHING * W)), size, axis=1)
         unknown = np.concatenate([M, stuck], axis=2)
-        tight = np.hstack([tight, np.full((n, nj), QUIETEST)])
+        back, size = unknown.transpose(0, 2, 1), M.shape[2] // up.shape[1]
+
+        def solution(air: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """Return what gives the unknowns, and one over what they may be."""
+            tight = np.where(air, 1.0 / (NOTHING * W), 1.0 / (ANYTHING * W))
+            tight = np.hstack([np.repeat(tight, size, axis=1), np.full((n, nj), QUIETEST)])
+            return np.linalg.solve(back @ unknown + tight[:, None] ** 2 * np.eye(tight.shape[1]),
+                                   back), tight
+        # A tilted IMU lifts feet: one that is pressed to the ground is not in the air.
+        solve, _ = solution(np.zeros(up.shape, bool))
+        each = (solve @ y[..., None])[:, :M.shape[2], 0].reshape(n, -1, size)[..., :3]
+        load = np.einsum('nfi,ni->nf', each, s.up)
+        air = (up > lowest[:, None] + AIR * h) & (load < PRESSED * W / up.shape[1])
+        solve, tight = solution(air)
         counts = np.hstack([np.repeat(air, size, axis=1), np.ones((n, nj), bool)])
-        back = unknown.transpose(0, 2, 1)
-        solve = np.linalg.solve(back @ unknown + tight[:, None] ** 2 * np.eye(tight.shape[1]),
-                                back)
         left = np.eye(6 + nj) - unknown @ solve
         project = np.concatenate([left, (tight * counts)[..., None] * solve], axis=1)
         to_force = solve[:, :M.shape[2]]
