@@ -25,7 +25,7 @@ from legged_dynamics.model.standing import body_frames
 
 # Speed of a standing foot, one deviation, as a multiple of sqrt(g l), l the height of the base: it
 # rolls, and rubber, transmissions and links give way at frequencies that the rail does not follow.
-LOOSE = 0.3
+LOOSE = 0.15
 # A foot less likely in contact than this measures nothing.
 LEAST_CONTACT = 0.05
 
@@ -82,7 +82,9 @@ class Stand:
         position[rails], velocity[rails] = self._place, 0.0
         R, origin = body_frames(self._model, position)
         axes = R[[rail + 1 for rail in rails], :, 2]            # (rails, 3) in world axes
-        self._speed = self._speed - GRAVITY * dt * axes[:, 2]
+        # What stands does not fall: its mean acceleration is none.
+        falling = 1.0 - float(np.max(contact, initial=0.0))
+        self._speed = self._speed - falling * GRAVITY * dt * axes[:, 2]
         self._covariance = self._covariance + (GRAVITY * dt) ** 2 * np.eye(len(rails))
         for ((body, pose), radius, chain), p in zip(self._feet, contact):
             if p < LEAST_CONTACT:

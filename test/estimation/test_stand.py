@@ -7,7 +7,7 @@ import pytest
 from legged_dynamics.dynamics import Motion, inverse_dynamics
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Fault, GroundReactionEstimator, Measurement, Mode
-from legged_dynamics.estimation.stand import Transmission
+from legged_dynamics.estimation.stand import Stand, Transmission
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 
@@ -95,6 +95,18 @@ def test_a_leg_on_a_rail_without_encoder_gives_the_force_that_newton_asks_for(to
     assert all(one.contact[0] for one in found[int(RATE):])
     quiet = Fault.NO_IMU | Fault.NO_EFFORT | Fault.PARTIAL_EFFORT
     assert not any(one.faults & quiet for one in found[10:])
+
+
+def test_the_rail_of_a_leg_that_stands_still_is_at_rest():
+    """Gravity is borne: the rail falls with -g t where the foot is in the air, else not at all."""
+    config = RobotConfig.from_parameters(YAML)
+    rail = RobotModel.from_xml(URDF, 'fixed').joint_index('rail')
+    for contact, speed in ((1.0, 0.0), (0.0, -0.5 * GRAVITY)):
+        part = Stand(config.apply_to(RobotModel.from_xml(URDF, 'fixed')), config)
+        for k in range(round(0.5 * RATE) + 1):
+            position, velocity = np.array([0.0, 0.6, -1.2]), np.zeros(3)
+            part.advance(position, velocity, np.array([contact]), 1.0 / RATE if k else 0.0)
+        assert velocity[rail] == pytest.approx(speed, abs=0.01)
 
 
 def test_a_measured_rail_is_used_as_it_is():
