@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.dynamics import Motion, inverse_dynamics
+from legged_dynamics.dynamics import Motion, inverse_dynamics, mass_matrix
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Fault, GroundReactionEstimator, Measurement, Mode
 from legged_dynamics.estimation.stand import Stand, Transmission
@@ -146,7 +146,8 @@ def test_a_rotor_that_swings_against_its_belt_moves_no_link():
     armature, turns = 1e-3, 2.0 * np.pi * 40.0
     model = RobotModel.from_xml(URDF).with_joint_physics(armature={'knee': armature})
     joint = model.joint_index('knee')
-    part = Transmission(model, 2.0, [joint])
+    pose = np.array([0.0, 0.6, -1.2])
+    part = Transmission(model, 2.0, [joint], pose)
     left, speed = [], []
     for k in range(4000):
         t = k / 4000.0
@@ -159,3 +160,7 @@ def test_a_rotor_that_swings_against_its_belt_moves_no_link():
     late = slice(2000, None)
     assert np.std(speed[late]) < 0.1 * np.sqrt(0.5)
     assert np.std(left[late]) < 0.45 * armature * turns * np.sqrt(0.5)
+    # Where the link follows by any share of the swing, its inertia takes a torque of that share.
+    inertia = mass_matrix(RobotModel.from_xml(URDF, 'fixed'), pose)[joint, joint]
+    most = inertia * turns * np.sqrt(0.5)
+    assert 0.4 * most < np.sqrt(part.variance[0]) < 0.6 * most
