@@ -130,7 +130,7 @@ class GroundReactionEstimator:
         self._stand = None if self.model.floating else Stand(self.model, config)
         self._transmission = None if config.transmission_cutoff <= 0.0 else Transmission(
             self.model, config.transmission_cutoff,
-            np.setdiff1d(np.arange(nj), self._passive).tolist())
+            np.setdiff1d(np.arange(nj), self._passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
         self._no_base = self._results.places['base_residual'][0]
@@ -231,6 +231,9 @@ class GroundReactionEstimator:
             self._velocity.correct(self._views[1], dt)
         if self._transmission is not None:
             self._transmission.advance(self._views[1], self._views[2], dt)
+            if self._learner is None:
+                self._robot.doubt[self._transmission.joints, _OFFSET_VARIANCE] = (
+                    self._transmission.variance)
         if self._stand is not None:
             self._fill_stand(self._stand, dt)
         learner = self._learner
@@ -499,3 +502,4 @@ def _add_columns(joint: np.ndarray, coordinates: np.ndarray) -> None:
 _LEARNED_FROM = ('position', 'velocity', 'effort', 'gyro', 'acceleration')
 _MODES = {mode.value: mode for mode in Mode}
 _NEVER = -(1 << 62)       # a stamp no clock shows
+_OFFSET_VARIANCE = actuators.OFFSET * (len(actuators.PARAMETERS) + 1)   # place in `Robot.doubt`

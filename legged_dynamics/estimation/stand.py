@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
@@ -25,7 +26,7 @@ from legged_dynamics.model.standing import body_frames
 
 # Speed of a standing foot, one deviation, as a multiple of sqrt(g l), l the height of the base: it
 # rolls, and rubber, transmissions and links give way at frequencies that the rail does not follow.
-LOOSE = 0.3
+LOOSE = 0.15
 # A foot less likely in contact than this measures nothing.
 LEAST_CONTACT = 0.05
 
@@ -82,7 +83,9 @@ class Stand:
         position[rails], velocity[rails] = self._place, 0.0
         R, origin = body_frames(self._model, position)
         axes = R[[rail + 1 for rail in rails], :, 2]            # (rails, 3) in world axes
-        self._speed = self._speed - GRAVITY * dt * axes[:, 2]
+        # What stands does not fall: its mean acceleration is none.
+        falling = 1.0 - float(np.max(contact, initial=0.0))
+        self._speed = self._speed - falling * GRAVITY * dt * axes[:, 2]
         self._covariance = self._covariance + (GRAVITY * dt) ** 2 * np.eye(len(rails))
         for ((body, pose), radius, chain), p in zip(self._feet, contact):
             if p < LEAST_CONTACT:
@@ -113,11 +116,15 @@ class Stand:
 # link's velocity is then the measured one through a low-pass of first order; the torque that the
 # rotor and its friction take of the motor's at the measured velocity is subtracted from the
 # effort.
-# Below that frequency nothing changes: rotor, friction and link move as one.
+# Below that frequency nothing changes: rotor, friction and link move as one. How far the link
+# follows above it is not known: of the difference between the two accelerations it may have any
+# share, with equal probability, which makes an error of the torque on the link's inertia.
 
 
 # The rotor's acceleration is a difference of noisy velocities; it is taken below this frequency.
 ROTOR_CUTOFF = 100.0        # Hz
+# Variance of the share of an acceleration that a link follows: mean square of 0 to 1.
+FOLLOWS = 1.0 / 3.0
 
 
 class Transmission:
@@ -132,19 +139,31 @@ class Transmission:
         Frequency up to which a link follows its motor.
     joints : (n,) sequence of int
         Joints with such a transmission.
+    position : (nq,) array
+        Standing pose, in which the inertia behind each joint is taken.
+
+    Attributes
+    ----------
+    joints : list of int
+        As given.
+    variance : (n,) array [(N m)^2]
+        Of each joint's torque, by what is not known of the links' accelerations.
 
     """
 
-    def __init__(self, model: RobotModel, cutoff: float, joints: list[int]):
-        self._joints, self._cutoff = joints, cutoff
+    def __init__(self, model: RobotModel, cutoff: float, joints: list[int], position: np.ndarray):
+        self.joints, self._cutoff = joints, cutoff
+        inertia = np.diag(mass_matrix(model, position))[-model.n_joints:][joints]
         self._physics = np.array([[model.joints[j].armature, model.joints[j].damping,
                                    model.joints[j].friction] for j in joints]).reshape(-1, 3).T
+        self._inertia = inertia - self._physics[0]
         self.reset()
 
     def reset(self) -> None:
         """Forget all motion."""
         self._link: np.ndarray | None = None
         self._rotor = np.zeros(0)
+        self.variance = np.zeros(len(self.joints))
 
     def advance(self, velocity: np.ndarray, effort: np.ndarray, dt: float) -> None:
         """
@@ -158,7 +177,7 @@ class Transmission:
             Time since the last sample; 0 for the first one.
 
         """
-        measured = velocity[self._joints]
+        measured = velocity[self.joints]
         if not np.isfinite(measured).all():
             return
         if self._link is None or dt <= 0.0:
@@ -168,10 +187,12 @@ class Transmission:
                        ((self._link, self._cutoff), (self._rotor, ROTOR_CUTOFF)))
         armature, damping, friction = self._physics
         acceleration = (rotor - self._rotor - link + self._link) / dt
+        error = FOLLOWS * (self._inertia * acceleration) ** 2
+        self.variance = self.variance + _share(self._cutoff, dt) * (error - self.variance)
         slipping = np.tanh(measured / FRICTION_SPEED) - np.tanh(link / FRICTION_SPEED)
-        effort[self._joints] -= (armature * acceleration + damping * (measured - link)
+        effort[self.joints] -= (armature * acceleration + damping * (measured - link)
                                  + friction * slipping)
-        velocity[self._joints] = link
+        velocity[self.joints] = link
         self._link, self._rotor = link, rotor
 
 

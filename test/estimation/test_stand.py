@@ -4,10 +4,10 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.dynamics import Motion, inverse_dynamics
+from legged_dynamics.dynamics import Motion, inverse_dynamics, mass_matrix
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Fault, GroundReactionEstimator, Measurement, Mode
-from legged_dynamics.estimation.stand import Transmission
+from legged_dynamics.estimation.stand import Stand, Transmission
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 
@@ -97,6 +97,18 @@ def test_a_leg_on_a_rail_without_encoder_gives_the_force_that_newton_asks_for(to
     assert not any(one.faults & quiet for one in found[10:])
 
 
+def test_the_rail_of_a_leg_that_stands_still_is_at_rest():
+    """Gravity is borne: the rail falls with -g t where the foot is in the air, else not at all."""
+    config = RobotConfig.from_parameters(YAML)
+    rail = RobotModel.from_xml(URDF, 'fixed').joint_index('rail')
+    for contact, speed in ((1.0, 0.0), (0.0, -0.5 * GRAVITY)):
+        part = Stand(config.apply_to(RobotModel.from_xml(URDF, 'fixed')), config)
+        for k in range(round(0.5 * RATE) + 1):
+            position, velocity = np.array([0.0, 0.6, -1.2]), np.zeros(3)
+            part.advance(position, velocity, np.array([contact]), 1.0 / RATE if k else 0.0)
+        assert velocity[rail] == pytest.approx(speed, abs=0.01)
+
+
 def test_a_measured_rail_is_used_as_it_is():
     q, v, effort, force = squatting()
     found = estimated({'robot.absent_joints': []}, q, v, effort)[1]
@@ -134,7 +146,8 @@ def test_a_rotor_that_swings_against_its_belt_moves_no_link():
     armature, turns = 1e-3, 2.0 * np.pi * 40.0
     model = RobotModel.from_xml(URDF).with_joint_physics(armature={'knee': armature})
     joint = model.joint_index('knee')
-    part = Transmission(model, 2.0, [joint])
+    pose = np.array([0.0, 0.6, -1.2])
+    part = Transmission(model, 2.0, [joint], pose)
     left, speed = [], []
     for k in range(4000):
         t = k / 4000.0
@@ -147,3 +160,7 @@ def test_a_rotor_that_swings_against_its_belt_moves_no_link():
     late = slice(2000, None)
     assert np.std(speed[late]) < 0.1 * np.sqrt(0.5)
     assert np.std(left[late]) < 0.45 * armature * turns * np.sqrt(0.5)
+    # Where the link follows by any share of the swing, its inertia takes a torque of that share.
+    inertia = mass_matrix(RobotModel.from_xml(URDF, 'fixed'), pose)[joint, joint]
+    most = inertia * turns * np.sqrt(0.5)
+    assert 0.4 * most < np.sqrt(part.variance[0]) < 0.6 * most
