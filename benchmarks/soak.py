@@ -36,6 +36,7 @@ DIALECT = StandaloneDialect()
 COMMANDS = 'effort_controller/commands:=effort_watchdog/commands'
 WARM_UP = 20.0          # s
 FLOODED = 10.0          # s
+SILENT = 2400           # spins of 0.05 s without a command before the soak gives up
 
 
 def memory(pid: int) -> float:
@@ -83,6 +84,11 @@ class Soak:
         kind = DIALECT.message('std_msgs/msg/Float64MultiArray')
         self.node.create_subscription(kind, '/effort_controller/commands', self._sent,
                                       DIALECT.qos.reliable(10))
+        if more:
+            # Lock-step begins when each sensor has as many listeners as nodes answer, and the
+            # watchdog does not listen to the IMU.
+            self.node.create_subscription(DIALECT.message('sensor_msgs/msg/Imu'), '/imu/data',
+                                          lambda message: None, DIALECT.qos.best_effort(1))
         self.rate, self.revived = rate, 0
 
     def _sent(self, message: Any) -> None:
@@ -101,8 +107,16 @@ class Soak:
         """Start the controller, and wait until it commands."""
         made = self.start('workspace_controller', '-r', COMMANDS)
         self.times.clear()
+        heard = silent = 0
         while len(self.times) < 50:
             self.bus.spin_once(0.05)
+            silent = 0 if len(self.times) > heard else silent + 1
+            heard = len(self.times)
+            ended = [name for name, process in self.processes.items()
+                     if process.poll() is not None]
+            if ended or silent > SILENT:
+                why = f'{", ".join(ended)} ended' if ended else f'{silent} spins were silent'
+                raise RuntimeError(f'expected 50 commands of the controller, heard {heard}: {why}')
         return made
 
     def spin(self, seconds: float) -> None:

@@ -165,6 +165,17 @@ def test_bipeds_walk_with_the_commanded_velocity(name, wanted):
 
 
 @pytest.mark.slow
+def test_a_turning_biped_goes_ahead_and_not_sideways_in_spite_of_joint_friction():
+    try:
+        robot = Laboratory('g1')
+    except MissingRobot as missing:
+        pytest.skip(str(missing))
+    found = walk(robot, 'steps', lambda t: (0.1, 0.0, 0.2), 14.0)
+    judge(found, (0.1, 0.0, 0.2), 2.5, 12.5)
+    assert found.velocity[found.between(2.5, 12.5), 1].mean() == pytest.approx(0.0, abs=0.015)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize('side', [1.0, -1.0])
 def test_a_push_ahead_or_back_is_caught_by_a_step(side):
     found = walk(Laboratory('biped'), 'stand', lambda t: (0.0, 0.0, 0.0), 6.0,

@@ -37,13 +37,20 @@ from legged_dynamics.workspace.walking.divergent import (
     step_share,
 )
 from legged_dynamics.workspace.walking.settings import WalkSettings
-from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath, lower
+from legged_dynamics.workspace.walking.swing import (
+    SwingLegs,
+    SwingPath,
+    learn_friction,
+    lower,
+)
 from legged_dynamics.workspace.walking.walker import (
     EARLY,
     FIRM,
+    LEARNS,
     NEAR,
     NEARLY,
     PRESS,
+    SLIDES,
     SLOW,
     Walker,
     Walking,
@@ -309,6 +316,13 @@ class BipedWalker(Walker):
         """Rotation about the vertical by the heading of the walk, (2, 2)."""
         return _yawed(self._yaw)[:2, :2]
 
+    @property
+    def _travel(self) -> np.ndarray:
+        """Velocity of the centre of mass, axes of the heading, (2,); that of the base is asked."""
+        vx, vy, turning = self._velocity.tolist()
+        ahead, left = self._shift.tolist()
+        return np.array([vx - turning * left, vy + turning * ahead])
+
     def _beside(self, foot: int, other: np.ndarray, wait: float, back: float) -> np.ndarray:
         """
         Return where a foot is planned to land when the other stands at a place.
@@ -318,10 +332,10 @@ class BipedWalker(Walker):
         """
         yaw = self._yaw + self._velocity[2] * wait
         turn = _yawed(yaw)[:2, :2]
-        step = self._beneath[foot] - self._beneath[1 - foot] + self._velocity[:2] * (
+        step = self._beneath[foot] - self._beneath[1 - foot] + self._travel * (
             self._swing_time + self._both)
         if back:
-            way = self._reference + self._heading @ self._velocity[:2] * (wait + 0.5 * self._both)
+            way = self._reference + self._heading @ self._travel * (wait + 0.5 * self._both)
             off = turn.T @ (way - other) - 0.5 * step
             step = step + np.clip(off, -back, back)
         side = math.copysign(1.0, self._beneath[foot, 1] - self._beneath[1 - foot, 1])
@@ -359,7 +373,7 @@ class BipedWalker(Walker):
     def _follow(self, state: BodyState, q: np.ndarray, v: np.ndarray, dt: float) -> WalkPlan:
         """Return the target of the base, the wanted centre of pressure and the swinging foot."""
         if self._going:
-            self._reference = self._reference + self._heading @ self._velocity[:2] * dt
+            self._reference = self._reference + self._heading @ self._travel * dt
         lead, leash = self._reference - self._center[:2], self.settings.leash * self.height
         self._reference = self._center[:2] + lead * min(1.0, leash / max(
             float(np.hypot(*lead)), 1e-9))
@@ -385,12 +399,13 @@ class BipedWalker(Walker):
         velocity = turn.T @ np.array([along[0], along[1], 0.0])
         packed = np.concatenate([turn.ravel(), state.position[:2], [self._rise], velocity,
                                  [0.0, 0.0, self._velocity[2]], np.zeros(6)])
-        moved = np.full(len(q), np.nan)
+        moved, extra = self._unmoved.copy(), None
         most = np.where(bearing, np.inf, 0.0)
         if goal is not None:
             body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
-            self._move_foot(foot, body, q, v, goal, moved, dt)
-        return WalkPlan(BodyTarget(packed), LegPlan(bearing, most, moved, True, None, pressure))
+            extra = self._move_foot(foot, body, q, v, goal, moved, dt)
+        return WalkPlan(BodyTarget(packed), LegPlan(bearing, most, moved, True, None, pressure,
+                                                    extra))
 
     def _planned(self, state: BodyState, foot: int) -> np.ndarray:
         """Return where the swinging foot is planned to land, (2,)."""
@@ -431,8 +446,8 @@ class BipedWalker(Walker):
         return convex_hull(np.vstack(found))
 
     def _move_foot(self, foot: int, body: np.ndarray, q: np.ndarray, v: np.ndarray,
-                   goal: np.ndarray, moved: np.ndarray, dt: float) -> None:
-        """Fill the accelerations of the swinging leg's joints."""
+                   goal: np.ndarray, moved: np.ndarray, dt: float) -> np.ndarray:
+        """Fill the accelerations of the swinging leg's joints; return efforts against friction."""
         s = self.settings
         leg, key = self._legs[foot], bytes([foot])
         if key not in self._swings:
@@ -450,6 +465,10 @@ class BipedWalker(Walker):
         self.away = self._swings[key].accelerations(
             body, q, v, [motion], _yawed(self._foot_yaw[foot]) @ self._turns[foot], gains, 0.05,
             moved)
+        effort = np.empty(len(q))
+        learn_friction(self._swings[key].learnt, self._inertia, self._most_friction, LEARNS * dt,
+                       SLIDES, self._friction, effort)
+        return effort
 
 
 def _yawed(angle: float) -> np.ndarray:

@@ -7,7 +7,7 @@ A foot stands while its own phase, the phase of the cycle plus its offset, is be
 swings from there to one (Hildebrand 1965). Offsets follow from where the feet are: their row from
 front to rear and their side. Diagonal gaits alternate rows and sides, so four legs trot, six go in
 tripods and two walk; the wave of a crawl runs from the rear to the front of one side, then of the
-other; a pace alternates sides.
+other.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Gait(NamedTuple):
 
     Attributes
     ----------
-    order : {'all', 'diagonal', 'wave', 'side'}
+    order : {'all', 'diagonal', 'wave'}
         Rule by which the feet get their offsets.
     duty : float
         Part of the cycle in which a foot stands.
@@ -46,7 +46,6 @@ GAITS = {
     'trot': Gait('diagonal', 0.6, 2.8, 2),
     'walk': Gait('wave', 0.8, 5.0, 3),
     'crawl': Gait('wave', 0.85, 9.0, 3),
-    'pace': Gait('side', 0.6, 2.2, 2),
     'tripod': Gait('diagonal', 0.58, 4.0, 3),
     'wave': Gait('wave', 0.85, 9.0, 4),
     'steps': Gait('diagonal', 0.62, 4.0, 1),
@@ -103,8 +102,6 @@ def offsets_of(gait: str, places: np.ndarray) -> np.ndarray:
     row, side, rows = found[:, 0], found[:, 1], found[:, 0].max() + 1
     if order == 'diagonal':
         offsets = 0.5 * ((row + side) % 2)
-    elif order == 'side':
-        offsets = 0.5 * side
     elif order == 'wave':
         # A foot whose offset is larger lifts earlier.
         offsets = -((rows - 1 - row) / (2.0 * rows) + 0.5 * side) % 1.0

@@ -379,8 +379,7 @@ class Walker:
         self._cycle = haste * (s.cycle or longer * row.cycle
                                * math.sqrt(self._com_height / GRAVITY))
         self._gait_name, self._haste = gait, haste
-        sides = len(self._feet) == 2 or row.order == 'side'
-        self._sways = 1.0 if sides else SWAY if row.order == 'wave' else 0.0
+        self._sways = 1.0 if len(self._feet) == 2 else SWAY if row.order == 'wave' else 0.0
         groups = len(np.unique(np.round(self._offsets, 6)))
         self._step_time = self._cycle / max(groups, 1) if row.order != 'wave' else (
             self._duty * self._cycle)
