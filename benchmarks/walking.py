@@ -56,22 +56,29 @@ def random_commands(seed: int, fast: float) -> Callable[[float], Sequence[float]
     return lambda t: table[min(int(t / 2.0), 29)]
 
 
-def _steady(found: Run) -> np.ndarray:
-    """Return samples whose command has lasted for 1.5 s and is not that of a stand."""
-    change = np.flatnonzero((np.diff(found.wanted, axis=0) != 0.0).any(axis=1))
-    since = found.time.copy()
-    for k in change:
-        since[k + 1:] = found.time[k + 1:] - found.time[k + 1]
-    moving = (found.wanted != 0.0).any(axis=1)
-    return moving & (since > 1.5)
+def _commanded(found: Run) -> list[np.ndarray]:
+    """
+    Return the samples of each command, from 1.5 s after its start on.
+
+    A body sways in a cycle of its gait: only whole cycles count, from one lift-off of the first
+    foot to another one.
+    """
+    change = np.flatnonzero((np.diff(found.wanted, axis=0) != 0.0).any(axis=1)) + 1
+    lifts = np.flatnonzero(found.bearing[:-1, 0] & ~found.bearing[1:, 0]) + 1
+    ways = []
+    for first, last in zip([0, *change], [*change, len(found.time)]):
+        within = lifts[(lifts >= first) & (lifts < last)
+                       & (found.time[lifts] > found.time[first] + 1.5)]
+        if found.wanted[first].any() and len(within) > 1:
+            ways.append(np.arange(within[0], within[-1]))
+    return ways
 
 
 def speed_error(found: Run) -> float:
     """Return the worst error of the mean velocity of any command, as a part of its size."""
-    steady, worst = _steady(found), 0.0
-    for wanted in np.unique(found.wanted[steady], axis=0):
-        here = steady & (found.wanted == wanted).all(axis=1)
-        mean = found.velocity[here].mean(axis=0)
+    worst = 0.0
+    for way in _commanded(found):
+        wanted, mean = found.wanted[way[0]], found.velocity[way].mean(axis=0)
         for part in (slice(0, 2), slice(2, 3)):
             size = float(np.linalg.norm(wanted[part]))
             if size > 0.05:
@@ -84,7 +91,7 @@ def row(found: Run, first: float = 1.5, level: bool = True) -> str:
     here = found.between(first, found.time[-1] - 0.5)
     if found.cause or here.sum() < 100:
         return f'{found.cause or "too short"} | | | | | |'
-    error = f'{100 * speed_error(found):.0f}' if _steady(found).any() else '-'
+    error = f'{100 * speed_error(found):.0f}' if _commanded(found) else '-'
     height = np.abs(found.position[here, 2] - found.height).max()
     tilt = np.hypot(found.rpy[here, 0], found.rpy[here, 1]).max()
     off = found.estimated[here] - found.position[here]

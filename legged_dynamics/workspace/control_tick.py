@@ -399,11 +399,12 @@ class StanceFeet:
                       if start in row[GROUP.members:GROUP.members + row[GROUP.n_rows]])
                  for start in table.index[:, START]]
         limits = model.effort_limits
-        limits = np.where(np.isfinite(limits), limits, 0.0) * settings.effort_fraction
+        self._limits = np.where(np.isfinite(limits), limits, 0.0)
+        self._fraction = self._most_effort = settings.effort_fraction
         self.memory = StanceMemory(
-            self.members, np.array(group), limits, weights, np.zeros(table.size),
-            np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6), np.zeros(6 + nv),
-            np.zeros(6 * len(standing)))
+            self.members, np.array(group), self._most_effort * self._limits, weights,
+            np.zeros(table.size), np.zeros((len(standing), 4)), np.zeros(6), np.zeros(6),
+            np.zeros(6 + nv), np.zeros(6 * len(standing)))
         self.packed = pack(self.arrays), pack(self.memory), pack(self.program)
 
     def stand_on(self, ground: GroundReading) -> None:
@@ -443,6 +444,21 @@ class StanceFeet:
         for i, (limit, row) in enumerate(zip(limits, self._loads)):
             bounds[i, row] = min(self._minimum, 0.5 * min(limit, self._unlimited))
             bounds[i, row + 1] = -min(limit, self._unlimited)
+
+    def spare_efforts(self, fraction: float) -> None:
+        """
+        Use less of the effort limits than the settings allow.
+
+        Parameters
+        ----------
+        fraction : float
+            Of the limits; that of the settings counts where it is smaller.
+
+        """
+        fraction = min(fraction, self._most_effort)
+        if fraction != self._fraction:
+            self._fraction = fraction
+            np.multiply(fraction, self._limits, out=self.memory.limits)
 
     # ---- forces on single feet, in world axes ----------------------------------------------
 

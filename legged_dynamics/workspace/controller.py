@@ -187,6 +187,10 @@ class LegPlan(NamedTuple):
         gains.
     extra : (nv,) array [N m or N], optional
         Efforts beside those of the dynamics, as for the friction of swinging legs' joints.
+    effort_fraction : float, optional
+        Fraction of the effort limits that may be used, where it is below that of the settings.
+    falling : bool, optional
+        Whether the body falls like a pendulum between its footholds, as on two of four feet.
 
     """
 
@@ -197,6 +201,8 @@ class LegPlan(NamedTuple):
     gains: np.ndarray | None = None
     pressure: Pressure | None = None
     extra: np.ndarray | None = None
+    effort_fraction: float = 1.0
+    falling: bool = False
 
 
 # -------------------------------------------------------------------------------------------------
@@ -208,6 +214,10 @@ LONGEST_TICK = 0.05
 # Part of the integral's gain about each axis that is left while a robot steps: steps turn the body
 # to and fro faster than a lasting moment changes.
 CALMER = 0.57
+# Parts of stiffness, damping and integral across the ground that are left for a body that falls
+# between its footholds: they bring it back. With the gains of a stand, the way that it has fallen
+# would be made good by the feet at once when they land.
+SOFTER = np.array([[0.3], [0.4], [0.33]])
 # Part of the wrench on the base that the feet may miss, as a part of the weight.
 TOLERANCE = 1e-3
 METHODS = ('even', 'least_squares', 'friction_cone')
@@ -313,7 +323,7 @@ class WorkspaceController:
         self._stance = None
         self._newest: int | None = None
         self._unbalanced_since: int | None = None
-        self._integrate, self._stepping = True, False
+        self._integrate, self._stepping, self._falling = True, False, False
         self._last: StanceFeet | None = None
         self._requests = _ForceRequests(self.model.total_mass * GRAVITY)
         self.ground.reset()
@@ -367,12 +377,18 @@ class WorkspaceController:
         pressure = None if legs is None else legs.pressure
         stepping = legs is not None and legs.stepping
         if stepping != self._stepping:
-            # The moment stays.
+            # The moment stays, and below the force.
             self._integral[3:] *= 1.0 / CALMER if stepping else CALMER
             self._stepping = stepping
+        falling = legs is not None and legs.falling
+        if falling != self._falling:
+            self._integral[:2] *= 1.0 / SOFTER[2, 0] if falling else SOFTER[2, 0]
+            self._falling = falling
         if stepping or pressure is not None:
             gains = gains.copy()
             gains[2, 3:] *= CALMER if stepping else 1.0
+            if falling:
+                gains[:3, :2] *= SOFTER
             gains[:3, :2] *= pressure is None
         out = np.zeros(OUTPUT.effort + nv + 7 * nf)
         # Singular values are not known for legs that are not in contact.
@@ -385,6 +401,7 @@ class WorkspaceController:
             self._look_at_ground(state, ground)
             feet.stand_on(self.ground)
             feet.bear(None if legs is None else legs.most)
+            feet.spare_efforts(1.0 if legs is None else legs.effort_fraction)
             find_dynamics(s, self._parameters, self._held, moved, inputs)
             if self._big_base:
                 reduce_big_base(feet.arrays, feet.scratch, BIG_BASE, inputs[12:18])

@@ -47,6 +47,10 @@ class WalkSettings(CheckedSettings):
     lowering: float = setting(
         'walking.lowering', 2.5, '1/s',
         'How fast a foot is lowered where no ground was met, in heights of the body.', 0.01, 10.0)
+    effort_fraction: float = setting(
+        'walking.effort_fraction', 0.8, '',
+        'Fraction of the effort limits that is used while the robot walks; steps against a push '
+        'may use what limits.effort_fraction allows.', 0.05, 1.0)
     recovery: bool = setting(
         'walking.recovery', True, '',
         'Whether a standing robot steps when a push takes its capture point out of the support.')

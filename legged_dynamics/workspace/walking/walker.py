@@ -380,6 +380,7 @@ class Walker:
                                * math.sqrt(self._com_height / GRAVITY))
         self._gait_name, self._haste = gait, haste
         self._sways = 1.0 if len(self._feet) == 2 else SWAY if row.order == 'wave' else 0.0
+        self._falls = row.order == 'diagonal' and len(self._feet) == 4
         groups = len(np.unique(np.round(self._offsets, 6)))
         self._step_time = self._cycle / max(groups, 1) if row.order != 'wave' else (
             self._duty * self._cycle)
@@ -630,8 +631,11 @@ class Walker:
         most = self._loads(bearing, n)
         extra = None if all(stands) else self._move_legs(
             state, q, v, com, com_speed, speed, heading, target, moved, dt)
-        return WalkPlan(target, LegPlan(bearing, most, moved, self.state is not Walking.STAND,
-                                        extra=extra))
+        calm = self.state in (Walking.STEP, Walking.STOP)
+        return WalkPlan(target, LegPlan(
+            bearing, most, moved, self.state is not Walking.STAND, extra=extra,
+            effort_fraction=self.settings.effort_fraction if calm else 1.0,
+            falling=self.walking and self._falls))
 
     def _loads(self, bearing: np.ndarray, n: int) -> np.ndarray:
         """Return the largest normal force of each foot."""
