@@ -4,10 +4,10 @@
 Tables of docs/walking.md: robots that walk by our own commands, against the truth.
 
 ``python -m benchmarks.walking [--quick] [--robots go2,hyq] [--only gaits,ground]`` (or ``--urdf
-PATHS``, for robots described by ``new-robot``) runs robots of
-the zoo in MuJoCo with the sensors of the field, 2 % of torque gain, joint friction of 3 % of the
-effort limits that the configuration does not know (the hexapod: 1 %), and 5 ms from a sample to
-its efforts. Robots whose descriptions are not installed are left out and named.
+PATHS``, for robots described by ``new-robot``) runs robots of the zoo in MuJoCo with the sensors
+of the field, 2 % of torque gain, joint friction of 3 % of the effort limits that the configuration
+does not know, and 5 ms from a sample to its efforts. Robots whose descriptions are not installed
+are left out and named.
 """
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ from benchmarks.zoo.robots import MissingRobot
 
 BIPEDS = ('talos', 'g1', 'biped')
 QUADRUPEDS = ('go2', 'anymal_class', 'solo_class', 'hyq', 'b1')
-# Joint friction beside the configured one, in parts of the effort limit.
-FRICTION = {'hexapod': 0.01}
 SLOPE = math.radians(10.0)
 SIDES = {'ahead': (1.0, 0.0, 0.0), 'back': (-1.0, 0.0, 0.0), 'left': (0.0, 1.0, 0.0),
          'right': (0.0, -1.0, 0.0)}
@@ -42,10 +40,11 @@ class Tally:
     missing: set[str] = field(default_factory=set)
 
 
-def commands(fast: float, seconds: float) -> Callable[[float], Sequence[float]]:
+def commands(fast: float, seconds: float, turning: float = 0.6
+             ) -> Callable[[float], Sequence[float]]:
     """Return commands of all kinds, one after the other, each for a fifth of the time."""
-    parts = [(fast, 0.0, 0.0), (0.5 * fast, 0.0, 0.6), (0.0, min(0.2, fast), 0.0),
-             (0.0, 0.0, -0.6), (0.7 * fast, -0.5 * min(0.2, fast), 0.3)]
+    parts = [(fast, 0.0, 0.0), (0.5 * fast, 0.0, turning), (0.0, min(0.2, fast), 0.0),
+             (0.0, 0.0, -turning), (0.7 * fast, -0.5 * min(0.2, fast), 0.5 * turning)]
     return lambda t: parts[min(int(5.0 * t / seconds), 4)]
 
 
@@ -107,7 +106,7 @@ def run(tally: Tally, name: str, gait: str, command: Callable[[float], Sequence[
         seconds: float, title: str, pushes: Sequence[Push] = (), judged: bool = True,
         **ground: Any) -> Run | None:
     """Run one robot, print its row, and count it."""
-    friction = ground.pop('friction', FRICTION.get(name, 0.03))
+    friction = ground.pop('friction', 0.03)
     try:
         lab = Laboratory(name, friction=friction, **ground)
     except MissingRobot:
@@ -134,8 +133,9 @@ def gaits(tally: Tally, robots: Sequence[str], quick: bool) -> None:
     seconds = 12.0 if quick else 60.0
     for name in robots:
         if name == 'hexapod':
-            for gait, fast in (('tripod', 0.3), ('wave', 0.08)):
-                run(tally, name, gait, commands(fast, seconds), seconds, 'all commands')
+            # A wave takes a second: its feet reach no further than turning at 0.2 rad/s.
+            for gait, fast, turning in (('tripod', 0.3, 0.6), ('wave', 0.08, 0.2)):
+                run(tally, name, gait, commands(fast, seconds, turning), seconds, 'all commands')
             continue
         run(tally, name, 'trot', commands(0.3 if name == 'solo_class' else 0.6, seconds), seconds,
             'all commands')
@@ -176,7 +176,7 @@ def pushes(tally: Tally, robots: Sequence[str], quick: bool) -> None:
             texts = []
             for side, way in SIDES.items():
                 try:
-                    lab = Laboratory(name, friction=FRICTION.get(name, 0.03))
+                    lab = Laboratory(name, friction=0.03)
                 except MissingRobot:
                     tally.missing.add(name)
                     break

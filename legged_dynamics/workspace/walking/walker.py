@@ -97,6 +97,8 @@ ADRIFT, LOWERED = 0.01, 0.04
 EDGES = ('front', 'back', 'left', 'right')
 # Largest speed by default, as a part of that of a shallow wave, sqrt(g h).
 FROUDE = 0.48
+# Longest way of a foot under the body in one stance [heights]: faster commands are slowed down.
+REACH = 1.0
 # How far the body sways towards the feet that bear, as a part of the way, where they leave a
 # choice.
 SWAY = 0.6
@@ -322,6 +324,7 @@ class Walker:
         self._radius = np.array([getattr(foot, 'radius', 0.0) for foot in self._feet])
         self._stance = nominal[:, :2] - nominal[:, :2].mean(axis=0)
         self._hips = self._stance
+        self._arm = float(np.hypot(*self._stance.T).max())
         self._shift = com[:2]
         self.height = float(-(nominal[:, 2] - self._radius).mean())
         self._com_height = self.height + float(com[2])
@@ -449,7 +452,13 @@ class Walker:
     def _pace(self, dt: float) -> None:
         """Let the velocity approach the one that is asked for."""
         x, y, turning = self._velocity.tolist()
-        wanted = self._wanted.tolist() if self.state is Walking.STEP else (0.0, 0.0, 0.0)
+        wanted = (0.0, 0.0, 0.0)
+        if self.state is Walking.STEP:
+            ahead, left, turn = self._wanted.tolist()
+            # What the furthest foot goes back under the body in one stance.
+            way = (math.hypot(ahead, left) + abs(turn) * self._arm) * self._duty * self._cycle
+            part = min(1.0, REACH * self.height / way) if way else 1.0
+            wanted = ahead * part, left * part, turn * part
         step = self.settings.acceleration * dt
         gap, faster = (wanted[0] - x, wanted[1] - y), wanted[2] - turning
         far = math.hypot(*gap)
