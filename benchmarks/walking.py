@@ -15,6 +15,7 @@ import argparse
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -273,9 +274,9 @@ def standing(tally: Tally, robots: Sequence[str], quick: bool) -> None:
             print(f'| {name} | {" | ".join(texts)} |', flush=True)
 
 
-def random(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+def random(tally: Tally, robots: Sequence[str], quick: bool, count: int = 100) -> None:
     """Print how many of many random commands end in a fall."""
-    count = 3 if quick else 100
+    count = 3 if quick else count
     print(f'\n{count} sequences of random commands of 20 s a robot\n\n'
           '| robot | falls |\n|---|---:|')
     for name in robots:
@@ -322,12 +323,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--only', default=','.join(TABLES))
     parser.add_argument('--urdf', nargs='+', type=Path, default=[],
                         help='walk the robots of these URDFs instead, as new-robot describes them')
+    parser.add_argument('--sequences', type=int, default=100,
+                        help='random sequences of commands a robot')
     args = parser.parse_args(argv)
+    tables = TABLES | {'random': partial(random, count=args.sequences)}
     tally, robots = Tally(), args.robots.split(',')
     if args.urdf:
         given(tally, args.urdf, args.quick)
     for name in () if args.urdf else args.only.split(','):
-        TABLES[name](tally, [robot for robot in robots if (robot in BIPEDS) == (name == 'bipeds')],
+        tables[name](tally, [robot for robot in robots if (robot in BIPEDS) == (name == 'bipeds')],
                      args.quick)
     print()
     for cause in tally.causes:

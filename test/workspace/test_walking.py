@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walking: gaits, footholds by the pendulum, swinging legs by their kinematics, whole walks."""
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.spatial.rotations import rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController
 from legged_dynamics.workspace.controller import LegPlan
+from legged_dynamics.workspace.walking import make_walker
 from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of, rows_of
 from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath
@@ -128,6 +130,58 @@ def test_the_moment_of_the_integral_stays_when_a_robot_begins_to_step(anymal):
     early, late = efforts[-3] - efforts[0], efforts[-2] - efforts[-3]
     assert np.abs(early).max() > 1.0
     assert np.abs(late).max() < 0.02 * np.abs(early).max()
+
+
+def test_the_force_of_the_integral_stays_when_a_body_begins_to_fall_between_footholds(anymal):
+    model, config = anymal.known, anymal.config
+    state = LegOdometry(model, config).update(Measurement(0, q := config.nominal_in(model),
+                                                          np.zeros(12)))
+    here = BodyTarget.of(state.position, state.rotation)
+    ahead = BodyTarget.of(state.position + np.array([0.03, 0.0, 0.0]), state.rotation)
+    controller, forces = WorkspaceController(model, config), []
+    for k in range(402):
+        plan = LegPlan(np.ones(4, bool), np.full(4, np.inf), np.full(12, np.nan), True,
+                       falling=k >= 401)
+        controller.update(state, Measurement(k * 2_000_000, q, np.zeros(12)),
+                          here if k in (0, 400, 401) else ahead, legs=plan)
+        forces.append(sum(controller.forces().values())[0])
+    pull = forces[400] - forces[0]
+    assert pull > 0.05 * model.total_mass
+    assert forces[401] - forces[0] == pytest.approx(pull, rel=0.02)
+
+
+def test_efforts_of_a_walk_stay_below_their_part_of_the_limits(anymal):
+    model, config = anymal.known, anymal.config
+    state = LegOdometry(model, config).update(Measurement(0, q := config.nominal_in(model),
+                                                          np.zeros(12)))
+    faster = BodyTarget.of(state.position, state.rotation, acceleration=np.array(
+        [0.0, 0.0, 6.0, 0.0, 0.0, 0.0]))
+    used = []
+    for fraction in (1.0, 0.3, 1.0):
+        plan = LegPlan(np.ones(4, bool), np.full(4, np.inf), np.full(12, np.nan),
+                       effort_fraction=fraction)
+        answer = WorkspaceController(model, config).update(
+            state, Measurement(0, q, np.zeros(12)), faster, legs=plan)
+        used.append(np.abs(answer.effort / model.effort_limits).max())
+    assert used[0] == used[2] > 0.35
+    assert used[1] == pytest.approx(0.3, abs=1e-6)
+
+
+def test_a_command_that_takes_a_foot_out_of_its_reach_is_slowed_down(anymal):
+    model, config = anymal.known, anymal.config
+    measurement = Measurement(0, config.nominal_in(model), np.zeros(12))
+    state = LegOdometry(model, config).update(measurement)
+    walker = make_walker(model, config, {'gait': 'crawl', 'walking.cycle': 2.0,
+                                         'walking.duty': 0.9})
+    for k in range(1000):
+        walker.command(0.4, 0.0, 0.8)
+        plan = walker.update(state, replace(measurement, stamp_ns=k * 2_000_000),
+                             np.ones(4, bool), np.zeros((4, 3)))
+    feet = state.foot_position[:, :2] - state.foot_position[:, :2].mean(axis=0)
+    turning = plan.target.twist[5]
+    # Both parts of the command are as much smaller: the speed is half of the turning rate.
+    way = (0.5 * turning + turning * np.linalg.norm(feet, axis=1).max()) * 2.0 * 0.9
+    assert way == pytest.approx(walker.height, rel=0.02)
 
 
 @pytest.fixture(scope='module')
