@@ -191,7 +191,7 @@ class Estimate:
         place : Path
             Its folder.
         base : str
-            Where the motion of the base comes from: odometry (motion capture) or imu.
+            Where the motion of the base comes from: `GaitOptions.base`.
 
         Returns
         -------
@@ -321,7 +321,7 @@ def measured(place: Path) -> list[list[str]]:
                          'on line, contacts given': Estimate.on_line(robot, stands)}
             rows += rows_of(robot, estimates, stands, touches, WALKS, True)
             estimates = {f'off line, base by {base}': Estimate.off_line(robot, place / name, base)
-                         for base in ('imu', 'odometry')}
+                         for base in ('both', 'imu', 'odometry')}
             rows += rows_of(robot, estimates, stands, touches, WALKS | ALL, True)
         else:
             stands = robot.truth > PRESSED

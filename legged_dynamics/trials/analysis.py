@@ -17,7 +17,7 @@ import numpy as np
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import EstimatorSettings
-from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
 from legged_dynamics.gait.contact_timing import contact_timing, given_timing
 from legged_dynamics.gait.double_support import METHODS, DoubleSupport
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
@@ -270,24 +270,33 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
                        for value in (options.start or None, options.end))
         # A simulator's true odometry is used only if it is named, or if there is no IMU.
         given = odometry and (options.odometry or '/ground_truth/' not in odometry or not imu)
-        base = options.base or ('odometry' if given else 'imu')
-        if base == 'odometry':
-            if not odometry:
-                raise BagError(f'{source} has no odometry (nav_msgs/Odometry); the base can be '
-                               'taken from an IMU instead (--base imu)')
+        base = options.base or (('both' if imu else 'odometry') if given else 'imu')
+        if base != 'imu' and not odometry:
+            raise BagError(f'{source} has no odometry (nav_msgs/Odometry); the base can be '
+                           'taken from an IMU instead (--base imu)')
+        if base != 'odometry' and not imu:
+            raise BagError(f'{source} has no IMU (sensor_msgs/Imu)'
+                           + ('; the base can be taken from odometry alone (--base odometry)'
+                              if odometry else ' and no odometry (nav_msgs/Odometry): nothing '
+                              'says how the base moves'))
+        found, notes = None, []
+        if base != 'odometry':
+            try:
+                found = motion_from_imu(
+                    bag, subject.model, subject.config,
+                    EstimatorSettings.from_parameters(subject.parameters), joints, imu,
+                    options.cutoff, (start, stop), odometry if base == 'both' else '')
+                notes = [f'The rotation and the acceleration of the base are those of {imu}; '
+                         + (f'its pose is that of {odometry}.' if base == 'both' else
+                            'its position follows from the feet that stand, and drifts.')]
+            except (MeasurementError, ConfigurationError) as error:
+                if options.base or not given:
+                    raise
+                notes = [f'{imu} is not used: {error}']
+        if found is None:
             found = motion_from_odometry(bag, subject.model, subject.config, joints, odometry,
                                          options.cutoff, (start, stop))
-            notes = [f"The base's motion is that of {odometry}."]
-        else:
-            if not imu:
-                raise BagError(f'{source} has neither odometry (nav_msgs/Odometry) nor an IMU '
-                               '(sensor_msgs/Imu): nothing says how the base moves')
-            found = motion_from_imu(
-                bag, subject.model, subject.config,
-                EstimatorSettings.from_parameters(subject.parameters), joints, imu,
-                options.cutoff, (start, stop))
-            notes = [f"The base's motion is that of {imu}; where it is follows from the feet "
-                     'that stand, and drifts.']
+            notes.append(f"The base's motion is that of {odometry}.")
         stamps = found.start_ns + np.round(found.motion.time * 1e9).astype(np.int64)
         topics, valid = truth_topics(subject, options, bag.topics)
         plates = read_plates(bag, topics, tuple(foot.link for foot in subject.feet), valid, stamps)

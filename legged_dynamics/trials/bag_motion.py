@@ -3,9 +3,11 @@
 """
 Motion out of a bag: joints from joint states, the base from odometry or from an IMU.
 
-Odometry gives poses, which are differentiated as the joints are. An IMU gives the rotation and the
-acceleration of the base; its position then follows from the feet in contact, by leg odometry, with
-the contacts that the on-line estimator detects.
+Odometry gives poses, which are differentiated as the joints are. An IMU measures the rotation and
+the acceleration of the base, with less noise than poses that are differentiated twice. Where there
+is an IMU and odometry, the poses are those of the odometry. With an IMU alone, the base's position
+follows from the feet in contact, by leg odometry, with the contacts that the on-line estimator
+detects.
 """
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ import numpy as np
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.conversions import stamp_ns
 from legged_dynamics.conversions.samples import SampleReader
+from legged_dynamics.dynamics.motion import GRAVITY, UP
 from legged_dynamics.estimation import EstimatorSettings, Measurement, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.leg_odometry import LegOdometry
@@ -30,6 +33,10 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.replay import ESTIMATOR
 from legged_dynamics.trials.poses import Poses, even_grid, interpolated, slerped
+
+# Mean acceleration by which an IMU may differ from odometry [m/s^2]: tilt, bias and scale of any
+# IMU whose mount is known are less.
+MOUNT_ERROR = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,7 @@ class BagMotion:
         The motion, at an even rate.
     contact : (n, nf) bool array or None
         Feet on the ground as the on-line estimator detects them; None when the base's pose is
-        known, from which contact is detected better.
+        measured, from which contact is detected better.
 
     """
 
@@ -87,32 +94,20 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig,
         When a message lacks required content, or there is a gap in time.
 
     """
-    read = SampleReader(model, config)
+    read, base = SampleReader(model, config), _BasePoses([], [])
     stamps: list[int] = []
     positions: list[np.ndarray] = []
-    base_stamps: list[int] = []
-    poses: list[list[float]] = []
 
     def take_joints(message: Any) -> None:
         sample = read.joints(_with_velocity(message))
         stamps.append(sample.stamp_ns)
         positions.append(sample.position)
 
-    def take_pose(message: Any) -> None:
-        p, q = message.pose.pose.position, message.pose.pose.orientation
-        base_stamps.append(stamp_ns(message.header.stamp))
-        poses.append([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
-
-    _pass(bag, {joints: take_joints, odometry: take_pose}, span)
-    start = max(stamps[0], base_stamps[0])
-    time, known = _seconds(stamps, start), _seconds(base_stamps, start)
-    both = (time >= known[0] - 1e-9) & (time <= known[-1] + 1e-9)
-    if both.sum() < 3:
-        raise BagError(f'{bag.path}: {joints} and {odometry} have no time in common')
-    pose, time = np.array(poses), time[both]
-    even_grid(known)        # refuses odometry with a gap
-    found = Poses(time, interpolated(known, pose[:, :3], time),
-                  slerped(known, pose[:, 3:], time), np.array(positions)[both]).evenly()
+    _pass(bag, {joints: take_joints, odometry: base.take}, span)
+    start = max(stamps[0], base.stamps[0])
+    time = _seconds(stamps, start)
+    both, position, xyzw = base.at(time, start, f'{bag.path}: {joints} and {odometry}')
+    found = Poses(time[both], position, xyzw, np.array(positions)[both]).evenly()
     return BagMotion(start, RecordedMotion.from_poses(
         model, found.time, found.base_position, found.base_quaternion, found.position, cutoff),
         None)
@@ -120,9 +115,9 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig,
 
 def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
                     settings: EstimatorSettings, joints: str, imu: str, cutoff: float | None,
-                    span: tuple[int | None, int | None]) -> BagMotion:
+                    span: tuple[int | None, int | None], odometry: str = '') -> BagMotion:
     """
-    Return the motion of joint states and an IMU with orientation.
+    Return the motion of joint states and an IMU, which needs an orientation or an odometry.
 
     Parameters
     ----------
@@ -140,6 +135,8 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
         Low-pass before differentiating; None for none.
     span : pair of int or None [ns]
         Receipts from the first up to, but not at, the second.
+    odometry : str
+        Topic of the base's pose; empty: by the IMU's orientation and the feet that stand.
 
     Returns
     -------
@@ -148,42 +145,98 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
     Raises
     ------
     BagError
-        When the bag is damaged.
+        When the bag is damaged, or the topics do not overlap in time.
+    ConfigurationError
+        When the IMU is not fixed to the base.
     MeasurementError
-        When fewer than three joint states have a complete reading of the IMU, or there is a gap.
+        When fewer than three joint states have a complete reading of the IMU, there is a gap, or
+        the IMU does not feel gravity where it is by the odometry.
 
     """
-    read, stream = SampleReader(model, config, joints, imu, ''), SensorStream()
+    config.require_fixed_imu(model, 'motion from an IMU')
+    read, stream, base = SampleReader(model, config, joints, imu, ''), SensorStream(), _BasePoses(
+        [], [])
     measurements: list[Measurement] = []
 
     def take(topic: str, message: Any) -> None:
-        sample = read(topic, message)
+        sample = read(topic, _with_velocity(message) if topic == joints and odometry else message)
         if isinstance(sample, JointSample):
             sample = sample._replace(effort=None)
         measurements.extend(stream.push(sample))
 
-    _pass(bag, {topic: partial(take, topic) for topic in (joints, imu)}, span)
+    takers: dict[str, Callable[[Any], None]] = {
+        topic: partial(take, topic) for topic in (joints, imu)}
+    _pass(bag, takers | ({odometry: base.take} if odometry else {}), span)
     whole = [m for m in measurements if m.angular_velocity is not None
-             and m.linear_acceleration is not None and m.orientation is not None]
+             and m.linear_acceleration is not None and (odometry or m.orientation is not None)]
     if len(whole) < 3:
-        raise MeasurementError(f'{bag.path}: expected joint states with an IMU reading that has '
-                               f'an orientation, got {len(whole)} of {len(measurements)}; give an '
-                               'odometry topic with --odom')
-    start = whole[0].stamp_ns
+        raise MeasurementError(f'{bag.path}: expected joint states with a reading of the IMU'
+                               f'{"" if odometry else " that has an orientation"}, got '
+                               f'{len(whole)} of {len(measurements)}; '
+                               + ('try --base odometry' if odometry else
+                                  'give an odometry topic with --odom'))
+    start = max(whole[0].stamp_ns, base.stamps[0] if odometry else 0)
     time = _seconds([m.stamp_ns for m in whole], start)
-    rate = min(max(1.0 / float(np.median(np.diff(time))), 1.0), 10000.0)
-    contact, position = _follow(model, config, replace(settings, rate=rate), whole)
+    mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
+    contact = None
+    if odometry:
+        both, position, xyzw = base.at(time, start, f'{bag.path}: {imu} and {odometry}')
+        whole = [m for m, inside in zip(whole, both) if inside]
+        time = time[both]
+        from scipy.spatial.transform import Rotation  # slow to import
+        xyzw = (Rotation.from_quat(xyzw) * Rotation.from_matrix(mount.R)).as_quat()
+    else:
+        rate = min(max(1.0 / float(np.median(np.diff(time))), 1.0), 10000.0)
+        contact, position = _follow(model, config, replace(settings, rate=rate), whole)
+        xyzw = np.array([m.orientation for m in whole])
     grid = even_grid(time)
     columns = (np.array([m.position for m in whole]),
                np.array([m.angular_velocity for m in whole]),
                np.array([m.linear_acceleration for m in whole]), position)
     q, gyro, accelerometer, p = (interpolated(time, values, grid) for values in columns)
-    xyzw = slerped(time, np.array([m.orientation for m in whole]), grid)
-    config.require_fixed_imu(model, 'motion from an IMU')
-    mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
-    nearest = np.clip(np.searchsorted(time, grid - 1e-9), 0, len(time) - 1)
-    return BagMotion(start, RecordedMotion.from_inertial(
-        model, grid, p, xyzw, gyro, accelerometer, mount, q, cutoff), contact[nearest])
+    motion = RecordedMotion.from_inertial(model, grid, p, slerped(time, xyzw, grid), gyro,
+                                          accelerometer, mount, q, cutoff)
+    if odometry:
+        _require_gravity(motion, imu, odometry)
+    if contact is not None:
+        contact = contact[np.clip(np.searchsorted(time, grid - 1e-9), 0, len(time) - 1)]
+    return BagMotion(start, motion, contact)
+
+
+@dataclass(frozen=True)
+class _BasePoses:
+    """Stamps of an odometry [ns], and its poses: position [m], and quaternion x, y, z, w."""
+
+    stamps: list[int]
+    poses: list[list[float]]
+
+    def take(self, message: Any) -> None:
+        p, q = message.pose.pose.position, message.pose.pose.orientation
+        self.stamps.append(stamp_ns(message.header.stamp))
+        self.poses.append([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+
+    def at(self, time: np.ndarray, start: int,
+           topics: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return which times the odometry covers, and position and quaternion at these."""
+        known, pose = _seconds(self.stamps, start), np.array(self.poses)
+        both = (time >= known[0] - 1e-9) & (time <= known[-1] + 1e-9)
+        if both.sum() < 3:
+            raise BagError(f'{topics} have no time in common')
+        even_grid(known)        # refuses odometry with a gap
+        return (both, interpolated(known, pose[:, :3], time[both]),
+                slerped(known, pose[:, 3:], time[both]))
+
+
+def _require_gravity(motion: RecordedMotion, imu: str, odometry: str) -> None:
+    """Refuse an IMU whose mean proper acceleration is not that of the base by its poses."""
+    felt = np.einsum('nij,nj->i', motion.base_rotation, motion.base_motion[:, 6:]) / len(motion)
+    velocity = np.gradient(motion.base_position, motion.step, axis=0)
+    gained = (velocity[-1] - velocity[0]) / (motion.time[-1] - motion.time[0])
+    off = float(np.linalg.norm(felt - gained - GRAVITY * UP))
+    if off > MOUNT_ERROR:
+        raise MeasurementError(
+            f'{imu} differs by {off:.1f} m/s^2 on average from gravity in the axes of {odometry}: '
+            'expected the mount of the IMU in the URDF (robot.imu_link), or --base odometry')
 
 
 def speed_topic(bag: BagReader, name: str, start_ns: int) -> tuple[np.ndarray, np.ndarray]:

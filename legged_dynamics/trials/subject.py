@@ -61,8 +61,9 @@ class GaitOptions:
         zero. Tables of OpenSim state their unit.
     joint_states, imu, odometry : str
         Topics of a bag; empty: found by type and name.
-    base : {'', 'odometry', 'imu'}
-        Source of the base's motion; empty: odometry where there is one.
+    base : {'', 'both', 'odometry', 'imu'}
+        Source of the base's motion. 'both': its pose by odometry, its rotation and acceleration by
+        an IMU; empty: both where there are both, else what there is.
     truth : mapping of str to str
         Topic of the true wrench, by foot, in addition to those in the YAML.
     valid : str
