@@ -88,8 +88,8 @@ def add_parser(verbs: Any) -> None:
     bag.add_argument('--imu', default='', metavar='TOPIC')
     bag.add_argument('--odom', default='', metavar='TOPIC')
     bag.add_argument('--base', choices=('both', 'odometry', 'imu'), default='',
-                     help="source of the base's motion; default: both, the pose by odometry and "
-                     'the acceleration by the IMU, where the bag has them')
+                     help="source of the base's motion; default: the pose by odometry, "
+                     'the acceleration by the IMU where that has less noise')
     bag.add_argument('--truth', action='append', default=[], metavar='FOOT=TOPIC',
                      help='WrenchStamped with the true wrench of a foot; may be repeated')
     bag.add_argument('--valid', default='', metavar='TOPIC',

@@ -44,6 +44,7 @@ from legged_dynamics.trials.accuracy import (
     slope_notes,
 )
 from legged_dynamics.trials.bag_motion import (
+    BagMotion,
     motion_from_imu,
     motion_from_odometry,
     speed_topic,
@@ -261,6 +262,17 @@ def _columns_of(source: Path) -> Series:
     return column
 
 
+# An IMU's acceleration is used where it changes from sample to sample by less than this part of
+# that of an odometry, differentiated twice: both have the same motion, so the rest is noise.
+QUIETER = 0.7
+_BOTH = "The base's pose is that of {}, its rotation and acceleration are those of {}"
+
+
+def _shaking(found: BagMotion) -> float:
+    """Return how much the base's acceleration changes from sample to sample [m/s^2]."""
+    return float(np.std(np.diff(found.motion.base_motion[:, 6:], axis=0)))
+
+
 def _of_bag(source: Path, options: GaitOptions) -> _Trial:
     with BagReader(source) as bag:
         joints, imu, description = input_topics(bag, options.joint_states, options.imu)
@@ -279,24 +291,29 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
                            + ('; the base can be taken from odometry alone (--base odometry)'
                               if odometry else ' and no odometry (nav_msgs/Odometry): nothing '
                               'says how the base moves'))
-        found, notes = None, []
-        if base != 'odometry':
-            try:
-                found = motion_from_imu(
-                    bag, subject.model, subject.config,
-                    EstimatorSettings.from_parameters(subject.parameters), joints, imu,
-                    options.cutoff, (start, stop), odometry if base == 'both' else '')
-                notes = [f'The rotation and the acceleration of the base are those of {imu}; '
-                         + (f'its pose is that of {odometry}.' if base == 'both' else
-                            'its position follows from the feet that stand, and drifts.')]
-            except (MeasurementError, ConfigurationError) as error:
-                if options.base or not given:
-                    raise
-                notes = [f'{imu} is not used: {error}']
-        if found is None:
+        def with_imu(odometry: str) -> BagMotion:
+            return motion_from_imu(bag, subject.model, subject.config,
+                                   EstimatorSettings.from_parameters(subject.parameters), joints,
+                                   imu, options.cutoff, (start, stop), odometry)
+
+        if base == 'imu':
+            found, note = with_imu(''), (f"The base's motion is that of {imu}; where it is "
+                                         'follows from the feet that stand, and drifts.')
+        elif base == 'both' and options.base:
+            found, note = with_imu(odometry), _BOTH.format(odometry, imu)
+        else:
             found = motion_from_odometry(bag, subject.model, subject.config, joints, odometry,
                                          options.cutoff, (start, stop))
-            notes.append(f"The base's motion is that of {odometry}.")
+            note = f"The base's motion is that of {odometry}."
+            if base == 'both':
+                try:
+                    felt = with_imu(odometry)
+                    if _shaking(felt) < QUIETER * _shaking(found):
+                        found, note = felt, _BOTH.format(odometry, imu) + (
+                            ', which has less noise (--base odometry: without the IMU).')
+                except (MeasurementError, ConfigurationError) as error:
+                    note += f' {imu} is not used: {error}'
+        notes = [note]
         stamps = found.start_ns + np.round(found.motion.time * 1e9).astype(np.int64)
         topics, valid = truth_topics(subject, options, bag.topics)
         plates = read_plates(bag, topics, tuple(foot.link for foot in subject.feet), valid, stamps)

@@ -63,7 +63,8 @@ class GaitOptions:
         Topics of a bag; empty: found by type and name.
     base : {'', 'both', 'odometry', 'imu'}
         Source of the base's motion. 'both': its pose by odometry, its rotation and acceleration by
-        an IMU; empty: both where there are both, else what there is.
+        an IMU; empty: both where the IMU has less noise than the odometry, else odometry where
+        there is one.
     truth : mapping of str to str
         Topic of the true wrench, by foot, in addition to those in the YAML.
     valid : str
