@@ -4,9 +4,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from simulated_bag import messages, write
 
 from legged_dynamics.estimation import EstimatorSettings
+from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.resources import robot_files
@@ -43,3 +45,34 @@ def test_motion_is_corrected_as_the_robots_yaml_says(tmp_path):
         assert np.abs(true.position).max() > 0.1
         np.testing.assert_allclose(halved.position, true.position, atol=1e-12)
         np.testing.assert_allclose(halved.base_motion, true.base_motion, atol=1e-7)
+
+
+def test_pose_by_odometry_and_acceleration_by_the_imu(tmp_path):
+    yaml, urdf = robot_files('anymal_class')
+    model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml)
+    settings = EstimatorSettings.from_parameters(read_parameter_file(yaml))
+
+    def with_imu(content, odometry):
+        path = write(tmp_path / f'bag{len(list(tmp_path.iterdir()))}', content)
+        with BagReader(path) as bag:
+            return motion_from_imu(bag, model, config, settings, '/joint_states', '/imu/data',
+                                   None, (None, None), odometry)
+
+    odometry = '/ground_truth/odom'
+    alone, both = (with_imu(messages(steps=300), name) for name in ('', odometry))
+    assert alone.contact is not None and both.contact is None
+    np.testing.assert_allclose(both.motion.base_motion, alone.motion.base_motion, atol=1e-6)
+    with BagReader(next(tmp_path.iterdir())) as bag:
+        posed = motion_from_odometry(bag, model, config, '/joint_states', odometry, None,
+                                     (None, None)).motion
+    np.testing.assert_allclose(both.motion.base_position, posed.base_position, atol=1e-9)
+    np.testing.assert_allclose(both.motion.base_rotation, posed.base_rotation, atol=1e-9)
+
+    def upside_down(content):
+        for topic, receipt, message in content:
+            if topic == '/imu/data':
+                felt = message.linear_acceleration
+                felt.y, felt.z = -felt.y, -felt.z
+            yield topic, receipt, message
+    with pytest.raises(MeasurementError, match='gravity'):
+        with_imu(upside_down(messages(steps=300)), odometry)
