@@ -138,7 +138,8 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
     contact, variance = timing.contact, np.zeros(share.shape)
     time, stepping = dynamics.time - dynamics.time[0], np.zeros(len(contact), bool)
     length = np.maximum(2.0 * size.max(axis=1), 1e-3)
-    planted = np.minimum(PLANTED + PLANTED_MOVING * moving, settings.pressure_error)
+    planted = np.hypot(np.minimum(PLANTED + PLANTED_MOVING * moving, settings.pressure_error),
+                       settings.center_error)
     for first, end in runs(contact.sum(axis=1) > 1):
         part = slice(first, end)
         s = share[part]
