@@ -89,3 +89,8 @@ def test_feet_side_by_side_share_as_their_distance_allows():
     pressure, even = PLANTED / apart, settings.uneven_share
     expected = WEIGHT / np.sqrt(pressure ** -2 + even ** -2)
     np.testing.assert_allclose(np.sqrt(found[..., 2, 2]), expected, rtol=0.05)
+    doubted = GaitSettings.from_parameters(NONE | {'error.center_of_mass': 0.01})
+    found = force_covariance(walk, given_timing(walker.contact, walk), force, points, doubted)
+    pressure = np.hypot(PLANTED, 0.01) / apart
+    expected = WEIGHT / np.sqrt(pressure ** -2 + even ** -2)
+    np.testing.assert_allclose(np.sqrt(found[..., 2, 2]), expected, rtol=0.05)
