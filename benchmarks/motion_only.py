@@ -257,10 +257,12 @@ def rows_of(robot: Robot, estimates: dict[str, Estimate], stands: np.ndarray,
     short = max(round(SHORTEST / float(np.median(np.diff(robot.time)))), 1)
     for name, found in estimates.items():
         error = low_passed(found.force, robot.time) - robot.truth
+        # Errors last longer than the filter: their deviations go through it as they do.
+        deviation = low_passed(found.deviation, robot.time).clip(LEAST)
         for span, (start, stop) in spans.items():
             inside = (robot.time >= start) & (robot.time < stop)
             loaded = (robot.truth > LOADED) & inside[:, None]
-            ratio = error[loaded] / found.deviation[loaded].clip(LEAST)
+            ratio = error[loaded] / deviation[loaded]
             row = [robot.name, name, span]
             row += [f'{_rms(error[loaded]):.1f}', f'{_rms(error[inside].sum(axis=1)):.1f}',
                     f'{_rms(ratio):.2f}', f'{100.0 * np.mean(np.abs(ratio) < 1.96):.0f}'] if (

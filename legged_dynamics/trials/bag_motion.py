@@ -6,8 +6,8 @@ Motion out of a bag: joints from joint states, the base from odometry or from an
 Odometry gives poses, which are differentiated as the joints are. An IMU measures the rotation and
 the acceleration of the base, with less noise than poses that are differentiated twice. Where there
 is an IMU and odometry, the poses are those of the odometry. With an IMU alone, the base's position
-follows from the feet in contact, by leg odometry, with the contacts that the on-line estimator
-detects.
+follows from the feet in contact, by leg odometry. With an IMU, contacts are those that the on-line
+estimator detects.
 """
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class BagMotion:
     motion : RecordedMotion
         The motion, at an even rate.
     contact : (n, nf) bool array or None
-        Feet on the ground as the on-line estimator detects them; None when the base's pose is
-        measured, from which contact is detected better.
+        Feet on the ground as the on-line estimator detects them; None without an IMU or joint
+        velocities, when heights and speeds of the feet tell.
 
     """
 
@@ -157,8 +157,11 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
     read, stream, base = SampleReader(model, config, joints, imu, ''), SensorStream(), _BasePoses(
         [], [])
     measurements: list[Measurement] = []
+    still = False       # joint states without velocities
 
     def take(topic: str, message: Any) -> None:
+        nonlocal still
+        still |= topic == joints and not len(message.velocity)
         sample = read(topic, _with_velocity(message) if topic == joints and odometry else message)
         if isinstance(sample, JointSample):
             sample = sample._replace(effort=None)
@@ -178,17 +181,20 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
     start = max(whole[0].stamp_ns, base.stamps[0] if odometry else 0)
     time = _seconds([m.stamp_ns for m in whole], start)
     mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
-    contact = None
     if odometry:
         both, position, xyzw = base.at(time, start, f'{bag.path}: {imu} and {odometry}')
         whole = [m for m, inside in zip(whole, both) if inside]
         time = time[both]
         from scipy.spatial.transform import Rotation  # slow to import
         xyzw = (Rotation.from_quat(xyzw) * Rotation.from_matrix(mount.R)).as_quat()
+        whole = [replace(m, orientation=each) for m, each in zip(whole, xyzw)]
     else:
-        rate = min(max(1.0 / float(np.median(np.diff(time))), 1.0), 10000.0)
-        contact, position = _follow(model, config, replace(settings, rate=rate), whole)
         xyzw = np.array([m.orientation for m in whole])
+    contact = None
+    if not (odometry and still):
+        rate = min(max(1.0 / float(np.median(np.diff(time))), 1.0), 10000.0)
+        contact, followed = _follow(model, config, replace(settings, rate=rate), whole)
+        position = position if odometry else followed
     grid = even_grid(time)
     columns = (np.array([m.position for m in whole]),
                np.array([m.angular_velocity for m in whole]),
