@@ -229,6 +229,7 @@ class ActuatorLearner:
         self._gains = np.array([n for n, one in enumerate(self.names)
                                 if one.startswith('gain') and one != 'gain others'])
         self._prior, self._tight, self._wide = self._priors()
+        self._unknown = self._wide <= 1.5 * self._tight
         self._x = Learning(
             tree=Tree(model.tree.topology, bare), feet=table, joints=joints, place=self._place,
             at=np.array(starts, np.int64), constants=constants,
@@ -461,7 +462,7 @@ class ActuatorLearner:
             z[self._others] *= BESIDE_FRICTION
         early = (theta - self._prior)[delays] < 0.0     # of one that is stated to be late
         z[delays] *= ~early | [self.stated.value[DELAY, 0] > 0.0, False]
-        z[self._loose | (self._wide <= 1.5 * self._tight)] = 0.0
+        z[self._loose | self._unknown] = 0.0
         worst = int(np.argmax(z * self._suspicion))
         if z[worst] * max(self._suspicion[worst], LEAST_SUSPICION) > LET_GO:
             self._loose |= self._group == self._group[worst]
@@ -472,9 +473,11 @@ class ActuatorLearner:
         x.theta[:] = _solved(factor, x.right + free * self._prior)
         frictions, kind = np.unique(self._place[:, FRICTION], return_inverse=True)
         x.dry[:] = (x.theta[frictions] ** 2 + _variances(factor, frictions))[kind]
-        x.used[:] = theta
         self._theta, self._deviation = theta, np.sqrt(variance)
-        local = theta[self._place].T.copy()
+        # Within what is believed of it a stated value stays: errors of a mass, and impacts, move
+        # estimates that far.
+        x.used[:] = np.where(self._loose | self._unknown, theta, self._prior)
+        local = x.used[self._place].T.copy()
         local[GAIN] = 1.0 / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
         self.value = local
         own = V[self._place]    # of each joint's parameters
