@@ -92,9 +92,8 @@ SOLVE, SOLVE_OFTEN = (0.05, 0.5), 100.0
 SETTLED, N_SKIPPED, SOLVE_SETTLED = 10.0, 3, 2.0
 # Time after which what was learned is forgotten [s].
 MEMORY = 60.0
-# Deviations by which data must pull a stated value until it is let go of, and those within which
-# it is believed again.
-LET_GO, BACK = 3.5, 1.5
+# Deviations by which data must pull a stated value until it is let go of.
+LET_GO = 5.0
 # Largest part of the information on a delay that is noise of its regressor.
 LARGEST_NOISE_SHARE = 0.6
 # Deviations beyond which a stated value is wrong, and how much it must change the force of a foot
@@ -112,13 +111,12 @@ DELAY_DOUBT = (5e-4, 3e-4)
 # Residual of a swinging joint that noise and small errors of the model make, over its limit.
 USUAL = 0.008
 # Deviation of each parameter that was let go of, as a multiple of that of an unknown one.
-LOOSER = (1.5, 1.5, 1.5, 1.5, 4.0, 2.0, 1.5)
+LOOSER = (1.5, 1.5, 1.5, 1.5, 1.0, 2.0, 1.5)
 # Lateness of the IMU, one deviation, and that of one which was let go of [s].
 IMU_DELAY = (3e-4, 3e-3)
 # Parameters that are often wrong are let go of before those that could explain the same.
 SUSPICION = {'friction': 1.4, 'damping': 1.4, 'load_friction': 0.25, 'gain': 0.25, 'offset': 0.2,
              'armature': 0.5, 'base': 0.3, 'mass': 0.3, 'moment': 0.3}
-LEAST_SUSPICION = 0.7   # of that, what counts in the number of deviations it takes
 # How high [leg lengths] and how fast [sqrt(g l)] a foot moves that swings for certain.
 RAISED, FAST = 0.025, 0.08
 # Height of the base over the lowest foot, as a part of that in the nominal posture, below which
@@ -135,6 +133,7 @@ LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION = 1e-3, 3e-4
 # What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
 LOW_PASSED = 2.5
 BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
+LET_GO_GAINS = 2.5  # as LET_GO, of the sum of squares of all gains
 LET_GO_DELAY = 3.0  # as LET_GO, of the delay of torques
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
 DONE = object()        # what the steps of an estimate end with
@@ -229,7 +228,10 @@ class ActuatorLearner:
         self._gains = np.array([n for n, one in enumerate(self.names)
                                 if one.startswith('gain') and one != 'gain others'])
         self._prior, self._tight, self._wide = self._priors()
-        self._unknown = self._wide <= 1.5 * self._tight
+        # Nothing is stated of these: there is no value to stay with.
+        self._free = self._wide <= 1.5 * self._tight
+        self._free[self._gains] = False
+        self._offsets = np.array([one.startswith('offset') for one in self.names])
         self._x = Learning(
             tree=Tree(model.tree.topology, bare), feet=table, joints=joints, place=self._place,
             at=np.array(starts, np.int64), constants=constants,
@@ -452,6 +454,12 @@ class ActuatorLearner:
         pulled[self._gains] -= pulled[self._gains].mean()
         pulled = np.abs(pulled)
         z = pulled / np.sqrt(np.maximum(deviation ** 2 - variance, 0.1 * deviation ** 2))
+        # Gains are many, and none is far off: whether their stated deviation explains the sum of
+        # their squares.
+        prior = deviation[self._gains] ** 2
+        seen = 1.0 - variance[self._gains] / prior
+        z[self._gains] = np.sum(pulled[self._gains] ** 2 / prior - seen) / math.sqrt(
+            2.0 * max(np.sum(seen ** 2), 1.0)) * LET_GO / LET_GO_GAINS
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
         found = pulled[delays] / (variance[delays] * sensed)
@@ -462,9 +470,9 @@ class ActuatorLearner:
             z[self._others] *= BESIDE_FRICTION
         early = (theta - self._prior)[delays] < 0.0     # of one that is stated to be late
         z[delays] *= ~early | [self.stated.value[DELAY, 0] > 0.0, False]
-        z[self._loose | self._unknown] = 0.0
+        z[self._loose | self._free] = 0.0
         worst = int(np.argmax(z * self._suspicion))
-        if z[worst] * max(self._suspicion[worst], LEAST_SUSPICION) > LET_GO:
+        if z[worst] > LET_GO:
             self._loose |= self._group == self._group[worst]
         yield
         # Residuals are of what no parameter explains, not of what is stated wrong.
@@ -474,26 +482,31 @@ class ActuatorLearner:
         frictions, kind = np.unique(self._place[:, FRICTION], return_inverse=True)
         x.dry[:] = (x.theta[frictions] ** 2 + _variances(factor, frictions))[kind]
         self._theta, self._deviation = theta, np.sqrt(variance)
-        # Within what is believed of it a stated value stays: errors of a mass, and impacts, move
-        # estimates that far.
-        x.used[:] = np.where(self._loose | self._unknown, theta, self._prior)
+        # A stated value stays in use until it is let go of, without a doubt: impacts and wrong
+        # masses move estimates as far. Offsets are used, but for what those of one kind share: so
+        # do wrong masses of links.
+        learned = self._loose | self._free | self._offsets
+        x.used[:] = np.where(learned, theta, self._prior)
+        for kind in self._kinds:
+            offsets = self._place[kind, OFFSET]
+            x.used[offsets] -= x.used[offsets].mean()
         local = x.used[self._place].T.copy()
         local[GAIN] = 1.0 / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
         self.value = local
         own = V[self._place]    # of each joint's parameters
         self.covariance = np.einsum('jkn,jln->jkl', own, own)
-        self._fill_doubt()
+        self._fill_doubt(learned[self._place])
         yield
         yield       # here the estimator finds what follows from doubt
         self._find()
 
-    def _fill_doubt(self) -> None:
+    def _fill_doubt(self, learned: np.ndarray) -> None:
         """Say how far torques may be off: by parameters, and by what no parameter explains."""
         x = self._x
         # Gains and offsets are among the noise that the configuration states.
-        stays = np.ones(N_LOCAL)
-        stays[[GAIN, OFFSET]] = 0.0
-        doubt = self.covariance * stays * stays[:, None]
+        doubted = learned.astype(float)
+        doubted[:, [GAIN, OFFSET]] = 0.0
+        doubt = self.covariance * doubted[:, :, None] * doubted[:, None]
         # Beside noise and what no parameter explains: that is in the residuals of a healthy robot.
         noise = np.maximum(self._usual, x.spread[6:])
         left = np.where(x.heard > 0.0, np.maximum(x.misfit - noise, 0.0), np.nan)
