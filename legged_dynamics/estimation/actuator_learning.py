@@ -134,7 +134,7 @@ LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION = 1e-3, 3e-4
 LOW_PASSED = 2.5
 BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
 LET_GO_GAINS = 2.5  # as LET_GO, of the sum of squares of all gains
-LET_GO_DELAY = 3.0  # as LET_GO, of the delay of torques
+LET_GO_DELAY = 4.0  # as LET_GO, of the delay of torques
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
 DONE = object()        # what the steps of an estimate end with
 
