@@ -72,6 +72,7 @@ from legged_dynamics.model.actuators import (
     OFFSET,
     PARAMETERS,
     UNITS,
+    UNKNOWN,
     ActuatorModel,
 )
 from legged_dynamics.model.parts import Tree
@@ -228,9 +229,10 @@ class ActuatorLearner:
         self._gains = np.array([n for n, one in enumerate(self.names)
                                 if one.startswith('gain') and one != 'gain others'])
         self._prior, self._tight, self._wide = self._priors()
-        # Nothing is stated of these: there is no value to stay with.
+        # Nothing is stated of these: there is no value to stay with. Of gains it is one, unless
+        # they are said to be worse than usual.
         self._free = self._wide <= 1.5 * self._tight
-        self._free[self._gains] = False
+        self._free[self._gains] = self._tight[self._gains] > 1.5 * UNKNOWN[GAIN]
         self._offsets = np.array([one.startswith('offset') for one in self.names])
         self._x = Learning(
             tree=Tree(model.tree.topology, bare), feet=table, joints=joints, place=self._place,
