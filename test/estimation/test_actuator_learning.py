@@ -140,6 +140,11 @@ def test_a_gain_is_found_from_the_base_alone():
     assert np.abs(learner.value[GAIN, 2::3] - 1.08).max() < 0.02     # the knees, which carry
 
 
+def test_torques_that_are_all_too_large_are_as_well_a_heavier_robot():
+    learner = Moving((), gain=1.05, sway=4.0).learn(2.0)
+    assert (learner.value[GAIN] == 1.0).all() and not learner.findings
+
+
 def test_noise_of_zero_is_no_certainty():
     learner = Moving((0,), **{f'noise.{name}': 0.0 for name in (
         'accelerometer_bias', 'mass', 'center_of_mass')}).learn(0.5)
