@@ -542,7 +542,8 @@ class ActuatorLearner:
         """Say how late velocities are still found to be; what is learned then begins anew."""
         x = self._x
         error, motion, noise = x.lag[[LAG_ERROR, LAG_MOTION, LAG_NOISE]]
-        if not motion > 0.0 or x.counts[1] < LAG_BLOCKS:
+        # In a block of two samples the accelerations of its halves are too different for it.
+        if not motion > 0.0 or x.counts[1] < LAG_BLOCKS or self._block < 3:
             return
         late = float(error / motion)
         if self.velocity_late or late > LEAST_VELOCITY_DELAY:
