@@ -69,6 +69,7 @@ from legged_dynamics.model.actuators import (
     FRICTION,
     GAIN,
     KEYS,
+    LOAD_FRICTION,
     OFFSET,
     PARAMETERS,
     UNITS,
@@ -233,6 +234,8 @@ class ActuatorLearner:
         # they are said to be worse than usual.
         self._free = self._wide <= 1.5 * self._tight
         self._free[self._gains] = self._tight[self._gains] > 1.5 * UNKNOWN[GAIN]
+        self._frictions = np.isin(np.arange(len(self.names)),
+                                  self._place[:, [FRICTION, DAMPING, LOAD_FRICTION]])
         self._offsets = np.array([one.startswith('offset') for one in self.names])
         self._x = Learning(
             tree=Tree(model.tree.topology, bare), feet=table, joints=joints, place=self._place,
@@ -485,9 +488,9 @@ class ActuatorLearner:
         x.dry[:] = (x.theta[frictions] ** 2 + _variances(factor, frictions))[kind]
         self._theta, self._deviation = theta, np.sqrt(variance)
         # A stated value stays in use until it is let go of, without a doubt: impacts and wrong
-        # masses move estimates as far. Offsets are used, but for what those of one kind share: so
-        # do wrong masses of links.
-        learned = self._loose | self._free | self._offsets
+        # masses move estimates as far. Friction is no one number: what is learned of it is used.
+        # So are offsets, but for what those of one kind share: wrong masses of links do the same.
+        learned = self._loose | self._free | self._offsets | self._frictions
         x.used[:] = np.where(learned, theta, self._prior)
         for kind in self._kinds:
             offsets = self._place[kind, OFFSET]
