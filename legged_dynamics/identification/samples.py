@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.interpolate import CubicHermiteSpline
 from scipy.signal import butter, sosfiltfilt
 
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -389,8 +390,12 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples
         'position_offset', names, 0.0)
     speed = c.per_joint('velocity_scale', names, 1.0)
     place = _order(signals, c.driver_names(names, effort=True))
-    # Torques that are older than the positions beside them: the first term of Taylor's series.
-    effort = signals.effort[:, place] + config.noise.effort_age * signals.effort_rate[:, place]
+    effort = signals.effort[:, place]
+    if config.noise.effort_age:     # torques are older than the positions that they come with
+        known = np.isfinite(effort).all(axis=0)
+        later = np.clip(signals.time + config.noise.effort_age, *signals.time[[0, -1]])
+        effort[:, known] = CubicHermiteSpline(
+            signals.time, effort[:, known], signals.effort_rate[:, place][:, known])(later)
     effort = (effort * c.per_joint('effort_scale', names, 1.0)
               + c.per_joint('effort_offset', names, 0.0))
     effort[:, [name in c.ignore_effort for name in names]] = np.nan

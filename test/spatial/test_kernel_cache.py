@@ -76,7 +76,7 @@ def checkout(tmp_path):
 def run(folder, cache, **environment):
     environment = {**os.environ, 'PYTHONPATH': str(folder), 'NUMBA_CACHE_DIR': str(cache),
                    'NUMBA_DISABLE_JIT': '0', **environment}
-    done = subprocess.run([sys.executable, '-c', SCRIPT], env=environment, cwd=folder,
+    done = subprocess.run([sys.executable, '-B', '-c', SCRIPT], env=environment, cwd=folder,
                           check=True, capture_output=True, text=True)
     value, hits = done.stdout.split()
     return float(value), int(hits)
