@@ -65,6 +65,8 @@ FAULTY = {'effort_scale_joint': 0.3, FRICTION: 0.05, 'damping': 0.005, 'armature
 FRICTION_SPREAD, DAMPING_SPREAD, ALL_GAINS = 0.015, 0.003, 0.3
 
 
+# What torques read of what they are where a gear ratio is forgotten.
+SMALL = (0.2, 0.14, 0.1, 0.07, 0.05, 0.03)
 OF_SCALE = ('total_mass', 'effort_scale')   # no motion on the ground tells them apart
 # A mass that is off by more is another robot's; masses and torques are known to so much.
 MASS_LIMIT, LEAST_SCALE = 0.3, 0.04
@@ -165,6 +167,10 @@ class SizedFaults:
             # Drivers filter torques: that they are newer than positions is rare.
             newer = kind == 'effort_delay' and x[moved[0]] < 0.0
             evidence -= nothing + (RARE if newer else OFTEN)
+            if kind == 'effort_scale' and np.mean(x[moved]) < SMALL[0] - 1.0:
+                # So small readings say little of their size: what all evidence says counts.
+                x[moved] = max((size - 1.0 for size in SMALL), key=lambda one: (
+                    self._likelihood.evaluate(self._all_scaled(config, one)).score))
             if kind in OF_SCALE:
                 scale = abs(float(np.mean(x[moved])))
                 if scale < LEAST_SCALE or (kind == 'total_mass' and scale > MASS_LIMIT):
@@ -429,6 +435,9 @@ class SizedFaults:
     def _heavier(self, config: RobotConfig, x: float) -> RobotConfig:
         mass = config.apply_to(self._model).total_mass
         return self._corrector.with_payload(config, mass * x)
+
+    def _all_scaled(self, config: RobotConfig, x: float) -> RobotConfig:
+        return self._corrector.scaled(config, slice(None), 1.0 / (1.0 + x), 'effort')
 
     def _scaled(self, joint: int) -> Callable[[RobotConfig, float], RobotConfig]:
         return lambda c, x: self._corrector.scaled(c, [joint], 1.0 / max(1.0 + x, 0.02), 'effort')
