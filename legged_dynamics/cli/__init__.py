@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (error.name or '').startswith('legged_dynamics'):
             raise
         print(f'legged-dynamics {args.verb}: the Python package {error.name!r} is not installed; '
-              f'pip install "legged_dynamics[all]"', file=sys.stderr)
+              'pip install ".[all]" in the folder of this package', file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:
         return INTERRUPTED

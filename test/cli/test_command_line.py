@@ -95,7 +95,7 @@ def test_a_missing_package_is_told():
             'from legged_dynamics import cli; sys.exit(cli.main(["analyze", "bag"]))')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert done.returncode == cli.WRONG
-    assert 'rosbags' in done.stderr and 'pip install "legged_dynamics[all]"' in done.stderr
+    assert 'rosbags' in done.stderr and 'pip install ".[all]"' in done.stderr
 
 
 def test_help_needs_no_heavy_packages():
