@@ -238,7 +238,7 @@ def need_for_many(what: str) -> None:
     missing = [name for name in ('distributed', 'pandas', 'pyarrow') if find_spec(name) is None]
     if missing:
         raise ConfigurationError(f'many {what} need {", ".join(missing)}, which is not '
-                                 'installed: pip install "legged_dynamics[fleet]"')
+                                 'installed: pip install ".[fleet]"')
 
 
 def _count(text: str) -> int:

@@ -79,7 +79,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.out or (error.name or '').split('.')[0] != 'matplotlib':
             raise
         print("\nFigure: not drawn: the Python package 'matplotlib' is not installed "
-              '(pip install "legged_dynamics[bag]")')
+              '(pip install ".[bag]")')
         return 0
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

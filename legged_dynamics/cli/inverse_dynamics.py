@@ -112,7 +112,7 @@ def add_parser(verbs: Any) -> None:
                         help='external loads (.mot and .xml) and joint moments (.sto) for '
                         'OpenSim, too')
     output.add_argument('--parquet', action='store_true',
-                        help='the table as Parquet, too (pip install "legged_dynamics[tables]")')
+                        help='the table as Parquet, too (pip install ".[tables]")')
     output.add_argument('--no-compare', action='store_true',
                         help='do not measure the other methods against the truth')
     output.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
@@ -287,7 +287,7 @@ def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
         if error.name is None or error.name.split('.')[0] != package:
             raise
         print(f'{what + ":":<7} not written: the Python package {package!r} is not installed '
-              f'(pip install "legged_dynamics[bag]")')
+              f'(pip install ".[bag]")')
 
 
 def _options_of(args: argparse.Namespace) -> GaitOptions:

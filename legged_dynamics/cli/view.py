@@ -25,7 +25,7 @@ def add_parser(verbs: Any) -> None:
         'view', help='the robot and the forces on its feet in a browser',
         description='Serves a page with the robot, the forces on its feet, friction cones, '
         'support polygon, margins and curves: of a bag with a slider over its time or, without '
-        'one, live from the bus. Needs pip install "legged_dynamics[view]", and no network.')
+        'one, live from the bus. Needs pip install ".[view]", and no network.')
     parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
                         help=f'{BAG_PATH}; without it, live')
     add_robot_arguments(parser)

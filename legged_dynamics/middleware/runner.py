@@ -48,7 +48,7 @@ def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
             return backend
     missing = wanted or 'neither rclpy nor cyclonedds'
     raise MiddlewareError(f'{missing} cannot be imported: source a ROS 2 installation, or '
-                          'pip install "legged_dynamics[dds]"')
+                          'pip install ".[dds]"')
 
 
 def run(component_class: type[Component], argv: Sequence[str] | None = None) -> int:

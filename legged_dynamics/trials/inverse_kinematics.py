@@ -71,7 +71,7 @@ def inverse_kinematics(source: str | Path, model: str | Path, folder: str | Path
     if find_spec('opensim') is None:
         raise ConfigurationError(
             'inverse kinematics of markers needs OpenSim, which is not installed: pip install '
-            '"legged_dynamics[opensim]"; or run it yourself, and give the coordinates it writes '
+            '".[opensim]"; or run it yourself, and give the coordinates it writes '
             '(.mot)')
     markers, force = _read(source)
     axis, how = ('xyz'.index(up), 'as given') if up else _upright(source, markers, force)

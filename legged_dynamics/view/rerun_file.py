@@ -57,7 +57,7 @@ def write_rrd(recorded: RecordedView, path: Path, friction: float = 0.6,
         import rerun
     except ModuleNotFoundError as error:
         raise ConfigurationError('--rrd: the Python package rerun-sdk is not installed; '
-                                 'pip install "legged_dynamics[rerun]"') from error
+                                 'pip install ".[rerun]"') from error
     robot = recorded.robot
     make = FigureMaker(robot.model, robot.config, friction)
     stream = rerun.RecordingStream(f'legged_dynamics {robot.name}')

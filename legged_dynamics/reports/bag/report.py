@@ -451,7 +451,8 @@ def _pace(analysis: Analysis) -> list[str]:
     if factor >= REAL_TIME:
         return []
     return [f'Recorded at {factor:.2f} of real time, as a simulation that waits for its nodes is: '
-            "latencies and rates by the recorder's clock are left out. Accuracy is not touched."]
+            "latencies and rates by the recorder's clock are those of this machine, not of the "
+            'estimator. Accuracy is not touched.']
 
 
 def _picture(analysis: Analysis) -> tuple[str, str]:

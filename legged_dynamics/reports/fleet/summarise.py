@@ -354,7 +354,7 @@ def _own_access() -> dict[str, Any]:
     except ImportError:
         logging.getLogger(__name__).warning(
             "other users of this machine can reach the batch's workers while it runs; "
-            "pip install 'legged_dynamics[fleet]' (cryptography is missing) to prevent that")
+            "pip install '.[fleet]' (cryptography is missing) to prevent that")
         return {}
 
 
