@@ -4,7 +4,8 @@
 Faults that have a size: offsets, gains, friction, rotor inertia, masses, tilts, delays.
 
 All of them enter the equations of motion linearly to first order, ``r + J x``. The contact forces
-are eliminated: of a foot in the air they are zero, of one on the ground unknown. Residual and
+are eliminated: of a foot in the air they are zero, of one on the ground unknown; so is the dry
+friction of a joint that hardly turns. Residual and
 columns go through one low-pass after the elimination, so that impacts and filters do not look
 like delays. A healthy robot has some of everything: x is normal with a healthy robot's
 deviations, and a fault is the hypothesis that some components have a faulty robot's. Hypotheses
