@@ -5,14 +5,13 @@ Faults that have a size: offsets, gains, friction, rotor inertia, masses, tilts,
 
 All of them enter the equations of motion linearly to first order, ``r + J x``. The contact forces
 are eliminated: of a foot in the air they are zero, of one on the ground unknown; so is the dry
-friction of a joint that hardly turns. Residual and
-columns go through one low-pass after the elimination, so that impacts and filters do not look
-like delays. A healthy robot has some of everything: x is normal with a healthy robot's
-deviations, and a fault is the hypothesis that some components have a faulty robot's. Hypotheses
-are compared by their marginal likelihoods (Kass and Raftery 1995, "Bayes factors"). The noise is
-what the fit leaves: its size and its correlation in time (first order) are estimated, samples
-weighted as Student-t distributed. What is not torque (feet against each other, gyro, vertical)
-enters with the tolerances of `evidence`.
+friction of a joint that hardly turns. Residual and columns go through one low-pass after the
+elimination, so that impacts and filters do not look like delays. A healthy robot has some of
+everything: x is normal with a healthy robot's deviations, and a fault is the hypothesis that some
+components have a faulty robot's. Hypotheses are compared by their marginal likelihoods (Kass and
+Raftery 1995, "Bayes factors"). The noise is what the fit leaves: its size and its correlation in
+time (first order) are estimated, samples weighted as Student-t distributed. What is not torque
+(feet against each other, gyro, vertical) enters with the tolerances of `evidence`.
 """
 from __future__ import annotations
 
@@ -170,8 +169,9 @@ class SizedFaults:
             evidence -= nothing + (RARE if newer else OFTEN)
             if kind == 'effort_scale' and np.mean(x[moved]) < SMALL[0] - 1.0:
                 # So small readings say little of their size: what all evidence says counts.
-                x[moved] = max((size - 1.0 for size in SMALL), key=lambda one: (
-                    self._likelihood.evaluate(self._all_scaled(config, one)).score))
+                x[moved] = max(SMALL, key=lambda reading: self._likelihood.evaluate(
+                    self._corrector.scaled(config, slice(None), 1.0 / reading, 'effort')
+                    ).score) - 1.0
             if kind in OF_SCALE:
                 scale = abs(float(np.mean(x[moved])))
                 if scale < LEAST_SCALE or (kind == 'total_mass' and scale > MASS_LIMIT):
@@ -436,9 +436,6 @@ class SizedFaults:
     def _heavier(self, config: RobotConfig, x: float) -> RobotConfig:
         mass = config.apply_to(self._model).total_mass
         return self._corrector.with_payload(config, mass * x)
-
-    def _all_scaled(self, config: RobotConfig, x: float) -> RobotConfig:
-        return self._corrector.scaled(config, slice(None), 1.0 / (1.0 + x), 'effort')
 
     def _scaled(self, joint: int) -> Callable[[RobotConfig, float], RobotConfig]:
         return lambda c, x: self._corrector.scaled(c, [joint], 1.0 / max(1.0 + x, 0.02), 'effort')
