@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from legged_dynamics import JointOrder, RobotConfig, RobotModel, robot_files
 from legged_dynamics.cli import main
+from legged_dynamics.simulation import SimulatedRobot
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / 'README.md').read_text(encoding='utf-8')
@@ -76,3 +78,21 @@ def test_what_make_and_launch_are_asked_for_is_there():
     assert asked and asked <= set(targets.split())
     launched = {command.split()[3] for command in typed('ros2 launch legged_dynamics ')}
     assert launched and launched <= {path.name for path in ROOT.glob('launch/*.py')}
+
+
+def test_the_python_in_it_runs():
+    code, = re.findall(r'^```python\n(.*?)^```', README, re.DOTALL | re.MULTILINE)
+    yaml, urdf = robot_files('anymal_class')
+    model = RobotModel.from_urdf(urdf)
+    order = JointOrder(RobotConfig.from_yaml(yaml).joints, model.joint_names)
+    robot, measurements = SimulatedRobot.from_files(yaml), []
+    for _ in range(500):
+        robot.step()
+        measurements.append(robot.read().ordered(order))
+    names = {'measurements': measurements}
+    exec(code, names)
+    reaction = names['reaction']
+    up = reaction.base_rotation[2]
+    forces = [up @ R @ wrench[:3] for R, wrench in zip(reaction.foot_rotation, reaction.wrench)]
+    assert reaction.contact.all()
+    assert sum(forces) == pytest.approx(model.total_mass * 9.81, rel=0.02)

@@ -417,7 +417,7 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
     return analysis, report
 
 
-def show_analysis(analysis: Analysis, report: Path | None) -> int:
+def show_analysis(analysis: Analysis, report: Path | None, most: int | None = None) -> int:
     """
     Print verdict, notes, tables and the report's path.
 
@@ -427,6 +427,8 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
         What was found.
     report : Path or None
         The page, where one was written.
+    most : int, optional
+        How many tables are printed at most; the report has all.
 
     Returns
     -------
@@ -452,7 +454,7 @@ def show_analysis(analysis: Analysis, report: Path | None) -> int:
     print(f'{verdict(analysis)[0]}\n')
     for note in analysis.notes:
         print(f'- {note}')
-    for table in tables(analysis):
+    for table in tables(analysis)[:most]:
         print()
         show(table)
     if report is not None:

@@ -367,7 +367,7 @@ def _run(args: argparse.Namespace) -> int:
     warnings, remarks = outcome.warnings(), outcome.remarks(args.speed)
     analysis, report = analyse_into(bag, AnalysisOptions(robot=str(yaml)), out / 'report',
                                     warnings)
-    show(analysis, report)
+    show(analysis, report, 1)       # `analyze` prints them all
     for text in [*warnings, *remarks]:
         _say(text)
     _say(f'Recorded sensors, truth and estimates: {_digest_of(bag)}')

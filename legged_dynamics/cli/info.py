@@ -44,7 +44,7 @@ def _run(args: argparse.Namespace) -> int:
         warnings.simplefilter('ignore', ModelWarning)       # shown in their own section
         model = RobotModel.from_urdf(source)
     print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} moving joints, '
-          f'{len(model.links)} links, base {model.base_link}\n')
+          f'{len(model.links)} links; the base is {model.base_link}\n')
     for line in _tree_lines(model):
         print(line)
     print('\nWarnings')

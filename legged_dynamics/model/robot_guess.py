@@ -115,7 +115,7 @@ def _by_name(model: RobotModel) -> dict[str, str]:
             if fitting:
                 # The last link of the limb with such a name, and of two the lowest.
                 found[max(fitting, key=lambda name: (model.frames[name].body, name in names,
-                                                     -len(name)))] = 'by its name'
+                                                     -len(name)))] = 'found by name'
         if len(found) >= min(2, len(limbs)):
             return found
     return {}
@@ -563,7 +563,7 @@ def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
               '      velocity: 0.03           # rad/s, >= 0']
     limits = [motor.limit for motor in guess.motors.values() if motor.limit]
     gains = [motor.gain for motor in guess.motors.values()]
-    lines += (['      effort: 0.0              # N m, >= 0: beside the percentage',
+    lines += (['      effort: 0.0              # N m, >= 0, added to the percentage',
                '      effort_percent: 1.0      # % of each effort limit, >= 0']
               if guess.limited and not limits else
               [f'      effort: {_number(0.01 * max(limits) if limits else _usual_effort(model))}'

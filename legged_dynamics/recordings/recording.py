@@ -372,7 +372,8 @@ class BodyTracking:
     wanted, moved : (n, 3) array [m]
         Reference and true position since the beginning, world axes.
     wanted_turn, turned : (n, 3) array [rad]
-        Reference and true rotation vector since the beginning, in the base axes of the beginning.
+        Roll, pitch and yaw of reference and truth since the beginning, from the base axes of the
+        beginning; yaw goes on beyond half a turn.
     error : (n,) array [m]
         Distance between the two positions.
     angle : (n,) array [rad]
@@ -432,9 +433,13 @@ def track_body(recording: Recording) -> BodyTracking | None:
     moved = true - (true[begin] - heading.apply(wanted[begin] - home)).mean(axis=0)
     wished = heading.apply(wanted - home)
     return BodyTracking(
-        time, wished, moved, (R_home.inv() * target).as_rotvec(),
-        (R_home.inv() * R[0]).as_rotvec(), np.linalg.norm(moved - wished, axis=1),
+        time, wished, moved, _roll_pitch_yaw(R_home.inv() * target),
+        _roll_pitch_yaw(R_home.inv() * R[0]), np.linalg.norm(moved - wished, axis=1),
         (target.inv() * R[0]).magnitude())
+
+
+def _roll_pitch_yaw(rotation: Rotation) -> np.ndarray:
+    return np.unwrap(rotation.as_euler('ZYX')[:, ::-1], axis=0)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def test_help_needs_no_heavy_packages():
 def test_info_shows_the_robot(capsys):
     assert cli.main(['info', str(ROBOT.with_suffix('.urdf'))]) == 0
     out = capsys.readouterr().out
-    assert 'anymal_class: 52.132 kg, 12 moving joints, 18 links, base base' in out
+    assert 'anymal_class: 52.132 kg, 12 moving joints, 18 links; the base is base' in out
     assert re.search(r'^ {4}LF_THIGH +3\.071 kg +revolute LF_HFE, -9\.42 to 9\.42 rad, '
                      r'7\.5 rad/s, 80 N m$', out, re.MULTILINE)
     shares = [float(found) for found in re.findall(r'\(([\d.]+) % of the weight\)', out)]
@@ -146,7 +146,7 @@ def test_a_new_robot_goes_from_its_urdf_to_an_estimate(tmp_path, capsys):
     urdf, out = ROBOT.with_suffix('.urdf'), tmp_path / 'made.yaml'
     assert cli.main(['new-robot', str(urdf), '-o', str(out)]) == 0
     said = capsys.readouterr().out
-    assert '4 feet, by its name: LF_FOOT' in said and 'IMU on imu_link, by its name' in said
+    assert '4 feet, found by name: LF_FOOT' in said and 'IMU on imu_link, by its name' in said
     assert cli.main(['new-robot', str(urdf), '-o', str(out)]) == cli.WRONG
     assert 'is there already' in capsys.readouterr().err
     model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(out)

@@ -145,10 +145,11 @@ def draw_body(analysis: Analysis) -> Figure | None:
     if body is None:
         return None
     figure = style.new_figure(6.0)
-    grid = figure.subplots(3, 2, sharex=True, sharey='col')
-    for column, (unit, factor, wanted, true, names) in enumerate((
-            ('mm', 1e3, body.wanted, body.moved, 'xyz'),
-            ('deg', np.degrees(1.0), body.wanted_turn, body.turned, ('roll', 'pitch', 'yaw')))):
+    grid = figure.subplots(3, 2, sharex=True)
+    for column, (unit, factor, span, wanted, true, names) in enumerate((
+            ('mm', 1e3, 20.0, body.wanted, body.moved, 'xyz'),
+            ('deg', np.degrees(1.0), 4.0, body.wanted_turn, body.turned,
+             ('roll', 'pitch', 'yaw')))):
         for k, name in enumerate(names):
             axes = grid[k, column]
             style.line(axes, body.time, factor * wanted[:, k], color=style.TRUTH, linewidth=2.4,
@@ -156,7 +157,10 @@ def draw_body(analysis: Analysis) -> Figure | None:
             style.line(axes, body.time, factor * true[:, k], color=foot_color(column),
                        label='true')
             style.dress(axes, x='time under control [s]' if k == 2 else '', y=f'{name} [{unit}]',
-                        title=('position', 'rotation')[column] if k == 0 else '')
+                        title=('position', 'orientation')[column] if k == 0 else '')
+            low, high = axes.get_ylim()     # a body that hardly moves looks like one
+            missing = max(span - (high - low), 0.0)
+            axes.set_ylim(low - 0.5 * missing, high + 0.5 * missing)
     grid[0, 0].set_xlim(body.time[0], body.time[-1])
     for axes in grid[0]:
         style.legend(axes)
@@ -400,7 +404,8 @@ def draw_residuals(analysis: Analysis) -> Figure | None:
     style.dress(axes, y='joint torque, rms [N m]')
     axes.set_xticks(range(len(names)), names, rotation=45, ha='right')
     axes.grid(False, axis='x')
-    style.legend(axes, ncols=2)
+    style.legend(axes, ncols=len(analysis.behaviours), loc='lower right',
+                 bbox_to_anchor=(1.0, 1.0))      # above the bars
     return figure
 
 
@@ -485,7 +490,8 @@ def _histogram(axes: Axes, values: np.ndarray, title: str) -> None:
     for value, name in ((p50, '50 %'), (p99, '99 %')):
         axes.axvline(value, color='#bb4444', linewidth=1.0)
         axes.text(value, 0.97, f' {name}: {value:.2f} ms', color='#bb4444', fontsize=8.5,
-                  transform=axes.get_xaxis_transform(), va='top')
+                  transform=axes.get_xaxis_transform(), va='top',
+                  bbox={'facecolor': 'white', 'edgecolor': 'none', 'alpha': 0.8, 'pad': 1.0})
     style.dress(axes, x='latency [ms]', y='wrenches', title=title)
 
 

@@ -244,8 +244,8 @@ def _body_section(analysis: Analysis) -> ReportSection | None:
     return ReportSection('Body', [ReportFigure(
         'body', partial(draw_body, analysis),
         'Pose of the base since a controller took it over: wanted, and true. Position in '
-        'world axes; rotation as rotation vector in the axes that the base had at the '
-        'beginning.'), *titled(_body(analysis))])
+        'world axes; roll, pitch and yaw from the axes that the base had at the beginning.'),
+        *titled(_body(analysis))])
 
 
 def _details_section(analysis: Analysis) -> ReportSection:
@@ -333,6 +333,8 @@ def _latency_section(analysis: Analysis) -> ReportSection | None:
         "recorder's clock." + (
             " Left: from the joint state that completed the derivative filter's window. Right: "
             'from the joint state that the wrench describes.' if analysis.latency.delay else '')
+        + (' Below zero: the recorder received the wrench before that joint state.'
+           if (analysis.latency.completing < 0.0).any() else '')
         + (' Time was simulated and waited: these are times of the machine, not of the estimator.'
            if _real_time_factor(analysis) < REAL_TIME else '')), *titled(_latency(analysis))])
 
