@@ -577,14 +577,11 @@ def _contact_source(analysis: Analysis) -> str:
 def _cards(analysis: Analysis) -> list[tuple[str, str]]:
     cards = []
     errors = analysis.accuracy.feet
-    for error in errors:
-        if error.estimate == errors[0].estimate and error.treatment == ZERO_PHASE:
-            cards.append((f'{error.total_percent:.2f} / {error.vertical_percent:.2f} %',
-                          f'of weight, {error.subject}, 3-D / vertical'))
-    for error in errors:
-        if error.estimate == errors[0].estimate and error.treatment == ON_LINE:
-            cards.append((f'{error.total_percent:.1f} / {error.vertical_percent:.1f} %',
-                          f'the same on line, {error.subject}'))
+    for treatment, said in ((ZERO_PHASE, 'low-passed without delay'), (ON_LINE, 'on line')):
+        cards += [(f'{error.total_percent:.2g} / {error.vertical_percent:.2g} %',
+                   f'force error of a foot, 3-D / vertical, of weight, {error.subject}, {said}')
+                  for error in errors
+                  if error.estimate == errors[0].estimate and error.treatment == treatment]
     cards += [(f'{entry.rate:.0f} Hz', entry.topic) for entry in analysis.inputs]
     if analysis.body is not None:
         cards.append((f'{1e3 * rms(analysis.body.error):.1f} mm / '
