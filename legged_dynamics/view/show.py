@@ -428,7 +428,7 @@ def open_page(host: str, port: int) -> Any:
     host : str
         Address to listen on: 127.0.0.1 for this machine alone.
     port : int
-        Port to listen on; 0 for any that is free.
+        Port to listen on, up to 65535; 0 for any that is free.
 
     Returns
     -------
@@ -437,16 +437,17 @@ def open_page(host: str, port: int) -> Any:
     Raises
     ------
     ConfigurationError
-        When the port is taken.
+        When the port is taken, or is none.
 
     """
     with socket.socket(socket.AF_INET6 if ':' in host else socket.AF_INET) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             tried.bind((host, port))
-        except OSError as error:
+        except (OSError, OverflowError) as error:
             raise ConfigurationError(f'--port: {host}:{port} cannot be used '
-                                     f'({error.strerror}); choose another') from error
+                                     f'({getattr(error, "strerror", error)}); choose another'
+                                     ) from error
         port = tried.getsockname()[1]
     with contextlib.redirect_stdout(io.StringIO()), _own_pages_only():     # its banner
         return _Page(host, port, verbose=False)

@@ -129,9 +129,10 @@ def test_nothing_comes_from_elsewhere(page):
     assert hosts == {'127.0.0.1'}
 
 
-def test_a_port_that_is_taken_is_said(shown):
-    with pytest.raises(ConfigurationError, match='choose another'):
-        open_page('127.0.0.1', shown[1].get_port())
+def test_a_port_that_is_taken_or_none_is_said(shown):
+    for port in (shown[1].get_port(), 99999):
+        with pytest.raises(ConfigurationError, match='choose another'):
+            open_page('127.0.0.1', port)
 
 
 def test_playing_goes_on_and_begins_anew(shown):
