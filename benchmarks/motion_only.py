@@ -257,7 +257,7 @@ def rows_of(robot: Robot, estimates: dict[str, Estimate], stands: np.ndarray,
     short = max(round(SHORTEST / float(np.median(np.diff(robot.time)))), 1)
     for name, found in estimates.items():
         error = low_passed(found.force, robot.time) - robot.truth
-        # Errors last longer than the filter: their deviations go through it as they do.
+        # As of errors that last longer than the filter: an upper bound, fast ones are damped.
         deviation = low_passed(found.deviation, robot.time).clip(LEAST)
         for span, (start, stop) in spans.items():
             inside = (robot.time >= start) & (robot.time < stop)

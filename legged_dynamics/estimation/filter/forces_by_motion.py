@@ -84,8 +84,11 @@ SIDEWAYS, STEEPEST_AIM = 0.3, 0.4
 STRAYING = 0.03
 # Height of the point where legs' forces meet, over that of the base.
 PIVOT = 1.3
-# How far from its low edge a tilted sole presses, as a fraction of its size.
-EDGE = 0.08
+# Variance of a centre of pressure over the product of its distances from two edges: even along a
+# sole, which rolls; across it, balance keeps it in the inner half.
+ALONG, ACROSS = 1.0 / 3.0, 1.0 / 12.0
+# Least value of the root of this product, as a fraction of the size of the sole.
+EDGE = 0.14
 # Smallest deviation of a centre of pressure [m].
 TINY = 1e-9
 # Moment about the vertical over that which the sole's length allows.
@@ -146,11 +149,10 @@ def _predict_moments(feet, states, legs, up, stay, x, P, i):
     R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
     low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
     long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]
-    # Variance of a choice between two edges, over three as of an even distribution.
-    spread_x = math.sqrt(max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0) / 3.0
-                         + (EDGE * long) ** 2)
-    spread_y = math.sqrt(max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0) / 3.0
-                         + (EDGE * wide) ** 2)
+    spread_x = math.sqrt(ALONG * (
+        max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0) + (EDGE * long) ** 2))
+    spread_y = math.sqrt(ACROSS * (
+        max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0) + (EDGE * wide) ** 2))
     keep = (stay, stay, stay)
     if legs[i, LEG.spread_x] > 0.0:
         keep = (stay * spread_y / max(legs[i, LEG.spread_y], TINY),
