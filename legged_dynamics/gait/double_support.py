@@ -19,6 +19,7 @@ from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
 from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.jacobians import contact_table
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
@@ -27,6 +28,7 @@ from legged_dynamics.gait.contact_timing import (
     contact_timing,
     given_timing,
 )
+from legged_dynamics.gait.error_bars import from_middle
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.load_transfer import (
     outside_soles,
@@ -139,6 +141,9 @@ def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
 NORMAL, SIDEWAYS, MOMENT = 1e-4, 0.05, 0.02
 # The same of the root residual, where there is one [-, m].
 FORCE_RESIDUAL, MOMENT_RESIDUAL = 1e-4, 1e-2
+# How much further the force of a foot in a step leans forward and outward, per speed of the body in
+# sqrt(g l), when it bears hardly any load; distance from the middle that is hardly to a side, in l.
+STEPPING, NARROW = 0.375, 0.01
 # Smallest share of the load in the variances: friction acts on a hardly loaded foot, too.
 LEAST_SHARE = 0.01
 # Least width of a sole seen from above [m], for one that stands on its edge.
@@ -179,6 +184,7 @@ def complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points
     height = settings.pivot_height * np.maximum(
         dynamics.center_of_mass[:, None, 2] - points[..., 2], LEAST_HEIGHT * dynamics.leg_length)
     aims = (dynamics.center_of_mass[:, None, :2] - points[..., :2]) / height[..., None]
+    aims += _stepping(dynamics, contact, points, share)
     for t in range(len(contact)):
         down = np.flatnonzero(contact[t])
         if not len(down):
@@ -194,6 +200,21 @@ def complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points
         for i, axes, part in zip(down, turns, np.split(w, np.cumsum(columns)[:-1])):
             wrench[t, i, :3], wrench[t, i, 3:] = part[:3], axes @ part[3:]
     return wrench * dynamics.weight
+
+
+def _stepping(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
+              share: np.ndarray) -> np.ndarray:
+    """Return how much further forces of a step lean forward and outward, (n, nf, 2)."""
+    place = dynamics.base_position + dynamics.center_of_mass
+    speed = (np.gradient(place, dynamics.step, axis=0)[:, None] - dynamics.ground_velocity)[..., :2]
+    speed /= np.sqrt(GRAVITY * dynamics.leg_length)
+    size = np.linalg.norm(speed, axis=2, keepdims=True)
+    forward = speed / np.maximum(size, 1e-6)
+    arm = from_middle(contact, points)
+    across = arm - (arm * forward).sum(axis=2, keepdims=True) * forward
+    across /= np.hypot(np.linalg.norm(across, axis=2, keepdims=True), NARROW * dynamics.leg_length)
+    lean = STEPPING * size * (1.0 - share[..., None]).clip(0.0, 1.0) ** 1.5
+    return lean * (forward + across)
 
 
 def _moment_axes(foot: Foot, R_WF: np.ndarray) -> np.ndarray:

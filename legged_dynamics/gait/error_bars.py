@@ -67,7 +67,7 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     contact, vertical = timing.contact, np.clip(force[..., 2], 0.0, None)
     total = vertical.sum(axis=1, keepdims=True)
     share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
-    moving, arm = _moving(dynamics), _from_middle(contact, points)
+    moving, arm = _moving(dynamics), from_middle(contact, points)
     deviation = sum_deviation(dynamics, settings)[:, None] * AXES * dynamics.weight
     # A foot that is alone has all of the error, one of two about half of it.
     carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
@@ -119,7 +119,7 @@ def sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.n
     return settings.sum_error + settings.sum_moving * moving / np.hypot(1.0, moving / SATURATED)
 
 
-def _from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
+def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return horizontal arms to feet on the ground from the middle between them, (n, nf, 2)."""
     middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
     middle /= np.maximum(contact.sum(axis=1, keepdims=True), 1)
