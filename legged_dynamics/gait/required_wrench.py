@@ -14,7 +14,7 @@ over the cosine transform; Whittle 1953), and the estimate is the smoothing spli
 the recording at frequencies which gait does not reach, and `motion.noise` at least; sideways it
 is larger.
 
-**Landing.** When a walker's foot lands, the leg stops within 30 ms. Markers on skin, and a model
+**Landing.** When a foot lands, the leg stops within 30 ms, in running twice as fast. Markers on skin, and a model
 of rigid segments, show that less sharply; what is lost grows with the speed of walking
 (`motion.landing`, compared with force plates). The force is sharpened by the second derivative of
 a Gaussian, which neither changes the momentum nor moves the body.
@@ -54,9 +54,9 @@ BEYOND = (23.0, 38.0)
 SWAY, TRAVELS = 6.0, 0.1
 # Weight of the change of the third derivative at most: a fit with a period of a minute.
 STIFFEST = 1e9
-# Landing of walkers: when, and how wide, in sqrt(l / g); the speed from which on it shows, in
-# sqrt(g l).
-LANDS, WIDE, FROM_SPEED = 0.12, 0.094, 0.25
+# Landing: when, and how wide in walking and in running, in sqrt(l / g); the speed from which on it
+# shows, in sqrt(g l).
+LANDS, WIDE, NARROW, FROM_SPEED = 0.12, 0.094, 0.047, 0.25
 # Standard deviation of a force that is changed: a part of the weight, and of the force itself.
 LEAST_CHANGE, CHANGE = 0.02, 0.1
 # Time over which errors of the force, and of the path, are correlated [s].
@@ -106,9 +106,11 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     found = np.stack([smoothed(column, dynamics.step, each, EQUAL * rate)
                       for column, each in zip(values.T, densities)], axis=1)
     found[:, :2] = found[:, :2] @ axes.T
-    found += _landings(dynamics, contact, settings)
+    landings = _landings(dynamics, contact, settings)
     if not standing.all():
         found[:, 2] = _stiff(values[:, 2], _yielding(contact, dynamics.step, settings))
+    found += landings
+    if not standing.all():
         found[:, :3] = _free_in_flight(found[:, :3], standing, dynamics.step, rate, density,
                                        settings.path_error)
         found[~standing, 3:] = 0.0
@@ -224,9 +226,10 @@ def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
             speed = np.linalg.norm(np.median(
                 moving[near] - dynamics.ground_velocity[near, i, :2], axis=0))
             size = settings.landing * (speed / np.sqrt(GRAVITY * dynamics.leg_length) - FROM_SPEED)
-            if not others[k - 1:k + 1].all() or size <= 0.0:
+            walking, running = others[k - 1:k + 1].all(), not (contact[k - 1].any() or others[k])
+            if not (walking or running) or size <= 0.0:
                 continue
-            phase = ((sample - k + 0.5) * dt / unit - LANDS) / WIDE
+            phase = ((sample - k + 0.5) * dt / unit - LANDS) / (WIDE if walking else NARROW)
             force = size * (1.0 - phase ** 2) * np.exp(-0.5 * phase ** 2)
             found[:, 2] += force
             found[:, 3] += force * arm[:, i, 1]

@@ -53,8 +53,16 @@ BELIEVED = 0.75
 LEAST_LOAD, LEAST_HEIGHT = 0.1, 0.1
 
 
+LEAN = 0.03
+def STEPS(contact):
+    from legged_dynamics.gait.stance_detection import runs
+    out = np.zeros(len(contact), bool)
+    for first, end in runs(contact.sum(axis=1) > 1):
+        out[first:end] = (first > 0 and not contact[first - 1][contact[first]].all()) or (end < len(contact) and not contact[end][contact[end - 1]].all())
+    return out
+
 def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
-                 moved: SoleMotion | None = None) -> GaitInverseDynamics:
+                 moved: SoleMotion | None = None, lean=None) -> GaitInverseDynamics:
     """
     Return inverse dynamics whose wrench acts where the sole of a foot that is down alone is.
 
@@ -91,7 +99,12 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     tilting = BELIEVED * np.stack([moment[:, 1], -moment[:, 0]], axis=1)
     wanted = -(arm[:, :2] * force[:, 2:] + tilting) / height[:, None]
     variance = ((doubt * force[:, 2:]) ** 2 + turning[:, None]) / height[:, None] ** 2
-    force[:, :2] = _drawn(force[:, :2], wanted, np.where(alone[:, None], variance, np.inf),
+    variance = np.where(alone[:, None], variance, np.inf)
+    if lean is not None:
+        several = (contact.sum(axis=1) > 1) & (dynamics.load > LEAST_LOAD) & STEPS(contact)
+        wanted = np.where(several[:, None], lean * force[:, 2:], wanted)
+        variance = np.where(several[:, None], (LEAN * force[:, 2:]) ** 2, variance)
+    force[:, :2] = _drawn(force[:, :2], wanted, variance,
                           error, contact.any(axis=1), dynamics.step, settings.path_error)
 
     found = np.hstack([force, moment + np.cross(center, force)])
