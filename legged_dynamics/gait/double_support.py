@@ -143,7 +143,7 @@ NORMAL, SIDEWAYS, MOMENT = 1e-4, 0.05, 0.02
 FORCE_RESIDUAL, MOMENT_RESIDUAL = 1e-4, 1e-2
 # How much further the force of a foot in a step leans forward and outward, per speed of the body in
 # sqrt(g l), when it bears hardly any load; distance from the middle that is hardly to a side, in l.
-STEPPING, NARROW = 0.375, 0.01
+STEPPING, OUTWARD, NARROW, TRAVELS = 0.33, 0.1, 0.01, 0.1
 # Smallest share of the load in the variances: friction acts on a hardly loaded foot, too.
 LEAST_SHARE = 0.01
 # Least width of a sole seen from above [m], for one that stands on its edge.
@@ -209,12 +209,12 @@ def _stepping(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.nda
     speed = (np.gradient(place, dynamics.step, axis=0)[:, None] - dynamics.ground_velocity)[..., :2]
     speed /= np.sqrt(GRAVITY * dynamics.leg_length)
     size = np.linalg.norm(speed, axis=2, keepdims=True)
-    forward = speed / np.maximum(size, 1e-6)
+    forward = speed / np.maximum(size, TRAVELS)
     arm = from_middle(contact, points)
     across = arm - (arm * forward).sum(axis=2, keepdims=True) * forward
     across /= np.hypot(np.linalg.norm(across, axis=2, keepdims=True), NARROW * dynamics.leg_length)
-    lean = STEPPING * size * (1.0 - share[..., None]).clip(0.0, 1.0) ** 1.5
-    return lean * (forward + across)
+    bears_little = (1.0 - share[..., None]).clip(0.0, 1.0) ** 1.5
+    return bears_little * (STEPPING * size * forward + np.hypot(STEPPING * size, OUTWARD) * across)
 
 
 def _moment_axes(foot: Foot, R_WF: np.ndarray) -> np.ndarray:
