@@ -19,7 +19,6 @@ from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
 from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.jacobians import contact_table
-from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
@@ -28,7 +27,7 @@ from legged_dynamics.gait.contact_timing import (
     contact_timing,
     given_timing,
 )
-from legged_dynamics.gait.error_bars import from_middle
+from legged_dynamics.gait.force_direction import directions, through_sole
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.load_transfer import (
     outside_soles,
@@ -129,11 +128,10 @@ def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
 # -------------------------------------------------------------------------------------------------
 # From the vertical load on each foot to its whole wrench.
 #
-# The prior: each foot's force points at the virtual pivot point above the centre of mass (Maus
-# and others 2010) and acts at the foot's reference. The wrench that the motion requires is met by
-# the least change from that. Where this would pull, slip or leave the sole, a quadratic program
-# changes it further within these limits; what no wrench of the feet can produce stays as root
-# residual.
+# The prior: each foot's force leans as `force_direction` says and acts at the foot's reference.
+# The wrench that the motion requires is met by the least change from that. Where this would pull,
+# slip or leave the sole, a quadratic program changes it further within these limits; what no
+# wrench of the feet can produce stays as root residual.
 
 
 # Standard deviations of the wrench of a foot that carries the whole weight, as multiples of the
@@ -141,20 +139,16 @@ def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
 NORMAL, SIDEWAYS, MOMENT = 1e-4, 0.05, 0.02
 # The same of the root residual, where there is one [-, m].
 FORCE_RESIDUAL, MOMENT_RESIDUAL = 1e-4, 1e-2
-# How much further the force of a foot in a step leans forward and outward, per speed of the body in
-# sqrt(g l), when it bears hardly any load; distance from the middle that is hardly to a side, in l.
-STEPPING, OUTWARD, NARROW, TRAVELS = 0.33, 0.1, 0.01, 0.1
 # Smallest share of the load in the variances: friction acts on a hardly loaded foot, too.
 LEAST_SHARE = 0.01
 # Least width of a sole seen from above [m], for one that stands on its edge.
 LEAST_SOLE = 0.01
-# Least height of the centre of mass above a foot, as a part of the leg length.
-LEAST_HEIGHT = 0.1
 TOLERANCE = 1e-9
 
 
 def complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
-                      share: np.ndarray, settings: GaitSettings) -> np.ndarray:
+                      share: np.ndarray, lean: np.ndarray,
+                      settings: GaitSettings) -> np.ndarray:
     """
     Return the wrench on each foot, given its share of the load.
 
@@ -168,8 +162,10 @@ def complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points
         Reference of each foot: arm from the base's origin, in world axes.
     share : (n, nf) array
         Share of the vertical load on each foot.
+    lean : (n, nf, 2) array
+        Horizontal over vertical force that is expected of each foot, in world axes.
     settings : GaitSettings
-        Those named `force` and `friction` are used.
+        `friction.coefficient` is used.
 
     Returns
     -------
@@ -180,11 +176,6 @@ def complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points
     wrench = np.zeros((*contact.shape, 6))
     required = dynamics.wrench / dynamics.weight
     cone = FrictionCone(settings.friction)
-    # Directions to the pivot are meaningless for a centre of mass near the ground.
-    height = settings.pivot_height * np.maximum(
-        dynamics.center_of_mass[:, None, 2] - points[..., 2], LEAST_HEIGHT * dynamics.leg_length)
-    aims = (dynamics.center_of_mass[:, None, :2] - points[..., :2]) / height[..., None]
-    aims += _stepping(dynamics, contact, points, share)
     for t in range(len(contact)):
         down = np.flatnonzero(contact[t])
         if not len(down):
@@ -192,7 +183,7 @@ def complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points
         turns = [_moment_axes(dynamics.feet[i], dynamics.foot_rotation[t, i]) for i in down]
         columns = [3 + axes.shape[1] for axes in turns]
         load = max(float(dynamics.load[t]), 0.0)
-        mean, variance = _prior(load * share[t, down], share[t, down], aims[t, down], columns)
+        mean, variance = _prior(load * share[t, down], share[t, down], lean[t, down], columns)
         A = contact_table([dynamics.feet[i] for i in down]).grasp(
             dynamics.foot_rotation[t, down], points[t, down])
         C, d = _limits(cone, dynamics, t, down, points[t, down], turns)
@@ -200,21 +191,6 @@ def complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points
         for i, axes, part in zip(down, turns, np.split(w, np.cumsum(columns)[:-1])):
             wrench[t, i, :3], wrench[t, i, 3:] = part[:3], axes @ part[3:]
     return wrench * dynamics.weight
-
-
-def _stepping(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
-              share: np.ndarray) -> np.ndarray:
-    """Return how much further forces of a step lean forward and outward, (n, nf, 2)."""
-    place = dynamics.base_position + dynamics.center_of_mass
-    speed = (np.gradient(place, dynamics.step, axis=0)[:, None] - dynamics.ground_velocity)[..., :2]
-    speed /= np.sqrt(GRAVITY * dynamics.leg_length)
-    size = np.linalg.norm(speed, axis=2, keepdims=True)
-    forward = speed / np.maximum(size, TRAVELS)
-    arm = from_middle(contact, points)
-    across = arm - (arm * forward).sum(axis=2, keepdims=True) * forward
-    across /= np.hypot(np.linalg.norm(across, axis=2, keepdims=True), NARROW * dynamics.leg_length)
-    bears_little = (1.0 - share[..., None]).clip(0.0, 1.0) ** 1.5
-    return bears_little * (STEPPING * size * forward + np.hypot(STEPPING * size, OUTWARD) * across)
 
 
 def _moment_axes(foot: Foot, R_WF: np.ndarray) -> np.ndarray:
@@ -402,7 +378,7 @@ class DoubleSupport:
               contact: ContactTiming | np.ndarray | None = None,
               method: str = 'travelling', guess: np.ndarray | None = None,
               moved: SoleMotion | None = None,
-              acting: GaitInverseDynamics | None = None) -> GaitReactions:
+              by_markers: bool = False) -> GaitReactions:
         """
         Share the wrench that a motion requires between the feet on the ground.
 
@@ -418,9 +394,9 @@ class DoubleSupport:
             For the method of that name: wrenches in the feet's axes about their frames.
         moved : SoleMotion, optional
             Motion of the soles, where it has been computed already.
-        acting : GaitInverseDynamics, optional
-            For 'travelling', the same with the wrench that the feet produce, where it is better
-            known than the one that tells how they share the load (`single_support`).
+        by_markers : bool
+            Whether the motion has been measured, so that where feet and body are is better known
+            than how they accelerate; 'travelling' then uses the former too (`force_direction`).
 
         Returns
         -------
@@ -452,8 +428,8 @@ class DoubleSupport:
         outside = outside_soles(dynamics, contact)
         reference = self._soles()
         if method == 'travelling':
-            wrench, reference = self._travelling(dynamics, contact, outside, moved, acting)
-            dynamics = acting or dynamics
+            wrench, reference, dynamics = self._travelling(dynamics, contact, outside, moved,
+                                                           by_markers)
         elif method == 'over_time':
             wrench = ContactInverseDynamicsOverTime(self.model, self.feet).solve(
                 motion, in_contact=contact).wrench
@@ -471,16 +447,20 @@ class DoubleSupport:
                               self.settings)
 
     def _travelling(self, dynamics: GaitInverseDynamics, contact: np.ndarray,
-                    outside: np.ndarray, moved: SoleMotion | None,
-                    acting: GaitInverseDynamics | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return wrenches and references in the feet's frames."""
+                    outside: np.ndarray, moved: SoleMotion | None, by_markers: bool
+                    ) -> tuple[np.ndarray, np.ndarray, GaitInverseDynamics]:
+        """Return wrenches and references in the feet's frames, and the dynamics they produce."""
         settings = self.settings
         reference = travelling_reference(dynamics, contact, settings, moved)
         points = dynamics.points(reference)
         share = smooth_shares(dynamics, contact, points, outside, settings)
-        wrench = complete_wrenches(acting or dynamics, contact, points, share, settings)
+        lean = directions(dynamics, contact, points, share, settings)
+        if by_markers:
+            dynamics = through_sole(dynamics, contact, settings, moved,
+                                    np.einsum('nf,nfi->ni', share, lean))
+        wrench = complete_wrenches(dynamics, contact, points, share, lean, settings)
         wrench[..., 3:] += np.cross(points - dynamics.foot_arm, wrench[..., :3])
-        return _in_feet(dynamics, wrench), reference
+        return _in_feet(dynamics, wrench), reference, dynamics
 
     def _each_instant(self, motion: RecordedMotion, contact: np.ndarray, reference: np.ndarray,
                       guess: np.ndarray | None = None) -> np.ndarray:

@@ -120,10 +120,47 @@ def sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.n
 
 
 def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return horizontal arms to feet on the ground from the middle between them, (n, nf, 2)."""
+    """
+    Return horizontal arms to feet on the ground from the middle between them.
+
+    Parameters
+    ----------
+    contact : (n, nf) bool array
+        Feet on the ground.
+    points : (n, nf, 3) array [m]
+        One point of each foot.
+
+    Returns
+    -------
+    (n, nf, 2) array [m]
+        Zero for feet in the air.
+
+    """
     middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
     middle /= np.maximum(contact.sum(axis=1, keepdims=True), 1)
     return np.where(contact[..., None], points[..., :2] - middle[:, None], 0.0)
+
+
+def steps(contact: np.ndarray) -> np.ndarray:
+    """
+    Return when a step passes from foot to foot: one has just landed, another leaves next.
+
+    Parameters
+    ----------
+    contact : (n, nf) bool array
+        Feet on the ground.
+
+    Returns
+    -------
+    (n,) bool array
+
+    """
+    found = np.zeros(len(contact), bool)
+    for first, end in runs(contact.sum(axis=1) > 1):
+        found[first:end] = (first > 0 and end < len(contact)
+                            and not contact[first - 1][contact[first]].all()
+                            and not contact[end][contact[end - 1]].all())
+    return found
 
 
 def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share: np.ndarray,
@@ -136,18 +173,14 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
     the feet from the middle between them.
     """
     contact, variance = timing.contact, np.zeros(share.shape)
-    time, stepping = dynamics.time - dynamics.time[0], np.zeros(len(contact), bool)
+    time, stepping = dynamics.time - dynamics.time[0], steps(contact)
     length = np.maximum(2.0 * size.max(axis=1), 1e-3)
     planted = np.hypot(np.minimum(PLANTED + PLANTED_MOVING * moving, settings.pressure_error),
                        settings.center_error)
     for first, end in runs(contact.sum(axis=1) > 1):
         part = slice(first, end)
         s = share[part]
-        # A step: one foot has just landed, and another leaves at the end.
-        step = (first > 0 and end < len(contact)
-                and not contact[first - 1][contact[first]].all()
-                and not contact[end][contact[end - 1]].all())
-        stepping[part] = step
+        step = bool(stepping[first])
         if step:
             own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
         else:

@@ -14,8 +14,8 @@ over the cosine transform; Whittle 1953), and the estimate is the smoothing spli
 the recording at frequencies which gait does not reach, and `motion.noise` at least; sideways it
 is larger.
 
-**Landing.** When a foot lands, the leg stops within 30 ms, in running twice as fast. Markers on skin, and a model
-of rigid segments, show that less sharply; what is lost grows with the speed of walking
+**Landing.** When a foot lands, the leg stops within 30 ms, in running twice as fast. Markers on
+skin, and a model of rigid segments, show that less sharply; what is lost grows with the speed
 (`motion.landing`, compared with force plates). The force is sharpened by the second derivative of
 a Gaussian, which neither changes the momentum nor moves the body.
 
@@ -211,7 +211,7 @@ def _travel(dynamics: GaitInverseDynamics) -> tuple[np.ndarray, float]:
 def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
               settings: GaitSettings) -> np.ndarray:
     """
-    Return what walkers' landings do not show, (n, 6), over the weight and the leg length.
+    Return what landings do not show, (n, 6), over the weight and the leg length.
 
     A vertical force under the foot that lands, and its moment about the centre of mass.
     """

@@ -19,7 +19,7 @@ class GaitSettings(CheckedSettings):
     landing: float = setting(
         'motion.landing', 0.2, '',
         'Force, as a part of the weight, that markers and rigid segments do not show when a foot '
-        'lands in walking, by how much the speed exceeds a quarter of sqrt(g leg length).',
+        'lands, by how much the speed exceeds a quarter of sqrt(g leg length).',
         0.0, 2.0)
     yielding: float = setting(
         'motion.yielding', 11.0, 'Hz',

@@ -24,7 +24,6 @@ from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.reactions import GaitReactions
 from legged_dynamics.gait.required_wrench import without_noise
 from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.gait.single_support import through_sole
 from legged_dynamics.gait.stance_detection import soles_of
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_config import scaled_to
@@ -357,8 +356,7 @@ def _solved(trial: _Trial, options: GaitOptions,
     dynamics = without_noise(dynamics, timing.contact, settings)
     if contact is None:     # the smoothed centre of pressure times steps better
         timing = contact_timing(dynamics, settings, moved)
-    acting = through_sole(dynamics, timing.contact, settings, moved)
-    reactions = solver.share(dynamics, timing, options.method, guess, moved, acting)
+    reactions = solver.share(dynamics, timing, options.method, guess, moved, by_markers=True)
     notes += slope_notes(floor_slope(dynamics, moved, reactions.contact))
     errors: dict[str, FootErrors] = {}
     together = None

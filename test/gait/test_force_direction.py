@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from walkers import DT, GRAVITY, MASS, standing, two_footed_walk
 
+from legged_dynamics.gait.force_direction import _drawn, through_sole
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.gait.single_support import _drawn, through_sole
 
 WALK = two_footed_walk()
 WEIGHT = MASS * GRAVITY

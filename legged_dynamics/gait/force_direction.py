@@ -1,20 +1,29 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 r"""
-The wrench that a motion requires while one foot is down alone: it acts where the sole is.
+Horizontal forces from where the feet and the centre of mass are.
 
 Accelerations of a body that is seen by markers are wrong by several percent of the weight, but
-where its centre of mass is over the foot is known to centimetres. As in an inverted pendulum, the
-horizontal force then follows from the point p where the ground presses, the centre of mass c at a
-height h above it, the vertical force, and the moment m about the centre of mass,
+where its centre of mass is over the feet is known to centimetres.
+
+**Several feet down.** Each foot's force points at the virtual pivot point above the centre of mass
+(Maus and others 2010). A foot with a small share s of the load leans further outward, away from
+the other feet, and in a step forward: by :math:`a (1 - s)^{3/2}`, where a grows with the speed
+over the ground. The sum of these forces is one measurement of the required force, and the
+accelerations are another.
+
+**One foot down.** As in an inverted pendulum, the horizontal force follows from the point p where
+the ground presses, the centre of mass c at a height h above it, the vertical force, and the moment
+m about the centre of mass,
 
 .. math:: h f_x = f_z (c_x - p_x) - m_y, \qquad h f_y = f_z (c_y - p_y) + m_x,
 
-so that an error of p of 1 cm is one of 1 % of the weight (Winter 1995). Each axis is a
-least-squares problem: forces differ from those of the motion by no more than their deviation
-(`error_bars`), from those of the equation by the deviations of p and m, and the path of the centre
-of mass stays where it was recorded, within `motion.path_error`. The moment is then put right by
-what is left. In double support nothing is learned, since p depends on how the feet share the load.
+so that an error of p of 1 cm is one of 1 % of the weight (Winter 1995).
+
+Each axis is a least-squares problem: forces differ from those of the motion by no more than their
+deviation (`error_bars`), from those of the equations by theirs, and the path of the centre of mass
+stays where it was recorded, within `motion.path_error`. The moment of a foot that is down alone is
+then put right by what is left. How feet share the load is found from the accelerations alone.
 """
 from __future__ import annotations
 
@@ -24,7 +33,7 @@ import numpy as np
 from scipy.linalg import solveh_banded
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.gait.error_bars import sum_deviation
+from legged_dynamics.gait.error_bars import from_middle, steps, sum_deviation
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.pressure_path import travelling_reference
 from legged_dynamics.gait.required_wrench import (
@@ -49,22 +58,64 @@ HARDLY_SEEN = 0.2
 # Part of the moment about the centre of mass that is believed where the force is found: it is
 # small, and its noise is not.
 BELIEVED = 0.75
+# Part of the load by which the forces of a step lean further forward and outward, per speed in
+# sqrt(g l), and outward at rest, for a foot that hardly bears any; the speed that has a direction.
+STEPPING, STANDING, TRAVELS = 0.33, 0.1, 0.1
+# Deviation of the sum of these forces in a step, as a part of the load. Distance from the middle
+# that is hardly to a side, in leg lengths.
+LEAN, BESIDE = 0.03, 0.01
 # Smallest load that tells where it acts, and least height of the centre of mass, in leg lengths.
 LEAST_LOAD, LEAST_HEIGHT = 0.1, 0.1
 
 
-LEAN = 0.03
-def STEPS(contact):
-    from legged_dynamics.gait.stance_detection import runs
-    out = np.zeros(len(contact), bool)
-    for first, end in runs(contact.sum(axis=1) > 1):
-        out[first:end] = (first > 0 and not contact[first - 1][contact[first]].all()) or (end < len(contact) and not contact[end][contact[end - 1]].all())
-    return out
+
+
+def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
+               share: np.ndarray, settings: GaitSettings) -> np.ndarray:
+    """
+    Return how far the force on each foot leans.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    contact : (n, nf) bool array
+        Feet on the ground.
+    points : (n, nf, 3) array [m]
+        Centre of pressure of each foot: arm from the base's origin, in world axes.
+    share : (n, nf) array
+        Share of the vertical load on each foot.
+    settings : GaitSettings
+        `force.pivot_height` is used.
+
+    Returns
+    -------
+    (n, nf, 2) array
+        Horizontal over vertical force, in world axes.
+
+    """
+    # Directions to the pivot are meaningless for a centre of mass near the ground.
+    to_center = dynamics.center_of_mass[:, None] - points
+    height = settings.pivot_height * np.maximum(to_center[..., 2:],
+                                                LEAST_HEIGHT * dynamics.leg_length)
+    place = dynamics.base_position + dynamics.center_of_mass
+    velocity = np.gradient(place, dynamics.step, axis=0)[:, None] - dynamics.ground_velocity
+    velocity = velocity[..., :2] / np.sqrt(GRAVITY * dynamics.leg_length)
+    speed = np.linalg.norm(velocity, axis=2, keepdims=True)
+    forward = velocity / np.maximum(speed, TRAVELS)
+    arm = from_middle(contact, points)
+    outward = arm - (arm * forward).sum(axis=2, keepdims=True) * forward
+    outward /= np.hypot(np.linalg.norm(outward, axis=2, keepdims=True),
+                        BESIDE * dynamics.leg_length)
+    return to_center[..., :2] / height + np.clip(1.0 - share[..., None], 0.0, 1.0) ** 1.5 * (
+        STEPPING * speed * forward + np.hypot(STEPPING * speed, STANDING) * outward)
+
 
 def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
-                 moved: SoleMotion | None = None, lean=None) -> GaitInverseDynamics:
+                 moved: SoleMotion | None = None, lean: np.ndarray | None = None
+                 ) -> GaitInverseDynamics:
     """
-    Return inverse dynamics whose wrench acts where the sole of a foot that is down alone is.
+    Return inverse dynamics whose wrench acts where the soles are.
 
     Parameters
     ----------
@@ -76,6 +127,9 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
         Those named `reference` and `error`, and `motion.path_error`, are used.
     moved : SoleMotion, optional
         Motion of the soles, where it has been computed already.
+    lean : (n, 2) array, optional
+        Horizontal over vertical force of all feet by their `directions`, which counts in steps
+        from foot to foot; without it, nothing is learned there.
 
     Returns
     -------
@@ -101,9 +155,9 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     variance = ((doubt * force[:, 2:]) ** 2 + turning[:, None]) / height[:, None] ** 2
     variance = np.where(alone[:, None], variance, np.inf)
     if lean is not None:
-        several = (contact.sum(axis=1) > 1) & (dynamics.load > LEAST_LOAD) & STEPS(contact)
-        wanted = np.where(several[:, None], lean * force[:, 2:], wanted)
-        variance = np.where(several[:, None], (LEAN * force[:, 2:]) ** 2, variance)
+        stepping = (steps(contact) & (dynamics.load > LEAST_LOAD))[:, None]
+        wanted = np.where(stepping, lean * force[:, 2:], wanted)
+        variance = np.where(stepping, (LEAN * force[:, 2:]) ** 2, variance)
     force[:, :2] = _drawn(force[:, :2], wanted, variance,
                           error, contact.any(axis=1), dynamics.step, settings.path_error)
 
