@@ -22,7 +22,7 @@ class GaitSettings(CheckedSettings):
         'lands, by how much the speed exceeds a quarter of sqrt(g leg length).',
         0.0, 2.0)
     yielding: float = setting(
-        'motion.yielding', 11.0, 'Hz',
+        'motion.yielding', 12.0, 'Hz',
         'Frequency of the springs on which markers seem to sit in running.', 1.0, 1000.0)
     path_error: float = setting(
         'motion.path_error', 0.01, 'm',

@@ -1,13 +1,13 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A foot that is down alone: planted errors of the force, against a walk whose truth is known."""
+"""How forces lean: symmetries of the law, and planted errors against a walk that is known."""
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from walkers import DT, GRAVITY, MASS, standing, two_footed_walk
 
-from legged_dynamics.gait.force_direction import _drawn, through_sole
+from legged_dynamics.gait.force_direction import STANDING, _drawn, directions, through_sole
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.settings import GaitSettings
 
@@ -53,6 +53,48 @@ def test_what_is_known_is_left_alone():
     walk = standing()
     two = dynamics_of(walk)
     assert through_sole(two, walk.contact, DOUBTED) is two
+
+
+def leans(dynamics, contact, share):
+    points = dynamics.points(dynamics.low_point)
+    return directions(dynamics, contact, points, share, GaitSettings())
+
+
+def test_feet_side_by_side_push_each_other_apart_and_a_foot_alone_points_at_the_pivot():
+    walk = standing()
+    two, shares = dynamics_of(walk), np.full(walk.contact.shape, 0.5)
+    to_pivot = leans(two, walk.contact, np.ones(walk.contact.shape))
+    further = leans(two, walk.contact, shares) - to_pivot
+    np.testing.assert_allclose(further.sum(axis=1), 0.0, atol=1e-3)    # it sways
+    outward = np.sign(two.foot_arm[..., 1]) * further[..., 1]
+    np.testing.assert_allclose(outward, STANDING * 0.5 ** 1.5, rtol=0.01)
+    np.testing.assert_allclose(further[..., 0], 0.0, atol=1e-3)
+    aim = -two.points(two.low_point)[..., :2] + two.center_of_mass[:, None, :2]
+    np.testing.assert_allclose(to_pivot[..., 0] * aim[..., 1], to_pivot[..., 1] * aim[..., 0],
+                               atol=1e-12)
+
+
+def test_the_law_knows_neither_heading_nor_belt():
+    """The same walk turned about up, or over a belt by which it stays in place, leans the same."""
+    share = np.where(WALK.contact, 0.5, 0.0)
+    seen = leans(dynamics_of(WALK), WALK.contact, share)
+    yaw = 0.7
+    turned = GaitInverseDynamics.of(WALK.model, WALK.feet, WALK.motion(yaw=yaw))
+    R = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
+    np.testing.assert_allclose(leans(turned, WALK.contact, share), seen @ R.T, atol=1e-6)
+    belt = np.array([-1.2, 0.0, 0.0])
+    moved = replace(WALK, base=WALK.base + belt * WALK.time[:, None])
+    still = dynamics_of(moved).on_ground(np.broadcast_to(belt, (*WALK.contact.shape, 3)))
+    np.testing.assert_allclose(leans(still, WALK.contact, share), seen, atol=1e-6)
+
+
+def test_steps_learn_from_how_the_feet_lean():
+    clean, lean = dynamics_of(WALK), np.tile([0.1, 0.0], (len(WALK.time), 1))
+    found = through_sole(clean, WALK.contact, DOUBTED, lean=lean)
+    several = (WALK.contact.sum(axis=1) == 2)[INNER]
+    change = (found.wrench - through_sole(clean, WALK.contact, DOUBTED).wrench)[INNER, 0]
+    assert change[several].mean() > 0.01 * WEIGHT
+    assert change[several].mean() > 3.0 * np.abs(change[~several]).mean()
 
 
 def test_the_body_stays_on_its_path():

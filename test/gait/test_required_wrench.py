@@ -95,7 +95,6 @@ def test_a_clean_walk_is_left_as_it_is():
     assert np.std(found.noise[10:-10, :3], axis=0).max() < 0.02 * WEIGHT
 
 
-
 def test_what_landings_hide_moves_no_body_and_acts_under_the_foot():
     walk = two_footed_walk()
     dynamics = GaitInverseDynamics.of(walk.model, walk.feet, walk.motion())
@@ -112,6 +111,16 @@ def test_what_landings_hide_moves_no_body_and_acts_under_the_foot():
     at = np.array([-hidden[k, 4], hidden[k, 3]]) / force[k] * dynamics.leg_length
     arms = (dynamics.foot_arm - dynamics.center_of_mass[:, None])[k, :, :2]
     assert np.linalg.norm(arms - at, axis=1).min() < 1e-9
+    # A runner's foot stops in half the time, and feet that land together are left as they are.
+    time = np.arange(len(walk.contact))
+    flying = (time % 80 >= 60)[:, None] | (time[:, None] // 80 % 2 != np.arange(2))
+    running = _landings(fast, ~flying, SETTINGS)[:, 2]
+    assert running.max() > 0.02 and abs(running.sum()) < 0.02 * np.abs(running).sum()
+    long, short = (np.flatnonzero(values[k - 20:k + 20] > 0.0) for values, k in (
+        (force, int(np.argmax(force))), (running, int(np.argmax(running)))))
+    assert len(short) < 0.7 * len(long)
+    together = np.tile((time % 80 < 60)[:, None], (1, 2))
+    assert not _landings(fast, together, SETTINGS).any()
 
 
 def test_markers_on_springs_are_seen_through():
