@@ -30,7 +30,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import solveh_banded
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.gait.error_bars import from_middle, steps, sum_deviation
@@ -40,8 +39,7 @@ from legged_dynamics.gait.required_wrench import (
     FEWEST,
     FORCE_MEMORY,
     NO_FORCE,
-    PATH_MEMORY,
-    add_differences,
+    on_path,
 )
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.sole_motion import SoleMotion
@@ -189,20 +187,11 @@ def _pressed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitS
 
 def _drawn(force: np.ndarray, wanted: np.ndarray, variance: np.ndarray, error: np.ndarray,
            standing: np.ndarray, dt: float, path_error: float) -> np.ndarray:
-    """
-    Return forces (n, 2) over the weight between those of the motion and those that are wanted.
-
-    As in `required_wrench`, the unknown of each axis is the change of the path of the centre of
-    mass over the acceleration of gravity, whose second difference is the change of the force.
-    """
+    """Return forces (n, 2) over the weight between those of the motion and those wanted."""
     inner, found = slice(1, -1), force.copy()
     own = np.where(standing, dt / (FORCE_MEMORY * error ** 2), NO_FORCE)[inner]
     for k in range(2):
         drawn = dt / FORCE_MEMORY / variance[inner, k]
-        band = np.zeros((3, len(force)))
-        band[2] = dt / PATH_MEMORY * (GRAVITY / path_error) ** 2
-        add_differences(band, (own + drawn) / dt ** 4, 2)
-        pull = np.convolve(drawn * (wanted - force)[inner, k], [1.0, -2.0, 1.0]) / dt ** 2
-        path = solveh_banded(band, pull)
-        found[:, k] += np.pad(np.diff(path, 2) / dt ** 2, 1, mode='edge')
+        found[:, k] += on_path(drawn / (own + drawn) * (wanted - force)[inner, k], own + drawn,
+                               dt, path_error)
     return found

@@ -108,7 +108,7 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     found[:, :2] = found[:, :2] @ axes.T
     landings = _landings(dynamics, contact, settings)
     if not standing.all():
-        found[:, 2] = _stiff(values[:, 2], _yielding(contact, dynamics.step, settings))
+        found[:, 2] = _bent_least(values[:, 2], _yielding(contact, dynamics.step, settings), 1)
     found += landings
     if not standing.all():
         found[:, :3] = _free_in_flight(found[:, :3], standing, dynamics.step, rate, density,
@@ -175,7 +175,8 @@ def smoothed(values: np.ndarray, dt: float, density: float,
 
     """
     equal = _likely_equal(values, dt, density, tried)
-    return _whittaker(values, min((equal * dt) ** (-2 * ORDER), STIFFEST))
+    return _bent_least(values, np.full(len(values) - ORDER,
+                                       min((equal * dt) ** (-2 * ORDER), STIFFEST)), ORDER)
 
 
 def _likely_equal(values: np.ndarray, dt: float, density: float, tried: np.ndarray) -> float:
@@ -248,36 +249,16 @@ def _yielding(contact: np.ndarray, dt: float, settings: GaitSettings) -> np.ndar
     return np.where(one[1:] & one[:-1], 1.0, 0.0) / (2.0 * np.pi * settings.yielding * dt) ** 2
 
 
-def _stiff(values: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """Return values whose weighted changes, and distance from those given, are least."""
-    band = np.zeros((2, len(values)))
-    band[1] = 1.0
-    add_differences(band, stiffness, 1)
+def _bent_least(values: np.ndarray, weight: np.ndarray, order: int) -> np.ndarray:
+    """Return values whose weighted differences, and distance from those given, are least."""
+    band = np.zeros((order + 1, len(values)))
+    band[order] = 1.0
+    _add_differences(band, weight, order)
     return solveh_banded(band, values)
 
 
-def _whittaker(values: np.ndarray, stiffness: float) -> np.ndarray:
-    """Return the smoothing spline of evenly spaced values."""
-    band = np.zeros((ORDER + 1, len(values)))
-    band[ORDER] = 1.0
-    add_differences(band, np.full(len(values) - ORDER, stiffness), ORDER)
-    return solveh_banded(band, values)
-
-
-def add_differences(band: np.ndarray, weight: np.ndarray, order: int) -> None:
-    """
-    Add the square of weighted differences to the upper band of a symmetric matrix.
-
-    Parameters
-    ----------
-    band : (k, n) array
-        Upper band as `scipy.linalg.solveh_banded` takes it, changed in place; k > order.
-    weight : (n - order,) array
-        Weight of the square of each difference.
-    order : int
-        Order of the differences.
-
-    """
+def _add_differences(band: np.ndarray, weight: np.ndarray, order: int) -> None:
+    """Add the square of weighted differences to the upper band of a symmetric matrix."""
     row = np.ones(1)
     for _ in range(order):
         row = np.convolve(row, [1.0, -1.0])
@@ -289,12 +270,7 @@ def add_differences(band: np.ndarray, weight: np.ndarray, order: int) -> None:
 
 def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float, rate: float,
                     density: float, path_error: float) -> np.ndarray:
-    """
-    Return forces (n, 3) over the weight that are zero in flight, by the least change.
-
-    The unknown of each axis is the change of the path of the centre of mass over the acceleration
-    of gravity, whose second difference is the change of the force.
-    """
+    """Return forces (n, 3) over the weight that are zero in flight, by the least change."""
     inner, changed = standing[1:-1], force.copy()
     followed = np.clip(FOLLOWED * (AT_NOISE / (density * rate)) ** 0.25, SLOWLY, QUICKLY)
     bends = (inner[2:] & inner[1:-1] & inner[:-2]) * dt / (FORCE_MEMORY * CHANGE ** 2)
@@ -303,13 +279,44 @@ def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float, rate: fl
         size = LEAST_CHANGE + CHANGE * np.abs(force[1:-1, k])
         weight = np.where(inner, dt / (FORCE_MEMORY * size ** 2), NO_FORCE)
         target = np.where(inner, 0.0, -force[1:-1, k])
-        band = np.zeros((5, len(force)))
-        band[4] = dt / PATH_MEMORY * (GRAVITY / path_error) ** 2
-        add_differences(band, weight / dt ** 4, 2)
-        add_differences(band, bends / dt ** 4, 4)
-        pull = np.convolve(weight * target, [1.0, -2.0, 1.0]) - np.convolve(
-            bends * np.diff(force[1:-1, k], 2), [1.0, -4.0, 6.0, -4.0, 1.0])
-        path = solveh_banded(band, pull / dt ** 2)
-        changed[:, k] += np.pad(np.diff(path, 2) / dt ** 2, 1, mode='edge')
+        changed[:, k] += on_path(target, weight, dt, path_error,
+                                 (bends, np.diff(force[1:-1, k], 2)))
     changed[~standing] = 0.0
     return changed
+
+
+def on_path(target: np.ndarray, weight: np.ndarray, dt: float, path_error: float,
+            bends: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
+    """
+    Return the change of a force that is nearest to a wanted one and leaves the body on its path.
+
+    The unknown is the change of the path of the centre of mass over the acceleration of gravity,
+    whose second difference is the change of the force.
+
+    Parameters
+    ----------
+    target : (n - 2,) array
+        Wanted change at all instants but the first and the last, over the weight.
+    weight : (n - 2,) array
+        Of the square of what differs from it.
+    dt : float [s]
+        Time between instants.
+    path_error : float [m]
+        Standard deviation of the path.
+    bends : tuple of (n - 4,) array, optional
+        Weight of the second difference of the changed force, and that of the force before.
+
+    Returns
+    -------
+    (n,) array
+
+    """
+    band = np.zeros((5, len(target) + 2))
+    band[4] = dt / PATH_MEMORY * (GRAVITY / path_error) ** 2
+    _add_differences(band, weight / dt ** 4, 2)
+    pull = np.convolve(weight * target, [1.0, -2.0, 1.0])
+    if bends is not None:
+        _add_differences(band, bends[0] / dt ** 4, 4)
+        pull -= np.convolve(bends[0] * bends[1], [1.0, -4.0, 6.0, -4.0, 1.0])
+    path = solveh_banded(band, pull / dt ** 2)
+    return np.pad(np.diff(path, 2) / dt ** 2, 1, mode='edge')
