@@ -109,7 +109,7 @@ class GaitSettings(CheckedSettings):
     center_error: float = setting(
         'error.center_of_mass', 0.0, 'm',
         'Stated standard deviation of the centre of mass of the model, in addition to what people '
-        'show; of a robot with a YAML, that of its noise.', 0.0, 1.0)
+        'show; of a robot with a YAML, that of its noise (analysis.model_error).', 0.0, 1.0)
     rate_error: float = setting(
         'error.rate', 0.05, '',
         'Standard deviation of the share in the middle of a step from a load that passes over at '

@@ -347,9 +347,12 @@ def _solved(trial: _Trial, options: GaitOptions,
                      f'{subject.model.total_mass:.2f} kg of its URDF, spread as there.')
         dynamics = GaitInverseDynamics.of(model, subject.feet, motion, belt)
         alignment = align(dynamics, plates) if plates is not None and measured else None
-    noise = subject.config.noise
-    stated = replace(settings, sum_error=float(np.hypot(settings.sum_error, noise.mass)),
-                     center_error=float(np.hypot(settings.center_error, noise.center_of_mass)))
+    stated = settings
+    if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
+        noise = subject.config.noise
+        stated = replace(
+            settings, sum_error=float(np.hypot(settings.sum_error, noise.mass)),
+            center_error=float(np.hypot(settings.center_error, noise.center_of_mass)))
     solver, moved = DoubleSupport(model, subject.feet, stated), soles_of(dynamics, settings)
     timing = (contact_timing(dynamics, settings, moved) if contact is None
               else given_timing(contact, dynamics, detected=options.contact_file is None))
