@@ -444,7 +444,7 @@ class DoubleSupport:
             wrench[applies] = _in_feet(dynamics, found)[applies]
         return gait_reactions(dynamics, timing, wrench, reference,
                               ~(outside > 2.0 * self.settings.plausible_distance),
-                              self.settings)
+                              self.settings, by_markers and method == 'travelling')
 
     def _travelling(self, dynamics: GaitInverseDynamics, contact: np.ndarray,
                     outside: np.ndarray, moved: SoleMotion | None, by_markers: bool

@@ -25,6 +25,10 @@ from legged_dynamics.gait.stance_detection import runs
 
 # Deviations of the sum along x, y and z, as multiples of that of the vertical force.
 AXES = np.array([1.4, 1.25, 1.0])
+# Deviations of the horizontal force on a foot that is down alone by where it stands, along and
+# across the sole, as parts of the load (`force_direction`), and of what a force that varies by the
+# weight adds to that, in weights.
+ALONE, ALONE_MOVING = np.array([0.034, 0.018]), 2.0
 # Horizontal force between feet that are down together, which no motion shows, as a part of the
 # load: along the line between them, and across it.
 BETWEEN, ACROSS = 0.06, 0.02
@@ -41,7 +45,8 @@ NEAR = 0.2
 
 
 def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force: np.ndarray,
-                     points: np.ndarray, settings: GaitSettings) -> np.ndarray:
+                     points: np.ndarray, settings: GaitSettings,
+                     by_markers: bool = False) -> np.ndarray:
     """
     Return the covariance of the force on each foot.
 
@@ -57,6 +62,8 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
         Centre of pressure of each foot: arm from the base's origin, in world axes.
     settings : GaitSettings
         Those named `error` are used.
+    by_markers : bool
+        Whether where feet and body are told the horizontal forces, too (`force_direction`).
 
     Returns
     -------
@@ -72,6 +79,14 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     # A foot that is alone has all of the error, one of two about half of it.
     carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
     covariance = np.einsum('nf,na,ab->nfab', carried ** 2, deviation ** 2, np.eye(3))
+    if by_markers:
+        alone = contact & (contact.sum(axis=1) == 1)[:, None]
+        seen = np.diagonal(covariance[alone], axis1=1, axis2=2)[:, :2]
+        size = np.hypot(vertical, ALONE_MOVING * dynamics.weight * moving[:, None])[alone]
+        stood = (ALONE * size[:, None]) ** 2
+        sole = _heading(dynamics.foot_rotation[alone])
+        covariance[alone, :2, :2] = np.einsum(
+            'kia,ka,kja->kij', sole, seen * stood / np.maximum(seen + stood, 1e-12), sole)
     several = (contact & (contact.sum(axis=1) > 1)[:, None]) * vertical ** 2
     size = np.maximum(np.linalg.norm(arm, axis=2, keepdims=True), 1e-6)
     along = np.concatenate([arm / size, np.zeros((*contact.shape, 1))], axis=2)
@@ -88,6 +103,12 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     height = np.maximum(np.abs(lean[..., 2:]), 0.1 * dynamics.weight)
     lean = np.concatenate([lean[..., :2] / height, np.ones((*contact.shape, 1))], axis=-1)
     return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
+
+
+def _heading(R: np.ndarray) -> np.ndarray:
+    """Return x and y of k soles (k, 3, 3) turned into the horizontal, as columns, (k, 2, 2)."""
+    x = R[:, :2, 0] / np.maximum(np.linalg.norm(R[:, :2, 0], axis=1, keepdims=True), 1e-6)
+    return np.stack([x, np.stack([-x[:, 1], x[:, 0]], axis=1)], axis=2)
 
 
 def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:

@@ -73,8 +73,8 @@ class GaitReactions:
 
 
 def gait_reactions(dynamics: GaitInverseDynamics, timing: ContactTiming, wrench: np.ndarray,
-                   reference: np.ndarray, supported: np.ndarray,
-                   settings: GaitSettings) -> GaitReactions:
+                   reference: np.ndarray, supported: np.ndarray, settings: GaitSettings,
+                   by_markers: bool = False) -> GaitReactions:
     """
     Return what follows from the wrench on each foot: forces, efforts, centres of pressure.
 
@@ -92,6 +92,8 @@ def gait_reactions(dynamics: GaitInverseDynamics, timing: ContactTiming, wrench:
         Where the feet can be all that carries load.
     settings : GaitSettings
         Those named `error` are used.
+    by_markers : bool
+        Whether where feet and body are told the horizontal forces, too (`force_direction`).
 
     Returns
     -------
@@ -113,4 +115,4 @@ def gait_reactions(dynamics: GaitInverseDynamics, timing: ContactTiming, wrench:
         position + pressed, position, R_WF, dynamics.joint_efforts(wrench),
         dynamics.wrench + dynamics.noise - carried, np.array(reference), supported,
         timing.probability,
-        force_covariance(dynamics, timing, f, dynamics.points(reference), settings))
+        force_covariance(dynamics, timing, f, dynamics.points(reference), settings, by_markers))

@@ -94,3 +94,26 @@ def test_feet_side_by_side_share_as_their_distance_allows():
     pressure = np.hypot(PLANTED, 0.01) / apart
     expected = WEIGHT / np.sqrt(pressure ** -2 + even ** -2)
     np.testing.assert_allclose(np.sqrt(found[..., 2, 2]), expected, rtol=0.05)
+
+
+def test_where_a_foot_stands_narrows_horizontal_bars_along_and_across_the_sole():
+    """And in the axes of the sole: the bars of a walk that is turned about up turn with it."""
+    yaw, settings = 0.7, GaitSettings.from_parameters({'error.sum': 0.05})
+    R = np.eye(3)
+    R[:2, :2] = [[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]
+    found = {}
+    for turned in (0.0, yaw):
+        given = GaitInverseDynamics.of(WALK.model, WALK.feet, WALK.motion(yaw=turned))
+        up = WEIGHT * WALK.contact[..., None] * [0.0, 0.0, 0.5]
+        for known in (False, True):
+            found[turned, known] = force_covariance(
+                given, given_timing(WALK.contact, given), up, given.points(given.low_point),
+                settings, known)
+    alone = WALK.contact & (WALK.contact.sum(axis=1) == 1)[:, None]
+    before, after = (np.diagonal(found[0.0, known], axis1=2, axis2=3) for known in (False, True))
+    assert (after[alone][:, :2] < before[alone][:, :2]).all()
+    assert (after[alone][:, 1] < after[alone][:, 0]).all()
+    np.testing.assert_array_equal(after[~alone], before[~alone])
+    np.testing.assert_array_equal(after[..., 2], before[..., 2])
+    np.testing.assert_allclose(found[yaw, True][alone], R @ found[0.0, True][alone] @ R.T,
+                               atol=1e-3)
