@@ -14,6 +14,8 @@ Chosen so that the first picture resembles that of people:
   middle, one foot has 0.05 more and the other 0.05 less than that, as far as measured steps of
   people depart from a constant rate (docs/double_support.md). So the truth is not the curve that
   the estimate expects.
+- In double support forces lean further outward the less load a foot bears, as measured ones do
+  (docs/people.md), along a parabola: the estimate expects another curve.
 - A heel still moves as it touches down and comes to rest 30 ms later, while the forefoot falls;
   toes start to lift 30 ms before the last of the load has left them, and rise fast. Soles that are
   at rest for as long as they are loaded would seem to land early and to leave late.
@@ -54,6 +56,9 @@ HEIGHT = 0.905                                   # of the pelvis
 # Parts of double support in which the transfer of load starts and ends, and how much more of the
 # load than at a constant rate a landing right and left foot have in the middle.
 CORNER, UNEVEN = 0.1, (0.05, -0.05)
+# How much further than at the centre of mass the force of a foot leans outward when it hardly
+# bears any load, as people's do.
+PUSH = 0.18
 # s: a heel comes to rest this long after touch-down, and toes start to lift this long before
 # toe-off.
 BRAKE, PEEL = 0.03, 0.03
@@ -332,6 +337,7 @@ def write(folder: Path, time: np.ndarray, values: dict[str, np.ndarray],
     point = point + (pressed - np.einsum('nf,nfi->ni', share, point))[:, None]
     center = base_p[:, :2] + dynamics.center_of_mass[:, :2]    # type: ignore[attr-defined]
     lean = (center[:, None] - point) / 1.0
+    lean[..., 1] += PUSH * (1.0 - share) ** 2 * [-1.0, 1.0]
     lean = lean - np.einsum('nf,nfi->ni', share, lean)[:, None]
     force = share[..., None] * f[:, None]
     force[..., :2] += share[..., None] * f[:, None, 2:] * lean
