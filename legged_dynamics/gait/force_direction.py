@@ -7,10 +7,10 @@ Accelerations of a body that is seen by markers are wrong by several percent of 
 where its centre of mass is over the feet is known to centimetres.
 
 **Several feet down.** Each foot's force points at the virtual pivot point above the centre of mass
-(Maus and others 2010). A foot with a small share s of the load leans further outward, away from
-the other feet, and in a step forward: by :math:`a (1 - s)^{3/2}`, where a grows with the speed
-over the ground. The sum of these forces is one measurement of the required force, and the
-accelerations are another.
+(Maus and others 2010). Of two feet, one with a small share s of the load leans further outward,
+away from the other, and in a step forward: by :math:`a (1 - s)^{3/2}`, where a grows with the speed
+over the ground, as measured (docs/people.md). The sum of these forces is one measurement of the
+required force, and the accelerations are another.
 
 **One foot down.** As in an inverted pendulum, the horizontal force follows from the point p where
 the ground presses, the centre of mass c at a height h above it, the vertical force, and the moment
@@ -35,12 +35,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.gait.error_bars import from_middle, steps, sum_deviation
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.pressure_path import travelling_reference
-from legged_dynamics.gait.required_wrench import (
-    FEWEST,
-    FORCE_MEMORY,
-    NO_FORCE,
-    on_path,
-)
+from legged_dynamics.gait.required_wrench import FEWEST, FORCE_MEMORY, NO_FORCE, on_path
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.sole_motion import SoleMotion
 
@@ -64,8 +59,6 @@ STEPPING, STANDING, TRAVELS = 0.33, 0.1, 0.1
 LEAN, BESIDE = 0.03, 0.01
 # Smallest load that tells where it acts, and least height of the centre of mass, in leg lengths.
 LEAST_LOAD, LEAST_HEIGHT = 0.1, 0.1
-
-
 
 
 def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
@@ -96,6 +89,9 @@ def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.nd
     to_center = dynamics.center_of_mass[:, None] - points
     height = settings.pivot_height * np.maximum(to_center[..., 2:],
                                                 LEAST_HEIGHT * dynamics.leg_length)
+    aims = to_center[..., :2] / height
+    if contact.shape[1] != 2:
+        return aims
     place = dynamics.base_position + dynamics.center_of_mass
     velocity = np.gradient(place, dynamics.step, axis=0)[:, None] - dynamics.ground_velocity
     velocity = velocity[..., :2] / np.sqrt(GRAVITY * dynamics.leg_length)
@@ -105,7 +101,7 @@ def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.nd
     outward = arm - (arm * forward).sum(axis=2, keepdims=True) * forward
     outward /= np.hypot(np.linalg.norm(outward, axis=2, keepdims=True),
                         BESIDE * dynamics.leg_length)
-    return to_center[..., :2] / height + np.clip(1.0 - share[..., None], 0.0, 1.0) ** 1.5 * (
+    return aims + np.clip(1.0 - share[..., None], 0.0, 1.0) ** 1.5 * (
         STEPPING * speed * forward + np.hypot(STEPPING * speed, STANDING) * outward)
 
 
