@@ -456,8 +456,8 @@ class DoubleSupport:
         share = smooth_shares(dynamics, contact, points, outside, settings)
         lean = directions(dynamics, contact, points, share, settings)
         if by_markers:
-            dynamics = through_sole(dynamics, contact, settings, moved,
-                                    np.einsum('nf,nfi->ni', share, lean))
+            of_all = np.einsum('nf,nfi->ni', share, lean) if len(self.feet) == 2 else None
+            dynamics = through_sole(dynamics, contact, settings, moved, of_all)
         wrench = complete_wrenches(dynamics, contact, points, share, lean, settings)
         wrench[..., 3:] += np.cross(points - dynamics.foot_arm, wrench[..., :3])
         return _in_feet(dynamics, wrench), reference, dynamics

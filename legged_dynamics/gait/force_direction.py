@@ -8,9 +8,9 @@ where its centre of mass is over the feet is known to centimetres.
 
 **Several feet down.** Each foot's force points at the virtual pivot point above the centre of mass
 (Maus and others 2010). Of two feet, one with a small share s of the load leans further outward,
-away from the other, and in a step forward: by :math:`a (1 - s)^{3/2}`, where a grows with the speed
-over the ground, as measured (docs/people.md). The sum of these forces is one measurement of the
-required force, and the accelerations are another.
+away from the other, and in a step forward: by :math:`a (1 - s)^{3/2}`, where a grows with the
+speed over the ground, as measured (docs/people.md). In steps of two feet, the sum of these forces
+is one measurement of the required force, and the accelerations are another.
 
 **One foot down.** As in an inverted pendulum, the horizontal force follows from the point p where
 the ground presses, the centre of mass c at a height h above it, the vertical force, and the moment
