@@ -50,51 +50,24 @@ from legged_dynamics.spatial.rotations import skew
 # unloads along a fixed curve; the leading foot takes the rest. It holds for walking on two feet.
 
 
-def leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return which part of its wrench the trailing foot still has.
+    Return which part of its wrench the trailing foot still has: fore-aft, and all else.
 
-    Parameters
-    ----------
-    phase : (n,) array
-        Time since the other foot's touch-down over *half* of the double support, 0 to 2.
-
-    Returns
-    -------
-    (n,) array
-        Part of the fore-aft force.
-    (n,) array
-        Part of all other components.
-
+    The phase is the time since the other foot's touch-down over *half* of the double support.
     """
     k1 = np.exp(4.0 / 9.0)
     k2 = k1 / 2.0 * np.exp(-16.0 / 9.0)
     return k1 * np.exp(-(phase - 2.0 / 3.0) ** 2) - k2 * phase, np.exp(-phase ** 3)
 
 
-def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
+def _smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
                       forward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return each foot's wrench by the smooth transition assumption.
+    Return each foot's wrench by the smooth transition assumption (n, nf, 6), and where it applies.
 
-    Parameters
-    ----------
-    contact : (n, nf) bool array
-        Feet on the ground.
-    arms : (n, nf, 3) array [m]
-        From the origin of the total wrench to each foot's frame, in world axes.
-    total : (n, 6) array [N, N m]
-        Sum of all ground reactions, in world axes.
-    forward : (n, 3) array
-        Horizontal unit vector in the direction of walking.
-
-    Returns
-    -------
-    wrench : (n, nf, 6) array [N, N m]
-        About the feet's frames, in world axes; zero where the assumption does not apply.
-    applies : (n,) bool array
-        True in single support, and in double support between two single supports.
-
+    `arms` (n, nf, 3) lead from the origin of the total wrench (n, 6) to the feet, and `forward`
+    (n, 3) is horizontal; all in world axes.
     """
     n, nf = contact.shape
     wrench, applies = np.zeros((n, nf, 6)), np.zeros(n, bool)
@@ -112,7 +85,7 @@ def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
         if leaving == landing or not pair or (contact[first:end] != contact[first]).any():
             continue
         phase = 2.0 * (np.arange(end - first) + 1.0) / (end - first + 1.0)
-        fore_aft, rest = leaving_share(phase)
+        fore_aft, rest = _leaving_share(phase)
         start, axis = wrench[first - 1, leaving], forward[first:end]
         along = axis @ start[:3] if axis.ndim == 1 else np.einsum('ni,i->n', axis, start[:3])
         wrench[first:end, leaving] = rest[:, None] * start
@@ -146,32 +119,14 @@ LEAST_SOLE = 0.01
 TOLERANCE = 1e-9
 
 
-def complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
+def _complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
                       share: np.ndarray, lean: np.ndarray,
                       settings: GaitSettings) -> np.ndarray:
     """
-    Return the wrench on each foot, given its share of the load.
+    Return the wrench on each foot about its reference, in world axes, given its share of the load.
 
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    points : (n, nf, 3) array [m]
-        Reference of each foot: arm from the base's origin, in world axes.
-    share : (n, nf) array
-        Share of the vertical load on each foot.
-    lean : (n, nf, 2) array
-        Horizontal over vertical force that is expected of each foot, in world axes.
-    settings : GaitSettings
-        `friction.coefficient` is used.
-
-    Returns
-    -------
-    (n, nf, 6) array [N, N m]
-        About the references, in world axes.
-
+    `points` (n, nf, 3) [m] are the references as arms from the base's origin, and `lean`
+    (n, nf, 2) is the expected horizontal over vertical force.
     """
     wrench = np.zeros((*contact.shape, 6))
     required = dynamics.wrench / dynamics.weight
@@ -439,7 +394,7 @@ class DoubleSupport:
         else:
             wrench = self._each_instant(motion, contact, reference, guess)
         if method == 'transition':
-            found, applies = smooth_transition(contact, dynamics.foot_arm, dynamics.wrench,
+            found, applies = _smooth_transition(contact, dynamics.foot_arm, dynamics.wrench,
                                                _level(motion.base_rotation[:, :, 0]))
             wrench[applies] = _in_feet(dynamics, found)[applies]
         return gait_reactions(dynamics, timing, wrench, reference,
@@ -458,7 +413,7 @@ class DoubleSupport:
         if by_markers:
             of_all = np.einsum('nf,nfi->ni', share, lean) if len(self.feet) == 2 else None
             dynamics = through_sole(dynamics, contact, settings, moved, of_all)
-        wrench = complete_wrenches(dynamics, contact, points, share, lean, settings)
+        wrench = _complete_wrenches(dynamics, contact, points, share, lean, settings)
         wrench[..., 3:] += np.cross(points - dynamics.foot_arm, wrench[..., :3])
         return _in_feet(dynamics, wrench), reference, dynamics
 

@@ -78,23 +78,8 @@ class Toe(NamedTuple):
     start: float
 
 
-def toes_of(model: RobotModel, feet: Sequence[Foot]) -> list[Toe | None]:
-    """
-    Return the toes of each foot.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot or person.
-    feet : sequence of Foot
-        Feet of the model.
-
-    Returns
-    -------
-    list of Toe or None
-        One a foot; None where the sole does not bend.
-
-    """
+def _toes_of(model: RobotModel, feet: Sequence[Foot]) -> list[Toe | None]:
+    """Return the toes of each foot; None where the sole does not bend."""
     parents = [model.frame(joint.parent).body for joint in model.joints]
     found: list[Toe | None] = []
     for foot in feet:
@@ -298,7 +283,7 @@ class GaitInverseDynamics:
             foot_rotation=np.einsum('nij,nfjk->nfik', R_WB, R_BF),
             low_point=np.einsum('nfji,nfj->nfi', R_BF, found[..., CONTACT:CONTACT + 3] - p_BF),
             toes=tuple(None if toe is None else (toe, *self._body_in_world(toe.body))
-                       for toe in toes_of(model, feet)))
+                       for toe in _toes_of(model, feet)))
         return placed.on_ground(ground_velocity)
 
     def on_ground(self, ground_velocity: np.ndarray | None) -> GaitInverseDynamics:

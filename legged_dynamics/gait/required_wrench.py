@@ -97,7 +97,7 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     about_center = np.hstack([before[:, :3], before[:, 3:] - np.cross(arm, before[:, :3])])
     scale = dynamics.weight * np.repeat([1.0, dynamics.leg_length], 3)
     values, rate = about_center / scale, np.sqrt(GRAVITY / dynamics.leg_length)
-    density = noise_density(values[:, 2], dynamics.step, rate, settings)
+    density = _noise_density(values[:, 2], dynamics.step, rate, settings)
     standing = contact.any(axis=1)
     axes, sway = _travel(dynamics)
     values[:, :2] = values[:, :2] @ axes
@@ -120,26 +120,11 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     return replace(dynamics, wrench=found, noise=before - found)
 
 
-def noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettings) -> float:
+def _noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettings) -> float:
     """
-    Return the density of the noise of the required force, from the recording itself.
+    Return the two-sided density of the noise of the load (n,), in squared weights per Hz.
 
-    Parameters
-    ----------
-    load : (n,) array
-        Required vertical force, as a multiple of the weight.
-    dt : float [s]
-        Time between samples.
-    rate : float [rad/s]
-        ``sqrt(g / l)`` with the leg length l.
-    settings : GaitSettings
-        `motion.noise` is used.
-
-    Returns
-    -------
-    float
-        Two-sided spectral density, in squared weights per Hz.
-
+    From the recording itself; `rate` is sqrt(g / l) with the leg length l.
     """
     frequency, power = _spectrum(load, dt)
     used = [2.0 * np.pi * frequency / rate > BEYOND[0], 2.0 * np.pi * frequency / rate < BEYOND[1]]

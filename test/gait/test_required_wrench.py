@@ -11,8 +11,8 @@ from legged_dynamics.gait.required_wrench import (
     ORDER,
     _bent_least,
     _landings,
+    _noise_density,
     _yielding,
-    noise_density,
     smoothed,
     without_noise,
 )
@@ -145,7 +145,7 @@ def test_the_noise_is_that_of_the_recording():
     rng, time = np.random.default_rng(2), np.arange(0.0, 8.0, 0.01)
     wave = 1.0 + 0.2 * np.sin(2.0 * np.pi * 2.0 * time)
     for size in (0.05, 0.2):
-        density = noise_density(wave + rng.normal(0.0, size, len(time)), 0.01, 3.3, SETTINGS)
+        density = _noise_density(wave + rng.normal(0.0, size, len(time)), 0.01, 3.3, SETTINGS)
         np.testing.assert_allclose(density, size ** 2 * 0.01 + SETTINGS.noise ** 2 / 16.0,
                                    rtol=0.4)
-    assert noise_density(wave, 0.01, 3.3, SETTINGS) < 1e-5
+    assert _noise_density(wave, 0.01, 3.3, SETTINGS) < 1e-5

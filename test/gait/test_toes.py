@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from legged_dynamics.gait.inverse_dynamics import toes_of
+from legged_dynamics.gait.inverse_dynamics import _toes_of
 from legged_dynamics.model import FlatFoot
 from legged_dynamics.trials.analysis import sample_walk
 from legged_dynamics.trials.trial import read_trial
@@ -22,13 +22,13 @@ def walker():
 def test_a_toe_joint_is_found_and_other_joints_are_none(walker):
     subject, _ = walker
     model, feet = subject.model, subject.feet
-    for toe, side in zip(toes_of(model, feet), 'rl'):
+    for toe, side in zip(_toes_of(model, feet), 'rl'):
         assert model.joint_names[toe.body - 1] == f'mtp_angle_{side}'
         # The sole's frame is half way from the heel to that joint.
         assert toe.start == pytest.approx(0.09, abs=1e-3)
     # A sole that ends before the joint does not bend, nor does one on another link.
-    assert toes_of(model, [FlatFoot('sole_r', 0.05, -0.1, 0.04, -0.04)]) == [None]
-    assert toes_of(model, [FlatFoot('tibia_r', 0.3, -0.3, 0.04, -0.04)]) == [None]
+    assert _toes_of(model, [FlatFoot('sole_r', 0.05, -0.1, 0.04, -0.04)]) == [None]
+    assert _toes_of(model, [FlatFoot('tibia_r', 0.3, -0.3, 0.04, -0.04)]) == [None]
 
 
 def test_toes_stay_on_the_floor_while_the_heel_rises(walker):
