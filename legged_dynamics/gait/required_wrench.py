@@ -103,7 +103,7 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     values[:, :2] = values[:, :2] @ axes
     densities = np.full(6, density)
     densities[1] += (sway - 1.0) * (density - _least_density(settings))
-    found = np.stack([smoothed(column, dynamics.step, each, EQUAL * rate)
+    found = np.stack([_smoothed(column, dynamics.step, each, EQUAL * rate)
                       for column, each in zip(values.T, densities)], axis=1)
     found[:, :2] = found[:, :2] @ axes.T
     landings = _landings(dynamics, contact, settings)
@@ -138,26 +138,12 @@ def _least_density(settings: GaitSettings) -> float:
     return settings.noise ** 2 / (2.0 * BAND)
 
 
-def smoothed(values: np.ndarray, dt: float, density: float,
+def _smoothed(values: np.ndarray, dt: float, density: float,
              tried: np.ndarray) -> np.ndarray:
     """
-    Return the most likely smooth signal in white noise of a stated density.
+    Return the most likely smooth signal in white noise of a stated two-sided density.
 
-    Parameters
-    ----------
-    values : (n,) array
-        Signal and noise, evenly spaced.
-    dt : float [s]
-        Time between samples.
-    density : float
-        Two-sided spectral density of the noise, the square of the unit of the values per Hz.
-    tried : (k,) array [rad/s]
-        Frequencies at which the densities of signal and noise may be equal.
-
-    Returns
-    -------
-    (n,) array
-
+    `tried` are frequencies at which the densities of signal and noise may be equal [rad/s].
     """
     equal = _likely_equal(values, dt, density, tried)
     return _bent_least(values, np.full(len(values) - ORDER,

@@ -12,8 +12,8 @@ from legged_dynamics.gait.required_wrench import (
     _bent_least,
     _landings,
     _noise_density,
+    _smoothed,
     _yielding,
-    smoothed,
     without_noise,
 )
 from legged_dynamics.gait.settings import GaitSettings
@@ -56,11 +56,11 @@ def test_noise_goes_and_signals_stay():
     density = 0.03 ** 2 * 0.01
     left = {}
     for size in (0.0, 0.03, 1.0):
-        found = smoothed(size * wave + noise, 0.01, density, TRIED)
+        found = _smoothed(size * wave + noise, 0.01, density, TRIED)
         left[size] = np.std(found - size * wave)
         assert left[size] < 0.6 * np.std(noise)
     assert left[0.0] < left[0.03] < left[1.0]
-    assert np.std(smoothed(wave, 0.01, density, TRIED) - wave) < 0.01
+    assert np.std(_smoothed(wave, 0.01, density, TRIED) - wave) < 0.01
 
 
 def test_nothing_is_lost_and_flight_is_free_of_force():
