@@ -25,7 +25,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
-from legged_dynamics.model.actuators import DELAY, GAIN
+from legged_dynamics.model.actuators import ARMATURE, DELAY, GAIN
 from legged_dynamics.model.parts import Tree
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (
@@ -58,6 +58,8 @@ OUTLIER = 6.0
 # Variance of dry friction at rest over its square: it is anywhere within its bounds, and stays
 # there for some ten blocks.
 STUCK = 1.0
+# Deviations of noise within which an acceleration may be no more than that.
+NOISE = 3.0
 # Force of a foot before its joints are heard, in weights.
 PRIOR_FORCE = 3.0
 # Errors of the base's equations: a force that stays, mass and first moment of a load.
@@ -347,7 +349,14 @@ def regress_block(x, up):
     for k in range(6):
         force[k] = x.bodies[0, FORCE + k]
     for j in range(nj):
-        x.joint[j, N_LOCAL] = needed[j] - x.joint[j, 4]
+        phi = x.joint[j]
+        phi[N_LOCAL] = needed[j] - phi[GAIN]
+        # An acceleration that may be noise would draw the armature to where it undoes the same
+        # noise in the inverse dynamics: it says nothing of it.
+        noise = x.slip_noise[j] * 2.0 * m * (FRICTION_SPEED / span) ** 2
+        if a[j] * a[j] < NOISE * NOISE * noise:
+            phi[N_LOCAL] += a[j] * x.used[x.place[j, ARMATURE]]
+            phi[ARMATURE] = 0.0
     contact_points(x.feet, x.bodies, (up[0], up[1], up[2]), x.states)
     lowest, second = 0, -1
     for i in range(nf):

@@ -59,6 +59,7 @@ from legged_dynamics.estimation.actuator_equations import (
     Learning,
     regress_block,
 )
+from legged_dynamics.estimation.filter.equation_errors import BASE_FORCE
 from legged_dynamics.estimation.ground_reaction import Fault
 from legged_dynamics.exceptions import ConfigurationError, OutputError
 from legged_dynamics.model import parts as layout
@@ -136,7 +137,7 @@ LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION = 1e-3, 3e-4
 LOW_PASSED = 2.5
 BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
 LET_GO_GAINS = 2.5  # as LET_GO, of the sum of squares of all gains
-LET_GO_DELAY = 4.0  # as LET_GO, of the delay of torques
+LET_GO_DELAY = 4.0  # as LET_GO, of delays
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
 DONE = object()        # what the steps of an estimate end with
 
@@ -273,6 +274,8 @@ class ActuatorLearner:
         self.velocity_late = config.noise.velocity_age
         self._lag_count = self._lag_deviation = self.velocity_noise = 0.0
         self._bears = weight * _arms(model, config, table, LEAST_ARM * size)
+        self._force_error = BASE_FORCE * weight
+        self._base_force = [self.names.index(f'base {axis}') for axis in 'xyz']
         self.seconds, self._swung = 0.0, 0.0
         self._up = np.array([0.0, 0.0, 1.0])
         regress_block(self._packed, self._up)    # compiled now, not when the robot walks
@@ -440,8 +443,9 @@ class ActuatorLearner:
         # What is known of delays given all else; with little data the noise's part of it is not
         # known well enough to be taken off whole.
         known = 1.0 / _variances(factor, delays) - weight[delays]
+        noise = np.minimum(x.noisy, LARGEST_NOISE_SHARE * known)
         corrected = weight.copy()
-        corrected[delays] -= np.minimum(x.noisy, LARGEST_NOISE_SHARE * known)
+        corrected[delays] -= noise
         factor = _factorized(x.information, corrected)
         theta = _solved(factor, x.right + weight * self._prior)
         # All gains alike, or all masses: the equations cannot tell, only how far each may be off.
@@ -468,8 +472,16 @@ class ActuatorLearner:
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
         found = pulled[delays] / (variance[delays] * sensed)
-        z[delays] = np.maximum(found - DELAY_DOUBT, 0.0) * np.sqrt(sensed)
-        z[delays[0]] *= LET_GO / LET_GO_DELAY
+        # Where the base hardly jerks, a small error of its force passes for a late IMU: at most
+        # as far as it would, were it proportional to the jerk (Cauchy and Schwarz).
+        errors = self._force_error * np.sqrt(
+            np.diag(x.information)[self._base_force].sum() / sensed[1])
+        doubt = np.array([DELAY_DOUBT[0], max(DELAY_DOUBT[1], errors)])
+        # Noise taken off the information I is in the estimate still: its variance is I/(I - N)^2.
+        noise[0] = 0.0      # of torques' delay this is in the doubt
+        z[delays] = np.maximum(found - doubt, 0.0) * sensed / np.sqrt(sensed + noise)
+        variance[-1] *= 1.0 + noise[1] * variance[-1]
+        z[delays] *= LET_GO / LET_GO_DELAY
         # What much dry friction does at rest nothing explains: others are then pulled by it.
         if self._loose[self._place[:, FRICTION]].any():
             z[self._others] *= BESIDE_FRICTION
@@ -593,14 +605,14 @@ class ActuatorLearner:
                     float(self.value[row, worst]), float(sigma[worst]), UNITS[row],
                     f'{KEYS[row]}: {self._as_list(value)}'))
         stated_age = float(stated.value[DELAY, 0])
-        for code, value, sigma, was, key, least_delay in (
-                (Fault.EFFORT_LATE, self._theta[self._place[0, DELAY]] + ZERO_DELAY,
-                 self._deviation[self._place[0, DELAY]], stated_age, 'noise.effort_age',
+        for code, at, value, was, key, least in (
+                (Fault.EFFORT_LATE, self._delays[0],
+                 self._theta[self._delays[0]] + ZERO_DELAY, stated_age, 'noise.effort_age',
                  LEAST_DELAY),
-                (Fault.IMU_LATE, self.imu_late, self._deviation[-1], 0.0,
+                (Fault.IMU_LATE, self._delays[1], self.imu_late, 0.0,
                  'robot.sensors.imu_delay', LEAST_IMU_DELAY)):
-            certain = LET_GO_DELAY if code == Fault.EFFORT_LATE else CERTAIN
-            if value - was > max(least_delay, certain * sigma):
+            sigma = self._deviation[at]
+            if self._loose[at] and value - was > max(least, LET_GO_DELAY * sigma):
                 found.append(ActuatorFinding(code, (), 'delay', float(value), float(sigma), 's',
                                              f'{key}: {value:.4f}'))
         if self.velocity_late > LEAST_VELOCITY_DELAY:

@@ -28,6 +28,7 @@ from legged_dynamics.estimation.filter.tick import tick
 from legged_dynamics.estimation.ground import given_normals, limits_of
 from legged_dynamics.estimation.ground_reaction import (
     OFF_FEET,
+    Fault,
     GroundReaction,
     Mode,
     ResultLayout,
@@ -292,6 +293,17 @@ class GroundReactionEstimator:
                                                    self.settings.half_window)
         self._settings['effort_age'] = age
 
+    def _doubt_imu(self, late: float) -> None:
+        """
+        Take readings of an IMU that is late by some time [s] for as uncertain as that makes them.
+
+        In that time a reading changes by a share of its last change. Continued along its slope it
+        would be worse at every impact, and estimates that wait for it would come later.
+        """
+        rate = self.settings.rate
+        self._settings['imu_late'] = late * rate
+        self._settings['jump_share'] = np.hypot(jump_share(rate), late * rate)
+
     def _use(self, learner: ActuatorLearner) -> None:
         """Give the tick what is known of the actuators now."""
         # On its feet alone a robot cannot tell its torques' errors from a push: it has to walk.
@@ -308,6 +320,7 @@ class GroundReactionEstimator:
         self._follow_levels(learner)
         robot.contact_levels[:] = self._new_levels
         self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
+        self._doubt_imu(learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0)
         self._velocity.late = learner.velocity_late
         if learner.velocity_late:   # what is behind a low-pass is noisier than its differences say
             noise = self._velocity_noise

@@ -13,6 +13,7 @@ from benchmarks.zoo.simulate import simulate
 from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics import BaseMotion, Motion
 from legged_dynamics.estimation import ActuatorLearner, Fault, GroundReactionEstimator
+from legged_dynamics.estimation.actuator_equations import MASS
 from legged_dynamics.estimation.measurement import LateSignal
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.actuators import (
@@ -32,7 +33,7 @@ class Moving:
     """A robot whose legs swing or press, with torques by inverse dynamics and known actuators."""
 
     def __init__(self, swinging, friction=0.0, armature=0.0, late=0.0, gain=1.0, sway=0.6,
-                 seed=3, late_velocity=0.0, **parameters):
+                 seed=3, late_velocity=0.0, noise=0.0, **parameters):
         rng = np.random.default_rng(seed)
         self.model, self.config = quadruped(**{**UNSTATED, **parameters})
         self.model = self.config.apply_to(self.model)
@@ -40,6 +41,7 @@ class Moving:
         self.q0 = self.config.nominal_in(self.model)
         self.friction, self.armature, self.late, self.gain = friction, armature, late, gain
         self.sway, self.late_velocity = sway, late_velocity
+        self.noise = noise
         self.phase = rng.uniform(0.0, 6.0, NJ)
         self.rate = 5.0 + rng.uniform(0.0, 4.0, NJ)
         self.size = np.full(NJ, 0.03)
@@ -69,9 +71,11 @@ class Moving:
         """Return the learner after some time."""
         learner = ActuatorLearner(self.model, self.config, RATE, STARTS, 7 + 3 * NJ, file)
         mount, signal = self.model.frame(self.config.imu_link).pose, LateSignal()
+        rng = np.random.default_rng(5)
         for k in range(round(seconds * RATE)):
             t = k / RATE
             q, v = self.joints(t)[0], self.joints(t - self.late_velocity)[1]
+            v = v + self.noise * rng.standard_normal(NJ)
             signal.late = learner.velocity_late
             signal.correct(v, 1.0 / RATE)
             base, _ = self.torque(t)
@@ -200,6 +204,40 @@ def test_rotor_inertia_that_the_yaml_lacks_does_no_harm_to_a_trotting_robot():
     untold, _ = rms_after(run, lacking, 1.0, **{'actuators.learn': False})
     assert learned < 1.1 * stated < untold
     assert any(one.fault == Fault.ARMATURE_MISSTATED for one in estimator.actuator_findings)
+
+
+@pytest.mark.slow
+def test_an_imu_that_is_late_is_found_and_less_believed_at_impacts():
+    run = simulate(replace(SHORT['four'], seconds=5.0))
+    late = replace(run, **{name: np.concatenate([getattr(run, name)[:1], getattr(run, name)[:-1]])
+                           for name in ('gyro', 'accelerometer', 'imu_rotation')})
+    assert not rms_after(run, {}, 1.5)[1].actuator_findings
+    learned, estimator = rms_after(late, {}, 3.0)
+    untold, _ = rms_after(late, {}, 3.0, **{'actuators.learn': False})
+    found = [one for one in estimator.actuator_findings if one.fault == Fault.IMU_LATE]
+    assert found and found[0].amount == pytest.approx(1.0 / run.rate, rel=0.3)
+    assert learned < untold
+
+
+@pytest.mark.parametrize('jerk, said', [(50.0, True), (2.0, False)])
+def test_two_milliseconds_of_a_slow_motion_may_be_an_error_of_the_base(jerk, said):
+    """Of 50 m/s^3 they are 1 % of gravity, of 2 m/s^3 less than what models leave (0.2 %)."""
+    learner = Moving(()).learn(0.0)
+    x, force, imu = learner._x, learner.names.index('base z'), len(learner.names) - 1
+    known = 2e-4 ** -2      # as is known of the delay to 0.2 ms, with such a jerk
+    x.information[imu, imu], x.right[imu] = known, known * 0.002
+    x.information[force, force] = known / (x.constants[MASS] * jerk) ** 2
+    for _ in range(2):      # it is let go of, then judged
+        for _ in learner._solve():
+            pass
+    assert bool(learner.faults & Fault.IMU_LATE) == said
+
+
+def test_noise_of_velocities_at_rest_says_nothing_of_rotor_inertia():
+    robot = Moving((), sway=0.0, noise=0.03, **{'noise.velocity': 0.03, 'robot.armature': [0.1]})
+    robot.size[:], robot.armature = 0.0, 0.1
+    error = robot.learn(6.0).value[ARMATURE] - 0.1
+    assert np.abs(error).max() < 0.01
 
 
 @pytest.mark.slow

@@ -64,6 +64,7 @@ from legged_dynamics.spatial.algebra import (
     load3,
     load9,
     rotate,
+    scale,
     store3,
     subtract,
     symmetric_times,
@@ -158,9 +159,10 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
 
 
 @part
-def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, efforts, newest,
+def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, efforts, window,
                     middle, probability, x, P):
     """Replace x and P, copies of the state and its covariance, by those of the newest sample."""
+    before, newest = window[-2], window[-1]
     G, GP = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
     ok, free, R = _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error,
                                       efforts, newest, middle, G)
@@ -173,8 +175,12 @@ def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, effo
             P[at, at] += 0.5 * tracking.process_noise[at]
     R_BI, p = load9(settings.R_BI, 0), load3(settings.p_BI, 0)
     w = rotate(R_BI, load3(newest, layout.gyro))
-    reading = subtract(rotate(R_BI, load3(newest, layout.acceleration)),
-                       cross(w, cross(w, p)))
+    sensed = load3(newest, layout.acceleration)
+    reading = subtract(rotate(R_BI, sensed), cross(w, cross(w, p)))
+    # A late reading may be off by as much as it changes in that time.
+    a, b, c = scale(settings.imu_late, rotate(R_BI, subtract(
+        sensed, load3(before, layout.acceleration))))
+    R = (R[0] + a * a, R[1] + a * b, R[2] + a * c, R[3] + b * b, R[4] + b * c, R[5] + c * c)
     left = subtract(reading, free)
     v, S = tracking.vector[0:3], tracking.vector[3:9]
     for k in range(3):
@@ -400,7 +406,7 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
             covariance[r, c] = LATEST_SHARE * P[r, c]
     if settings.two_samples > 0.5 and base_used and settings.imu_body == 0:
         _predict_latest(robot, layout, settings, tracking, scratch, mass.error, memory.efforts,
-                        window[-1], middle, probability, latest, covariance)
+                        window, middle, probability, latest, covariance)
     else:
         for k in range(nc):
             covariance[k, k] += UNSEEN_SHARE * tracking.process_noise[k]

@@ -95,6 +95,7 @@ _REAL_SETTINGS = (
     'natural_frequency',      # 1/s, sqrt(g / l)
     'slow_samples',           # samples after which an error counts as slowly varying
     'jump_share',             # error of the accelerometer's mean over its jump
+    'imu_late',               # samples that the IMU's readings are found to be late
     'external_force',         # N, deviation of the external force
     'external_moment',        # N m, deviation of the external moment
     'external_on_leg',        # 1: the link that is pushed belongs to a leg
