@@ -21,6 +21,7 @@ from legged_dynamics.estimation.filter.equation_errors import (
     jump_share,
     slow_samples,
 )
+from legged_dynamics.estimation.filter.force_tracking import FASTEST_RATE
 from legged_dynamics.estimation.filter.layout import Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.filter.memory import TILT, carve_memory
 from legged_dynamics.estimation.filter.noise import momentum_time
@@ -392,6 +393,9 @@ class GroundReactionEstimator:
         """Fill in the motion of a base that is fixed, and of its rails."""
         position, velocity, _, gyro, acceleration, orientation = self._views[:6]
         stand.advance(position, velocity, self._memory.contact.probability, dt)
+        # Without the base's equations only torques tell how fast forces change. Those of a light
+        # leg are too uncertain: forces would be taken for those of a robot at rest, and stay so.
+        self._memory.forces.rate[0] = FASTEST_RATE
         gyro[...] = 0.0
         acceleration[...] = 0.0, 0.0, GRAVITY
         orientation[...] = 0.0, 0.0, 0.0, 1.0

@@ -91,7 +91,7 @@ def test_a_leg_on_a_rail_without_encoder_gives_the_force_that_newton_asks_for(to
     assert found[-1].mode == Mode.TORQUE_ONLY and not estimator.model.floating
     late = slice(int(0.5 * RATE), -2)
     error = vertical(found)[late] - force[late, 2][:len(vertical(found)[late])]
-    assert np.sqrt(np.mean(error ** 2)) < 0.06 * model.total_mass * GRAVITY
+    assert np.sqrt(np.mean(error ** 2)) < 0.02 * model.total_mass * GRAVITY
     assert all(one.contact[0] for one in found[int(RATE):])
     quiet = Fault.NO_IMU | Fault.NO_EFFORT | Fault.PARTIAL_EFFORT
     assert not any(one.faults & quiet for one in found[10:])
