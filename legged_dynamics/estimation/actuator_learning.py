@@ -131,8 +131,10 @@ LOAD, TILT = (0.1, 0.05), 0.05
 # Least error of the base's centre of mass [m], and of its mass and the accelerometer, which are
 # never exact, as a share of the mass and of gravity.
 LEAST_CENTER, LEAST_SHARE = 0.01, 5e-4
-# Velocities are late from this on, and corrected again where that is off by so much [s].
-LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION = 1e-3, 3e-4
+# Velocities are late from this on, and corrected again where that is off by so much [s]; and from
+# this on [samples]: a difference of positions is half a sample late, and continued along its slope
+# has 1.8 times the noise.
+LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION, LEAST_VELOCITY_SAMPLES = 1e-3, 3e-4, 0.75
 # What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
 LOW_PASSED = 2.5
 BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
@@ -271,7 +273,8 @@ class ActuatorLearner:
                                   np.full(nj, 50.0), 0.3 * limit, np.ones(nj), 5.0 * limit], 1)
         self._block, self._filled, self._blocks = block, 0, 0
         self._working, self._skip = False, 0
-        self.velocity_late = config.noise.velocity_age
+        self.velocity_late = self._stated_lag = config.noise.velocity_age
+        self._least_lag = max(LEAST_VELOCITY_DELAY, LEAST_VELOCITY_SAMPLES / rate)
         self._lag_count = self._lag_deviation = self.velocity_noise = 0.0
         self._bears = weight * _arms(model, config, table, LEAST_ARM * size)
         self._force_error = BASE_FORCE * weight
@@ -561,14 +564,16 @@ class ActuatorLearner:
         if not motion > 0.0 or x.counts[1] < LAG_BLOCKS or self._block < 3:
             return
         late = float(error / motion)
-        if self.velocity_late or late > LEAST_VELOCITY_DELAY:
+        if self.velocity_late or late > self._least_lag:
             self.velocity_noise = LOW_PASSED * math.sqrt(noise / self._lag_count)
         # Four blocks count as one.
         self._lag_deviation = math.sqrt(4.0 * noise / (self._lag_count * motion))
-        least = VELOCITY_CORRECTION if self.velocity_late else LEAST_VELOCITY_DELAY
+        least = VELOCITY_CORRECTION if self.velocity_late else self._least_lag
         if abs(late) < max(least, CERTAIN * self._lag_deviation):
             return
         self.velocity_late = max(self.velocity_late + late, 0.0)
+        if self.velocity_late < self._least_lag and not self._stated_lag:
+            self.velocity_late = self.velocity_noise = 0.0
         for sums in (x.information, x.right, x.noisy, x.lag):
             sums[...] = 0.0
         self._loose[:], self._lag_count = False, 0.0
@@ -615,7 +620,7 @@ class ActuatorLearner:
             if self._loose[at] and value - was > max(least, LET_GO_DELAY * sigma):
                 found.append(ActuatorFinding(code, (), 'delay', float(value), float(sigma), 's',
                                              f'{key}: {value:.4f}'))
-        if self.velocity_late > LEAST_VELOCITY_DELAY:
+        if self.velocity_late > self._least_lag:
             found.append(ActuatorFinding(
                 Fault.VELOCITY_LATE, (), 'velocity delay', self.velocity_late,
                 self._lag_deviation, 's', f'noise.velocity_age: {self.velocity_late:.4f}'))

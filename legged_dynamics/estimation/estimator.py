@@ -323,9 +323,9 @@ class GroundReactionEstimator:
         self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
         self._doubt_imu(learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0)
         self._velocity.late = learner.velocity_late
-        if learner.velocity_late:   # what is behind a low-pass is noisier than its differences say
-            noise = self._velocity_noise
-            robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity_noise)
+        # What is behind a low-pass is noisier than its differences say.
+        noise = self._velocity_noise
+        robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity_noise)
 
     def _follow_levels(self, learner: ActuatorLearner) -> None:
         """Find the levels of contact by what is known of the actuators now."""

@@ -121,6 +121,12 @@ def test_velocities_behind_a_low_pass_are_found_late_and_nothing_else_is_said():
     assert Moving((0, 3)).learn(3.0).velocity_late == 0.0
 
 
+def test_differences_of_positions_are_not_continued_along_their_slope():
+    """They are half a sample late, and would be 1.8 times as noisy."""
+    learner = Moving((0, 3), late_velocity=0.55 / RATE).learn(3.0)
+    assert learner.velocity_late == 0.0 and not learner.faults
+
+
 def test_friction_that_hardly_changes_the_forces_is_learned_and_not_said():
     learner = Moving((0, 3), friction=0.5).learn(3.0)
     assert np.abs(learner.value[FRICTION] - 0.5).max() < 0.2
