@@ -262,7 +262,7 @@ class ActuatorLearner:
         self._suspicion = np.array([SUSPICION.get(one.split()[0], 1.0) for one in self.names])
         self._delays = [self._place[0, DELAY], n_theta - 1]
         self._others = self._group != self._group[self._place[0, FRICTION]]
-        self._others[self._delays] = False
+        self._others[self._delays[0]] = False
         self._joints, self._command = model.joint_names, config.joints or model.joint_names
         self._in_legs = np.isin(np.arange(nj), [j for own in legs for j in own])
         self._kinds = [np.flatnonzero(self._place[:, 0] == at)
