@@ -341,7 +341,7 @@ def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
     from legged_dynamics.recordings.robot import read_model
     from legged_dynamics.resources import robot_files
     from legged_dynamics.schema import read_parameter_file
-    from legged_dynamics.trials.csv_log import truth_topic, write_bag_of_csv
+    from legged_dynamics.trials.csv_motion import truth_topic, write_bag_of_csv
 
     (log,) = args.bags
     if not options.urdf or not options.robot:

@@ -51,8 +51,7 @@ def add_parser(verbs: Any) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     """Identify, print the table, write YAML and URDF."""
-    from legged_dynamics.identification.identify import identify
-    from legged_dynamics.identification.motion_check import NEEDS, lacking
+    from legged_dynamics.identification.identify import NEEDS, identify, lacking
     from legged_dynamics.identification.samples import sensor_noise
     from legged_dynamics.reports.bag.analysis import DOUBTFUL
     from legged_dynamics.schema import read_parameter_file

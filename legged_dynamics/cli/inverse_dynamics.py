@@ -232,6 +232,7 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
     from legged_dynamics.reports.fleet.job import still_to_do
     from legged_dynamics.reports.fleet.summarise import check_workers, cluster, run_batch
     from legged_dynamics.trials.batch import (
+        find_trials,
         jobs_of,
         summarise_trial,
         trials_data,
@@ -239,7 +240,6 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
         verdict_of,
         write_trials_report,
     )
-    from legged_dynamics.trials.folder import find_trials
 
     need_for_many('trials')
     out = args.out or Path('inverse_dynamics_of_many')

@@ -13,15 +13,16 @@ import math
 
 import numpy as np
 
-from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
-from legged_dynamics.dynamics.motion import fill, input_views, state_vector
-from legged_dynamics.dynamics.rigid_body import (
+from legged_dynamics.dynamics.kinematics import (
     FIRST_MOMENT,
     MASS,
     N_RIGID_BODY,
+    POSITION,
+    ROTATION,
     SECOND_MOMENT,
     place_inertias,
 )
+from legged_dynamics.dynamics.motion import fill, input_views, state_vector
 from legged_dynamics.model.parts import (
     ARMATURE,
     JOINT,

@@ -28,11 +28,17 @@ import numpy as np
 from legged_dynamics.dynamics.kinematics import (
     ACCELERATION,
     ALPHA,
+    FIRST_MOMENT,
     FORCE,
+    MASS,
     MOMENT,
+    N_RIGID_BODY,
     POSITION,
     ROTATION,
+    SECOND_MOMENT,
     forward_kinematics,
+    place_inertial_wrenches,
+    place_inertias,
 )
 from legged_dynamics.dynamics.motion import (
     GRAVITY,
@@ -43,14 +49,6 @@ from legged_dynamics.dynamics.motion import (
     state_vector,
 )
 from legged_dynamics.dynamics.newton_euler import add_joint_physics, body_wrenches
-from legged_dynamics.dynamics.rigid_body import (
-    FIRST_MOMENT,
-    MASS,
-    N_RIGID_BODY,
-    SECOND_MOMENT,
-    place_inertial_wrenches,
-    place_inertias,
-)
 from legged_dynamics.model.parts import (
     ARMATURE,
     JOINT,
@@ -101,7 +99,7 @@ from legged_dynamics.spatial.symmetric import (
     scale9,
 )
 
-# Columns of the body table behind those of dynamics.rigid_body. The articulated inertia
+# Columns of the body table behind those of dynamics.kinematics. The articulated inertia
 # IA_i = [[M, G], [G^T, J]] maps linear and angular acceleration to force and moment; BIAS is
 # pA_i, as force and moment; U_i = IA_i S_i likewise; d_i^-1 is one number or a symmetric 3x3; u_i
 # is one number or, in base axes, three. EXTERNAL wrenches are in the body's own axes.

@@ -35,18 +35,19 @@ from legged_dynamics.dynamics.jacobians import (
     contact_points,
     feet_table,
 )
-from legged_dynamics.dynamics.kinematics import FORCE, forward_kinematics
+from legged_dynamics.dynamics.kinematics import (
+    FORCE,
+    N_RIGID_BODY,
+    forward_kinematics,
+    place_inertial_wrenches,
+    place_inertias,
+)
 from legged_dynamics.dynamics.motion import GRAVITY, UP, fill, input_views, state_vector
 from legged_dynamics.dynamics.newton_euler import (
     add_joint_physics,
     body_wrenches,
     joint_efforts,
     subtract_external_wrenches,
-)
-from legged_dynamics.dynamics.rigid_body import (
-    N_RIGID_BODY,
-    place_inertial_wrenches,
-    place_inertias,
 )
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.force_map.affine import (
@@ -125,7 +126,7 @@ class Scratch(NamedTuple):
     states : (nf, N_FOOT_STATE) array
         Foot frames and contact points: result.
     bodies : (nb, N_RIGID_BODY) array
-        At the columns of dynamics.kinematics and dynamics.rigid_body.
+        At the columns of dynamics.kinematics.
     K : (n, na + 1 + nc + n) array
         [-B, h - Q_ext, J^T, M], eliminated in place.
 

@@ -4,8 +4,7 @@
 from legged_dynamics.simulation.choice import make_plant, make_robot
 from legged_dynamics.simulation.climbing_plant import ClimbingPlant
 from legged_dynamics.simulation.climbing_robot import ClimbingRobot
-from legged_dynamics.simulation.hardware import NoisySensors, SimulatedHardware
-from legged_dynamics.simulation.pacing import Pacer
+from legged_dynamics.simulation.hardware import NoisySensors, Pacer, SimulatedHardware
 from legged_dynamics.simulation.plant import Hardware, Plant
 from legged_dynamics.simulation.robot import SimulatedRobot
 from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule

@@ -37,9 +37,15 @@ from legged_dynamics.dynamics.jacobians import (
     contact_points,
     foot_moment,
 )
-from legged_dynamics.dynamics.kinematics import FORCE, POSITION, ROTATION, forward_kinematics
+from legged_dynamics.dynamics.kinematics import (
+    FORCE,
+    POSITION,
+    ROTATION,
+    forward_kinematics,
+    place_inertial_wrenches,
+    place_inertias,
+)
 from legged_dynamics.dynamics.newton_euler import add_joint_physics, joint_efforts
-from legged_dynamics.dynamics.rigid_body import place_inertial_wrenches, place_inertias
 from legged_dynamics.estimation.filter.wrench_filter import write_wrenches
 from legged_dynamics.model.parts import JOINT, PARENT, PRISMATIC, V_START
 from legged_dynamics.spatial.algebra import (

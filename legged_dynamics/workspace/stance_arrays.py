@@ -42,8 +42,7 @@ from legged_dynamics.dynamics.jacobians import (
     foot_moment,
     moment_axis,
 )
-from legged_dynamics.dynamics.kinematics import POSITION
-from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
+from legged_dynamics.dynamics.kinematics import N_RIGID_BODY, POSITION
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.parts import INERTIA, MASS, P_TREE, V_START, Tree
 from legged_dynamics.model.robot_model import RobotModel
@@ -112,7 +111,7 @@ class StanceArrays(NamedTuple):
     lean : (nf, 3) array
         Those less the world's z, in base axes: input of stage 1.
     bodies : (nb, N_RIGID_BODY) array
-        At the columns of dynamics.kinematics and dynamics.rigid_body.
+        At the columns of dynamics.kinematics.
     states : (nf, 15) array
         Frames and contact points of the feet.
     grasp : (6, nc) array

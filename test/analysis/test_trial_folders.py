@@ -11,9 +11,8 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.reports.fleet import data_set as schema
 from legged_dynamics.resources import share_directory
 from legged_dynamics.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.trials.batch import trials_data
+from legged_dynamics.trials.batch import find_trials, trials_data
 from legged_dynamics.trials.coordinates import read_storage, write_storage
-from legged_dynamics.trials.folder import find_trials
 from legged_dynamics.trials.subject import GaitOptions
 
 SAMPLE = share_directory() / 'config' / 'sample'

@@ -21,7 +21,7 @@ from legged_dynamics.simulation import (
     make_robot,
 )
 from legged_dynamics.simulation.climbing_plant import PadFault
-from legged_dynamics.simulation.climbing_twin import ClimbingTwin
+from legged_dynamics.simulation.climbing_robot import ClimbingTwin
 from legged_dynamics.stickybot import (
     Adhesion,
     ClimbingSimulation,

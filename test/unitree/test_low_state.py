@@ -12,9 +12,10 @@ from legged_dynamics.unitree.low_level import (
     LowCmdWriter,
     LowStateReader,
     TickClock,
+    checksum,
+    low_state,
     write_foot_forces,
 )
-from legged_dynamics.unitree.messages import checksum, low_state
 from legged_dynamics.unitree.robots import ROBOTS, robot_named
 
 MS = 1_000_000

@@ -13,7 +13,7 @@ from legged_dynamics.middleware.qos import QoSProfile
 from legged_dynamics.nodes import unitree as node_module
 from legged_dynamics.nodes.unitree import UnitreeNode
 from legged_dynamics.schema import read_parameter_file
-from legged_dynamics.unitree.messages import checksum, low_state
+from legged_dynamics.unitree.low_level import checksum, low_state
 from legged_dynamics.unitree.robots import robot_named
 
 WEIGHT = 52.13 * 9.81

@@ -22,8 +22,8 @@ import math
 import numpy as np
 
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
+from legged_dynamics.dynamics.kinematics import place_inertias
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.dynamics.rigid_body import place_inertias
 from legged_dynamics.estimation.filter.layout import N_DOUBT, N_RIGHT_SIDES
 from legged_dynamics.estimation.filter.memory import EFFORT
 from legged_dynamics.model.parts import FRICTION, JOINT, PRISMATIC

@@ -15,8 +15,7 @@ import numpy as np
 
 from legged_dynamics.contact.program import N_TEMPLATE
 from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
-from legged_dynamics.dynamics.kinematics import N_BODY_STATE
-from legged_dynamics.dynamics.rigid_body import N_RIGID_BODY
+from legged_dynamics.dynamics.kinematics import N_BODY_STATE, N_RIGID_BODY
 from legged_dynamics.estimation.filter.memory import (
     N_BASE,
     N_EXTRA,
@@ -254,7 +253,7 @@ class Tracking(NamedTuple):
     latest, latest_covariance : (nx,), (nx, nx) array
         State of the newest sample.
     rigid : (nb, N_RIGID_BODY) array
-        Inertias of the bodies; see `dynamics.rigid_body`.
+        Inertias of the bodies; see `dynamics.kinematics`.
     mass : (n, N_RIGHT_SIDES + n) array
         Right sides, and the mass matrix.
     response : (n, nv + N_SHARED) array

@@ -235,7 +235,7 @@ def _attempt(settings: StickybotSettings, pads: tuple[Adhesion, ...] | None, pla
     try:
         climber: Climber | None = None
         if plant == MUJOCO:
-            from legged_dynamics.simulation.climbing_twin import ClimbingTwin
+            from legged_dynamics.simulation.climbing_robot import ClimbingTwin
 
             climber = ClimbingTwin(settings if pads else
                                    settings.changed({'adhesion.kind': 'none'}))
