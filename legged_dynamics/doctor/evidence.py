@@ -157,16 +157,16 @@ class Likelihood:
         parts: dict[str, tuple[np.ndarray, float]] = {}
         load = None
         if samples.has_effort.any():
-            force = self._dynamics(config, samples, eq, parts)
+            force = self._dynamics(samples, eq, self._effort_tolerance(model, config), parts)
             load = self._load(feet, samples, force)
         self._joints(model, config, samples, parts)
         self._feet(feet, samples, eq, load, parts)
         self._imu(samples, parts)
         return self._gather(parts)
 
-    def _effort_tolerance(self, config: RobotConfig) -> np.ndarray:
+    def _effort_tolerance(self, model: RobotModel, config: RobotConfig) -> np.ndarray:
         """Return what friction and noise of a healthy robot leave of efforts, (nj,) [N m or N]."""
-        friction = np.array([joint.friction for joint in config.apply_to(self.model).joints])
+        friction = np.array([joint.friction for joint in model.joints])
         stated = ActuatorModel.of(self.model, config)
         if config.actuators.joint_friction_deviation:
             friction = np.hypot(friction, stated.deviation[FRICTION_ROW])
@@ -179,13 +179,13 @@ class Likelihood:
 
     # ---- kinds of evidence -----------------------------------------------------------------
 
-    def _dynamics(self, config: RobotConfig, samples: Samples, eq: Equations,
+    def _dynamics(self, samples: Samples, eq: Equations, tolerance: np.ndarray,
                   parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
         """Add the residual of the equations of motion; return normal forces (n, nf)."""
         W, h = self.weight, self.height
         base = np.array([FORCE * W] * 3 + [MOMENT * W * h] * 3)
         known = samples.has_effort
-        joint = np.where(known, self._effort_tolerance(config), np.inf)
+        joint = np.where(known, tolerance, np.inf)
         scale = np.concatenate([base, joint])
         given = np.where(known, samples.effort, 0.0)
         y = np.hstack([eq.wrench, eq.effort - given]) / scale

@@ -292,8 +292,9 @@ class RobotModel:
         for column, values in columns.items():
             for name, value in values.items():
                 self.joint_index(name)
-                new: dict[str, Any] = {column: float(value)}
-                changed[name] = replace(changed[name], **new)
+                if getattr(changed[name], column) != value:
+                    new: dict[str, Any] = {column: float(value)}
+                    changed[name] = replace(changed[name], **new)
         constants = self.tree.constants.copy()
         for body, joint in enumerate(changed.values(), start=1):
             constants[body, layout.ARMATURE:layout.N_CONSTANTS] = joint_physics(joint)

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numba
-from numba.core import caching, codegen, config
+from numba.core import caching, codegen, config, sigutils, types
 
 try:
     import fcntl
@@ -270,8 +270,11 @@ def keep(dispatcher: Any) -> Any:
         load_or_compile = dispatcher.compile
 
         def compile(sig: Any) -> Any:
+            # A constant in a call is a number like others: it gets no version of its own.
+            types_of, result = sigutils.normalize_signature(sig)
+            plain = tuple(types.unliteral(kind) for kind in types_of)
             try:
-                return load_or_compile(sig)
+                return load_or_compile(plain if result is None else result(*plain))
             finally:                        # saved, or not to be compiled at all
                 cache.release()
         dispatcher.compile = compile

@@ -179,6 +179,7 @@ def demo(tmp_path_factory):
     return out, text, re.search(r'truth and estimates: (\w+)', text), pages
 
 
+@pytest.mark.end_to_end
 @pytest.mark.skipif(not VIEW, reason='viser is not installed')
 def test_the_demo_is_shown_live_and_as_its_last_word(demo):
     assert len(demo[3]) == 2 and all(b'<html' in page for page in demo[3])
@@ -217,6 +218,7 @@ def stalled(process):
     return stalls
 
 
+@pytest.mark.end_to_end
 def test_the_same_bits_come_out_of_a_machine_that_stalls(demo, tmp_path):
     bits, stalls, runs = demo[2], 0, 0
     while stalls < 3:       # who stalls them may itself have been stalled for all of a demo

@@ -25,7 +25,6 @@ WATCHFUL = ('-p', 'watchdog.deadline:=1.0', '-p', 'watchdog.hold:=0.5',
             '-p', 'safety.damping_duration:=0.5')
 
 
-
 class Bench(DdsBench):
     """What the watchdog has said of commands, and what it has sent."""
 
@@ -50,9 +49,14 @@ class Bench(DdsBench):
             f'{re.escape(owner)} (is silent|has left): .* is started again', self.said[-1])
 
 
+@pytest.fixture(scope='module')
+def compiled():
+    """Compile here, once, what the processes need."""
+    FaultBench()
+
+
 @pytest.fixture
-def bench():
-    FaultBench()        # compile here, once
+def bench(compiled):
     with DomainLease() as lease:
         made = Bench(lease.environment())
         yield made
