@@ -44,25 +44,9 @@ class Corrector:
     def __init__(self, model: RobotModel):
         self.model, self.names = model, model.joint_names
 
-    def permuted(self, config: RobotConfig, source: Sequence[int],
+    def _permuted(self, config: RobotConfig, source: Sequence[int],
                  effort_only: bool = False) -> RobotConfig:
-        """
-        Let joints read what other joints read before.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            Configuration to change.
-        source : sequence of int
-            Joint i reads what joint ``source[i]`` read, (nj,).
-        effort_only : bool
-            Whether positions and velocities stay.
-
-        Returns
-        -------
-        RobotConfig
-
-        """
+        """Let joint i read what joint ``source[i]`` read before."""
         c, names = config.sensors, self.names
         order = list(source)
         driver, efforts = c.driver_names(names), c.driver_names(names, effort=True)
@@ -374,10 +358,10 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
         if tuple(source) in seen:
             return
         seen.add(tuple(source))
-        yield Hypothesis(kind, subject, text, corrector.permuted(config, source), cost)
+        yield Hypothesis(kind, subject, text, corrector._permuted(config, source), cost)
         if effort:
             yield Hypothesis('effort_order', subject, f'{text} (the efforts alone)',
-                             corrector.permuted(config, source, effort_only=True), cost + 1.0)
+                             corrector._permuted(config, source, effort_only=True), cost + 1.0)
 
     same = [leg for leg in legs if len(leg[1]) == len(legs[0][1])]
     count = range(len(same))

@@ -278,24 +278,24 @@ class CompositeBody:
 
     def mass_matrix(self, position: np.ndarray) -> np.ndarray:
         """
-        Return the mass matrix of a robot, once; see :meth:`CompositeBody.mass_matrix`.
+        Return the mass matrix in the given pose.
 
         Parameters
         ----------
-        model : RobotModel
-            The robot.
         position : (nq,) array [rad or m]
             Joint positions in the model's order.
 
         Returns
         -------
-        (n, n) array
-            The base's rows first ([v; w] in base axes), then the joints'.
+        (n, n) array [kg, kg m, kg m^2]
+            Symmetric, rotor inertias included. With a floating base n = 6 + nv and the first
+            rows are the base's, linear then angular, in base axes at the base's origin; with a
+            fixed one n = nv. Read-only; the next call overwrites it.
 
         Raises
         ------
         MeasurementError
-            When the positions are not nq finite numbers.
+            When the positions do not fit the model or are not finite.
 
         """
         try:
@@ -320,13 +320,13 @@ def mass_matrix(model: RobotModel, position: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    (n, n) array
-        The base's rows first ([v; w] in base axes), then the joints'.
+    (n, n) array [kg, kg m, kg m^2]
+        As the method returns it, to keep.
 
     Raises
     ------
     MeasurementError
-        When the positions are not nq finite numbers.
+        When the positions do not fit the model or are not finite.
 
     """
     return CompositeBody(model).mass_matrix(position).copy()

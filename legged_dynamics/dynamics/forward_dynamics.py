@@ -498,22 +498,21 @@ class ArticulatedBody:
                          base: BaseMotion | None = None,
                          external: Mapping[str, np.ndarray] | None = None) -> ForwardDynamics:
         """
-        Return the accelerations of a robot, once; see :meth:`ArticulatedBody.forward_dynamics`.
+        Return the accelerations that efforts and external wrenches cause.
 
         Parameters
         ----------
-        model : RobotModel
-            The robot.
         position : (nq,) array [rad or m]
             Joint positions in the model's order.
         velocity : (nv,) array [rad/s or m/s]
-            Joint velocities.
+            Joint velocities in the model's order.
         effort : (nv,) array [N m or N]
-            Joint efforts.
+            Of the motors; the joints' own damping, friction and springs are taken off it.
         base : BaseMotion, optional
-            Motion of the base; at rest and level when it is not given.
-        external : mapping of str to (6,) array, optional
-            Wrenches [f; m] on links, as :meth:`ArticulatedBody.forward_dynamics` takes them.
+            Of a floating base only the angular velocity is read. A fixed base moves as given:
+            at rest, z upwards, by default; ``BaseMotion.at_rest(gravity=...)`` for any gravity.
+        external : mapping of link name to (6,) array [N, N m], optional
+            Wrenches ``[f; m]`` on links, in link axes about the link's origin.
 
         Returns
         -------
@@ -523,7 +522,9 @@ class ArticulatedBody:
         Raises
         ------
         MeasurementError
-            When an input has the wrong shape or is not finite.
+            When an input does not fit the model or is not finite.
+        UnknownNameError
+            When a link with an external wrench is not in the model.
 
         """
         try:
@@ -592,16 +593,12 @@ def forward_dynamics(model: RobotModel, position: np.ndarray, velocity: np.ndarr
     ----------
     model : RobotModel
         The robot.
-    position : (nq,) array [rad or m]
-        Joint positions in the model's order.
-    velocity : (nv,) array [rad/s or m/s]
-        Joint velocities.
-    effort : (nv,) array [N m or N]
-        Joint efforts.
+    position, velocity, effort : (nq,), (nv,), (nv,) array
+        Of the joints, in the model's order [rad or m, rad/s or m/s, N m or N].
     base : BaseMotion, optional
         Motion of the base; at rest and level when it is not given.
-    external : mapping of str to (6,) array, optional
-        Wrenches [f; m] on links, as :meth:`ArticulatedBody.forward_dynamics` takes them.
+    external : mapping of link name to (6,) array [N, N m], optional
+        Wrenches on links, as the method takes them.
 
     Returns
     -------
@@ -610,8 +607,8 @@ def forward_dynamics(model: RobotModel, position: np.ndarray, velocity: np.ndarr
 
     Raises
     ------
-    MeasurementError
-        When an input has the wrong shape or is not finite.
+    MeasurementError, UnknownNameError
+        As the method raises them.
 
     """
     return ArticulatedBody(model).forward_dynamics(position, velocity, effort, base, external)

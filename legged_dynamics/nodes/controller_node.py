@@ -557,15 +557,7 @@ class ControllerNode(Component):
         self.common.close()
 
     def on_fault(self, error: Exception) -> None:
-        """
-        Report a failed callback in the diagnostics, and let the guard bridge it.
-
-        Parameters
-        ----------
-        error : Exception
-            What the callback raised.
-
-        """
+        """Report a failed callback in the diagnostics, and let the guard bridge it."""
         self.efforts.fault(error)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:

@@ -185,17 +185,7 @@ class FootForceController(BodyController):
     settings = settings_of({**DEFAULTS, 'stance': 'all'}, SETTINGS, NODE_SETTINGS)
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
-        """
-        Open the topics of the feet.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot as its URDF describes it.
-        config : RobotConfig
-            Its configuration.
-
-        """
+        """Open the topics of the feet."""
         self._feet, qos = tuple(foot.link for foot in config.feet), self.dialect.qos
         self._given = [self.common.endpoints.publisher(_WRENCH, f'~/{foot}/commanded_wrench',
                                                        qos.reliable(500)) for foot in self._feet]
@@ -205,31 +195,13 @@ class FootForceController(BodyController):
         self._map = _ForceMapOutput(self.common)
 
     def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
-        """
-        Build the force map.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot as its URDF describes it.
-        config : RobotConfig
-            Its configuration.
-
-        """
+        """Build the force map."""
         assert self._controller is not None
         self._model = self._controller.model
         self._map.build(self._model, config.feet, self._controller)
 
     def rehearse(self, measurement: Measurement) -> None:
-        """
-        Run all code once, the force map included.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Readings of a robot that stands still.
-
-        """
+        """Run all code once, the force map included."""
         super().rehearse(measurement)
         self._map.compute(measurement.position, measurement.velocity, np.eye(3), np.zeros(3))
 
@@ -261,17 +233,7 @@ class FootForceController(BodyController):
         return {foot: asked for foot, (_, asked) in self._desired.items()}
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """
-        Publish the forces given, and the force map.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Sensor readings that were answered.
-        effort : (nj,) array [N m or N]
-            Efforts that were sent, in the model's joint order.
-
-        """
+        """Publish the forces given, and the force map."""
         super().commanded(measurement, effort)
         if self.command is None or self.state is None:
             return
@@ -282,20 +244,7 @@ class FootForceController(BodyController):
         self._map.publish(measurement, effort, self.command, self.state)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """
-        Return how the body does, and which desired forces are not given.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Level and message by name.
-
-        """
+        """Return how the body does, and which desired forces are not given."""
         found = super().judge(now)
         if self.efforts.input.listening and self.command is not None:
             found['forces'] = self._judge_forces(now)
@@ -322,20 +271,7 @@ class FootForceController(BodyController):
         return 'OK', f'as asked: {got}' if got else 'holds the body'
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """
-        Return where the body is, and how well conditioned the force map is.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Values by name, for each name of :meth:`judge`.
-
-        """
+        """Return where the body is, and how well conditioned the force map is."""
         found = super().details(now)
         return found | {'forces': self._map.details()} if 'body' in found else found
 

@@ -192,15 +192,7 @@ class GroundReactionNode(Component):
         self._estimator = None
 
     def on_fault(self, error: Exception) -> None:
-        """
-        Show an unexpected failure of a callback in the diagnostics.
-
-        Parameters
-        ----------
-        error : Exception
-            What the callback raised.
-
-        """
+        """Show an unexpected failure of a callback in the diagnostics."""
         self._estimates.fault_of(self.common.now(), error)
 
     # ---- building --------------------------------------------------------------------------

@@ -326,15 +326,7 @@ class ReactionRelay(Component):
         return {'input': self._monitor.values(now)}
 
     def on_fault(self, error: Exception) -> None:
-        """
-        Show an unexpected failure of a callback in the diagnostics.
-
-        Parameters
-        ----------
-        error : Exception
-            What the callback raised.
-
-        """
+        """Show an unexpected failure of a callback in the diagnostics."""
         self._monitor.fault_of(self.common.now(), error)
 
 

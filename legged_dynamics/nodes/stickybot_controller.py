@@ -349,20 +349,7 @@ class StickybotControllerNode(ControllerNode):
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """
-        Return how inputs, control, feet and wall do.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Level and message by name.
-
-        """
+        """Return how inputs, control, feet and wall do."""
         command, found = self._command, super().judge(now)
         if command is None:
             return found
@@ -376,20 +363,7 @@ class StickybotControllerNode(ControllerNode):
         return found
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """
-        Return key figures of inputs, control and gait.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Values by name, for each name of :meth:`judge`.
-
-        """
+        """Return key figures of inputs, control and gait."""
         command, found = self._command, super().details(now)
         if command is None or command.reaction is None or command.velocity is None:
             return found

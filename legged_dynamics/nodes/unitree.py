@@ -181,15 +181,7 @@ class UnitreeNode(GroundReactionNode):
         super().cleanup()
 
     def on_fault(self, error: Exception) -> None:
-        """
-        Show an unexpected failure of a callback in the diagnostics, and let the robot down.
-
-        Parameters
-        ----------
-        error : Exception
-            What the callback raised.
-
-        """
+        """Show an unexpected failure of a callback in the diagnostics, and let the robot down."""
         super().on_fault(error)
         if self._watchdog is not None:
             self._watchdog.release(time.monotonic_ns(), f'{type(error).__name__}: {error}')

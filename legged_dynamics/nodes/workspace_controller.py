@@ -41,32 +41,12 @@ class WorkspaceControllerNode(BodyController):
     settings = settings_of(DEFAULTS, SETTINGS, TransformSettings.table())
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
-        """
-        Open the topics of pose and forces.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot as its URDF describes it.
-        config : RobotConfig
-            Its configuration.
-
-        """
+        """Open the topics of pose and forces."""
         self._output_of_body = BodyOutput(self.common, [foot.link for foot in config.feet],
                                           model.base_link)
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """
-        Publish state, reference and forces that belong to the command.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Sensor readings that were answered.
-        effort : (nj,) array [N m or N]
-            Efforts that were sent, in the model's joint order.
-
-        """
+        """Publish state, reference and forces that belong to the command."""
         super().commanded(measurement, effort)
         if self.state is not None and self.command is not None and self.reaction is not None:
             self._output_of_body.publish(self.state, self.command, self.reaction, self.target)

@@ -32,7 +32,7 @@ from legged_dynamics.stickybot.simulation import EnergyBalance
 # Feet that hold on a wall: plastic touchdown, reactions, and pads that let go when overloaded.
 
 
-class WallFeet:
+class _WallFeet:
     """
     Switches the feet's point constraints and reads their forces.
 
@@ -102,12 +102,6 @@ class WallFeet:
 
         The impact changes all rates by ``-M^-1 J^T (J M^-1 J^T)^-1 J v``, which leaves the foot at
         rest; springs and dampers transmit none of it.
-
-        Parameters
-        ----------
-        i : int
-            Number of the foot.
-
         """
         model, data = self._model, self._data
         grip = self._grips[i]
@@ -124,15 +118,7 @@ class WallFeet:
             self._pad_angles[i] = data.qpos[self._root[2]] + (direction or 0.0)
 
     def let_go(self, i: int) -> None:
-        """
-        Take foot i off the wall.
-
-        Parameters
-        ----------
-        i : int
-            Number of the foot.
-
-        """
+        """Take foot i off the wall."""
         self._data.eq_active[self._grips[i]] = False
         self.attached[i] = False
 
@@ -196,7 +182,7 @@ class ClimbingRobot(SimulatedHardware):
 
     Attributes
     ----------
-    feet : WallFeet
+    feet : _WallFeet
 
     """
 
@@ -218,7 +204,7 @@ class ClimbingRobot(SimulatedHardware):
         self._fault = plant.fault
         self._events: list[FootEvent] = []
         mujoco.mj_forward(model, self.data)
-        self.feet = WallFeet(plant, model, self.data)
+        self.feet = _WallFeet(plant, model, self.data)
         mujoco.mj_forward(model, self.data)
 
     @classmethod

@@ -214,7 +214,7 @@ class Plant(Hardware):
         config = replace(config, base_link=config.base_link or model.base_link,
                          imu_link=config.imu_link or config.base_link or model.base_link,
                          joints=config.joints or model.joint_names)
-        check_plant(model, config)
+        _check_plant(model, config)
         settings = vars(WalkerSettings.from_checked(found)).copy()
         del settings['kind']
         return cls(
@@ -223,7 +223,7 @@ class Plant(Hardware):
             feet=tuple(foot.link for foot in config.feet),
             foot_radius=config.feet[0].radius, joints=config.joints,
             flat_feet=not config.feet[0].round,
-            noise=plain_noise(model, config), gait=TrotSettings.from_checked(found), **settings,
+            noise=_plain_noise(model, config), gait=TrotSettings.from_checked(found), **settings,
             **{key: _read_only(config.per_joint(key)) for key in (
                 'nominal_position', 'armature', 'joint_damping', 'joint_friction')})
 
@@ -252,23 +252,8 @@ class Plant(Hardware):
         return cls.from_parameters(read_parameter_file(config), read_description_file(urdf))
 
 
-def check_plant(model: RobotModel, config: RobotConfig) -> None:
-    """
-    Refuse a robot that cannot be simulated, with everything that is wrong at once.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Of the URDF.
-    config : RobotConfig
-        Of the YAML.
-
-    Raises
-    ------
-    ConfigurationError
-        With one line for each thing.
-
-    """
+def _check_plant(model: RobotModel, config: RobotConfig) -> None:
+    """Refuse a robot that cannot be simulated, with everything that is wrong at once."""
     wrong = [f'robot.{key} is missing; the simulator needs it' for key, given in (
         ('feet', config.feet), ('nominal_position', config.nominal_position)) if not given]
     if len({(foot.kind, foot.radius) for foot in config.feet}) > 1:
@@ -290,23 +275,8 @@ def check_plant(model: RobotModel, config: RobotConfig) -> None:
         raise ConfigurationError('; '.join(wrong))
 
 
-def plain_noise(model: RobotModel, config: RobotConfig) -> SensorNoise:
-    """
-    Return a robot's noise with torques in N m alone.
-
-    Parameters
-    ----------
-    model : RobotModel
-        With effort limits.
-    config : RobotConfig
-        Whose noise may be in per cent of these limits.
-
-    Returns
-    -------
-    SensorNoise
-        With one effort noise per joint where it was in per cent.
-
-    """
+def _plain_noise(model: RobotModel, config: RobotConfig) -> SensorNoise:
+    """Return a robot's noise with torques in N m alone."""
     noise = config.noise
     if not noise.effort_percent:
         return noise

@@ -35,7 +35,7 @@ LIFT = SHIFT + UNLOAD + SWING + LOAD
 SHIFTED = 0.8           # of the way from the middle of all feet to that of the others
 
 
-class LiftClock:
+class _LiftClock:
     """
     Loads of feet that are lifted one after the other; read as a `TrotClock` is.
 
@@ -61,18 +61,7 @@ class LiftClock:
         self._update()
 
     def advance(self, time_step: float, stepping: bool) -> None:
-        """
-        Move on [s].
-
-        Parameters
-        ----------
-        time_step : float
-            Time since the last call [s].
-        stepping : bool
-            Whether the robot is to step; otherwise it finishes the step it is in and
-            stands.
-
-        """
+        """Move on [s]."""
         self._time += time_step
         self._update()
 
@@ -94,10 +83,10 @@ class LiftClock:
             self.swing[self.lifted] = air / SWING
 
 
-class ExerciseController(QuadrupedController):
+class _ExerciseController(QuadrupedController):
     """A quadruped's own controller that can also squat and lift its legs."""
 
-    clock: TrotClock | LiftClock        # type: ignore[assignment]
+    clock: TrotClock | _LiftClock        # type: ignore[assignment]
 
     def reset(self) -> None:
         """Start over from where the robot is."""
@@ -107,21 +96,11 @@ class ExerciseController(QuadrupedController):
         self._standing_height = self.height
 
     def update(self, time_step: float, behaviour: str) -> JointTargets:
-        """
-        Return the drives' targets for the next ``time_step`` [s].
-
-        Parameters
-        ----------
-        time_step : float
-            Time since the last call [s].
-        behaviour : str
-            What the schedule asks for now, e.g. ``stand``.
-
-        """
+        """Return the drives' targets for the next ``time_step`` [s]."""
         wanted = BEHAVIOURS[behaviour].exercise
         if wanted != self._exercise and self.clock.stance.all() and not self.clock.stepping:
             self._exercise, self._since = wanted, 0.0
-            self.clock = LiftClock(len(self._nominal)) if wanted == 'lift' else self._trot
+            self.clock = _LiftClock(len(self._nominal)) if wanted == 'lift' else self._trot
         self._since += time_step
         return super().update(time_step, behaviour)
 
@@ -137,7 +116,7 @@ class ExerciseController(QuadrupedController):
             # The base class eases the reference towards level and full height; this is quicker.
             self._tilt += 4.0 * blend * (tilt - self._tilt)
             self._position[2] += 4.0 * blend * (wanted - self._position[2])
-        if isinstance(self.clock, LiftClock):
+        if isinstance(self.clock, _LiftClock):
             middle = self._anchor.mean(axis=0)
             away = SHIFTED * (middle - self._anchor[self.clock.lifted]) / (len(self._anchor) - 1)
             there = middle + away - self._R_yaw @ self._hip.mean(axis=0)
@@ -146,7 +125,7 @@ class ExerciseController(QuadrupedController):
             self._position[:2] += 2.0 * blend * (there - self._position)[:2]
 
     def _foothold(self, foot: np.intp, speed: np.ndarray) -> np.ndarray:
-        if not isinstance(self.clock, LiftClock):
+        if not isinstance(self.clock, _LiftClock):
             return super()._foothold(foot, speed)
         foothold = self._lift_off[foot].copy()
         foothold[2] = self._anchor[foot, 2]
@@ -162,7 +141,7 @@ DROP = 0.5
 LENGTH = 0.1    # m: that arm of a moment on a sole counts as much as its force
 
 
-class StandingController:
+class _StandingController:
     """
     Holds the joints where they were when it took over, by joint PD and the torque of standing.
 
@@ -210,17 +189,7 @@ class StandingController:
             damping=np.full(n, self._settings.stance_damping))
 
     def update(self, time_step: float, behaviour: str) -> JointTargets:
-        """
-        Return the drives' targets: whatever the behaviour, it stands.
-
-        Parameters
-        ----------
-        time_step : float
-            Time since the last call [s].
-        behaviour : str
-            What the schedule asks for now, e.g. ``stand``.
-
-        """
+        """Return the drives' targets: whatever the behaviour, it stands."""
         return self._targets
 
     def _standing(self) -> np.ndarray:
@@ -311,12 +280,12 @@ class SimulatedRobot(SimulatedHardware):
         return cls(Plant.from_files(config, urdf), schedule=schedule, noise=noise, seed=seed,
                    start_ns=start_ns)
 
-    def _own_controller(self) -> ExerciseController | StandingController:
+    def _own_controller(self) -> _ExerciseController | _StandingController:
         plant = self.plant
         if plant.flat_feet:
-            return StandingController(self.model, self.data, joints=plant.joints,
+            return _StandingController(self.model, self.data, joints=plant.joints,
                                       feet=plant.feet, base=plant.base_link, settings=plant.gait)
-        return ExerciseController(
+        return _ExerciseController(
             self.model, self.data, feet=plant.feet, base=plant.base_link,
             foot_radius=plant.foot_radius, settings=plant.gait, friction=plant.floor_friction)
 

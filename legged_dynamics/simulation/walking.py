@@ -23,7 +23,7 @@ from legged_dynamics.simulation.schedule import BEHAVIOURS
 DAMPING = 1e-5  # m^2, keeps a resolved-rate step finite at a straight knee
 
 
-class LegKinematics:
+class _LegKinematics:
     """
     Reads a quadruped's legs out of MuJoCo's state.
 
@@ -93,15 +93,7 @@ class LegKinematics:
         return motors
 
     def read(self, swinging: np.ndarray) -> None:
-        """
-        Take over the state, which must have been through mj_forward.
-
-        Parameters
-        ----------
-        swinging : (nf,) array of bool
-            Feet that will be asked to accelerate; the others count as fixed.
-
-        """
+        """Take over the state, which must have been through mj_forward."""
         model, data = self._model, self._data
         qpos, qvel = data.qpos, data.qvel
         twist = qvel[self._free_dofs:self._free_dofs + 6]
@@ -128,20 +120,10 @@ class LegKinematics:
     def resolve(self, displacement: np.ndarray, velocity: np.ndarray,
                 acceleration: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return joint displacements, rates and inertial torques that move the feet so.
+        Return displacements, rates and inertial torques of the joints that move the feet so.
 
-        The present motion of the base is taken into account, its acceleration is not.
-
-        Parameters
-        ----------
-        displacement, velocity, acceleration : (nf, 3) array
-            Of the feet, world axes [m, m/s, m/s^2].
-
-        Returns
-        -------
-        step, rate, effort : (nj,) array
-            In motor order [rad, rad/s, N m].
-
+        Feet: (nf, 3) arrays, world axes [m, m/s, m/s^2]; joints: (nj,), motor order. The present
+        motion of the base is taken into account, its acceleration is not.
         """
         J, J_T = self.jacobian, self.jacobian.transpose(0, 2, 1)
         wanted = np.empty_like(J)
@@ -217,7 +199,7 @@ DAMPING_RATIO = 0.8
 MISS = 1e-3  # how readily the demanded wrench is missed to keep forces small
 
 
-class ForceSharing:
+class _ForceSharing:
     """
     Weighted least squares for foot forces: a closed form for every step of a simulated controller.
 
@@ -251,23 +233,9 @@ class ForceSharing:
         length = GRAVITY * time_unit ** 2
         self._miss = np.diag(MISS * np.array([1.0, 1.0, 1.0, *[length ** 2] * 3]))
 
-    def solve(self, legs: LegKinematics, position: np.ndarray, velocity: np.ndarray,
+    def solve(self, legs: _LegKinematics, position: np.ndarray, velocity: np.ndarray,
               R_ref: np.ndarray, load: np.ndarray) -> np.ndarray:
-        """
-        Return the forces the feet should get from the ground, (nf, 3) array, world axes [N].
-
-        Parameters
-        ----------
-        legs : LegKinematics
-            Present state.
-        position, velocity : (3,) array
-            Reference of the base's origin, world axes [m, m/s].
-        R_ref : (3, 3) array
-            Reference of the base's axes.
-        load : (nf,) array
-            Share of its full load that each foot may carry, 0 to 1.
-
-        """
+        """Return the forces the feet should get from the ground, (nf, 3) array, world axes [N]."""
         demand, R = np.empty(6), legs.R_WB
         demand[:3] = self._mass * (self._stiffness * (position - legs.base_position)
                                    + self._damping * (velocity - legs.base_velocity))
@@ -381,14 +349,14 @@ class QuadrupedController:
                  base: str, foot_radius: float, settings: TrotSettings, friction: float):
         self._settings = settings
         self._ground = foot_radius
-        self._legs = LegKinematics(model, data, feet, base)
+        self._legs = _LegKinematics(model, data, feet, base)
         self._nominal = self._legs.foot_position - self._legs.base_position
         self.height = foot_radius - self._nominal[:, 2].min()
         # Footholds lie around the centre of mass, not around the base's origin.
         self._hip = self._nominal.copy()
         self._hip[:, :2] += (self._legs.centre_of_mass - self._legs.base_position)[:2]
         self._time_unit = np.sqrt(self.height / GRAVITY)
-        self._sharing = ForceSharing(self._legs.mass, self._legs.base_inertia, self._time_unit,
+        self._sharing = _ForceSharing(self._legs.mass, self._legs.base_inertia, self._time_unit,
                                      0.7 * friction)
         self.reset()
 

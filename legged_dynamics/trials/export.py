@@ -26,21 +26,8 @@ if TYPE_CHECKING:
 POINT = 'geometry_msgs/msg/PointStamped'
 
 
-def table_of(result: GaitResult) -> dict[str, np.ndarray]:
-    """
-    Return the columns that `write_csv` writes.
-
-    Parameters
-    ----------
-    result : GaitResult
-        The recording, analysed.
-
-    Returns
-    -------
-    dict of str to (n,) array
-        By name.
-
-    """
+def _table_of(result: GaitResult) -> dict[str, np.ndarray]:
+    """Return the columns that `write_csv` writes."""
     r = result.reactions
     columns: dict[str, np.ndarray] = {'time': result.motion.time}
 
@@ -88,7 +75,7 @@ def write_csv(result: GaitResult, path: Path) -> None:
         When the file cannot be written.
 
     """
-    columns = table_of(result)
+    columns = _table_of(result)
     try:
         np.savetxt(path, np.column_stack(list(columns.values())), fmt='%.9g', delimiter=',',
                    header=','.join(columns), comments='', encoding='utf-8')
@@ -113,7 +100,7 @@ def to_pandas(result: GaitResult) -> pandas.DataFrame:
     """
     import pandas
 
-    frame = pandas.DataFrame(table_of(result)).set_index('time')
+    frame = pandas.DataFrame(_table_of(result)).set_index('time')
     frame.attrs = _about(result)
     return frame
 

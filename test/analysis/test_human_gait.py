@@ -1,6 +1,8 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """People on force plates, their ground reactions computed without them."""
+from functools import cache
+
 import numpy as np
 import pytest
 from test_human_recordings import PEOPLE, pytestmark  # noqa: F401
@@ -16,7 +18,12 @@ from legged_dynamics.cli import main
 from legged_dynamics.trials.analysis import analyse_gait
 from legged_dynamics.trials.subject import GaitOptions
 
-QUICK = GaitOptions(compare=False)
+
+@cache
+def analysed(trial, kind):
+    return analyse_gait(PEOPLE / trial / kind, GaitOptions(compare=False))[0]
+
+
 # Newtons: all loaded samples, and those with both feet loaded.
 LIMITS = {'walking1': (21.0, 27.0), 'walkingTS1': (21.0, 27.0), 'squats1': (13.0, 13.0),
           'static1': (12.0, 12.0), 'STS1': (24.0, 24.0), 'DJ1': (80.0, 80.0)}
@@ -25,7 +32,7 @@ LIMITS = {'walking1': (21.0, 27.0), 'walkingTS1': (21.0, 27.0), 'squats1': (13.0
 @pytest.mark.parametrize('kind', ['bag', 'bag_unfiltered'])
 @pytest.mark.parametrize('trial', LIMITS)
 def test_each_foot_bears_what_its_plate_says(trial, kind):
-    result, _ = analyse_gait(PEOPLE / trial / kind, QUICK)
+    result = analysed(trial, kind)
     found = result.together or result.errors['travelling']      # with the clocks aligned
     vertical, double = LIMITS[trial]
     assert found.vertical < vertical and found.double < double
@@ -66,7 +73,7 @@ def test_methods_in_their_order():
 
 
 def test_a_chair_is_noticed():
-    result, _ = analyse_gait(PEOPLE / 'STS1' / 'bag', QUICK)
+    result = analysed('STS1', 'bag')
     supported, valid = result.reactions.supported, result.plates.valid
     assert supported[valid].mean() > 0.99
     seated = (result.motion.time > 2.8) & (result.motion.time < 3.3)

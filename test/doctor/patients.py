@@ -12,7 +12,7 @@ from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation import Plant, Schedule, SimulatedRobot
 
-CHECKUP = 'stand 1.5, lift_legs 8.4, squat 6, stand 1'
+CHECKUP = 'stand 1.5, lift_legs 8.4, squat 3, stand 0.5'
 STAMP = 10 ** 18
 
 

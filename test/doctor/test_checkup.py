@@ -17,8 +17,8 @@ def test_a_robot_goes_through_its_checkup():
     checkup = Checkup(patient.model, patient.config)
     said, time = [checkup.instruction], 0.0
     # It does what it is asked for: stands, lifts its legs in the order of its feet, squats, leans.
-    parts = {'stand still': slice(0, 700), 'Lift': None, 'Squat': slice(4950, 7400),
-             'Lean': slice(4950, 7950)}
+    parts = {'stand still': slice(0, 700), 'Lift': None, 'Squat': slice(4950, 6400),
+             'Lean': slice(4950, 6700)}
     lift, lifts = 0, [slice(750 + 1050 * i, 1800 + 1050 * i) for i in range(4)]
     for _ in range(12):
         if checkup.done:

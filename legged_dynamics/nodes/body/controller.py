@@ -570,20 +570,7 @@ class BodyController(ControllerNode):
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """
-        Return how inputs, control, body and targets do.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Level and message by name.
-
-        """
+        """Return how inputs, control, body and targets do."""
         body = self._body.judge(now)
         if self.lost:
             body = 'ERROR', f'{self.lost}; activate the node again'
@@ -593,20 +580,7 @@ class BodyController(ControllerNode):
                                      'walking': self._walk.judge(now)}
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """
-        Return errors, drift and margins.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Values by name, for each name of :meth:`judge`.
-
-        """
+        """Return errors, drift and margins."""
         state, command, found = self.state, self.command, super().details(now)
         if state is None or command is None or self._controller is None:
             return found

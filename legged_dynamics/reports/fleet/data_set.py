@@ -8,6 +8,7 @@ A recording counts as complete when its summary exists: that file is renamed int
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -56,137 +57,135 @@ class TableSchema(NamedTuple):
 
 ID = Field('recording', 'string', '', 'Name of the recording: its folder or file, and eight '
            "letters of the path's hash; the same in all tables.")
+# What stands for several columns in a name: one for each component.
+_AXES = {'wrench': WRENCH, 'force': WRENCH[:3], 'xyz': XYZ, 'quaternion': (*XYZ, 'w')}
 
 
-def _vector(prefix: str, axes: tuple[str, ...], units: str, meaning: str,
-            kind: str = 'double') -> tuple[Field, ...]:
-    """Return a column a component; units of a wrench's two halves apart by a comma."""
-    halves = units.split(',')
-    return tuple(Field(f'{prefix}_{axis}' if prefix else axis, kind,
-                       halves[-1] if axis.startswith('m') else halves[0],
-                       f'{meaning}, {axis}.') for axis in axes)
+def _table(name: str, row: str, text: str) -> TableSchema:
+    """
+    Return a table whose text has a line a column: name, kind, unit and meaning, apart by bars.
+
+    An indented line goes on with the meaning of the one above. A name that ends with braces stands
+    for a column a component; the units of a wrench's two halves are apart by a comma.
+    """
+    fields = [ID]
+    for line in re.sub(r'\n +', ' ', text.strip()).splitlines():
+        column, kind, unit, meaning = (part.strip() for part in line.split('|'))
+        prefix, _, axes = column.partition('{')
+        if not axes:
+            fields.append(Field(column, kind, unit, meaning))
+        for axis in _AXES[axes[:-1]] if axes else ():
+            halves = unit.split(',')
+            fields.append(Field(prefix + axis, kind, halves[-1 if axis.startswith('m') else 0],
+                                f'{meaning.removesuffix(".")}, {axis}.'))
+    return TableSchema(name, row, tuple(fields))
 
 
-SUMMARY = TableSchema('summary', 'a recording', (
-    ID,
-    Field('path', 'string', '', 'Where it is.'),
-    Field('model', 'string', '', 'Name of the robot YAML.'),
-    Field('start', 'timestamp[us, tz=UTC]', '', "First message, by the recorder's clock."),
-    Field('duration', 'double', 's', 'Of what was analysed.'),
-    Field('messages', 'int64', '', 'In the bag.'),
-    Field('samples', 'int64', '', 'Estimates.'),
-    Field('weight', 'double', 'N', 'Of the robot by its URDF and YAML.'),
-    Field('joints', 'list<string>', '', 'Joints, in the order of `external_torque`.'),
-    Field('estimate', 'string', '', 'What most estimates rest on: fused, base only, torque only.'),
-    Field('silent', 'double', '', 'Part of the samples without estimate.'),
-    Field('standing', 'double', '', 'Part of the samples in which the robot stands.'),
-    Field('gait', 'string', '', 'What it does otherwise; empty when it only stands.'),
-    Field('trusted', 'bool', '', 'Whether the result deserves trust.'),
-    Field('doubts', 'list<string>', '', 'Why it does not.'),
-    Field('notes', 'list<string>', '', 'What was missing, assumed or odd.'),
-    Field('residual', 'double', 'N', 'Force at the base that the estimate leaves unexplained, '
-          'rms of its length.'),
-    Field('residual_share', 'double', '', 'The same as a part of the weight.'),
-    *_vector('residual_mean', WRENCH, 'N,N m', 'Mean of the unexplained wrench, base axes and '
-             'origin'),
-    Field('worst_at', 'double', 's', 'Since the first estimate: the second with the largest '
-          'residual.'),
-    Field('mass_error', 'double', 'kg', 'How much more the base weighs than the model says, at '
-          'the end.'),
-    *_vector('gyro_bias', XYZ, 'rad/s', 'Mean of the gyro while the robot stands, IMU axes'),
-    Field('gravity_error', 'double', 'm/s²', "Mean length of the accelerometer's vector while "
-          'the robot stands, less 9.81.'),
-    Field('without_effort', 'int64', '', 'Samples without any joint torque.'),
-    Field('without_imu', 'int64', '', 'Samples without IMU reading.'),
-    Field('restarts', 'int64', '', 'How often gaps or time set back made the estimator start '
-          'anew.'),
-    Field('refused', 'int64', '', 'Messages that could not be used.'),
-    Field('cpu', 'double', 's', 'What the analysis took of a processor.'),
-    Field('written', 'timestamp[us, tz=UTC]', '', 'When this row was.'),
-    Field('source_bytes', 'int64', 'B', 'Size of the recording when it was analysed.'),
-    Field('source_modified', 'int64', 'ns', 'When it was last changed then, since 1970.'),
-    Field('options', 'string', '', 'Digest of the options, robot files and package version.'),
-))
+SUMMARY = _table('summary', 'a recording', """
+path | string | | Where it is.
+model | string | | Name of the robot YAML.
+start | timestamp[us, tz=UTC] | | First message, by the recorder's clock.
+duration | double | s | Of what was analysed.
+messages | int64 | | In the bag.
+samples | int64 | | Estimates.
+weight | double | N | Of the robot by its URDF and YAML.
+joints | list<string> | | Joints, in the order of `external_torque`.
+estimate | string | | What most estimates rest on: fused, base only, torque only.
+silent | double | | Part of the samples without estimate.
+standing | double | | Part of the samples in which the robot stands.
+gait | string | | What it does otherwise; empty when it only stands.
+trusted | bool | | Whether the result deserves trust.
+doubts | list<string> | | Why it does not.
+notes | list<string> | | What was missing, assumed or odd.
+residual | double | N | Force at the base that the estimate leaves unexplained, rms of its length.
+residual_share | double | | The same as a part of the weight.
+residual_mean_{wrench} | double | N,N m | Mean of the unexplained wrench, base axes and origin.
+worst_at | double | s | Since the first estimate: the second with the largest residual.
+mass_error | double | kg | How much more the base weighs than the model says, at the end.
+gyro_bias_{xyz} | double | rad/s | Mean of the gyro while the robot stands, IMU axes.
+gravity_error | double | m/s² | Mean length of the accelerometer's vector while the robot stands,
+    less 9.81.
+without_effort | int64 | | Samples without any joint torque.
+without_imu | int64 | | Samples without IMU reading.
+restarts | int64 | | How often gaps or time set back made the estimator start anew.
+refused | int64 | | Messages that could not be used.
+cpu | double | s | What the analysis took of a processor.
+written | timestamp[us, tz=UTC] | | When this row was.
+source_bytes | int64 | B | Size of the recording when it was analysed.
+source_modified | int64 | ns | When it was last changed then, since 1970.
+options | string | | Digest of the options, robot files and package version.
+""")
 
-FEET = TableSchema('feet', 'a recording and foot', (
-    ID,
-    Field('foot', 'string', '', 'Link.'),
-    Field('duty', 'double', '', 'Part of the samples in which it is down.'),
-    Field('load', 'double', 'N', 'Mean vertical force while it is down (on line, world axes).'),
-    Field('load_share', 'double', '', 'Its part of the vertical impulse of all feet.'),
-    Field('peak', 'double', 'N', 'Largest vertical force.'),
-    Field('observable', 'double', '', 'Part of its time on the ground in which its force is '
-          'determined by measurements.'),
-    Field('steps', 'int64', '', 'Touch-downs.'),
-    Field('slip', 'double', 'm', 'How far it slides from touch-down to lift-off, against the '
-          'other feet on the ground; mean over its stances. Not known with one foot down; two '
-          'share what they slide.'),
-    Field('slip_largest', 'double', 'm', 'The farthest of a stance.'),
-    Field('agreement', 'double', '%', 'Of contact with the true one; NaN without truth.'),
-))
+FEET = _table('feet', 'a recording and foot', """
+foot | string | | Link.
+duty | double | | Part of the samples in which it is down.
+load | double | N | Mean vertical force while it is down (on line, world axes).
+load_share | double | | Its part of the vertical impulse of all feet.
+peak | double | N | Largest vertical force.
+observable | double | | Part of its time on the ground in which its force is determined by
+    measurements.
+steps | int64 | | Touch-downs.
+slip | double | m | How far it slides from touch-down to lift-off, against the other feet on the
+    ground; mean over its stances. Not known with one foot down; two share what they slide.
+slip_largest | double | m | The farthest of a stance.
+agreement | double | % | Of contact with the true one; NaN without truth.
+""")
 
-JOINTS = TableSchema('joints', 'a recording and joint', (
-    ID,
-    Field('joint', 'string', '', 'Name.'),
-    Field('effort', 'double', 'N m or N', 'Root mean square of what was measured.'),
-    Field('measured', 'double', '', 'Part of the samples with a measured effort.'),
-    Field('residual', 'double', 'N m or N', 'Effort that the estimate leaves unexplained, rms.'),
-    Field('residual_mean', 'double', 'N m or N', 'Its mean: a zero that is off, or friction.'),
-))
+JOINTS = _table('joints', 'a recording and joint', """
+joint | string | | Name.
+effort | double | N m or N | Root mean square of what was measured.
+measured | double | | Part of the samples with a measured effort.
+residual | double | N m or N | Effort that the estimate leaves unexplained, rms.
+residual_mean | double | N m or N | Its mean: a zero that is off, or friction.
+""")
 
-INPUTS = TableSchema('inputs', "a recording and topic of the estimator's", (
-    ID,
-    Field('topic', 'string', '', 'Joint states or IMU.'),
-    Field('messages', 'int64', '', 'That could be used.'),
-    Field('rate', 'double', 'Hz', 'Messages over time, by their stamps.'),
-    Field('received', 'double', 'Hz', "By the recorder's clock."),
-    Field('interval', 'double', 'ms', 'Median between stamps (of the first million).'),
-    Field('lost', 'double', '', 'Part of the messages that the usual interval promises and that '
-          'did not come.'),
-    Field('stamp_jitter', 'double', 'ms', 'Standard deviation of the intervals between stamps.'),
-    Field('receipt_jitter', 'double', 'ms', 'Of those between receipts.'),
-    Field('longest', 'double', 'ms', 'Longest interval between stamps.'),
-    Field('gaps', 'int64', '', 'Intervals beyond one and a half medians.'),
-    Field('backwards', 'int64', '', 'Stamps not after the one before.'),
-))
+INPUTS = _table('inputs', "a recording and topic of the estimator's", """
+topic | string | | Joint states or IMU.
+messages | int64 | | That could be used.
+rate | double | Hz | Messages over time, by their stamps.
+received | double | Hz | By the recorder's clock.
+interval | double | ms | Median between stamps (of the first million).
+lost | double | | Part of the messages that the usual interval promises and that did not come.
+stamp_jitter | double | ms | Standard deviation of the intervals between stamps.
+receipt_jitter | double | ms | Of those between receipts.
+longest | double | ms | Longest interval between stamps.
+gaps | int64 | | Intervals beyond one and a half medians.
+backwards | int64 | | Stamps not after the one before.
+""")
 
-ERRORS = TableSchema('errors', 'a recording with truth, behaviour and treatment', (
-    ID,
-    Field('subject', 'string', '', 'standing, a gait, or the sum of all feet.'),
-    Field('treatment', 'string', '', 'zero-phase 25 Hz, on line or unfiltered, as in the report '
-          'of one bag.'),
-    Field('samples', 'int64', '', 'It is the mean of.'),
-    Field('total', 'double', 'N', "Root mean square of the force vector's error."),
-    Field('vertical', 'double', 'N', 'Of its vertical part.'),
-))
+ERRORS = _table('errors', 'a recording with truth, behaviour and treatment', """
+subject | string | | standing, a gait, or the sum of all feet.
+treatment | string | | zero-phase 25 Hz, on line or unfiltered, as in the report of one bag.
+samples | int64 | | It is the mean of.
+total | double | N | Root mean square of the force vector's error.
+vertical | double | N | Of its vertical part.
+""")
 
-FOOT_SERIES = TableSchema('foot_series', 'an estimate and foot', (
-    ID,
-    Field('stamp_ns', 'int64', 'ns', 'Of the joint state that is described.'),
-    Field('time', 'double', 's', 'Since the first estimate.'),
-    Field('foot', 'string', '', 'Link.'),
-    Field('contact', 'bool', '', 'Whether it is down.'),
-    Field('contact_probability', 'float', '', ''),
-    Field('observable', 'bool', '', 'Whether measurements determine its force.'),
-    *_vector('', WRENCH, 'N,N m', 'As published: foot axes and origin', 'float'),
-    *_vector('raw', WRENCH, 'N,N m', 'At full bandwidth: foot axes and origin', 'float'),
-    *_vector('world', WRENCH[:3], 'N', 'As published, in world axes', 'float'),
-    Field('true_contact', 'bool', '', 'Null without truth.'),
-    *_vector('true', WRENCH[:3], 'N', 'True force in world axes; null without truth', 'float'),
-))
+FOOT_SERIES = _table('foot_series', 'an estimate and foot', """
+stamp_ns | int64 | ns | Of the joint state that is described.
+time | double | s | Since the first estimate.
+foot | string | | Link.
+contact | bool | | Whether it is down.
+contact_probability | float | |
+observable | bool | | Whether measurements determine its force.
+{wrench} | float | N,N m | As published: foot axes and origin.
+raw_{wrench} | float | N,N m | At full bandwidth: foot axes and origin.
+world_{force} | float | N | As published, in world axes.
+true_contact | bool | | Null without truth.
+true_{force} | float | N | True force in world axes; null without truth.
+""")
 
-BASE_SERIES = TableSchema('base_series', 'an estimate', (
-    ID,
-    Field('stamp_ns', 'int64', 'ns', 'Of the joint state that is described.'),
-    Field('time', 'double', 's', 'Since the first estimate.'),
-    Field('mode', 'string', '', 'fused, base_only, torque_only or unavailable.'),
-    *_vector('center_of_pressure', XYZ, 'm', 'In base axes; NaN without load', 'float'),
-    *_vector('residual', WRENCH, 'N,N m', 'Unexplained wrench, base axes and origin', 'float'),
-    Field('mass_error', 'float', 'kg', 'How much more the base weighs than the model says.'),
-    *_vector('orientation', (*XYZ, 'w'), '', 'Quaternion of the base in the world', 'float'),
-    Field('external_torque', 'list<float>', 'N m or N', 'Unexplained effort of each joint; NaN '
-          'where none is measured.'),
-))
+BASE_SERIES = _table('base_series', 'an estimate', """
+stamp_ns | int64 | ns | Of the joint state that is described.
+time | double | s | Since the first estimate.
+mode | string | | fused, base_only, torque_only or unavailable.
+center_of_pressure_{xyz} | float | m | In base axes; NaN without load.
+residual_{wrench} | float | N,N m | Unexplained wrench, base axes and origin.
+mass_error | float | kg | How much more the base weighs than the model says.
+orientation_{quaternion} | float | | Quaternion of the base in the world.
+external_torque | list<float> | N m or N | Unexplained effort of each joint; NaN where none is
+    measured.
+""")
 
 TABLES = (SUMMARY, FEET, JOINTS, INPUTS, ERRORS, FOOT_SERIES, BASE_SERIES)
 
@@ -195,71 +194,65 @@ TABLES = (SUMMARY, FEET, JOINTS, INPUTS, ERRORS, FOOT_SERIES, BASE_SERIES)
 # kind, partitioned by person.
 
 
-TRIALS = TableSchema('trials', 'a trial', (
-    ID,
-    Field('trial', 'string', '', 'Its name: that of the motion, without ending.'),
-    Field('path', 'string', '', 'The motion.'),
-    Field('model', 'string', '', 'File of the model.'),
-    Field('loads', 'string', '', 'File of the measured forces; empty without any.'),
-    Field('duration', 'double', 's', 'Of the motion.'),
-    Field('samples', 'int64', '', 'Instants.'),
-    Field('mass', 'double', 'kg', 'Of the model.'),
-    Field('weight', 'double', 'N', 'Of the model.'),
-    Field('method', 'string', '', 'Which shares the load between feet.'),
-    Field('trusted', 'bool', '', 'Whether the result deserves trust.'),
-    Field('doubts', 'list<string>', '', 'Why it does not.'),
-    Field('notes', 'list<string>', '', 'What was missing, assumed or odd.'),
-    Field('unsupported', 'double', '', 'Part of the samples in which something else than the feet '
-          'must bear load.'),
-    Field('lag', 'double', 's', 'How much later than the motion the clock of the plates is; NaN '
-          'where it cannot be determined.'),
-    Field('cpu', 'double', 's', 'What the analysis took of a processor.'),
-    Field('written', 'timestamp[us, tz=UTC]', '', 'When this row was.'),
-    Field('source_bytes', 'int64', 'B', 'Size of its files when they were analysed.'),
-    Field('source_modified', 'int64', 'ns', 'When they were last changed then, since 1970.'),
-    Field('options', 'string', '', 'Digest of the options and the version of the package.'),
-))
+TRIALS = _table('trials', 'a trial', """
+trial | string | | Its name: that of the motion, without ending.
+path | string | | The motion.
+model | string | | File of the model.
+loads | string | | File of the measured forces; empty without any.
+duration | double | s | Of the motion.
+samples | int64 | | Instants.
+mass | double | kg | Of the model.
+weight | double | N | Of the model.
+method | string | | Which shares the load between feet.
+trusted | bool | | Whether the result deserves trust.
+doubts | list<string> | | Why it does not.
+notes | list<string> | | What was missing, assumed or odd.
+unsupported | double | | Part of the samples in which something else than the feet must bear load.
+lag | double | s | How much later than the motion the clock of the plates is; NaN where it cannot
+    be determined.
+cpu | double | s | What the analysis took of a processor.
+written | timestamp[us, tz=UTC] | | When this row was.
+source_bytes | int64 | B | Size of its files when they were analysed.
+source_modified | int64 | ns | When they were last changed then, since 1970.
+options | string | | Digest of the options and the version of the package.
+""")
 
-TRIAL_FEET = TableSchema('trial_feet', 'a trial and foot', (
-    ID,
-    Field('foot', 'string', '', 'Link.'),
-    Field('duty', 'double', '', 'Part of the samples in which it is on the ground.'),
-    Field('load', 'double', 'N', 'Mean vertical force while it is on the ground.'),
-    Field('peak', 'double', 'N', 'Largest vertical force.'),
-    Field('stances', 'int64', '', 'Touch-downs seen.'),
-))
+TRIAL_FEET = _table('trial_feet', 'a trial and foot', """
+foot | string | | Link.
+duty | double | | Part of the samples in which it is on the ground.
+load | double | N | Mean vertical force while it is on the ground.
+peak | double | N | Largest vertical force.
+stances | int64 | | Touch-downs seen.
+""")
 
-TRIAL_ERRORS = TableSchema('trial_errors', 'a trial with plates, and treatment of the clocks', (
-    ID,
-    Field('clocks', 'string', '', 'as recorded, or together: plates shifted to the motion.'),
-    Field('samples', 'int64', '', 'Instants of all feet that are truly loaded.'),
-    *(Field(name, 'double', 'N', f'Root mean square error of {what}.') for name, what in (
-        ('vertical', 'the vertical force on a loaded foot'),
-        ('single', 'the same while one foot is loaded'),
-        ('double', 'the same while several are'),
-        ('fore_aft', 'the force along x'), ('sideways', 'the force along y'),
-        ('total', 'the sum of all vertical forces'))),
-    Field('agreement', 'double', '', 'Part of the samples in which contact agrees.'),
-))
+TRIAL_ERRORS = _table('trial_errors', 'a trial with plates, and treatment of the clocks', """
+clocks | string | | as recorded, or together: plates shifted to the motion.
+samples | int64 | | Instants of all feet that are truly loaded.
+vertical | double | N | Root mean square error of the vertical force on a loaded foot.
+single | double | N | Root mean square error of the same while one foot is loaded.
+double | double | N | Root mean square error of the same while several are.
+fore_aft | double | N | Root mean square error of the force along x.
+sideways | double | N | Root mean square error of the force along y.
+total | double | N | Root mean square error of the sum of all vertical forces.
+agreement | double | | Part of the samples in which contact agrees.
+""")
 
-TRIAL_FOOT_SERIES = TableSchema('trial_foot_series', 'an instant and foot', (
-    ID,
-    Field('time', 'double', 's', 'As in the motion.'),
-    Field('foot', 'string', '', 'Link.'),
-    Field('contact', 'bool', '', 'Whether it is on the ground.'),
-    *_vector('', WRENCH, 'N,N m', "Foot's axes and origin", 'float'),
-    *_vector('world', WRENCH[:3], 'N', 'World axes', 'float'),
-    *_vector('center_of_pressure', XYZ, 'm', 'World axes; NaN without load', 'float'),
-))
+TRIAL_FOOT_SERIES = _table('trial_foot_series', 'an instant and foot', """
+time | double | s | As in the motion.
+foot | string | | Link.
+contact | bool | | Whether it is on the ground.
+{wrench} | float | N,N m | Foot's axes and origin.
+world_{force} | float | N | World axes.
+center_of_pressure_{xyz} | float | m | World axes; NaN without load.
+""")
 
-TRIAL_JOINT_SERIES = TableSchema('trial_joint_series', 'an instant and joint', (
-    ID,
-    Field('time', 'double', 's', 'As in the motion.'),
-    Field('joint', 'string', '', 'Name.'),
-    Field('position', 'float', 'rad or m', ''),
-    Field('velocity', 'float', 'rad/s or m/s', ''),
-    Field('effort', 'float', 'N m or N', 'Of muscles or motors.'),
-))
+TRIAL_JOINT_SERIES = _table('trial_joint_series', 'an instant and joint', """
+time | double | s | As in the motion.
+joint | string | | Name.
+position | float | rad or m |
+velocity | float | rad/s or m/s |
+effort | float | N m or N | Of muscles or motors.
+""")
 
 TRIAL_TABLES = (TRIALS, TRIAL_FEET, TRIAL_ERRORS, TRIAL_FOOT_SERIES, TRIAL_JOINT_SERIES)
 

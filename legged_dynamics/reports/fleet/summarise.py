@@ -146,7 +146,7 @@ def summarise(job: Job) -> Outcome:
             day = _instant(bag.start_ns).date().isoformat()
             with RecordingWriter(DataSet(job.out), (_robot_name(job, ready), day),
                                  job.recording) as out:
-                trusted = Summary(job, bag, ready, out).write(begin)
+                trusted = _Summary(job, bag, ready, out).write(begin)
     except LeggedDynamicsError as error:
         return Outcome(job.recording, str(job.path), False, time.process_time() - begin,
                        ' '.join(str(error).split()))
@@ -159,7 +159,7 @@ def _robot_name(job: Job, ready: Preparation) -> str:
     return (job.folder if job.robot_folders else space) or ready.robot.name
 
 
-class Summary:
+class _Summary:
     """
     Computes and writes the tables of one recording.
 
@@ -188,25 +188,7 @@ class Summary:
             self._inputs.append(IntervalTally(topics.imu))
 
     def write(self, begin: float) -> bool:
-        """
-        Read the whole bag and write all tables.
-
-        Parameters
-        ----------
-        begin : float [s]
-            Processor's time at which the work began.
-
-        Returns
-        -------
-        bool
-            Whether the result deserves trust.
-
-        Raises
-        ------
-        BagError
-            When nothing could be estimated, or the bag is damaged.
-
-        """
+        """Read the whole bag and write all tables."""
         replay = each_window(self._bag, self._ready, self._take)
         self._note_inputs(replay)
         if not self._base.samples:
