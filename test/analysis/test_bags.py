@@ -28,16 +28,23 @@ WRITER = """
 import sys
 sys.path[:0] = {paths!r}
 from simulated_bag import messages, write
-write({path!r}, messages(steps=50), storage={storage!r})
+for storage in ('mcap', 'sqlite3'):
+    write({path!r} + '/' + storage, messages(steps=50), storage=storage)
 """
 
 
-@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
-def test_another_process_reads_what_one_wrote(tmp_path, storage):
-    here = Path(__file__).parent
-    path = tmp_path / 'bag'
+@pytest.fixture(scope='module')
+def written(tmp_path_factory):
+    """Return the folder of two bags that another process has written."""
+    here, folder = Path(__file__).parent, tmp_path_factory.mktemp('written')
     subprocess.run([sys.executable, '-c', WRITER.format(
-        paths=[str(here), str(here.parent)], path=str(path), storage=storage)], check=True)
+        paths=[str(here), str(here.parent)], path=str(folder))], check=True)
+    return folder
+
+
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_another_process_reads_what_one_wrote(written, storage):
+    path = written / storage
     expected = [(topic, receipt, serialize(message, TYPES[topic]))
                 for topic, receipt, message in messages(steps=50)]
     with BagReader(path) as bag:

@@ -190,7 +190,8 @@ def test_analyze_writes_everything_and_shows_no_bar_to_a_file(bag, tmp_path):
         assert '/replay/markers' in enriched.topics
 
 
-def test_analyze_again_replaces_its_own_bag_and_no_other(bag, tmp_path, capsys):
+def test_analyze_again_replaces_its_own_bag_and_no_other(bag, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr('legged_dynamics.reports.bag.report.SECTIONS', ())
     arguments = ['analyze', str(bag), '-o', str(tmp_path / 'out'), '--no-csv']
     assert cli.main(arguments) == cli.main(arguments) == 0
     inside = tmp_path / 'out' / 'enriched_bag'
