@@ -17,7 +17,7 @@ STAMP = 10 ** 18
 
 
 @cache
-def rubbing(part, name='anymal_class', schedule='stand 1.5, lift_legs 8.4, squat 6, stand 1'):
+def rubbing(part, name='anymal_class', schedule=CHECKUP):
     """Return a robot whose joints rub with a part of their limits; the YAML does not say so."""
     yaml, urdf = robot_files(name)
     model, plan = RobotModel.from_urdf(urdf), Schedule.from_text(schedule)

@@ -98,19 +98,17 @@ def test_two_explanations_of_actuators_are_both_told_and_nothing_is_changed():
     assert not found.fixable and not found.fix
 
 
-def test_small_gains_of_two_joints_are_found():
+@pytest.mark.parametrize('factor', [0.9, 1.1])
+def test_a_small_gain_of_one_joint_is_found(factor):
     patient = healthy('anymal_class', WALK)
     effort = patient.log.joints.effort.copy()
-    factors = {patient.log.joints.names[j]: factor for j, factor in ((5, 0.9), (7, 1.1))}
-    effort[:, [5, 7]] *= list(factors.values())
-    found = examine(patient.model, patient.config, patient.joints(effort=effort).log).findings
-    assert {(one.kind, one.subject) for one in found} == {
-        ('effort_scale_joint', (name,)) for name in factors}
-    for one in found:
-        name, = one.subject
-        order = list(one.fix.get('robot.joints') or patient.config.joints)
-        scale = one.fix['robot.sensors.effort_scale'][order.index(name)]
-        assert scale * factors[name] == pytest.approx(1.0, abs=0.04)
+    effort[:, 5] *= factor
+    found, = examine(patient.model, patient.config, patient.joints(effort=effort).log).findings
+    name = patient.log.joints.names[5]
+    assert (found.kind, found.subject) == ('effort_scale_joint', (name,))
+    order = list(found.fix.get('robot.joints') or patient.config.joints)
+    scale = found.fix['robot.sensors.effort_scale'][order.index(name)]
+    assert scale * factor == pytest.approx(1.0, abs=0.04)
 
 
 def test_a_gain_of_all_torques_is_not_told_from_a_mass():
