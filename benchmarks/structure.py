@@ -92,18 +92,20 @@ def public_functions(tree: ast.Module) -> list[tuple[str, ast.FunctionDef]]:
 
 def undocumented(trees: dict[str, ast.Module]) -> list[tuple[str, ast.FunctionDef]]:
     """Return public functions whose parameters stand neither there nor in a base class."""
-    classes = {node.name: node for tree in trees.values() for node in ast.walk(tree)
-               if isinstance(node, ast.ClassDef)}
+    classes: dict[str, list[ast.ClassDef]] = {}
+    for node in (node for tree in trees.values() for node in ast.walk(tree)):
+        if isinstance(node, ast.ClassDef):
+            classes.setdefault(node.name, []).append(node)
 
     def has(node: ast.FunctionDef) -> bool:
         return 'Parameters\n' in (ast.get_docstring(node) or '')
 
     def inherited(owner: str, name: str) -> bool:
-        bases = [ast.unparse(base).partition('[')[0].rpartition('.')[2]
-                 for base in (classes[owner].bases if owner in classes else ())]
+        bases = {ast.unparse(base).partition('[')[0].rpartition('.')[2]
+                 for node in classes.get(owner, ()) for base in node.bases} - {owner}
         return any(inherited(base, name) or any(
             isinstance(node, ast.FunctionDef) and node.name == name and has(node)
-            for node in classes[base].body) for base in bases if base in classes)
+            for one in classes.get(base, ()) for node in one.body) for base in bases)
     return [(name, node) for name, tree in trees.items() for owner, node in public_functions(tree)
             if not has(node) and not inherited(owner, node.name)]
 

@@ -58,7 +58,7 @@ from legged_dynamics.middleware.messages import (
     definition,
     full_name,
 )
-from legged_dynamics.middleware.node import StandaloneNode
+from legged_dynamics.middleware.node import StandaloneNode, Transport
 from legged_dynamics.middleware.qos import Bounds, QoSProfile
 
 # -------------------------------------------------------------------------------------------------
@@ -425,7 +425,7 @@ class _CycloneSubscription:
         self._callback(deserialize(cdr, self._name))
 
 
-class CycloneBus:
+class CycloneBus(Transport):
     """
     A process's place on the DDS bus, its nodes, and the loop that runs them.
 

@@ -17,7 +17,7 @@ from legged_dynamics.middleware.arguments import RosArguments
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.lifecycle import ComponentHost
 from legged_dynamics.middleware.messages import message_class
-from legged_dynamics.middleware.node import LogRecord, NodeClock, StandaloneNode
+from legged_dynamics.middleware.node import LogRecord, NodeClock, StandaloneNode, Transport
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.qos import Bounds, QoSProfile
 
@@ -95,7 +95,7 @@ class _LoopbackSubscription:
         self._pending.clear()
 
 
-class LoopbackBus:
+class LoopbackBus(Transport):
     """
     The bus, its clock and its nodes.
 

@@ -27,7 +27,7 @@ from legged_dynamics.middleware.parameters import (
     ParameterStore,
     SetParametersResult,
 )
-from legged_dynamics.middleware.protocol import stamp_ns
+from legged_dynamics.middleware.protocol import Node, stamp_ns
 from legged_dynamics.middleware.qos import QoSPresets, QoSProfile, as_profile, overridden
 
 # -------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class Transport(Protocol):
         """
 
 
-class StandaloneNode:
+class StandaloneNode(Node):
     """
     A node spelled as rclpy's, on any transport.
 

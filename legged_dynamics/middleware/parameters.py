@@ -428,7 +428,7 @@ def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
 # The dialect of the backends without rclpy: our message classes, profiles and descriptors.
 
 
-class StandaloneDialect:
+class StandaloneDialect(Dialect):
     """The protocol.Dialect of the loopback and of Cyclone DDS."""
 
     qos = QoSPresets()

@@ -49,7 +49,7 @@ from legged_dynamics.middleware.discovery import domain_id
 from legged_dynamics.middleware.lifecycle import Compilation, report_fault, stopped_by_signals
 from legged_dynamics.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.middleware.parameters import ParameterStore
-from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.protocol import Component, Dialect
 from legged_dynamics.middleware.qos import Bounds
 
 # -------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def rclpy_class(name: str) -> Any:
                               f'ros-$ROS_DISTRO-{package.replace("_", "-")}') from error
 
 
-class RclpyDialect:
+class RclpyDialect(Dialect):
     """
     The protocol.Dialect of rclpy.
 
