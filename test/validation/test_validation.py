@@ -22,7 +22,7 @@ from legged_dynamics.validation.validation import (
     whole_cycles,
 )
 
-MOTION = 'stand 3.2, lift_legs 8.4, squat 4, stand 1'
+MOTION = 'stand 2.4, lift_legs 8.4, squat 2.5, stand 0.6'
 JOINT = 4
 
 
