@@ -33,6 +33,15 @@ from legged_dynamics.dynamics.kinematics import (
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.settings import EstimatorSettings, nominal_position
+from legged_dynamics.gait.contact_evidence import (
+    CLEARANCE,
+    SLIP,
+    SWING,
+    SWING_CLEARANCE,
+    bayes_update,
+    force_evidence,
+    relax,
+)
 from legged_dynamics.model.parts import FRICTION
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -41,63 +50,6 @@ from legged_dynamics.spatial.algebra import dot, load3
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3
 
-# Largest log-likelihood ratios by which height speaks for and against a foot.
-LOW, HEIGHT_AGAINST = 0.5, -2.0
-# A sole's height is known more precisely than a ball's, and counts whatever its speed: part of the
-# clearance, and the largest ratio against it.
-SOLE_CLEARANCE, SOLE_AGAINST = 1.0 / 3.0, -4.0
-# Smallest probability, and distance to one: more certainty only makes the next change slow.
-LEAST_PROBABILITY = 0.0025
-
-
-@part
-def clip(value, limit):
-    """
-    Return value within [-limit, limit].
-
-    Parameters
-    ----------
-    value, limit : float
-        Number, and its largest size.
-
-    """
-    return min(max(value, -limit), limit)
-
-
-@part
-def relax(p, rate, dt):
-    """
-    Predict a probability of contact: in the time step the foot may have switched.
-
-    Parameters
-    ----------
-    p : float
-        Probability before.
-    rate : float [1/s]
-        How often the foot switches.
-    dt : float [s]
-        Time step.
-
-    """
-    return p + min(rate * dt, 0.5) * (1.0 - 2.0 * p)
-
-
-@part
-def bayes_update(p, evidence):
-    """
-    Return the probability of contact after a measurement (Bayes' rule).
-
-    Parameters
-    ----------
-    p : float
-        Probability before.
-    evidence : float
-        Log-likelihood ratio of contact over no contact.
-
-    """
-    odds = p * math.exp(evidence)
-    return min(max(odds / (odds + 1.0 - p), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
-
 
 @part
 def _hysteresis(p, down, settings):
@@ -105,64 +57,6 @@ def _hysteresis(p, down, settings):
     if p > settings.on:
         return 1.0
     return 0.0 if p < settings.off else down
-
-
-@part
-def force_evidence(normal_force, variance, weight, threshold, noise, limit):
-    """
-    Return the log-likelihood ratio of a normal force [N] with a variance [N^2].
-
-    Parameters
-    ----------
-    normal_force, variance : float [N, N^2]
-        Of the foot.
-    weight : float [N]
-        Of the robot.
-    threshold, noise : float
-        Force at which contact is as likely as not, and its error in the air, by weight.
-    limit : float
-        Largest ratio.
-
-    """
-    x = normal_force / weight
-    s2 = noise * noise + variance / (weight * weight)
-    return clip(2.0 * threshold * (x - threshold) / s2, limit)
-
-
-@part
-def motion_evidence(speed, height, slip, swing, drift_variance, rest, sole, settings, limit):
-    """
-    Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
-
-    Zero-mean normals, narrow (``slip``) for a standing foot and wide (``swing``) for a swinging
-    one, of three dimensions of speed, each with the variance of the base's velocity added, and one
-    of height. A foot at rest may be at its turning point in the air: its ratio is at most
-    ``rest``.
-
-    Parameters
-    ----------
-    speed, height : float [m/s, m]
-        Of the contact point, over the ground.
-    slip, swing : float [m/s]
-        Deviation of the speed of a foot in contact, and of a swinging one.
-    drift_variance : float [m^2/s^2]
-        Of the base's velocity.
-    rest, limit : float
-        Largest ratio for contact, and largest ratio against it.
-    sole : bool
-        Whether the foot is no point.
-    settings : record
-        Of layout.SETTINGS.
-
-    """
-    s2, w2 = slip * slip + drift_variance, swing * swing + drift_variance
-    c, h = settings.clearance * (SOLE_CLEARANCE if sole else 1.0), settings.swing_clearance
-    height = max(height, 0.0)
-    low = math.log(h / c) - 0.5 * height * height * (1.0 / (c * c) - 1.0 / (h * h))
-    slow = 1.5 * math.log(w2 / s2) - 0.5 * speed * speed * (1.0 / s2 - 1.0 / w2)
-    if sole:
-        return max(min(slow, rest), -limit) + min(max(low, SOLE_AGAINST), LOW)
-    return max(min(slow, rest) + min(max(low, HEIGHT_AGAINST), LOW), -limit)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -181,9 +75,6 @@ LARGEST_ALONE = 0.1
 # Without torque: load on all feet below which the robot flies, of the weight; two and a half
 # deviations of the error of a moving robot's model.
 FLIGHT = 0.25
-# Speed of a standing foot, which rolls and whose links bend, and of a swinging one, as multiples
-# of sqrt(g l), l the leg length; heights of the two as multiples of l.
-SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.015, 0.1
 
 
 class ContactLevels:

@@ -3,7 +3,8 @@
 """
 Contact of each foot where no torque is measured: by its motion, and by the load on it.
 
-One Bayes filter a foot. Each sample adds log-likelihood ratios of standing over swinging:
+One Bayes filter a foot (`gait.contact_evidence`). Each sample adds log-likelihood ratios of
+standing over swinging:
 
 * of the speed of the contact point over the ground and its height over where the foot last stood:
   zero-mean normals, narrow for a standing foot, wide for a swinging one, scaled by the leg length
@@ -24,16 +25,21 @@ import math
 from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_POSITION, SIZE
 from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.contact import (
+from legged_dynamics.estimation.filter.layout import WEIGHTS
+from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
+from legged_dynamics.gait.contact_evidence import (
+    CORRELATION_TIME,
+    FLIGHT_NOISE,
     LEAST_PROBABILITY,
+    RESTS,
+    STOPS,
     bayes_update,
     clip,
     force_evidence,
     motion_evidence,
     relax,
+    speed_levels,
 )
-from legged_dynamics.estimation.filter.layout import WEIGHTS
-from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -50,27 +56,16 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3
 
-# Correlation time of errors of a foot's speed and of its load [s].
-CORRELATION_TIME = 0.01
 # Slowly varying error of the accelerometer [m/s^2], tilt and bias together, and its time [s].
 DRIFT, DRIFT_TIME = 0.3, 0.1
 # The base's velocity is lost when no foot stands with this probability for this time [s].
 LOST, LOST_TIME = 0.5, 0.02
-# Slowest steps, as a fraction of the fastest; forgetting time of steps, in natural times.
-SLOWEST, FORGETS = 0.2, 10.0
-# Largest ratio for a foot at rest, which may be at its turning point in the air, and how much is
-# added for one that was fast before.
-RESTS, STOPS = 2.5, 3.0
-# Largest ratio against a foot that moves.
-MOVES = 4.0
-# Speed of a standing foot, by rolling and bending of links, as a fraction of a swinging one's.
-SLIP_SHARE = 0.12
-# Time constant in which that speed is learned [s].
+# Forgetting time of steps, in natural times.
+FORGETS = 10.0
+# Time constant in which the speed of a standing point foot is learned [s].
 SLIP_TIME = 0.17
 # Bound of the kept probability, which one sample can turn round: log(0.95 / 0.05) = 3.
 LEAST_KEPT = 0.05
-# Error of the load on all feet of a moving robot, as a fraction of the weight.
-FLIGHT_NOISE = 0.1
 # Most changes of contact of a foot in a natural time; and the lower threshold of a mean.
 STEPS, MEAN_OFF = 1.5, 0.4
 # A sole tells of the base's motion as far as it bears load; the least, of an even share.
@@ -106,8 +101,7 @@ def _speed_levels(feet, settings, body, i):
     A standing point foot has the speed by which these were seen to differ, and at least the stated
     noise; a sole rolls off.
     """
-    swing = min(max(body[MOTION.fastest], SLOWEST * settings.swing_speed), settings.swing_speed)
-    slip = math.hypot(settings.slip_speed, SLIP_SHARE * swing)
+    slip, swing = speed_levels(body[MOTION.fastest], settings.slip_speed, settings.swing_speed)
     if feet.index[i, SIZE] == 3:
         slip = min(slip, math.sqrt(max(body[MOTION.slip_variance], settings.slip_speed ** 2)))
     return slip, swing
@@ -214,7 +208,7 @@ def _evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion
         legs[i, LEG.speed] += min(dt / RECENT, 1.0) * (speed - recent)
         evidence[i] = motion_evidence(
             speed, height, slip, swing, body[MOTION.variance], rest, feet.index[i, SIZE] > 3,
-            settings, MOVES)
+            settings.clearance, settings.swing_clearance)
     body[MOTION.fastest] = fastest
 
 

@@ -29,21 +29,16 @@ class GaitSettings(CheckedSettings):
         'Standard deviation of the path of the centre of mass.', 1e-4, 1.0)
     touch_down_speed: float = setting(
         'stance.touch_down_speed', 0.15, '',
-        'Touch-down: the slowest part of the sole is below this speed, a multiple of sqrt(g leg '
-        'length), about 0.45 m/s for a person.', 0.0, 10.0)
+        'A sole rests while all of it is below three tenths of this speed, a multiple of sqrt(g '
+        'leg length), about 0.45 m/s for a person.', 0.0, 10.0)
     lift_off_speed: float = setting(
         'stance.lift_off_speed', 0.6, '',
-        'Toe-off: the slowest part of the sole is above this speed, a multiple of sqrt(g leg '
-        'length). Larger than stance.touch_down_speed, because toes leave faster than a heel '
-        'lands.', 0.0, 10.0)
+        'The parts of a sole that may touch the ground are below this speed, a multiple of sqrt(g '
+        'leg length).', 0.0, 10.0)
     clearance: float = setting(
-        'stance.clearance', 0.05, '',
-        'A foot this far above the lowest foot on the ground is in the air, as a fraction of the '
-        'leg length.', 0.0, 10.0)
-    level_clearance: float = setting(
-        'stance.level_clearance', 0.025, '',
-        'A level sole this far above the floor on which it rested is in the air, as a fraction '
-        'of the leg length.', 0.0, 10.0)
+        'stance.clearance', 0.1, '',
+        'Standard deviation of the height of a swinging foot, as a fraction of the leg length.',
+        1e-3, 10.0)
     flight_load: float = setting(
         'stance.flight_load', 0.2, '',
         'Flight: the vertical force that the motion requires is below this fraction of the '
@@ -51,7 +46,7 @@ class GaitSettings(CheckedSettings):
     shortest_phase: float = setting(
         'stance.shortest_phase', 0.25, '',
         'Shortest stance or swing phase, as a multiple of sqrt(leg length / g), about 0.08 s for '
-        'a person.', 0.0, 10.0)
+        'a person; phases last twice that or longer as a rule.', 1e-3, 10.0)
     pressure_error: float = setting(
         'reference.pressure_error', 0.025, 'm',
         'Standard deviation of the centre of pressure computed from the motion.', 1e-4, 1.0)

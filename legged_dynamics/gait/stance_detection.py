@@ -4,13 +4,11 @@
 Stance detection: when each foot is on the ground, from the recorded motion alone.
 
 The part of a sole that touches the ground does not slide on it, and a rolling sole always has one
-part at rest. So the speed that counts is that of the slowest part of the sole: touch-down is where
-it falls below one threshold, toe-off where it rises above another, higher one (hysteresis). Speeds
-are given in ``sqrt(g l)`` with the leg length ``l`` (Froude), or in the largest speed of the step
-itself where that is less. In addition, a foot on the ground is near the height of the lowest one,
-a level sole is near the floor on which it rested, and no foot is on the ground while the motion
-requires no vertical force; where it requires some and no foot is slow, the lowest feet are on the
-ground. Stance and swing phases shorter than legs can perform are removed.
+part at rest. So the speed and height that count are those of the slowest part of the sole. Their
+evidence is that of `contact_evidence`, as live, smoothed over the whole recording. No foot is on
+the ground while the motion requires no vertical force; where it requires some and all feet move,
+as in poses that are low-passed over an impact, the slowest counts as at rest, and the others by
+comparison.
 """
 from __future__ import annotations
 
@@ -19,12 +17,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.gait.contact_evidence import (
+    CLEARANCE,
+    CORRELATION_TIME,
+    FLIGHT_NOISE,
+    MOVES,
+    RESTS,
+    SLIP,
+    STOPS,
+    SWING,
+    force_evidence,
+    motion_evidence,
+    smooth,
+    speed_levels,
+)
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.sole_motion import SoleMotion, sole_motion, speed_scale
+from legged_dynamics.spatial.jit import kernel
 
-# Least speed of a step as a multiple of sqrt(g l), and the part of it below which a foot rests.
-SLOWEST_STEP, REST = 0.15, 0.2
+# Stance and swing last this many times the shortest phase, on average.
+USUAL = 2.0
 
 
 @dataclass(frozen=True)
@@ -75,36 +88,39 @@ def detect_stance(dynamics: GaitInverseDynamics, settings: GaitSettings,
 
     """
     moved = moved or soles_of(dynamics, settings)
-    scale = speed_scale(dynamics)
-    clearance = settings.clearance * dynamics.leg_length
-    shortest = round(settings.shortest_phase * dynamics.leg_length / scale / dynamics.step)
-    loaded = dynamics.load > settings.flight_load
-    unit = np.minimum(scale, _step_speed(moved.speed, SLOWEST_STEP * scale))
-    slow = moved.speed < settings.lift_off_speed * unit
-    ground = _ground(moved, slow)
-    low = moved.height < (ground + clearance)[:, None]
-    # A level sole above the floor on which it rested is in the air, however slow it is.
-    lifted = moved.height - moved.floor > settings.level_clearance * dynamics.leg_length
-    low &= ~(moved.level & lifted)
-    contact = np.zeros(slow.shape, bool)
-    for i in range(slow.shape[1]):
-        candidate = slow[:, i] & low[:, i] & loaded
-        landed = candidate & (moved.speed[:, i] < settings.touch_down_speed * unit[:, i])
-        for first, end in runs(candidate):
-            rest = np.flatnonzero(landed[first:end])
-            if len(rest):
-                contact[first + (rest[0] if first else 0):end, i] = True
-    _stand_on_lowest(contact, moved.height, loaded, clearance)
-    for i in range(slow.shape[1]):
-        # The impact at touch-down does not lift a foot off again.
-        for first, end in runs(~contact[:, i]):
-            if first and end < len(contact) and end - first < shortest:
-                contact[first:end, i] = loaded[first:end]
-        for first, end in runs(contact[:, i]):
-            if first and end < len(contact) and end - first < shortest:
-                contact[first:end, i] = False
-    _stand_on_lowest(contact, moved.height, loaded, clearance)
-    return contact
+    scale, length, dt = speed_scale(dynamics), dynamics.leg_length, dynamics.step
+    slow = moved.speed < settings.lift_off_speed * scale
+    lowest = np.where(slow | ~slow.any(axis=1, keepdims=True), moved.height, np.inf).min(axis=1)
+    floor = np.where(np.isfinite(moved.floor), moved.floor, lowest[:, None])
+    levels = speed_levels(float(moved.speed.max()), SLIP * scale, SWING * scale)
+    soles = np.array([foot.edges[0] != foot.edges[1] for foot in dynamics.feet])
+    rate = scale / (USUAL * settings.shortest_phase * length)
+    return _probability(moved.speed, moved.height - floor, dynamics.load, soles, levels,
+                        (CLEARANCE * length, settings.clearance * length), settings.flight_load,
+                        rate, dt) > 0.5
+
+
+@kernel
+def _probability(speed, height, load, soles, levels, clearance, flight_load, rate, dt):
+    """Return the probability of contact of each foot, (n, nf); see `contact_evidence`."""
+    n, nf = speed.shape
+    evidence, probability = np.empty((n, nf)), np.empty((n, nf))
+    share = min(dt / CORRELATION_TIME, 1.0)
+    for k in range(n):
+        best, support = -np.inf, force_evidence(load[k], 0.0, 1.0, flight_load, FLIGHT_NOISE,
+                                                2.0 * MOVES)
+        for i in range(nf):
+            evidence[k, i] = motion_evidence(
+                speed[k, i], height[k, i], levels[0], levels[1], 0.0, RESTS + STOPS, soles[i],
+                clearance[0], clearance[1])
+            best = max(best, evidence[k, i])
+        lift = max(min(support, RESTS) - best, 0.0)
+        for i in range(nf):
+            evidence[k, i] = share * (min(evidence[k, i], support) if support < 0.0
+                                      else evidence[k, i] + lift)
+    for i in range(nf):
+        smooth(evidence[:, i], rate, dt, probability[:, i])
+    return probability
 
 
 def soles_of(dynamics: GaitInverseDynamics, settings: GaitSettings) -> SoleMotion:
@@ -166,27 +182,3 @@ def runs(flags: np.ndarray) -> Iterator[tuple[int, int]]:
     """
     edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(np.int8), [0]])))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist())
-
-
-def _ground(moved: SoleMotion, slow: np.ndarray) -> np.ndarray:
-    """Return the height of the lowest foot that is slow, or of the lowest one, (n,) [m]."""
-    resting = np.where(slow, moved.height, np.inf).min(axis=1)
-    return np.where(np.isfinite(resting), resting, moved.height.min(axis=1))
-
-
-def _stand_on_lowest(contact: np.ndarray, height: np.ndarray, loaded: np.ndarray,
-                     clearance: float) -> None:
-    """Put the lowest feet on the ground where there is load and no foot is on the ground."""
-    alone = loaded & ~contact.any(axis=1)
-    contact[alone] = (height < (height.min(axis=1) + clearance)[:, None])[alone]
-
-
-def _step_speed(speed: np.ndarray, least: float) -> np.ndarray:
-    """Return the largest speed of the step that each sample is in, infinite outside steps."""
-    found = np.full(speed.shape, np.inf)
-    for i in range(speed.shape[1]):
-        for first, end in runs(speed[:, i] > REST * least):
-            fastest = speed[first:end, i].max()
-            if fastest > least:
-                found[first:end, i] = fastest
-    return found

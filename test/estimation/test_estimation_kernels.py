@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
+import itertools
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +10,13 @@ from scipy.stats import multivariate_normal
 from scipy.stats import norm as normal
 
 from legged_dynamics.estimation.attitude import acceleration_noise, slopes
-from legged_dynamics.estimation.contact import bayes_update, force_evidence, motion_evidence, relax
+from legged_dynamics.gait.contact_evidence import (
+    bayes_update,
+    force_evidence,
+    motion_evidence,
+    relax,
+    smooth,
+)
 from legged_dynamics.optimization.factorizations import (
     factorize,
     invert_factorized,
@@ -90,19 +96,18 @@ def test_force_evidence_is_the_log_likelihood_ratio_of_its_two_normals():
 
 
 def test_motion_evidence_is_the_log_likelihood_ratio_of_its_normals_within_bounds():
-    settings = SimpleNamespace(clearance=0.01, swing_clearance=0.05)
     evidence = as_python(motion_evidence)
     drift = 0.04 ** 2       # of the base's velocity, which all feet share
     s, w = np.hypot(0.15, 0.04), np.hypot(1.0, 0.04)
-    for speed, height in ((0.5, 0.012), (0.7, 0.015), (0.4, 0.02)):
+    for speed, height in ((0.5, 0.012), (0.55, 0.015), (0.4, 0.02)):
         fast = (multivariate_normal.logpdf([speed, 0, 0], cov=s * s * np.eye(3))
                 - multivariate_normal.logpdf([speed, 0, 0], cov=w * w * np.eye(3)))
         low = normal.logpdf(height, 0, 0.01) - normal.logpdf(height, 0, 0.05)
-        found = evidence(speed, height, 0.15, 1.0, drift, 1e9, False, settings, 1e9)
+        found = evidence(speed, height, 0.15, 1.0, drift, 1e9, False, 0.01, 0.05)
         assert found == pytest.approx(fast + np.clip(low, -2.0, 0.5))
 
-    def at(speed, height, rest=2.5, limit=4.0, sole=False):
-        return evidence(speed, height, 0.15, 1.0, drift, rest, sole, settings, limit)
+    def at(speed, height, rest=2.5, sole=False):
+        return evidence(speed, height, 0.15, 1.0, drift, rest, sole, 0.01, 0.05)
     assert at(0.0, -0.1) == at(0.0, 0.0)            # nothing speaks against a foot that is low
     assert at(0.0, 0.0) > at(0.0, 0.02) > 0.0       # height lowers, and has no veto
     assert at(0.0, 10.0) > 0.0 > at(1.0, 0.0) == -4.0
@@ -114,6 +119,19 @@ def test_odds_relax_towards_even():
     assert 0.5 < relax(0.99, 5.0, 0.002) < 0.99
     assert relax(0.5, 5.0, 0.002) == pytest.approx(0.5)
     assert relax(0.99, 5.0, 100.0) == pytest.approx(0.5)
+
+
+def test_smoothed_probability_is_that_of_all_sequences_of_contact():
+    evidence, rate, dt = np.array([1.2, -0.4, -1.1, 0.3, 0.8, -2.0]), 12.0, 0.01
+    weights = {}
+    for states in itertools.product((0, 1), repeat=len(evidence)):
+        switches = np.count_nonzero(np.diff(states))
+        weights[states] = ((rate * dt) ** switches * (1.0 - rate * dt) ** (
+            len(evidence) - 1 - switches) * math.exp(float(evidence @ states)))
+    exact = sum(w * np.array(s) for s, w in weights.items()) / sum(weights.values())
+    found = np.empty(len(evidence))
+    as_python(smooth)(evidence, rate, dt, found)
+    np.testing.assert_allclose(found, exact, rtol=1e-9)
 
 
 def test_evidence_follows_bayes_rule_and_never_makes_certain():

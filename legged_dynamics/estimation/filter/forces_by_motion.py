@@ -31,11 +31,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.estimation.contact import mix_with_air, normal_force
-from legged_dynamics.estimation.contact_by_motion import (
-    CORRELATION_TIME,
-    predict_velocity,
-    update_contact_by_motion,
-)
+from legged_dynamics.estimation.contact_by_motion import predict_velocity, update_contact_by_motion
 from legged_dynamics.estimation.filter.force_tracking import covariance_row, predict_equation
 from legged_dynamics.estimation.filter.layout import BASE, BEYOND, VECTOR
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
@@ -46,6 +42,7 @@ from legged_dynamics.estimation.filter.noise import (
     reset_momentum_error,
 )
 from legged_dynamics.estimation.filter.normal_equations import first3
+from legged_dynamics.gait.contact_evidence import CORRELATION_TIME
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (

@@ -1,0 +1,189 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Evidence of contact by force and by motion, and the Bayes filter that weighs it, live or off line.
+
+Each sample adds a log-likelihood ratio of contact over no contact; between samples the odds relax
+towards even at the switching rate. Off line the filter runs forward and backward, and the product
+of both is the probability given all samples (two-state smoother, Rabiner 1989). Speeds and heights
+are compared in ``sqrt(g l)`` and ``l``, with the leg length l (Froude).
+"""
+from __future__ import annotations
+
+import math
+
+from legged_dynamics.spatial.jit import part
+
+# Largest log-likelihood ratios by which height speaks for and against a foot.
+LOW, HEIGHT_AGAINST = 0.5, -2.0
+# A sole's height is known more precisely than a ball's, and counts whatever its speed: part of the
+# clearance, and the largest ratio against it.
+SOLE_CLEARANCE, SOLE_AGAINST = 1.0 / 3.0, -4.0
+# Smallest probability, and distance to one: more certainty only makes the next change slow.
+LEAST_PROBABILITY = 0.0025
+# Speed of a standing foot, which rolls and whose links bend, and of a swinging one, as multiples
+# of sqrt(g l), l the leg length; heights of the two as multiples of l.
+SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.015, 0.1
+# How a swinging foot's speed is known: slowest steps, as a fraction of the fastest; and the speed
+# of a standing foot, by rolling and bending of links, as a fraction of a swinging one's.
+SLOWEST, SLIP_SHARE = 0.2, 0.12
+# Largest ratio for a foot at rest, which may be at its turning point in the air, and how much is
+# added for one that was fast before; largest ratio against a foot that moves.
+RESTS, STOPS, MOVES = 2.5, 3.0, 4.0
+# Error of the load on all feet of a moving robot, as a fraction of the weight.
+FLIGHT_NOISE = 0.1
+# Correlation time of errors of a foot's speed and of its load [s]: samples closer together count
+# less.
+CORRELATION_TIME = 0.01
+
+
+@part
+def clip(value, limit):
+    """
+    Return value within [-limit, limit].
+
+    Parameters
+    ----------
+    value, limit : float
+        Number, and its largest size.
+
+    """
+    return min(max(value, -limit), limit)
+
+
+@part
+def relax(p, rate, dt):
+    """
+    Predict a probability of contact: in the time step the foot may have switched.
+
+    Parameters
+    ----------
+    p : float
+        Probability before.
+    rate : float [1/s]
+        How often the foot switches.
+    dt : float [s]
+        Time step.
+
+    """
+    return p + min(rate * dt, 0.5) * (1.0 - 2.0 * p)
+
+
+@part
+def bayes_update(p, evidence):
+    """
+    Return the probability of contact after a measurement (Bayes' rule).
+
+    Parameters
+    ----------
+    p : float
+        Probability before.
+    evidence : float
+        Log-likelihood ratio of contact over no contact.
+
+    """
+    odds = p * math.exp(evidence)
+    return min(max(odds / (odds + 1.0 - p), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
+
+
+@part
+def force_evidence(normal_force, variance, weight, threshold, noise, limit):
+    """
+    Return the log-likelihood ratio of a normal force [N] with a variance [N^2].
+
+    Parameters
+    ----------
+    normal_force, variance : float [N, N^2]
+        Of the foot.
+    weight : float [N]
+        Of the robot.
+    threshold, noise : float
+        Force at which contact is as likely as not, and its error in the air, by weight.
+    limit : float
+        Largest ratio.
+
+    """
+    x = normal_force / weight
+    s2 = noise * noise + variance / (weight * weight)
+    return clip(2.0 * threshold * (x - threshold) / s2, limit)
+
+
+@part
+def motion_evidence(speed, height, slip, swing, drift_variance, rest, sole, clearance,
+                    swing_clearance):
+    """
+    Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
+
+    Zero-mean normals, narrow (``slip``) for a standing foot and wide (``swing``) for a swinging
+    one, of three dimensions of speed, each with the variance of the base's velocity added, and one
+    of height. A foot at rest may be at its turning point in the air: its ratio is at most
+    ``rest``, and at most `MOVES` against a foot that moves.
+
+    Parameters
+    ----------
+    speed, height : float [m/s, m]
+        Of the contact point, over the ground.
+    slip, swing : float [m/s]
+        Deviation of the speed of a foot in contact, and of a swinging one.
+    drift_variance : float [m^2/s^2]
+        Of the base's velocity.
+    rest : float
+        Largest ratio for contact.
+    sole : bool
+        Whether the foot is no point.
+    clearance, swing_clearance : float [m]
+        Deviation of the height of a foot in contact, and of a swinging one.
+
+    """
+    s2, w2 = slip * slip + drift_variance, swing * swing + drift_variance
+    c, h = clearance * (SOLE_CLEARANCE if sole else 1.0), swing_clearance
+    height = max(height, 0.0)
+    low = math.log(h / c) - 0.5 * height * height * (1.0 / (c * c) - 1.0 / (h * h))
+    slow = 1.5 * math.log(w2 / s2) - 0.5 * speed * speed * (1.0 / s2 - 1.0 / w2)
+    if sole:
+        return max(min(slow, rest), -MOVES) + min(max(low, SOLE_AGAINST), LOW)
+    return max(min(slow, rest) + min(max(low, HEIGHT_AGAINST), LOW), -MOVES)
+
+
+@part
+def speed_levels(fastest, slip_speed, swing_speed):
+    """
+    Return the speeds of a standing and of a swinging foot, one deviation each.
+
+    Parameters
+    ----------
+    fastest : float [m/s]
+        Of recent steps, or of all of a recording.
+    slip_speed, swing_speed : float [m/s]
+        Least of a standing foot, and largest of a swinging one.
+
+    """
+    swing = min(max(fastest, SLOWEST * swing_speed), swing_speed)
+    return math.hypot(slip_speed, SLIP_SHARE * swing), swing
+
+
+@part
+def smooth(evidence, rate, dt, probability):
+    """
+    Fill the probability of contact of one foot, given all samples of a recording.
+
+    Parameters
+    ----------
+    evidence : (n,) array
+        Log-likelihood ratio of contact at each sample.
+    rate : float [1/s]
+        How often the foot switches.
+    dt : float [s]
+        Time step.
+    probability : (n,) array
+        Written.
+
+    """
+    p = 0.5
+    for k in range(len(evidence)):
+        p = bayes_update(relax(p, rate, dt), evidence[k])
+        probability[k] = p
+    later = 0.5     # likelihood of all samples after this one, in contact and not, with sum one
+    for k in range(len(evidence) - 1, -1, -1):
+        probability[k] = bayes_update(probability[k], math.log(later / (1.0 - later)))
+        later = relax(bayes_update(later, evidence[k]), rate, dt)
