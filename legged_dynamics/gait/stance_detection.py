@@ -24,7 +24,6 @@ from legged_dynamics.gait.contact_evidence import (
     MOVES,
     RESTS,
     SLIP,
-    STOPS,
     SWING,
     force_evidence,
     motion_evidence,
@@ -91,12 +90,14 @@ def detect_stance(dynamics: GaitInverseDynamics, settings: GaitSettings,
     scale, length, dt = speed_scale(dynamics), dynamics.leg_length, dynamics.step
     slow = moved.speed < settings.lift_off_speed * scale
     lowest = np.where(slow | ~slow.any(axis=1, keepdims=True), moved.height, np.inf).min(axis=1)
-    floor = np.where(np.isfinite(moved.floor), moved.floor, lowest[:, None])
+    # The floor on which a foot rests, unless that is far from the lowest foot: held still in the air.
+    clearance, lowest = settings.clearance * length, lowest[:, None]
+    floor = np.where(np.abs(moved.floor - lowest) < clearance, moved.floor, lowest)
     levels = speed_levels(float(moved.speed.max()), SLIP * scale, SWING * scale)
     soles = np.array([foot.edges[0] != foot.edges[1] for foot in dynamics.feet])
     rate = scale / (USUAL * settings.shortest_phase * length)
     return _probability(moved.speed, moved.height - floor, dynamics.load, soles, levels,
-                        (CLEARANCE * length, settings.clearance * length), settings.flight_load,
+                        (CLEARANCE * length, clearance), settings.flight_load,
                         rate, dt) > 0.5
 
 
@@ -111,7 +112,7 @@ def _probability(speed, height, load, soles, levels, clearance, flight_load, rat
                                                 2.0 * MOVES)
         for i in range(nf):
             evidence[k, i] = motion_evidence(
-                speed[k, i], height[k, i], levels[0], levels[1], 0.0, RESTS + STOPS, soles[i],
+                speed[k, i], height[k, i], levels[0], levels[1], 0.0, RESTS, soles[i],
                 clearance[0], clearance[1])
             best = max(best, evidence[k, i])
         lift = max(min(support, RESTS) - best, 0.0)
