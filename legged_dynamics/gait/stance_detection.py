@@ -90,7 +90,7 @@ def detect_stance(dynamics: GaitInverseDynamics, settings: GaitSettings,
     scale, length, dt = speed_scale(dynamics), dynamics.leg_length, dynamics.step
     slow = moved.speed < settings.lift_off_speed * scale
     lowest = np.where(slow | ~slow.any(axis=1, keepdims=True), moved.height, np.inf).min(axis=1)
-    # The floor on which a foot rests, unless that is far from the lowest foot: held still in the air.
+    # The floor on which a foot rests; one held still in the air is far from the lowest foot.
     clearance, lowest = settings.clearance * length, lowest[:, None]
     floor = np.where(np.abs(moved.floor - lowest) < clearance, moved.floor, lowest)
     levels = speed_levels(float(moved.speed.max()), SLIP * scale, SWING * scale)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -50,15 +50,23 @@ class BagMotion:
         Stamp at which the motion's time is zero.
     motion : RecordedMotion
         The motion, at an even rate.
-    contact : (n, nf) bool array or None
-        Feet on the ground as the on-line estimator detects them; None without an IMU or joint
-        velocities, when heights and speeds of the feet tell.
+    detect : callable or None
+        Returns `contact`.
 
     """
 
     start_ns: int
     motion: RecordedMotion
-    contact: np.ndarray | None
+    detect: Callable[[], np.ndarray] | None = None
+
+    @cached_property
+    def contact(self) -> np.ndarray | None:
+        """
+        Feet on the ground as the on-line estimator detects them, (n, nf) bool.
+
+        None without an IMU or joint velocities, when the motion of the feet tells.
+        """
+        return None if self.detect is None else self.detect()
 
 
 def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig, joints: str,
@@ -109,8 +117,7 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig,
     both, position, xyzw = base.at(time, start, f'{bag.path}: {joints} and {odometry}')
     found = Poses(time[both], position, xyzw, np.array(positions)[both]).evenly()
     return BagMotion(start, RecordedMotion.from_poses(
-        model, found.time, found.base_position, found.base_quaternion, found.position, cutoff),
-        None)
+        model, found.time, found.base_position, found.base_quaternion, found.position, cutoff))
 
 
 def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
@@ -190,12 +197,20 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
         whole = [replace(m, orientation=each) for m, each in zip(whole, xyzw)]
     else:
         xyzw = np.array([m.orientation for m in whole])
-    contact = None
-    if not (odometry and still):
-        rate = min(max(1.0 / float(np.median(np.diff(time))), 1.0), 10000.0)
-        contact, followed = _follow(model, config, replace(settings, rate=rate), whole)
-        position = position if odometry else followed
+    rate = min(max(1.0 / float(np.median(np.diff(time))), 1.0), 10000.0)
     grid = even_grid(time)
+
+    @cache
+    def contacts() -> np.ndarray:
+        return _contacts(model, config, replace(settings, rate=rate), whole)
+
+    def detect() -> np.ndarray:
+        return contacts()[np.clip(np.searchsorted(time, grid - 1e-9), 0, len(time) - 1)]
+
+    if not odometry:
+        follow = LegOdometry(model, config)
+        position = np.array([follow.update(m, down).position
+                             for m, down in zip(whole, contacts())])
     columns = (np.array([m.position for m in whole]),
                np.array([m.angular_velocity for m in whole]),
                np.array([m.linear_acceleration for m in whole]), position)
@@ -204,9 +219,7 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
                                           accelerometer, mount, q, cutoff)
     if odometry:
         _require_gravity(motion, imu, odometry)
-    if contact is not None:
-        contact = contact[np.clip(np.searchsorted(time, grid - 1e-9), 0, len(time) - 1)]
-    return BagMotion(start, motion, contact)
+    return BagMotion(start, motion, None if odometry and still else detect)
 
 
 @dataclass(frozen=True)
@@ -297,12 +310,11 @@ def _pass(bag: BagReader, takers: dict[str, Callable[[Any], None]],
             raise BagError(f'{bag.path}: expected three messages or more on {topic}, got {count}')
 
 
-def _follow(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
-            measurements: list[Measurement]) -> tuple[np.ndarray, np.ndarray]:
-    """Return contacts by the on-line estimator, and the base's position by leg odometry."""
+def _contacts(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
+              measurements: list[Measurement]) -> np.ndarray:
+    """Return which feet are on the ground by the on-line estimator, (k, nf)."""
     compile_first(ESTIMATOR)
-    estimator, odometry = GroundReactionEstimator(model, config, settings), LegOdometry(model,
-                                                                                       config)
+    estimator = GroundReactionEstimator(model, config, settings)
     found: dict[int, np.ndarray] = {}
     for measurement in measurements:
         reaction = estimator.update(measurement)
@@ -310,13 +322,11 @@ def _follow(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
             found[reaction.stamp_ns] = reaction.contact
     if not found:
         raise MeasurementError('expected more samples: contact detection did not get ready')
-    first = next(iter(found.values()))
-    contact, position = [], []
+    last, contact = next(iter(found.values())), []
     for measurement in measurements:
-        first = found.get(measurement.stamp_ns, first)
-        contact.append(first)
-        position.append(odometry.update(measurement, first).position)
-    return np.array(contact, bool), np.array(position)
+        last = found.get(measurement.stamp_ns, last)
+        contact.append(last)
+    return np.array(contact, bool)
 
 
 def _with_velocity(message: Any) -> Any:

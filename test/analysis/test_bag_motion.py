@@ -13,6 +13,7 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
+from legged_dynamics.trials import bag_motion
 from legged_dynamics.trials.bag_motion import motion_from_imu, motion_from_odometry
 
 
@@ -47,7 +48,7 @@ def test_motion_is_corrected_as_the_robots_yaml_says(tmp_path):
         np.testing.assert_allclose(halved.base_motion, true.base_motion, atol=1e-7)
 
 
-def test_pose_by_odometry_and_acceleration_by_the_imu(tmp_path):
+def test_pose_by_odometry_and_acceleration_by_the_imu(tmp_path, monkeypatch):
     yaml, urdf = robot_files('anymal_class')
     model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml)
     settings = EstimatorSettings.from_parameters(read_parameter_file(yaml))
@@ -83,3 +84,10 @@ def test_pose_by_odometry_and_acceleration_by_the_imu(tmp_path):
             yield topic, receipt, message
     with pytest.raises(MeasurementError, match='gravity'):
         with_imu(upside_down(messages(steps=300)), odometry)
+
+    # Whether the IMU is the quieter source is known without the estimator, which takes long.
+    monkeypatch.setattr(bag_motion, 'GroundReactionEstimator', None)
+    not_asked = with_imu(messages(steps=300), odometry)
+    np.testing.assert_array_equal(not_asked.motion.base_motion, both.motion.base_motion)
+    with pytest.raises(TypeError):
+        with_imu(messages(steps=300), '')
