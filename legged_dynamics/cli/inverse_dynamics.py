@@ -78,7 +78,7 @@ def add_parser(verbs: Any) -> None:
                         'writes them')
     method.add_argument('-p', action='append', default=[], metavar='NAME:=VALUE', dest='values',
                         help='a setting of contact detection and load transfer, for example '
-                        '-p stance.clearance:=0.1; may be repeated')
+                        '-p stance.flight_load:=0.1; may be repeated')
     file = parser.add_argument_group('CSV')
     file.add_argument('--degrees', action='store_true', help='joint angles are in degrees')
     file.add_argument('--missing-at-zero', action='store_true',
