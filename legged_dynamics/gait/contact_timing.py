@@ -104,7 +104,8 @@ class ContactTiming:
 
 
 def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
-                   moved: SoleMotion | None = None) -> ContactTiming:
+                   moved: SoleMotion | None = None,
+                   contact: np.ndarray | None = None) -> ContactTiming:
     """
     Return which feet are on the ground, and the time and deviation of every change.
 
@@ -116,6 +117,8 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
         Those named `stance` are used.
     moved : SoleMotion, optional
         Motion of the soles, where it has been computed already.
+    contact : (n, nf) bool array, optional
+        Feet on the ground as detected in another way; by `stance_detection` if not given.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
 
     """
     moved = moved or soles_of(dynamics, settings)
-    contact = detect_stance(dynamics, settings, moved)
+    contact = detect_stance(dynamics, settings, moved) if contact is None else contact
     # Where flight has been made free of force, the load says nothing new.
     signs, signed = _Signs.of(dynamics.as_recorded, contact), []
     for i in range(contact.shape[1]):
@@ -142,8 +145,7 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
 
 
 def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
-                 changes: tuple[ContactChange, ...] | None = None,
-                 detected: bool = False) -> ContactTiming:
+                 changes: tuple[ContactChange, ...] | None = None) -> ContactTiming:
     """
     Return the timing of contacts that are known, to half a sample or as stated.
 
@@ -155,9 +157,6 @@ def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
         Inverse dynamics of the recording.
     changes : tuple of ContactChange, optional
         Times and deviations of the changes; by default those of the flags.
-    detected : bool
-        Whether the flags come from detection, live for instance: their times are then as uncertain
-        as those of a change without any other sign.
 
     Returns
     -------
@@ -166,11 +165,8 @@ def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
     """
     if changes is None:
         dt = dynamics.step
-        deviation = dt / np.sqrt(12.0)
-        if detected:
-            deviation = np.hypot(deviation, UNKNOWN * np.sqrt(dynamics.leg_length / GRAVITY))
         changes = tuple(
-            ContactChange(i, bool(contact[k, i]), (k - 0.5) * dt, float(deviation))
+            ContactChange(i, bool(contact[k, i]), (k - 0.5) * dt, float(dt / np.sqrt(12.0)))
             for i in range(contact.shape[1])
             for k in np.flatnonzero(contact[1:, i] != contact[:-1, i]) + 1)
     time = dynamics.time - dynamics.time[0]

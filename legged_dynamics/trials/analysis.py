@@ -18,7 +18,7 @@ from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
-from legged_dynamics.gait.contact_timing import contact_timing, given_timing
+from legged_dynamics.gait.contact_timing import ContactTiming, contact_timing, given_timing
 from legged_dynamics.gait.double_support import METHODS, DoubleSupport
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.reactions import GaitReactions
@@ -354,11 +354,16 @@ def _solved(trial: _Trial, options: GaitOptions,
             settings, sum_error=float(np.hypot(settings.sum_error, noise.mass)),
             center_error=float(np.hypot(settings.center_error, noise.center_of_mass)))
     solver, moved = DoubleSupport(model, subject.feet, stated), soles_of(dynamics, settings)
-    timing = (contact_timing(dynamics, settings, moved) if contact is None
-              else given_timing(contact, dynamics, detected=options.contact_file is None))
+    given = options.contact_file is not None
+
+    def timed(dynamics: GaitInverseDynamics) -> ContactTiming:
+        return given_timing(contact, dynamics) if given else contact_timing(
+            dynamics, settings, moved, contact)
+
+    timing = timed(dynamics)
     dynamics = without_noise(dynamics, timing.contact, settings)
-    if contact is None:     # the smoothed centre of pressure times steps better
-        timing = contact_timing(dynamics, settings, moved)
+    if not given:       # the smoothed centre of pressure times steps better
+        timing = timed(dynamics)
     reactions = solver.share(dynamics, timing, options.method, guess, moved, by_markers=True)
     notes += slope_notes(floor_slope(dynamics, moved, reactions.contact))
     errors: dict[str, FootErrors] = {}

@@ -54,13 +54,21 @@ def test_a_change_that_is_known_is_certain_but_for_half_a_sample():
     assert len(given.changes) == len(true_changes(WALK.contact))
     certain = np.abs(given.probability - WALK.contact) < 1e-6
     assert certain.mean() > 0.9
-    detected = given_timing(WALK.contact, walk, detected=True)
-    assert min(change.deviation for change in detected.changes) > 5.0 * DT
     spread = ContactChange(0, True, 1.0, 0.05)
     blurred = given_timing(np.ones((len(WALK.time), 2), bool), walk, (spread,)).probability[:, 0]
     time = WALK.time - WALK.time[0]
     assert np.interp(1.0, time, blurred) == pytest.approx(0.5, abs=0.02)
     assert np.interp(1.05, time, blurred) == pytest.approx(0.841, abs=0.02)
+
+
+def test_signs_time_the_changes_of_another_detector():
+    walk = dynamics()
+    own = contact_timing(walk, SETTINGS).changes
+    late = np.vstack([np.tile(WALK.contact[:1], (4, 1)), WALK.contact[:-4]])
+    found = contact_timing(walk, SETTINGS, contact=late).changes
+    assert [(c.foot, c.landing) for c in found] == [(c.foot, c.landing) for c in own]
+    off = [abs(c.time - other.time) for c, other in zip(found, own)]
+    assert np.mean(off) < 0.5 * 4.0 * DT
 
 
 def test_the_load_puts_late_signs_right(monkeypatch):
