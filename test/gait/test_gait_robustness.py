@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole recordings that are not as one wishes: long soles, belts, low steps, landings."""
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.gait.double_support import DoubleSupport
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.gait.sole_motion import SoleMotion
 from legged_dynamics.gait.stance_detection import detect_stance, soles_of
 from legged_dynamics.model import FlatFoot
 
@@ -197,3 +199,25 @@ def test_a_foot_that_landed_does_not_let_go_at_the_impact():
     found = DoubleSupport(walker.model, walker.feet).solve(motion)
     assert found.contact[(t > 0.62) & (t < 1.5)].all()
     assert not found.contact[t < 0.55].any()
+
+
+def stance(speed, height, load):
+    """Return the contacts of a person of 1 m legs whose soles move so fast and are so high."""
+    speed, still = np.asarray(speed, float), np.zeros(np.shape(speed))
+    person = SimpleNamespace(leg_length=1.0, step=0.01, load=np.asarray(load, float),
+                             feet=(SimpleNamespace(edges=(0.2, -0.1, 0.05, -0.05)),) * 2)
+    return detect_stance(person, GaitSettings.from_parameters(),
+                         SoleMotion(speed, still + height, still, still > 0.0, still, still))
+
+
+def test_feet_that_still_move_stand_where_the_body_needs_them():
+    """Poses that are low-passed over an impact keep feet moving after they have landed."""
+    load = np.repeat([0.0, 1.5], 25)
+    speed = np.repeat([[2.5, 2.5], [1.4, 1.5], [0.0, 0.0]], [25, 5, 20], axis=0)
+    np.testing.assert_array_equal(stance(speed, 0.0, load), np.repeat([load > 0.0], 2, axis=0).T)
+    # A runner pushes off with the slower foot.
+    speed = np.repeat([[0.0, 4.0], [1.2, 4.0], [3.0, 4.0]], [20, 5, 25], axis=0)
+    load = np.repeat([1.5, 0.0], 25)
+    found = stance(speed, [0.0, 0.05], load)
+    np.testing.assert_array_equal(found[:, 0], load > 0.0)
+    assert not found[:, 1].any()
