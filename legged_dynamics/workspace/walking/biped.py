@@ -37,20 +37,13 @@ from legged_dynamics.workspace.walking.divergent import (
     step_share,
 )
 from legged_dynamics.workspace.walking.settings import WalkSettings
-from legged_dynamics.workspace.walking.swing import (
-    SwingLegs,
-    SwingPath,
-    learn_friction,
-    lower,
-)
+from legged_dynamics.workspace.walking.swing import SwingPath, lower
 from legged_dynamics.workspace.walking.walker import (
     EARLY,
     FIRM,
-    LEARNS,
     NEAR,
     NEARLY,
     PRESS,
-    SLIDES,
     SLOW,
     Walker,
     Walking,
@@ -109,6 +102,8 @@ class BipedWalker(Walker):
         Checked settings, or dotted names of `walking.settings.SETTINGS`.
 
     """
+
+    borne = 0.0     # friction of legs that bear is the feedback's of the divergent component
 
     def __init__(self, model: RobotModel, config: RobotConfig,
                  settings: WalkSettings | Mapping[str, Any] | None = None):
@@ -399,11 +394,12 @@ class BipedWalker(Walker):
         velocity = turn.T @ np.array([along[0], along[1], 0.0])
         packed = np.concatenate([turn.ravel(), state.position[:2], [self._rise], velocity,
                                  [0.0, 0.0, self._velocity[2]], np.zeros(6)])
-        moved, extra = self._unmoved.copy(), None
+        moved = self._unmoved.copy()
         most = np.where(bearing, np.inf, 0.0)
         if goal is not None:
             body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
-            extra = self._move_foot(foot, body, q, v, goal, moved, dt)
+            self._move_foot(foot, body, q, v, goal, moved, dt)
+        extra = self._against_friction(moved, v, dt) if self.walking else None
         return WalkPlan(BodyTarget(packed), LegPlan(bearing, most, moved, True, None, pressure,
                                                     extra))
 
@@ -446,12 +442,9 @@ class BipedWalker(Walker):
         return convex_hull(np.vstack(found))
 
     def _move_foot(self, foot: int, body: np.ndarray, q: np.ndarray, v: np.ndarray,
-                   goal: np.ndarray, moved: np.ndarray, dt: float) -> np.ndarray:
-        """Fill the accelerations of the swinging leg's joints; return efforts against friction."""
-        s = self.settings
-        leg, key = self._legs[foot], bytes([foot])
-        if key not in self._swings:
-            self._swings[key] = SwingLegs(self.model, self._feet, [foot])
+                   goal: np.ndarray, moved: np.ndarray, dt: float) -> None:
+        """Fill the accelerations of the swinging leg's joints."""
+        s, leg = self.settings, self._legs[foot]
         assert leg.swing is not None
         leg.goal = np.array([goal[0], goal[1], self._ground - PRESS * self.height])
         motion = leg.swing.advance(leg.goal, self._part, self._left,
@@ -462,13 +455,9 @@ class BipedWalker(Walker):
         turned = self._yaw + self._velocity[2] * self._left - self._lift_yaw
         self._foot_yaw[foot] = self._lift_yaw + turned * x ** 3 * (10.0 - 15.0 * x + 6.0 * x * x)
         gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
-        self.away = self._swings[key].accelerations(
+        self.away = self._swinging([foot]).accelerations(
             body, q, v, [motion], _yawed(self._foot_yaw[foot]) @ self._turns[foot], gains, 0.05,
             moved)
-        effort = np.empty(len(q))
-        learn_friction(self._swings[key].learnt, self._inertia, self._most_friction, LEARNS * dt,
-                       SLIDES, self._friction, effort)
-        return effort
 
 
 def _yawed(angle: float) -> np.ndarray:

@@ -311,20 +311,24 @@ class SwingLegs:
 
 
 @lean_kernel
-def learn_friction(learnt, inertia, most, gain, slides, friction, effort):
+def learn_friction(learnt, moved, speed, inertia, most, rate, slides, borne, friction, effort):
     """
-    Learn the dry friction of swinging joints from the corrections that they need.
+    Learn the dry friction of joints while they swing, and compensate it in all legs.
 
     Parameters
     ----------
     learnt : (2, nv) array
         Of :class:`SwingLegs`.
+    moved, speed : (nv,) array [rad/s^2 or m/s^2, rad/s or m/s]
+        Accelerations of swinging joints, NaN at others; measured velocities.
     inertia, most : (nv,) array [kg m^2 or kg, N m or N]
         Of the joints; largest friction that is believed.
-    gain : float
+    rate : float
         Part of a correction that is learned now.
     slides : float [rad/s or m/s]
         Velocity from which friction is whole.
+    borne : float
+        Part of the friction of joints that do not swing that is compensated.
     friction : (nv,) array [N m or N]
         Updated.
     effort : (nv,) array [N m or N]
@@ -332,8 +336,11 @@ def learn_friction(learnt, inertia, most, gain, slides, friction, effort):
 
     """
     for j in range(friction.shape[0]):
+        if math.isnan(moved[j]):
+            effort[j] = borne * friction[j] * math.tanh(speed[j] / slides)
+            continue
         way = math.tanh(learnt[1, j] / slides)
-        friction[j] = min(max(friction[j] + gain * inertia[j] * learnt[0, j] * way, 0.0), most[j])
+        friction[j] = min(max(friction[j] + rate * inertia[j] * learnt[0, j] * way, 0.0), most[j])
         effort[j] = friction[j] * way
 
 

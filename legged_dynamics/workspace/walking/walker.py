@@ -44,12 +44,7 @@ from legged_dynamics.workspace.walking.footholds import (
 )
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
 from legged_dynamics.workspace.walking.settings import WalkSettings
-from legged_dynamics.workspace.walking.swing import (
-    SwingLegs,
-    SwingPath,
-    learn_friction,
-    lower,
-)
+from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath, learn_friction, lower
 
 # A foot lands early from this part of its swing on if it feels this part of the weight: less may
 # be friction of its joints. From the second part on any touch is the ground when the foot is as
@@ -174,10 +169,12 @@ class Walker:
         Of the base's origin over the ground.
     led : BodyTarget, optional
         Target of the base that others move while the robot stands; None when nobody does.
+    borne : float
+        Part of the friction that swings have taught which is compensated in legs that bear.
 
     """
 
-    height = 0.0
+    height, borne = 0.0, 0.8
     led: BodyTarget | None = None
 
     def __init__(self, model: RobotModel, config: RobotConfig,
@@ -241,6 +238,7 @@ class Walker:
         self._begun = False
         self._gait_name = ''
         self._friction, self._unmoved = np.zeros(self.model.nv), np.full(self.model.nv, np.nan)
+        self._learnt_of = np.zeros((2, self.model.nv))
         self._speed, self._gain = np.zeros(2), np.zeros(2)
 
     def command(self, ahead: float, left: float, turning: float) -> None:
@@ -638,11 +636,12 @@ class Walker:
         target = self._base(state, com, speed, heading, bearing, dt)
         moved = self._unmoved.copy()
         most = self._loads(bearing, n)
-        extra = None if all(stands) else self._move_legs(
-            state, q, v, com, com_speed, speed, heading, target, moved, dt)
+        if not all(stands):
+            self._move_legs(state, q, v, com, com_speed, speed, heading, target, moved, dt)
         calm = self.state in (Walking.STEP, Walking.STOP)
         return WalkPlan(target, LegPlan(
-            bearing, most, moved, self.state is not Walking.STAND, extra=extra,
+            bearing, most, moved, self.walking,
+            extra=self._against_friction(moved, v, dt) if self.walking else None,
             effort_fraction=self.settings.effort_fraction if calm else 1.0,
             falling=self.walking and self._falls))
 
@@ -741,16 +740,12 @@ class Walker:
 
     def _move_legs(self, state: BodyState, q: np.ndarray, v: np.ndarray, com: np.ndarray,
                    com_speed: np.ndarray, speed: np.ndarray, heading: np.ndarray,
-                   target: BodyTarget, moved: np.ndarray, dt: float) -> np.ndarray:
-        """Fill accelerations of the swinging legs' joints; return efforts against friction."""
+                   target: BodyTarget, moved: np.ndarray, dt: float) -> None:
+        """Fill accelerations of the swinging legs' joints."""
         s = self.settings
         bearing = [leg.swing is None for leg in self._legs]
         members = [i for i, stands in enumerate(bearing) if not stands]
-        key = bytes(members)
-        if key not in self._swings:
-            self._swings[key] = SwingLegs(self.model, self._feet, members)
-        swing = self._swings[key]
-        motions = []
+        swing, motions = self._swinging(members), []
         a, b, c0 = self._plane
         # Across the ground as complex numbers: of two elements arrays are slow.
         here, pace, wanted, ahead = (complex(*part.tolist()) for part in (
@@ -790,11 +785,25 @@ class Walker:
         self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
         for k, i in enumerate(members):
             self._legs[i].turn = swing.turn(k)
-        # Friction of joints that is not known would leave a light leg behind. It is learnt from
-        # the corrections, as in adaptive control (Slotine and Li 1987).
-        effort = np.empty(len(q))
-        learn_friction(swing.learnt, self._inertia, self._most_friction, LEARNS * dt, SLIDES,
-                       self._friction, effort)
+
+    def _swinging(self, members: list[int]) -> SwingLegs:
+        """Return the legs of the feet that swing now."""
+        key = bytes(members)
+        if key not in self._swings:
+            self._swings[key] = SwingLegs(self.model, self._feet, members)
+        self._learnt_of = self._swings[key].learnt
+        return self._swings[key]
+
+    def _against_friction(self, moved: np.ndarray, v: np.ndarray, dt: float) -> np.ndarray:
+        """
+        Return efforts against dry friction of joints that is not known.
+
+        It would leave a light leg behind, and brake a body that moves over its feet. It is learnt
+        from the corrections of swings, as in adaptive control (Slotine and Li 1987).
+        """
+        effort = np.empty(len(v))
+        learn_friction(self._learnt_of, moved, v, self._inertia, self._most_friction, LEARNS * dt,
+                       SLIDES, self.borne, self._friction, effort)
         return effort
 
     def _limit(self, step: complex) -> complex:
