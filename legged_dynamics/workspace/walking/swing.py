@@ -59,6 +59,8 @@ from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_
 INVERSIONS, REACHED = 12, 1e-3
 # Least time in which a reference reaches its foothold [s]: nearer the end it is frozen.
 LEAST_TIME = 0.02
+# What friction is worth before any joint has moved: the time of sliding that tells as much [s].
+FIRST = 0.025
 
 
 class SwingPath:
@@ -311,9 +313,12 @@ class SwingLegs:
 
 
 @lean_kernel
-def learn_friction(learnt, moved, speed, inertia, most, rate, slides, borne, friction, effort):
+def learn_friction(learnt, moved, speed, inertia, most, dt, least, slides, borne, seen, friction,
+                   effort):
     """
     Learn the dry friction of joints while they swing, and compensate it in all legs.
+
+    It is the mean of what corrections have told so far, and later that of the last time.
 
     Parameters
     ----------
@@ -323,14 +328,16 @@ def learn_friction(learnt, moved, speed, inertia, most, rate, slides, borne, fri
         Accelerations of swinging joints, NaN at others; measured velocities.
     inertia, most : (nv,) array [kg m^2 or kg, N m or N]
         Of the joints; largest friction that is believed.
-    rate : float
-        Part of a correction that is learned now.
+    dt : float [s]
+        Since the last tick.
+    least : float [1/s]
+        How fast it is learned after a while.
     slides : float [rad/s or m/s]
         Velocity from which friction is whole.
     borne : float
         Part of the friction of joints that do not swing that is compensated.
-    friction : (nv,) array [N m or N]
-        Updated.
+    seen, friction : (nv,) array [s, N m or N]
+        Time in which each joint has slid so far, and its friction; updated.
     effort : (nv,) array [N m or N]
         Filled with the efforts against it.
 
@@ -340,6 +347,8 @@ def learn_friction(learnt, moved, speed, inertia, most, rate, slides, borne, fri
             effort[j] = borne * friction[j] * math.tanh(speed[j] / slides)
             continue
         way = math.tanh(learnt[1, j] / slides)
+        seen[j] += dt * way * way
+        rate = dt * max(least, 1.0 / (FIRST + seen[j]))
         friction[j] = min(max(friction[j] + rate * inertia[j] * learnt[0, j] * way, 0.0), most[j])
         effort[j] = friction[j] * way
 

@@ -59,11 +59,11 @@ STUB, STUBBED, RAISE, RAISED = 0.12, (0.1, 0.85), 2.5, 0.35
 # Heights of footholds off the plane of the others, beyond this [heights], make the next swings as
 # much higher; over how many cycles that is forgotten.
 ROUGH, FORGOTTEN = 0.015, 4.0
-# Time constant with which the body follows a slope, in that of the pendulum.
-TILTS = 6.0
+# Time constants with which the body follows a slope and a height, in that of the pendulum.
+TILTS, RISES = 6.0, 0.8
 # How fast the friction of joints is learnt while their legs swing [1/s], the joint velocity from
 # which it is whole [rad/s], and the largest that is believed [of the effort limit].
-LEARNS, SLIDES, MOST_FRICTION = 6.0, 0.3, 0.06
+LEARNS, SLIDES, MOST_FRICTION = 6.0, 0.15, 0.06
 # Longest time that the clock waits for feet that do not land [s].
 WAIT = 0.25
 # Depth below the estimated ground at which feet aim, in heights of the body.
@@ -237,7 +237,8 @@ class Walker:
         self._velocity = np.zeros(3)
         self._begun = False
         self._gait_name = ''
-        self._friction, self._unmoved = np.zeros(self.model.nv), np.full(self.model.nv, np.nan)
+        self._friction, self._seen = np.zeros((2, self.model.nv))
+        self._unmoved = np.full(self.model.nv, np.nan)
         self._learnt_of = np.zeros((2, self.model.nv))
         self._speed, self._gain = np.zeros(2), np.zeros(2)
 
@@ -694,7 +695,7 @@ class Walker:
             wanted = self._sway
         self._drive, self._goal_com = drive, wanted
         # Filter the plane: it jumps when a foot lands.
-        gain, R, turning = min(1.0, dt / 0.15), state.rotation, float(self._velocity[2])
+        gain, R, turning = min(1.0, dt * omega / RISES), state.rotation, float(self._velocity[2])
         tilts = min(1.0, dt * omega / TILTS)
         self._slope[0] += tilts * (self._plane[0] - self._slope[0])
         self._slope[1] += tilts * (self._plane[1] - self._slope[1])
@@ -704,7 +705,8 @@ class Walker:
         if alike < 1.0 + 2.0 * math.cos(LEANS) and R[2, 2] > UPSIDE:
             off = rotation_vector(R.T @ R_d)
             R_d = R @ rotation_from_vector(off * (LEANS / np.linalg.norm(off)))
-        self._level[:2] = self.height, gain
+        self._level += self.height - self._level[0], gain - self._level[1], dt * float(
+            self._slope @ drive)
         fill_target(wanted, drive, pull, turning, R_d, self._com, self._plane, self._level, packed)
         return BodyTarget(packed)
 
@@ -802,8 +804,8 @@ class Walker:
         from the corrections of swings, as in adaptive control (Slotine and Li 1987).
         """
         effort = np.empty(len(v))
-        learn_friction(self._learnt_of, moved, v, self._inertia, self._most_friction, LEARNS * dt,
-                       SLIDES, self.borne, self._friction, effort)
+        learn_friction(self._learnt_of, moved, v, self._inertia, self._most_friction, dt, LEARNS,
+                       SLIDES, self.borne, self._seen, self._friction, effort)
         return effort
 
     def _limit(self, step: complex) -> complex:
