@@ -60,7 +60,7 @@ STUB, STUBBED, RAISE, RAISED = 0.12, (0.1, 0.85), 2.5, 0.35
 # much higher; over how many cycles that is forgotten.
 ROUGH, FORGOTTEN = 0.015, 4.0
 # Time constants with which the body follows a slope and a height, in that of the pendulum.
-TILTS, RISES = 6.0, 0.8
+TILTS, RISES = 12.0, 5.0
 # How fast the friction of joints is learnt while their legs swing [1/s], the joint velocity from
 # which it is whole [rad/s], and the largest that is believed [of the effort limit].
 LEARNS, SLIDES, MOST_FRICTION = 6.0, 0.15, 0.06
@@ -230,7 +230,7 @@ class Walker:
         self.state, self.walk = Walking.STAND, True
         self._legs = [_Leg() for _ in self._feet]
         self._clock = 0.0
-        self._waited = self._calm = self._rough = 0.0
+        self._waited = self._calm = self._rough = self._moves = 0.0
         self._ran = False
         self._newest: int | None = None
         self._wanted = np.zeros(3)
@@ -422,6 +422,7 @@ class Walker:
         if not self._begun:
             self._begin(state, q)
         dt = self._tick(measurement.stamp_ns)
+        self._moves = math.hypot(*state.twist[:2].tolist())
         gait = self.settings.gait if self.walk else 'stand'
         moving = gait != 'stand'
         if moving or not self._gait_name:
@@ -430,7 +431,7 @@ class Walker:
             moving, self._calm = True, 0.0
             self._choose(self._recovery, RUSH)
         if self.state is Walking.RECOVER and not moving:
-            moving = not self._recovered(state, dt)
+            moving = not self._recovered(dt)
             if not moving:
                 self.state = Walking.STEP
         if moving and self.state is Walking.STAND:
@@ -540,7 +541,8 @@ class Walker:
     def _steps_on(self) -> bool:
         """Return whether feet are to lift: also to stop, until the body is slow."""
         return self.state in (Walking.STEP, Walking.RECOVER) or (
-            self.state is Walking.STOP and float(np.abs(self._velocity).max()) > SLOW)
+            self.state is Walking.STOP and (
+                float(np.abs(self._velocity).max()) > SLOW or self._moves > FAST))
 
     def _start(self, state: BodyState) -> None:
         """Begin to walk from where the body is."""
@@ -578,10 +580,9 @@ class Walker:
             found.append(place[:2] + corners[:, :2] @ _heading(state.rotation)[:2, :2].T)
         return np.vstack(found)
 
-    def _recovered(self, state: BodyState, dt: float) -> bool:
+    def _recovered(self, dt: float) -> bool:
         """Return whether the body has come to rest."""
-        slow = math.hypot(*state.twist[:2].tolist()) < 0.5 * FAST
-        self._calm = self._calm + dt if slow else 0.0
+        self._calm = self._calm + dt if self._moves < 0.5 * FAST else 0.0
         return self._calm > 0.5 * self._cycle
 
     def _may_lift(self, foot: int) -> bool:
