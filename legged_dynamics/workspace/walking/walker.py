@@ -77,6 +77,8 @@ WEIGHTS /= WEIGHTS.sum()
 NOWHERE = np.zeros(2)
 # Velocity from which a robot stops stepping [m/s or rad/s].
 SLOW = 0.04
+# Where a body that is about to stand comes to rest: so far on as it goes in this time [s].
+RESTS = 0.1
 # A standing robot steps when its capture point is nearer to the edge of its support than this part
 # of its height, and it moves as fast as this [m/s].
 KEPT, FAST = 0.05, 0.12
@@ -635,7 +637,7 @@ class Walker:
         arm, com, com_speed = motion[:2].tolist(), motion[2:4], motion[4:]
         # The command is the base's velocity; footholds and reference are of the centre of mass.
         speed = np.array([c * vx - s * vy - turn * arm[1], s * vx + c * vy + turn * arm[0]])
-        target = self._base(state, com, speed, heading, bearing, dt)
+        target = self._base(state, com, com_speed, speed, heading, dt)
         moved = self._unmoved.copy()
         most = self._loads(bearing, n)
         if not all(stands):
@@ -669,13 +671,15 @@ class Walker:
                 most[i] = part * self._weight
         return most
 
-    def _base(self, state: BodyState, com: np.ndarray, speed: np.ndarray, heading: np.ndarray,
-              bearing: np.ndarray, dt: float) -> BodyTarget:
+    def _base(self, state: BodyState, com: np.ndarray, com_speed: np.ndarray, speed: np.ndarray,
+              heading: np.ndarray, dt: float) -> BodyTarget:
         """Move the reference of the base."""
         omega = math.sqrt(GRAVITY / self._com_height)
         if self.state is Walking.STAND:
             step = min(1.0, omega * dt)
             self._reference = self._reference + step * (self._middle(state) - self._reference)
+        elif self.state is Walking.STOP and not self._steps_on():
+            self._reference = com + com_speed * RESTS
         self._reference = self._reference + speed * dt
         leash = self.settings.leash * self.height
         lead = self._reference - com
