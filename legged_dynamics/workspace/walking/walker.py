@@ -474,6 +474,7 @@ class Walker:
         legs, stepping = self._legs, self.state is not Walking.STAND
         self._rough *= max(1.0 - dt / (FORGOTTEN * self._cycle), 0.0)
         late = [leg for leg in legs if leg.swing is not None and leg.over > 0.0]
+        still = all(leg.swing is None for leg in legs)
         if stepping:
             if self._held > 0.0:
                 self._held -= dt
@@ -507,8 +508,7 @@ class Walker:
                             or (part > NEARLY and self._above(state.foot_position[i])
                             < NEAR * self.height)):
                 self._land(i, state, phase)
-        if self.state is Walking.STOP and not self._steps_on() and all(
-                leg.swing is None for leg in legs):
+        if still and self.state is Walking.STOP and not self._steps_on():
             self.state = Walking.STAND
             self._velocity[:] = 0.0
 
@@ -678,7 +678,7 @@ class Walker:
         if self.state is Walking.STAND:
             step = min(1.0, omega * dt)
             self._reference = self._reference + step * (self._middle(state) - self._reference)
-        elif self.state is Walking.STOP and not self._steps_on():
+        elif self.state is Walking.STOP and all(leg.swing is None for leg in self._legs):
             self._reference = com + com_speed * RESTS
         self._reference = self._reference + speed * dt
         leash = self.settings.leash * self.height
@@ -711,7 +711,7 @@ class Walker:
             off = rotation_vector(R.T @ R_d)
             R_d = R @ rotation_from_vector(off * (LEANS / np.linalg.norm(off)))
         self._level += self.height - self._level[0], gain - self._level[1], dt * float(
-            self._slope @ drive)
+            self._slope @ com_speed)
         fill_target(wanted, drive, pull, turning, R_d, self._com, self._plane, self._level, packed)
         return BodyTarget(packed)
 
