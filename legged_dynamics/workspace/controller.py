@@ -180,8 +180,6 @@ class LegPlan(NamedTuple):
         Accelerations of the joints of other legs; NaN for joints that keep their posture.
     stepping : bool
         Whether the feet may fail to produce the required wrench for any length of time.
-    gains : (5, 6) array, optional
-        Gains of the base, as `WorkspaceSettings.gains`; the settings' by default.
     pressure : Pressure, optional
         Where the ground is to press: it accelerates the base across the ground in place of the
         gains.
@@ -198,7 +196,6 @@ class LegPlan(NamedTuple):
     most: np.ndarray
     moved: np.ndarray
     stepping: bool = True
-    gains: np.ndarray | None = None
     pressure: Pressure | None = None
     extra: np.ndarray | None = None
     effort_fraction: float = 1.0
@@ -300,6 +297,7 @@ class WorkspaceController:
             settings = WorkspaceSettings.from_parameters(settings)
         self.settings = settings
         self._gains = settings.gains
+        self._gains_of: dict[tuple[bool, bool, bool], np.ndarray] = {}
         self._method = METHODS.index(settings.division_method)
         self._big_base = settings.dynamics == 'big_base'
         self._parameters = np.zeros(codes.PARAMETER.width)
@@ -373,7 +371,6 @@ class WorkspaceController:
         contact = state.contact if legs is None else legs.bearing
         feet = self._feet_of(contact, q)
         moved = self._unmoved if legs is None else legs.moved
-        gains = self._gains if legs is None or legs.gains is None else legs.gains
         pressure = None if legs is None else legs.pressure
         stepping = legs is not None and legs.stepping
         if stepping != self._stepping:
@@ -384,12 +381,12 @@ class WorkspaceController:
         if falling != self._falling:
             self._integral[:2] *= 1.0 / SOFTER[2, 0] if falling else SOFTER[2, 0]
             self._falling = falling
-        if stepping or pressure is not None:
-            gains = gains.copy()
+        phase = stepping, falling, pressure is not None
+        gains = self._gains_of.get(phase)
+        if gains is None:
+            gains = self._gains_of[phase] = self._gains.copy()
             gains[2, 3:] *= CALMER if stepping else 1.0
-            if falling:
-                gains[:3, :2] *= SOFTER
-            gains[:3, :2] *= pressure is None
+            gains[:3, :2] *= (pressure is None) * (SOFTER if falling else 1.0)
         out = np.zeros(OUTPUT.effort + nv + 7 * nf)
         # Singular values are not known for legs that are not in contact.
         out[-nf:] = np.nan

@@ -400,8 +400,7 @@ class BipedWalker(Walker):
             body = np.concatenate([state.rotation.ravel(), state.position, state.twist])
             self._move_foot(foot, body, q, v, goal, moved, dt)
         extra = self._against_friction(moved, v, dt) if self.walking else None
-        return WalkPlan(BodyTarget(packed), LegPlan(bearing, most, moved, True, None, pressure,
-                                                    extra))
+        return WalkPlan(BodyTarget(packed), LegPlan(bearing, most, moved, True, pressure, extra))
 
     def _planned(self, state: BodyState, foot: int) -> np.ndarray:
         """Return where the swinging foot is planned to land, (2,)."""

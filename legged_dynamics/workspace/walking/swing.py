@@ -43,6 +43,7 @@ from legged_dynamics.spatial.algebra import (
     dot,
     load3,
     load9,
+    rotate,
     rotate_back,
     store3,
     subtract,
@@ -175,6 +176,30 @@ def lower(motion: np.ndarray, speed: float, time: float) -> None:
     """
     motion[2] -= speed * time
     motion[3:] = 0.0, 0.0, -speed, 0.0, 0.0, 0.0
+
+
+@lean_kernel
+def directions(up, turn, force):
+    """
+    Return the size of a foot's force against gravity and across it.
+
+    Parameters
+    ----------
+    up : (3,) array
+        Against gravity, in base axes.
+    turn : (3, 3) array
+        From the axes of the foot to those of the base.
+    force : (3,) array [N]
+        In the axes of the foot.
+
+    Returns
+    -------
+    tuple of 2 floats [N]
+
+    """
+    f = rotate(load9(turn.reshape(9), 0), load3(force, 0))
+    along = dot(load3(up, 0), f)
+    return along, math.sqrt(max(dot(f, f) - along * along, 0.0))
 
 
 class SwingLegs:

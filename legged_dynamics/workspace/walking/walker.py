@@ -16,7 +16,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -44,7 +44,13 @@ from legged_dynamics.workspace.walking.footholds import (
 )
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
 from legged_dynamics.workspace.walking.settings import WalkSettings
-from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath, learn_friction, lower
+from legged_dynamics.workspace.walking.swing import (
+    SwingLegs,
+    SwingPath,
+    directions,
+    learn_friction,
+    lower,
+)
 
 # A foot lands early from this part of its swing on if it feels this part of the weight: less may
 # be friction of its joints. From the second part on any touch is the ground when the foot is as
@@ -125,7 +131,7 @@ class _Leg:
     over: float = 0.0           # s beyond the planned touch-down
     firm: float = 0.0           # s of a firm touch before it
     touch: float = 0.0          # s of any touch before it
-    turn: np.ndarray | None = None      # of the swinging foot's frame, to base axes
+    turn: np.ndarray = field(default_factory=lambda: np.eye(3))     # foot's axes to base's
     goal: np.ndarray | None = None
     early: bool = False         # stands before its planned touch-down
     loose: bool = False         # is to bear, but does not: it is lowered
@@ -498,7 +504,7 @@ class Walker:
                 continue
             part = leg.since / self._swing_time
             leg.over = max(leg.since - self._swing_time, 0.0)
-            touched, (up, across) = bool(felt[i]), self._directions(leg, state, force[i])
+            touched, (up, across) = felt[i], directions(state.up, leg.turn, force[i])
             firm = part > EARLY and touched and up > max(FIRM * self._weight, across)
             leg.firm = leg.firm + dt if firm else 0.0
             leg.touch = leg.touch + dt if touched else 0.0
@@ -517,13 +523,6 @@ class Walker:
         dt = 0.0 if self._newest is None else min(max((stamp - self._newest) * 1e-9, 0.0), 0.02)
         self._newest = stamp
         return dt
-
-    @staticmethod
-    def _directions(leg: _Leg, state: BodyState, force: np.ndarray) -> tuple[float, float]:
-        """Return the force on a swinging foot against gravity and across it [N]."""
-        square = float(force @ force)
-        up = float(state.up @ leg.turn @ force) if leg.turn is not None else math.sqrt(square)
-        return up, math.sqrt(max(square - up * up, 0.0))
 
     def _watch(self, foot: int, state: BodyState, felt: bool) -> None:
         """Notice that a foot that is to bear is in the air, and that it bears again."""
@@ -607,7 +606,7 @@ class Walker:
         rough = max(self._rough - ROUGH * self.height, 0.0)
         leg.swing = SwingPath(start, self._lower * self.settings.clearance * self.height + rough)
         leg.since = leg.over = leg.touch = 0.0
-        leg.goal, leg.turn = start.copy(), None
+        leg.goal = start.copy()
 
     def _land(self, foot: int, state: BodyState, phase: float) -> None:
         leg = self._legs[foot]
@@ -682,10 +681,11 @@ class Walker:
             self._reference = com + com_speed * RESTS
         self._reference = self._reference + speed * dt
         leash = self.settings.leash * self.height
-        lead = self._reference - com
-        far = math.hypot(*lead.tolist())
-        if far > leash and not self._sways:
-            self._reference = com + lead * (leash / far)
+        if not self._sways:
+            lead = self._reference - com
+            far = math.hypot(*lead.tolist())
+            if far > leash:
+                self._reference = com + lead * (leash / far)
         wanted, drive, pull = self._reference, speed, NOWHERE
         if self._sways:
             dcm, pressure = self._preview(state, speed, omega)
@@ -701,17 +701,17 @@ class Walker:
         self._drive, self._goal_com = drive, wanted
         # Filter the plane: it jumps when a foot lands.
         gain, R, turning = min(1.0, dt * omega / RISES), state.rotation, float(self._velocity[2])
-        tilts = min(1.0, dt * omega / TILTS)
-        self._slope[0] += tilts * (self._plane[0] - self._slope[0])
-        self._slope[1] += tilts * (self._plane[1] - self._slope[1])
+        tilts, (a, b), level = min(1.0, dt * omega / TILTS), self._slope.tolist(), self._level
+        a, b = a + tilts * (self._plane[0] - a), b + tilts * (self._plane[1] - b)
+        self._slope[:] = a, b
         R_d, packed = np.empty((3, 3)), np.zeros(24)
         alike = stand_on_slope(self._slope, heading, R, R_d)
         # A body that leans far gets up again as it lands; it is not lost for that.
         if alike < 1.0 + 2.0 * math.cos(LEANS) and R[2, 2] > UPSIDE:
             off = rotation_vector(R.T @ R_d)
             R_d = R @ rotation_from_vector(off * (LEANS / np.linalg.norm(off)))
-        self._level += self.height - self._level[0], gain - self._level[1], dt * float(
-            self._slope @ com_speed)
+        x, y = com_speed.tolist()
+        level[0], level[1], level[2] = self.height, gain, level[2] + dt * (a * x + b * y)
         fill_target(wanted, drive, pull, turning, R_d, self._com, self._plane, self._level, packed)
         return BodyTarget(packed)
 
