@@ -18,7 +18,7 @@ from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.walking import make_walker
 from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of, rows_of
-from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath
+from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath, learn_friction
 
 FOUR = np.array([[0.3, 0.2], [0.3, -0.2], [-0.3, 0.2], [-0.3, -0.2]])
 SIX = np.array([[x, y] for x in (0.2, 0.0, -0.2) for y in (0.15, -0.15)])
@@ -240,6 +240,39 @@ def test_no_foot_gets_more_than_its_limit_and_the_others_bear_the_rest(anymal):
     assert answer.unbalanced == pytest.approx(0.0, abs=1e-3 * weight)
 
 
+@pytest.mark.parametrize('dry', [0.0, 0.6])
+def test_friction_that_a_swinging_joint_feels_is_learned_and_compensated_where_it_bears(dry):
+    """A mass slides on a rough floor (Coulomb) by feedback and by what it learns."""
+    dt, mass, w, x, v = 0.002, 0.3, 30.0, 0.0, 0.0
+    friction, seen, effort = np.zeros(1), np.zeros(1), np.zeros(1)
+    inertia, most = np.array([mass]), np.array([2.0])
+
+    def tick(learnt, moved, speed):
+        learn_friction(np.array(learnt)[:, None], np.array([moved]), np.array([speed]), inertia,
+                       most, dt, 6.0, 0.15, 0.8, seen, friction, effort)
+        return effort[0]
+    for k in range(1000):
+        t = k * dt
+        goal, pace = 0.5 * math.sin(6.0 * t), 3.0 * math.cos(6.0 * t)
+        pull = -36.0 * goal
+        correction = 2.0 * w * (pace - v) + w * w * (goal - x)
+        pushed = mass * (pull + correction) + tick([correction, pace], pull + correction, v)
+        after = v + dt * pushed / mass
+        v = math.copysign(max(abs(after) - dt * dry / mass, 0.0), after)
+        x += dt * v
+        if k == 150:
+            assert friction[0] == pytest.approx(dry, abs=0.2)
+    assert friction[0] == pytest.approx(dry, abs=0.06)
+    # In a leg that bears: against the friction, never more than there is, and nothing is learned.
+    known = friction[0]
+    for speed in (-2.0, -0.02, 0.0, 0.02, 2.0):
+        against = tick([5.0, 1.0], np.nan, speed)
+        assert against * speed >= 0.0
+        assert abs(against) <= 0.8 * known + 1e-12
+    assert against == pytest.approx(0.8 * known)
+    assert friction[0] == known
+
+
 # -------------------------------------------------------------------------------------------------
 
 
@@ -275,6 +308,8 @@ def test_it_walks_over_steps_that_it_does_not_know():
                  lambda t: (0.35, 0.0, 0.0), 6.5)
     assert not found.cause
     assert found.position[:, 2].max() > found.height + 0.02
+    # Within the limits of a walk, also where it comes to a stand.
+    assert found.effort[found.between(1.5, 6.5)].max() < 0.801
 
 
 @pytest.mark.slow
