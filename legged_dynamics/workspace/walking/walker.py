@@ -247,7 +247,7 @@ class Walker:
         self._gait_name = ''
         self._friction, self._seen = np.zeros((2, self.model.nv))
         self._unmoved = np.full(self.model.nv, np.nan)
-        self._learnt_of = np.zeros((2, self.model.nv))
+        self._learnt_of, self._body = np.zeros((2, self.model.nv)), np.zeros(18)
         self._speed, self._gain = np.zeros(2), np.zeros(2)
 
     def command(self, ahead: float, left: float, turning: float) -> None:
@@ -650,7 +650,7 @@ class Walker:
 
     def _loads(self, bearing: np.ndarray, n: int) -> np.ndarray:
         """Return the largest normal force of each foot."""
-        most = np.full(n, np.inf)
+        most = [math.inf] * n
         ramp, offsets = self.settings.ramp, self._offsets.tolist()
         for i, leg in enumerate(self._legs):
             part = 1.0
@@ -662,13 +662,13 @@ class Walker:
             else:
                 if leg.since < ramp and self._newest is not None and self._ran:
                     part = 0.05 + leg.since / ramp
-                left = (self._duty - (self._clock + offsets[i])) % 1.0 * self._cycle
-                if (self._clock + offsets[i]) % 1.0 < self._duty and left < ramp and (
-                        self._steps_on()):
+                phase = (self._clock + offsets[i]) % 1.0
+                left = (self._duty - phase) * self._cycle
+                if 0.0 < left < ramp and self._steps_on():
                     part = min(part, 0.05 + left / ramp)
             if part < 1.0:
                 most[i] = part * self._weight
-        return most
+        return np.array(most)
 
     def _base(self, state: BodyState, com: np.ndarray, com_speed: np.ndarray, speed: np.ndarray,
               heading: np.ndarray, dt: float) -> BodyTarget:
@@ -788,7 +788,8 @@ class Walker:
                 lower(motion, s.lowering * self.height, leg.over)
             motions.append(motion)
         gains = (s.foot_frequency ** 2, 2.0 * s.foot_frequency)
-        body = np.concatenate([state.rotation.reshape(9), state.position, state.twist])
+        body = self._body
+        body[:9], body[9:12], body[12:] = state.rotation.reshape(9), state.position, state.twist
         self.away = swing.accelerations(body, q, v, motions, target.rotation, gains, 0.05, moved)
         for k, i in enumerate(members):
             self._legs[i].turn = swing.turn(k)
