@@ -25,6 +25,7 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED, newton_euler
+from legged_dynamics.estimation.contact import find_swinging
 from legged_dynamics.model.actuators import ARMATURE, DELAY, GAIN
 from legged_dynamics.model.parts import Tree
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
@@ -65,8 +66,8 @@ PRIOR_FORCE = 3.0
 # Errors of the base's equations: a force that stays, mass and first moment of a load.
 N_BASE = 7
 # Places of the constants.
-(WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU, LOWEST, SKIPPED) = range(9)
-N_CONSTANTS = 9
+(WEIGHT, ARM, LENGTH, MASS, PERIOD, HAS_IMU, LOWEST, SKIPPED) = range(8)
+N_CONSTANTS = 8
 # Sums over blocks that say how late velocities are: of their error by the acceleration, of the
 # acceleration squared, and of the error squared.
 LAG_ERROR, LAG_MOTION, LAG_NOISE = range(3)
@@ -88,9 +89,9 @@ class Learning(NamedTuple):
     at : (5,) int array
         Where position, velocity, effort, gyro and accelerometer begin in a row.
     constants : (N_CONSTANTS,) array
-        Weight [N], length of a moment [m], height [m] and speed [m/s] of a swinging foot, mass
-        [kg], time of a sample [s], whether the IMU is on the base, height of the base below which
-        nothing is learned [m], how many blocks were left out before each.
+        Weight [N], length of a moment and of a leg [m], mass [kg], time of a sample [s], whether
+        the IMU is on the base, height of the base below which nothing is learned [m], how many
+        blocks were left out before each.
     mount : (12,) array
         Orientation of the IMU on the base by rows, and its position [m].
     noise, uncertain : (nj,) array
@@ -111,6 +112,8 @@ class Learning(NamedTuple):
         Mean motion of the base.
     force : (6,) array
         Residual of the base's equations.
+    swings : (nf,) array
+        1 for a foot that swings for certain.
     block : (6, 6) array
         Scratch.
     variance : (6, 6) array
@@ -157,6 +160,7 @@ class Learning(NamedTuple):
     motion: np.ndarray
     base: np.ndarray
     force: np.ndarray
+    swings: np.ndarray
     block: np.ndarray
     variance: np.ndarray
     regressors: np.ndarray
@@ -177,21 +181,6 @@ def _height(states, i, up):
     """Return how high a foot's contact point is over the base's origin."""
     p = get3(states, i, CONTACT)
     return p[0] * up[0] + p[1] * up[1] + p[2] * up[2]
-
-
-@part
-def _speed(x, i, k):
-    """Return the speed of a foot's contact point against that of another."""
-    if i == k:
-        return 0.0
-    v = cross(load3(x.base, 0), subtract(get3(x.states, i, CONTACT), get3(x.states, k, CONTACT)))
-    s, t = x.feet.index[i, START], x.feet.index[k, START]
-    for j in range(x.motion.shape[1]):
-        rate = x.motion[1, j]
-        v = (v[0] + rate * (x.jacobian[s, j] - x.jacobian[t, j]),
-             v[1] + rate * (x.jacobian[s + 1, j] - x.jacobian[t + 1, j]),
-             v[2] + rate * (x.jacobian[s + 2, j] - x.jacobian[t + 2, j]))
-    return math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
 
 
 @part
@@ -358,24 +347,17 @@ def regress_block(x, up):
             phi[N_LOCAL] += a[j] * x.used[x.place[j, ARMATURE]]
             phi[ARMATURE] = 0.0
     contact_points(x.feet, x.bodies, (up[0], up[1], up[2]), x.states)
-    lowest, second = 0, -1
-    for i in range(nf):
-        h = _height(x.states, i, up)
-        if h < _height(x.states, lowest, up):
-            lowest, second = i, lowest
-        elif i != lowest and (second < 0 or h < _height(x.states, second, up)):
-            second = i
+    lowest = _height(x.states, 0, up)
+    for i in range(1, nf):
+        lowest = min(lowest, _height(x.states, i, up))
     for c in range(rows.shape[1]):
         first[c] = last[c]
-    if not -_height(x.states, lowest, up) > x.constants[LOWEST]:
+    if not -lowest > x.constants[LOWEST]:
         return False
     contact_jacobians(x.tree, x.feet, x.bodies, x.states, x.jacobian)
     contact_map(x.feet, x.states, x.grasp)
 
-    # Which legs swing: higher than the lowest feet, and fast against them.
-    reference = second if nf > 3 else lowest
-    ground = _height(x.states, reference, up)
-
+    find_swinging(x.feet, x.bodies, x.states, (up[0], up[1], up[2]), x.constants[LENGTH], x.swings)
     for r in range(6):
         for c in range(n_theta + 3):
             x.regressors[r, c] = 0.0
@@ -389,11 +371,7 @@ def regress_block(x, up):
         for n in range(count):
             j = x.joints[i, n + 1]
             usable = usable and math.isfinite(x.joint[j, N_LOCAL] + x.joint[j, 6])
-        swings = usable and (
-            _height(x.states, i, up) > ground + x.constants[CLEARANCE]
-            and _speed(x, i, lowest) > x.constants[SPEED]
-            and _speed(x, i, reference) > x.constants[SPEED])
-        if swings:
+        if usable and x.swings[i] > 0.5:
             swinging += 1
             for n in range(count):
                 _add_swinging(x, x.joints[i, n + 1])

@@ -42,11 +42,11 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.actuator_equations import (
     ARM,
-    CLEARANCE,
     HAS_IMU,
     LAG_ERROR,
     LAG_MOTION,
     LAG_NOISE,
+    LENGTH,
     LOWEST,
     MASS,
     N_BASE,
@@ -54,7 +54,6 @@ from legged_dynamics.estimation.actuator_equations import (
     N_LOCAL,
     PERIOD,
     SKIPPED,
-    SPEED,
     WEIGHT,
     Learning,
     regress_block,
@@ -101,27 +100,25 @@ LET_GO = 5.0
 LARGEST_NOISE_SHARE = 0.6
 # Deviations beyond which a stated value is wrong, and how much it must change the force of a foot
 # in usual motion [weights]; delays [s], which are wrong where data let go of them.
-CERTAIN, MATTERS = 5.0, {FRICTION: 0.005, ARMATURE: 0.01, GAIN: 0.01}
+CERTAIN, MATTERS = 5.0, {FRICTION: 0.005, ARMATURE: 0.01, GAIN: 0.005}
 LEAST_DELAY, LEAST_IMU_DELAY = 1e-3, 1.5e-3
 # Parts of a stated friction and armature, and of a gain, that motors of one kind differ by.
-DIFFERS = {FRICTION: 0.3, ARMATURE: 0.6, GAIN: 0.08}
+DIFFERS = {FRICTION: 0.3, ARMATURE: 0.6, GAIN: 0.05}
 # Part of a leg's length that a joint's torque presses a foot with at least.
 LEAST_ARM = 0.15
 # Delays that a healthy robot reads [s].
 ZERO_DELAY, ZERO_IMU = 5e-4, 2e-4
-# How far from that healthy robots are, of torques and of the IMU [s].
-DELAY_DOUBT = (5e-4, 3e-4)
+# How far from that healthy robots are, of the IMU [s].
+IMU_DOUBT = 3e-4
 # Residual of a swinging joint that noise and small errors of the model make, over its limit.
 USUAL = 0.008
 # Deviation of each parameter that was let go of, as a multiple of that of an unknown one.
-LOOSER = (1.5, 1.5, 1.5, 1.5, 1.0, 2.0, 1.5)
+LOOSER = (1.5, 1.5, 1.5, 1.5, 2.0, 2.0, 1.5)
 # Lateness of the IMU, one deviation, and that of one which was let go of [s].
 IMU_DELAY = (3e-4, 3e-3)
 # Parameters that are often wrong are let go of before those that could explain the same.
 SUSPICION = {'friction': 1.4, 'damping': 1.4, 'load_friction': 0.25, 'gain': 0.25, 'offset': 0.2,
              'armature': 0.5, 'base': 0.3, 'mass': 0.3, 'moment': 0.3}
-# How high [leg lengths] and how fast [sqrt(g l)] a foot moves that swings for certain.
-RAISED, FAST = 0.025, 0.08
 # Height of the base over the lowest foot, as a part of that in the nominal posture, below which
 # the robot may lie on its belly or knees: what bears it there would be taken for wrong torques.
 LYING = 0.45
@@ -138,8 +135,13 @@ LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION, LEAST_VELOCITY_SAMPLES = 1e-3, 3e-4, 
 # What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
 LOW_PASSED = 2.5
 BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
-LET_GO_GAINS = 2.5  # as LET_GO, of the sum of squares of all gains
-LET_GO_DELAY = 4.0  # as LET_GO, of delays
+# Gains that are wrong, in deviations of stated ones; an error of all masses alike. Logarithm of
+# the odds by which data must prefer the first to all else until gains are let go of; and of the
+# odds that they are right, before there are data.
+WRONG_GAINS, WRONG_MASSES = 2.5, 0.04
+LET_GO_GAINS, RIGHT_GAINS = 4.0, 3.0
+LET_GO_DELAY = 4.0      # as LET_GO, of the IMU's delay; deviations of the faults of both
+DELAY_ODDS = 3.0        # logarithm of the odds by which a delay of torques is let go of
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
 DONE = object()        # what the steps of an estimate end with
 
@@ -184,6 +186,9 @@ class ActuatorLearner:
         Time that was learned from.
     velocity_late : float
         How late velocities are, to be corrected before they come here [s].
+    scale_doubt : float
+        What all forces may be wrong by alike, one deviation, as a share: of an error that all
+        gains or all masses have.
     velocity_noise : float
         Deviation of velocities from the slopes of positions where they are late, else 0.
 
@@ -205,9 +210,8 @@ class ActuatorLearner:
         mount = model.frame(config.imu_link or config.base_link or model.base_link)
         size = _leg_length(model, config)
         constants = np.zeros(N_CONSTANTS)
-        constants[[WEIGHT, ARM, CLEARANCE, SPEED, MASS, PERIOD, HAS_IMU, LOWEST]] = (
-            weight, 0.1, RAISED * size, FAST * np.sqrt(GRAVITY * size), model.total_mass,
-            1.0 / rate, float(mount.body == 0), np.inf)
+        constants[[WEIGHT, ARM, LENGTH, MASS, PERIOD, HAS_IMU, LOWEST]] = (
+            weight, 0.1, size, model.total_mass, 1.0 / rate, float(mount.body == 0), np.inf)
         bare = model.tree.constants.copy()
         bare[:, [layout.ARMATURE, layout.DAMPING, layout.FRICTION]] = 0.0
         effort = config.noise.of_joints('effort', model, config.joints)
@@ -233,6 +237,8 @@ class ActuatorLearner:
         self._gains = np.array([n for n, one in enumerate(self.names)
                                 if one.startswith('gain') and one != 'gain others'])
         self._prior, self._tight, self._wide = self._priors()
+        self._of_torques = np.concatenate([self._gains, n_theta - 1 - N_BASE + np.arange(N_BASE)])
+        self._explanations = self._priors_of_torques()
         # Nothing is stated of these: there is no value to stay with. Of gains it is one, unless
         # they are said to be worse than usual.
         self._free = self._wide <= 1.5 * self._tight
@@ -251,6 +257,7 @@ class ActuatorLearner:
             states=np.zeros((nf, N_FOOT_STATE)), jacobian=np.zeros((table.size, nj)),
             grasp=np.zeros((6, table.size)), joint=np.zeros((nj, N_LOCAL + 2)),
             motion=np.zeros((4, nj)), base=np.zeros(9), force=np.zeros(6),
+            swings=np.zeros(nf),
             block=np.zeros((6, 6)), variance=np.zeros((6, 6)),
             regressors=np.zeros((6, n_theta + 3)), spread=spread,
             information=np.zeros((n_theta, n_theta)), right=np.zeros(n_theta),
@@ -279,7 +286,7 @@ class ActuatorLearner:
         self._bears = weight * _arms(model, config, table, LEAST_ARM * size)
         self._force_error = BASE_FORCE * weight
         self._base_force = [self.names.index(f'base {axis}') for axis in 'xyz']
-        self.seconds, self._swung = 0.0, 0.0
+        self.seconds = self._swung = self._gain_doubt = self.scale_doubt = 0.0
         self._up = np.array([0.0, 0.0, 1.0])
         regress_block(self._packed, self._up)    # compiled now, not when the robot walks
         invert_upper(_factorized(np.eye(1), np.ones(1)))
@@ -301,7 +308,9 @@ class ActuatorLearner:
         for (j, k), at in np.ndenumerate(self._place):
             mean[at] = value[k, j]
             tight[at] = min(tight[at], self.stated.deviation[k, j])
-            wide[at] = max(wide[at], self.stated.unknown[k, j] * LOOSER[k])
+            # Of gains that are stated to be bad no worse ones are asked for.
+            unknown = self.stated.unknown[k, j] if k != GAIN else UNKNOWN[GAIN]
+            wide[at] = max(wide[at], unknown * LOOSER[k])
         mean[self._place[0, DELAY]] -= ZERO_DELAY
         mean[-1], tight[-1], wide[-1] = -ZERO_IMU, IMU_DELAY[0], IMU_DELAY[1]
         of_base = slice(n - 1 - N_BASE, n - 1)
@@ -451,6 +460,7 @@ class ActuatorLearner:
         corrected[delays] -= noise
         factor = _factorized(x.information, corrected)
         theta = _solved(factor, x.right + weight * self._prior)
+        at_once = theta.copy()
         # All gains alike, or all masses: the equations cannot tell, only how far each may be off.
         own = np.mean(deviation[self._gains] ** 2) / len(self._gains)
         theta[self._gains] -= (theta - self._prior)[self._gains].mean() * self._mass_variance / (
@@ -458,20 +468,15 @@ class ActuatorLearner:
         yield
         invert_upper(factor)
         V = np.triu(factor)                 # the covariance is V V^T
+        odds = self._odds_of_gains(V[self._of_torques], at_once[self._of_torques],
+                                   deviation[self._of_torques])
         variance = np.maximum(np.einsum('ij,ij->i', V, V), 1e-6 * self._tight ** 2)
         # A stated value is believed until the data pull it away; parameters of one kind are let
         # go of together, and first those that are pulled most.
-        pulled = theta - self._prior
-        # All gains alike are as well a load, or an error of the mass.
-        pulled[self._gains] -= pulled[self._gains].mean()
-        pulled = np.abs(pulled)
+        pulled = np.abs(theta - self._prior)
         z = pulled / np.sqrt(np.maximum(deviation ** 2 - variance, 0.1 * deviation ** 2))
-        # Gains are many, and none is far off: whether their stated deviation explains the sum of
-        # their squares.
-        prior = deviation[self._gains] ** 2
-        seen = 1.0 - variance[self._gains] / prior
-        z[self._gains] = np.sum(pulled[self._gains] ** 2 / prior - seen) / math.sqrt(
-            2.0 * max(np.sum(seen ** 2), 1.0)) * LET_GO / LET_GO_GAINS
+        # Gains are many, and none is far off: they are judged together.
+        z[self._gains] = LET_GO / LET_GO_GAINS * (odds[1] - max(odds[0], odds[2], odds[3]))
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
         found = pulled[delays] / (variance[delays] * sensed)
@@ -479,12 +484,16 @@ class ActuatorLearner:
         # as far as it would, were it proportional to the jerk (Cauchy and Schwarz).
         errors = self._force_error * np.sqrt(
             np.diag(x.information)[self._base_force].sum() / sensed[1])
-        doubt = np.array([DELAY_DOUBT[0], max(DELAY_DOUBT[1], errors)])
         # Noise taken off the information I is in the estimate still: its variance is I/(I - N)^2.
-        noise[0] = 0.0      # of torques' delay this is in the doubt
-        z[delays] = np.maximum(found - doubt, 0.0) * sensed / np.sqrt(sensed + noise)
+        noise[0] = 0.0
+        z[delays] = (LET_GO / LET_GO_DELAY * np.maximum(found - max(IMU_DOUBT, errors), 0.0)
+                     * sensed / np.sqrt(sensed + noise))
         variance[-1] *= 1.0 + noise[1] * variance[-1]
-        z[delays] *= LET_GO / LET_GO_DELAY
+        # Of torques by the odds of an unknown delay against a small one.
+        small, any_delay = (each[delays[0]] ** 2 + 1.0 / sensed[0]
+                            for each in (self._tight, np.maximum(self._wide, self._tight)))
+        z[delays[0]] = LET_GO / DELAY_ODDS * 0.5 * (
+            found[0] ** 2 * (1.0 / small - 1.0 / any_delay) - math.log(any_delay / small))
         # What much dry friction does at rest nothing explains: others are then pulled by it.
         if self._loose[self._place[:, FRICTION]].any():
             z[self._others] *= BESIDE_FRICTION
@@ -520,6 +529,55 @@ class ActuatorLearner:
         yield       # here the estimator finds what follows from doubt
         self._find()
 
+    def _priors_of_torques(self) -> list[tuple[np.ndarray, float]]:
+        """
+        Return what torques and the base may be wrong by: precisions, logarithms of determinants.
+
+        Gains and the base's errors as stated; wrong gains; a load on the base; gains that all are
+        wrong alike, which is the same as masses that are.
+        """
+        tight, wide = self._tight[self._of_torques], self._wide[self._of_torques]
+        gains = np.arange(len(tight)) < len(self._gains)
+        found = []
+        for deviation in (tight, np.where(gains, WRONG_GAINS * tight, tight),
+                          np.where(gains, tight, wide)):
+            found.append((np.diag(deviation ** -2.0), -2.0 * float(np.log(deviation).sum())))
+        # Of t^2 1 + c^2 u u^T with u of gains alone, by Sherman and Morrison.
+        u = np.where(gains, tight ** -2.0, 0.0)
+        grown = 1.0 + WRONG_MASSES ** 2 * float(u.sum())
+        found.append((found[0][0] - WRONG_MASSES ** 2 / grown * np.outer(u, u),
+                      found[0][1] - math.log(grown)))
+        return found
+
+    def _odds_of_gains(self, V: np.ndarray, theta: np.ndarray, deviation: np.ndarray
+                       ) -> list[float]:
+        """
+        Return the logarithm of the evidence for each of `_priors_of_torques`.
+
+        Of linear equations with Gaussian errors, all other parameters integrated out: MacKay,
+        "Bayesian interpolation" (1992).
+        """
+        factor = np.einsum('ik,jk->ij', V, V)
+        factorize_upper(factor)
+        invert_upper(factor)
+        inverse = np.triu(factor)
+        information = np.einsum('ik,jk->ij', inverse, inverse)
+        right = np.einsum('ij,j->i', information, theta)
+        information -= np.diag(deviation ** -2.0)      # of the data alone
+        odds = []
+        for precision, log_determinant in self._explanations:
+            factor = information + precision
+            factorize_upper(factor)
+            odds.append(float(0.5 * (np.sum(right * _solved(factor, right.copy()))
+                                     + log_determinant) + np.log(np.diag(factor)).sum()))
+        likely = [math.exp(each - max(odds) - (RIGHT_GAINS if k else 0.0))
+                  for k, each in enumerate(odds)]
+        # Wrong gains are doubted torques; of what all of them share, masses may be wrong as well.
+        self._gain_doubt = likely[1] / sum(likely) * (
+            WRONG_GAINS * float(np.median(self._tight[self._gains]))) ** 2
+        self.scale_doubt = WRONG_MASSES * math.sqrt(likely[3] / sum(likely))
+        return odds
+
     def _fill_doubt(self, learned: np.ndarray) -> None:
         """Say how far torques may be off: by parameters, and by what no parameter explains."""
         x = self._x
@@ -527,8 +585,11 @@ class ActuatorLearner:
         doubted = learned.astype(float)
         doubted[:, [GAIN, OFFSET]] = 0.0
         doubt = self.covariance * doubted[:, :, None] * doubted[:, None]
+        if not self._loose[self._gains].any():
+            doubt[:, GAIN, GAIN] = self._gain_doubt
         # Beside noise and what no parameter explains: that is in the residuals of a healthy robot.
-        noise = np.maximum(self._usual, x.spread[6:])
+        # Of so few blocks their mean square varies by its own size.
+        noise = 2.0 * np.maximum(self._usual, x.spread[6:])
         left = np.where(x.heard > 0.0, np.maximum(x.misfit - noise, 0.0), np.nan)
         for kind in self._kinds:        # what shows in one leg is likely so in its like
             known = left[kind][np.isfinite(left[kind])]
@@ -601,7 +662,7 @@ class ActuatorLearner:
             off = np.abs(np.maximum(value, 0.0) - was)
             torque = off * factor
             bad = (self._in_legs & (torque > MATTERS[row] * self._bears)
-                   & (off > DIFFERS[row] * stated.value[row]) & (off > CERTAIN * sigma))
+                   & (off > DIFFERS[row] * was) & (off > CERTAIN * sigma))
             if bad.any():
                 worst = int(np.argmax(np.where(bad, off / sigma, 0.0)))
                 value = 1.0 / self.value[row] if row == GAIN else np.maximum(self.value[row], 0.0)

@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from legged_dynamics.dynamics.jacobians import (
+    BODY,
     CONTACT,
     N_FOOT_STATE,
     SIZE,
@@ -25,12 +26,15 @@ from legged_dynamics.dynamics.jacobians import (
     has_moment,
 )
 from legged_dynamics.dynamics.kinematics import (
+    OMEGA,
     POSITION,
+    VELOCITY,
     body_workspace,
     forward_kinematics,
     frame_poses,
 )
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.filter.layout import WEIGHTS
 from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.settings import EstimatorSettings, nominal_position
 from legged_dynamics.gait.contact_evidence import (
@@ -46,7 +50,7 @@ from legged_dynamics.model.parts import FRICTION
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.optimization.factorizations import factorize
-from legged_dynamics.spatial.algebra import dot, load3
+from legged_dynamics.spatial.algebra import add, cross, dot, load3, subtract
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3
 
@@ -72,6 +76,9 @@ LEAST_NOISE, LARGEST_NOISE = 0.005, 0.02
 SHARE = 0.16
 # The upper bound on a fixed base, where no equations of the base support those of the legs.
 LARGEST_ALONE = 0.1
+# What is not known of actuators is no noise that averages out: it raises the error of a foot in
+# the air, and the threshold up to this share of a foot's even share.
+DOUBTED_SHARE = 0.3
 # Without torque: load on all feet below which the robot flies, of the weight; two and a half
 # deviations of the error of a moving robot's model.
 FLIGHT = 0.25
@@ -105,9 +112,11 @@ class ContactLevels:
         self._legs = [jacobian[start:start + size]
                       for start, size in table.index[:, [START, SIZE]]]
         self._stated = config.noise.of_joints('effort', model, config.joints) ** 2
+        self._known = np.zeros(len(self._legs))
         self._friction = model.tree.constants[1:, FRICTION] ** 2
         self._settings, self._weight = settings, model.total_mass * GRAVITY
         self._largest = LARGEST_NOISE if model.floating else LARGEST_ALONE
+        self._known = self.of(np.zeros(nv))[:, 2]
 
     def of(self, doubt: np.ndarray | None = None) -> np.ndarray:
         """
@@ -121,24 +130,28 @@ class ContactLevels:
 
         Returns
         -------
-        (nf, 3) array
-            Where contact is as likely as not, the error of a foot in the air, and the error that
-            the stated noise of the torques makes.
+        (nf, 4) array
+            Where contact is as likely as not, the error of a foot in the air, the error that
+            noise and doubt of the torques make, and the part of doubt alone.
 
         """
-        settings, weight, levels = self._settings, self._weight, np.zeros((len(self._legs), 3))
+        settings, weight, levels = self._settings, self._weight, np.zeros((len(self._legs), 4))
         scale = np.sqrt(self._stated + (self._friction if doubt is None else doubt)
                         + (1e-9 * weight) ** 2)
-        for level, leg in zip(levels, self._legs):
+        for level, leg, known in zip(levels, self._legs, self._known):
             # A straight leg does not measure the force along it: there the upper bound holds.
             # By singular values: measured and unmeasured directions may differ by any factor.
             U, s, _ = np.linalg.svd(leg / scale)
             information = np.full(len(leg), weight ** -2)
             information[:len(s)] += s ** 2
             error = math.sqrt((U[2] ** 2 / information).sum()) / weight
+            doubted = math.sqrt(max(error ** 2 - known ** 2, 0.0)) if doubt is not None else 0.0
+            # A sole is unloaded slowly; where it rises says more.
+            hidden = doubted if len(leg) == 3 else 0.0
             noise = settings.contact_force_noise or min(max(error, LEAST_NOISE), self._largest)
-            level[:] = (settings.contact_force_threshold
-                        or min(2.0 * noise, SHARE / len(levels)), noise, error)
+            threshold = settings.contact_force_threshold or max(
+                min(2.0 * noise, SHARE / len(levels)), min(hidden, DOUBTED_SHARE / len(levels)))
+            level[:] = threshold, max(noise, hidden), error, doubted
         return levels
 
 
@@ -329,6 +342,87 @@ def update_place(lift, i, down, loaded, dt):
 AIR_FORCE = 0.005
 # Largest log-likelihood ratio that one sample may add.
 LARGEST_EVIDENCE = 12.0
+# A foot swings for certain where it is higher than the lowest ones by this part of a leg's length,
+# and moves against them faster than this part of sqrt(g l).
+RAISED, FAST = 0.015, 0.05
+# Log-likelihood ratio of a sample in which a foot swings for certain, where torques are doubted
+# much; half of it counts where the doubt makes an error of LARGEST_NOISE. Below a share it is not
+# looked for.
+SWINGS, LEAST_DOUBT = 3.0, 0.25
+
+
+@part
+def _doubt_weight(error):
+    """Return how far an error of the forces by doubt of torques [weights] is doubted, 0 to 1."""
+    return error * error / (error * error + LARGEST_NOISE * LARGEST_NOISE)
+
+
+@part
+def foot_velocity(feet, bodies, states, i):
+    """
+    Return the velocity of a foot's contact point, the base's velocity taken as zero.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    i : int
+        Number of the foot.
+
+    """
+    body, point = bodies[feet.index[i, BODY]], load3(states[i], CONTACT)
+    return add(load3(body, VELOCITY),
+               cross(load3(body, OMEGA), subtract(point, load3(body, POSITION))))
+
+
+@part
+def find_swinging(feet, bodies, states, normal, length, swings):
+    """
+    Mark the feet that swing for certain: higher than the lowest ones, and fast against them.
+
+    Kinematics alone decide. The lowest two feet of a robot with more than three never do, nor does
+    the lowest one.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
+    length : float [m]
+        Of a leg.
+    swings : (nf,) array
+        1 for a foot that does, else 0; written.
+
+    """
+    nf = feet.index.shape[0]
+    lowest, second = -1, -1
+    for i in range(nf):
+        swings[i] = dot(normal, load3(states[i], CONTACT))
+        if lowest < 0 or swings[i] < swings[lowest]:
+            lowest, second = i, lowest
+        elif second < 0 or swings[i] < swings[second]:
+            second = i
+    reference = second if nf > 3 else lowest
+    ground = swings[reference] + RAISED * length
+    first = foot_velocity(feet, bodies, states, lowest)
+    other = foot_velocity(feet, bodies, states, reference)
+    fast = FAST * FAST * GRAVITY * length
+    for i in range(nf):
+        if swings[i] > ground:
+            v = foot_velocity(feet, bodies, states, i)
+            u, w = subtract(v, first), subtract(v, other)
+            swings[i] = 1.0 if dot(u, u) > fast and dot(w, w) > fast else 0.0
+        else:
+            swings[i] = 0.0
 
 
 @part
@@ -418,8 +512,8 @@ def mix_with_air(feet, i, settings, x, P, share, rows, block):
 
 
 @part
-def update_contact(robot, layout, settings, tracking, row, x, P, contact, lift, normals, dt,
-                   found):
+def update_contact(robot, layout, settings, scratch, tracking, row, x, P, contact, lift, feet_at,
+                   normal, dt, found):
     """
     Update each foot's probability and flag of contact by its force.
 
@@ -434,6 +528,8 @@ def update_contact(robot, layout, settings, tracking, row, x, P, contact, lift, 
         inputs.
     settings : record
         Of `filter.layout.SETTINGS`.
+    scratch : Scratch
+        Bodies at this instant, and arrays to work in.
     tracking : Tracking
         Arrays of the filters of forces.
     row : (input_size,) array
@@ -444,18 +540,26 @@ def update_contact(robot, layout, settings, tracking, row, x, P, contact, lift, 
         Probability and flag of contact; written.
     lift : (nf, LIFT.width) array
         Heights; written.
-    normals : (nf, 3) array
-        Unit normal of the ground under each foot, base axes.
+    feet_at : FeetResults
+        Contact points of the feet, and the unit normal of the ground under each, base axes.
+    normal : tuple of 3 floats
+        Unit normal of the ground, base axes.
     dt : float [s]
         Time since the last sample.
     found : ContactResults
         Probability and flag of contact; written.
 
     """
-    feet = robot.feet
+    feet, swings = robot.feet, scratch.vectors[WEIGHTS]
+    doubted = False
+    for i in range(feet.index.shape[0]):
+        doubted = doubted or _doubt_weight(robot.contact_levels[i, 3]) > LEAST_DOUBT
+    if doubted:
+        find_swinging(feet, scratch.bodies, feet_at.states, normal,
+                      GRAVITY / settings.natural_frequency ** 2, swings)
     for i in range(feet.index.shape[0]):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
-        up = get3(normals, i, 0)
+        up = get3(feet_at.normals, i, 0)
         force, variance = normal_force(P, x, feet.index[i, START], up)
         # Point feet are unloaded at once.
         there = lift_allowance(settings, lift, i) if has_moment(feet.index, i) else 0.0
@@ -467,6 +571,8 @@ def update_contact(robot, layout, settings, tracking, row, x, P, contact, lift, 
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
                 LARGEST_EVIDENCE), settings.motion_evidence)
         evidence += row[layout.switch_evidence + i]
+        if doubted:
+            evidence -= SWINGS * swings[i] * _doubt_weight(robot.contact_levels[i, 3])
         p = bayes_update(relax(contact.probability[i], settings.switching_rate, dt), evidence)
         down = _hysteresis(p, contact.flag[i], settings)
         given = row[layout.given_contact + i]

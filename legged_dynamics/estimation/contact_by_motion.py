@@ -22,8 +22,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.jacobians import BODY, CONTACT, FOOT_POSITION, SIZE
-from legged_dynamics.dynamics.kinematics import OMEGA, POSITION, VELOCITY
+from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_POSITION, SIZE
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.filter.layout import WEIGHTS
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
@@ -35,6 +34,7 @@ from legged_dynamics.gait.contact_evidence import (
     STOPS,
     bayes_update,
     clip,
+    foot_velocity,
     force_evidence,
     motion_evidence,
     relax,
@@ -43,7 +43,6 @@ from legged_dynamics.gait.contact_evidence import (
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
-    cross,
     dot,
     load3,
     norm,
@@ -74,14 +73,6 @@ LEAST_LOAD = 0.03
 RECENT = 0.03
 # Time constant in which a standing foot's place follows it, in natural times sqrt(l / g).
 SETTLING = 0.5
-
-
-@part
-def _foot_velocity(feet, bodies, states, i):
-    """Return the velocity of a foot's contact point, the base's velocity taken as zero."""
-    body, point = bodies[feet.index[i, BODY]], load3(states[i], CONTACT)
-    return add(load3(body, VELOCITY),
-               cross(load3(body, OMEGA), subtract(point, load3(body, POSITION))))
 
 
 @part
@@ -152,7 +143,7 @@ def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration,
             height = dot(load3(states[i], CONTACT), up) - lowest
             w = math.exp(-0.5 * (height / settings.clearance) ** 2)
             total += w
-            drift = add_scaled(drift, -w, _foot_velocity(feet, bodies, states, i))
+            drift = add_scaled(drift, -w, foot_velocity(feet, bodies, states, i))
         store3(body, MOTION.velocity, rotate(R_WB, scale(1.0 / total, drift)))
         body[MOTION.variance] = unknown
         body[MOTION.known] = 1.0
@@ -166,7 +157,7 @@ def _learn_slip(feet, bodies, states, R_WB, standing, dt, body):
     mean, total, square = (0.0, 0.0, 0.0), 0.0, 0.0
     for i in range(feet.index.shape[0]):
         p = standing[i]
-        v = _foot_velocity(feet, bodies, states, i)
+        v = foot_velocity(feet, bodies, states, i)
         # Over ground; the base's velocity drops out.
         v = add(v, rotate_back(R_WB, load3(body, MOTION.velocity)))
         mean, total, square = add_scaled(mean, p, v), total + p, square + p * dot(v, v)
@@ -186,7 +177,7 @@ def _correct_velocity(feet, settings, bodies, states, R_WB, standing, dt, body):
     for i in range(feet.index.shape[0]):
         slip, _ = _speed_levels(feet, settings, body, i)
         w = share / slip ** 2 * standing[i]
-        velocity = rotate(R_WB, _foot_velocity(feet, bodies, states, i))
+        velocity = rotate(R_WB, foot_velocity(feet, bodies, states, i))
         pull, information = add_scaled(pull, -w, velocity), information + w
     body[MOTION.variance] = 1.0 / information
     store3(body, MOTION.velocity, scale(1.0 / information, pull))
@@ -200,7 +191,7 @@ def _evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion
     fastest = body[MOTION.fastest] * (1.0 - min(dt / (FORGETS * settings.natural_time), 1.0))
     for i in range(feet.index.shape[0]):
         slip, swing = _speed_levels(feet, settings, body, i)
-        speed = norm(add(base, _foot_velocity(feet, bodies, states, i)))
+        speed = norm(add(base, foot_velocity(feet, bodies, states, i)))
         fastest = max(fastest, speed)
         height = _height_over_place(states, ground, R_WB, i)
         recent = legs[i, LEG.speed]

@@ -322,6 +322,7 @@ class GroundReactionEstimator:
         robot.contact_levels[:] = self._new_levels
         self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
         self._doubt_imu(learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0)
+        self._settings['scale_doubt'] = learner.scale_doubt
         self._velocity.late = learner.velocity_late
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise

@@ -6,14 +6,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from motions import QUIET, RATE, Scene, known_robot, quadruped
+from scipy.stats import multivariate_normal
 from zoo_runs import SHORT, short_run
 
 from benchmarks.zoo.robots import ROBOTS, robot
 from benchmarks.zoo.simulate import simulate
 from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics import BaseMotion, Motion
-from legged_dynamics.estimation import ActuatorLearner, Fault, GroundReactionEstimator
+from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, contact_points, feet_table
+from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics
+from legged_dynamics.estimation import (
+    ActuatorLearner,
+    EstimatorSettings,
+    Fault,
+    GroundReactionEstimator,
+)
 from legged_dynamics.estimation.actuator_equations import MASS
+from legged_dynamics.estimation.actuator_learning import WRONG_GAINS, WRONG_MASSES
+from legged_dynamics.estimation.contact import ContactLevels, find_swinging
 from legged_dynamics.estimation.measurement import LateSignal
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.actuators import (
@@ -44,7 +54,7 @@ class Moving:
         self.noise = noise
         self.phase = rng.uniform(0.0, 6.0, NJ)
         self.rate = 5.0 + rng.uniform(0.0, 4.0, NJ)
-        self.size = np.full(NJ, 0.03)
+        self.size = np.full(NJ, 0.02)       # feet on the ground hardly move against each other
         self.down = np.ones(4, bool)
         chains = [[b - 1 for b in self.model.chain(self.model.frame(foot.link).body)]
                   for foot in self.config.feet]
@@ -153,6 +163,58 @@ def test_a_gain_is_found_from_the_base_alone():
 def test_torques_that_are_all_too_large_are_as_well_a_heavier_robot():
     learner = Moving((), gain=1.05, sway=4.0).learn(2.0)
     assert (learner.value[GAIN] == 1.0).all() and not learner.findings
+
+
+def test_the_evidence_for_wrong_gains_is_that_of_all_data_at_once():
+    learner = Moving((), sway=4.0, gain=1.06).learn(0.2)
+    rng, at = np.random.default_rng(1), learner._of_torques
+    tight, n = learner._tight[at], len(learner._gains)
+    A = rng.standard_normal((60, len(at))) / learner._wide[at]
+    b = A @ (learner._wide[at] * rng.standard_normal(len(at))) + rng.standard_normal(60)
+    C = np.linalg.inv(A.T @ A + np.diag(tight ** -2.0))
+    found = learner._odds_of_gains(np.linalg.cholesky(C), C @ A.T @ b, tight)
+    alike = np.diag(tight ** 2)
+    alike[:n, :n] += WRONG_MASSES ** 2
+    loose, loaded = tight.copy(), learner._wide[at].copy()
+    loose[:n] *= WRONG_GAINS
+    loaded[:n] = tight[:n]
+    expected = [multivariate_normal.logpdf(b, cov=A @ P @ A.T + np.eye(60)) for P in (
+        np.diag(tight ** 2), np.diag(loose ** 2), np.diag(loaded ** 2), alike)]
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-6)
+
+
+def test_feet_swing_where_they_are_raised_and_move_against_the_lowest():
+    model, config = quadruped(**QUIET)
+    table = feet_table(model, config.feet)
+    bodies, states = body_workspace(model), np.zeros((4, N_FOOT_STATE))
+    q, v, up = config.nominal_in(model), np.zeros(NJ), (0.0, 0.0, 1.0)
+    chain = [b - 1 for b in model.chain(model.frame(config.feet[2].link).body)]
+
+    def swinging(spin=0.0):
+        base, found = np.zeros(9), np.zeros(4)
+        base[2] = spin
+        forward_kinematics(model.tree, q, v, np.zeros(NJ), base, bodies)
+        contact_points(table, bodies, up, states)
+        find_swinging(table, bodies, states, up, 0.5, found)
+        return found.tolist()
+    assert swinging() == [0.0] * 4
+    v[chain] = 3.0
+    assert swinging() == [0.0] * 4                      # fast, on the ground
+    q[chain[1:]] *= 1.6
+    assert swinging() == [0.0, 0.0, 1.0, 0.0]
+    v[:] = 0.0
+    assert swinging() == [0.0] * 4                      # on a step
+    assert swinging(spin=1e-3) == [0.0] * 4             # all feet turn with the base
+
+
+def test_doubted_torques_raise_the_levels_of_point_feet_and_not_of_soles():
+    for made, moved in ((robot('go2'), True), (robot('biped'), False)):
+        model = made.config.apply_to(made.model)
+        levels = ContactLevels(model, made.config, EstimatorSettings())
+        sure, doubted = levels.of(np.zeros(model.nv)), levels.of(np.full(model.nv, 25.0))
+        assert np.allclose(sure[:, 3], 0.0) and (doubted[:, 3] > 0.02).all()
+        assert np.allclose(doubted[:, 2] ** 2, sure[:, 2] ** 2 + doubted[:, 3] ** 2)
+        assert (doubted[:, :2] > sure[:, :2]).all() == moved
 
 
 def test_noise_of_zero_is_no_certainty():

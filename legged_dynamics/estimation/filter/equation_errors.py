@@ -38,6 +38,9 @@ JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
 OFFSET_SHARE = 0.3
 # Variance of dry friction at rest over its square: it is anywhere within its bounds.
 STUCK = 1.0 / 3.0
+# The same while a joint slides, varying slowly: Coulomb's law is no better than that (friction
+# grows and falls with speed, displacement, load and temperature).
+UNSURE_FRICTION = 0.25
 # Time over which slopes of torques are means [s].
 SLOPE_TIME = 0.006
 # Share of the variance by unknown actuators that changes from sample to sample.
@@ -367,6 +370,8 @@ def equation_covariance(robot, layout, settings, row, slipping, doubt, rows, n, 
     nv = robot.columns.shape[0]
     share, linear = 1.0 / settings.slow_samples, settings.linear_slow
     fewer = share * share
+    # Without the base's equations nothing else says more: what is uncertain of all is of none.
+    unsure = UNSURE_FRICTION if settings.use_base > 0.5 else 0.0
     for r in range(n):
         e = rows[r]
         L = response[e]
@@ -395,14 +400,16 @@ def equation_covariance(robot, layout, settings, row, slipping, doubt, rows, n, 
         if e >= 6:
             j = e - 6
             friction = robot.tree.constants[j + 1, FRICTION]
-            stuck = STUCK * (friction ** 2 + robot.doubt[j, 0]) * (1.0 - slipping[j] ** 2)
-            slow = (doubt[j] + OFFSET_SHARE ** 2 * robot.effort_variance[j]
+            rest = STUCK * (1.0 - slipping[j] ** 2)
+            stuck = rest * (friction ** 2 + robot.doubt[j, 0])
+            doubted = doubt[j] + max(unsure - rest, 0.0) * friction ** 2
+            slow = (doubted + OFFSET_SHARE ** 2 * robot.effort_variance[j]
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
             steep = robot.tree.constants[j + 1, FRICTION] * (1.0 - slipping[j] * slipping[j])
             rough = (steep / FRICTION_SPEED * robot.stated_noise[j]) ** 2
             S[r, r] += (robot.effort_variance[j] + rough + stuck + slow * fewer
-                        + BRIEF_DOUBT * doubt[j])
+                        + BRIEF_DOUBT * doubted)
             slow_noise[r, r] += share * (robot.effort_variance[j] + rough) + slow + stuck
             steady[0, r] += slow + stuck
             steady[1, r] += WANDER * share * robot.effort_variance[j]

@@ -16,6 +16,7 @@ from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.contact import mix_latest_with_air, predict_heights, update_contact
 from legged_dynamics.estimation.filter.equation_errors import (
+    UNSURE_FRICTION,
     equation_covariance,
     fill_doubt,
     fill_masses,
@@ -124,7 +125,8 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
         late = settings.effort_age * efforts[j, EFFORT.slope]
         effort = (newest[layout.effort + j] + late - damping * (v - v_mid)
                   - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
-        variance = (robot.effort_variance[j] + vectors[DOUBT, j] + friction ** 2 * (1.0 - now ** 2)
+        variance = (robot.effort_variance[j] + vectors[DOUBT, j]
+                    + friction ** 2 * max(1.0 - now ** 2, UNSURE_FRICTION)
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
         if not math.isfinite(effort):       # of a head or a gripper: that of its motion
             effort = 0.0
@@ -393,8 +395,8 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
         mass_columns(a, tracking.mass_columns)
     if not measurement_update(robot.columns, settings, tracking, forces, grasp, jacobian, n):
         start_tracking(feet, settings, up, x, P)
-    update_contact(robot, layout, settings, tracking, window[-1], x, P, memory.contact,
-                   memory.lift, results.feet.normals, dt, results.contact)
+    update_contact(robot, layout, settings, scratch, tracking, window[-1], x, P, memory.contact,
+                   memory.lift, results.feet, normal, dt, results.contact)
     for i in range(feet.index.shape[0]):
         results.contact.latest[i] = results.contact.flag[i]
 
@@ -420,11 +422,12 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
             found.coordinates[k] = 0.0 if lifted else x[k]
             found.latest[k] = 0.0 if lifted else latest[k]
     _slow_covariance(robot, scratch, P, probability, nc)
-    slow = scratch.information
+    slow, scale = scratch.information, settings.scale_doubt ** 2
     for r in range(nc):
         for c in range(nc):
-            found.covariance[r, c] = MEAN_SHARE * P[r, c] + slow[r, c]
-            found.latest_covariance[r, c] = covariance[r, c] + slow[r, c]
+            both = slow[r, c] + scale * x[r] * x[c]
+            found.covariance[r, c] = MEAN_SHARE * P[r, c] + both
+            found.latest_covariance[r, c] = covariance[r, c] + both
     if settings.two_samples > 0.5:
         add_variance_within_ticks(feet, tracking.process_noise, probability, forces.impact,
                                   memory.previous, found.covariance)

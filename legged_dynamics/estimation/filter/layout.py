@@ -99,6 +99,7 @@ _REAL_SETTINGS = (
     'external_moment',        # N m, deviation of the external moment
     'external_on_leg',        # 1: the link that is pushed belongs to a leg
     'effort_gain',            # deviation of the gain of torque sensors
+    'scale_doubt',            # deviation of what all forces are wrong by alike, as a share
     'momentum_time',          # s, deviation of an error of momentum over that of its derivative
     'momentum_keep',          # share of an error of momentum that stays in a sample
     'effort_at',              # place in the window, or after it, of the efforts that belong
@@ -177,9 +178,9 @@ class Robot(NamedTuple):
         Of joint velocities, then of torques.
     slope_noise : (1,) array
         Deviation of a differentiated velocity by the noise of velocities.
-    contact_levels : (nf, 3) array
-        Normal force at which contact is as likely as not, the error of a swinging foot's, and the
-        error that the noise of its torques makes, as fractions of the weight.
+    contact_levels : (nf, 4) array
+        Normal force at which contact is as likely as not, the error of a swinging foot's, the
+        error that noise and doubt of its torques make, and that of doubt, by the weight.
     homes : (nf, 2) array
         Positions of the feet in the standing pose, x and y from the base [m].
     stops : (nv, 2) array
@@ -389,7 +390,7 @@ def unpack(layout, integers, floats):
     motion_noise, at = vector(floats, at, nj)
     stated_noise, at = vector(floats, at, 2 * nj)
     slope_noise, at = vector(floats, at, 1)
-    contact_levels, at = matrix(floats, at, nf, 3)
+    contact_levels, at = matrix(floats, at, nf, 4)
     homes, at = matrix(floats, at, nf, 2)
     stops, at = matrix(floats, at, nj, 2)
     passive, at = vector(floats, at, nj)
