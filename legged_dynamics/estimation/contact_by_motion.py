@@ -24,6 +24,7 @@ import math
 
 from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_POSITION, SIZE
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.contact import foot_velocity
 from legged_dynamics.estimation.filter.layout import WEIGHTS
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
 from legged_dynamics.gait.contact_evidence import (
@@ -34,7 +35,6 @@ from legged_dynamics.gait.contact_evidence import (
     STOPS,
     bayes_update,
     clip,
-    foot_velocity,
     force_evidence,
     motion_evidence,
     relax,
