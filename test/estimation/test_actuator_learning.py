@@ -208,7 +208,7 @@ def test_feet_swing_where_they_are_raised_and_move_against_the_lowest():
 
 
 def test_doubted_torques_raise_the_levels_of_point_feet_and_not_of_soles():
-    for made, moved in ((robot('go2'), True), (robot('biped'), False)):
+    for made, moved in ((robot('anymal_class'), True), (robot('biped'), False)):
         model = made.config.apply_to(made.model)
         levels = ContactLevels(model, made.config, EstimatorSettings())
         sure, doubted = levels.of(np.zeros(model.nv)), levels.of(np.full(model.nv, 25.0))
