@@ -630,7 +630,9 @@ class ActuatorLearner:
         # Four blocks count as one.
         self._lag_deviation = math.sqrt(4.0 * noise / (self._lag_count * motion))
         least = VELOCITY_CORRECTION if self.velocity_late else self._least_lag
-        if abs(late) < max(least, CERTAIN * self._lag_deviation):
+        # Of slow motion the ratio is of small numbers: it counts once known to half a sample.
+        if abs(late) < max(least, CERTAIN * self._lag_deviation) or (
+                self._lag_deviation > 0.5 * self._period):
             return
         self.velocity_late = max(self.velocity_late + late, 0.0)
         if self.velocity_late < self._least_lag and not self._stated_lag:
