@@ -296,7 +296,7 @@ def test_it_trots_with_the_commanded_velocity():
 @pytest.mark.slow
 @pytest.mark.parametrize(('name', 'gait', 'wanted'), [
     ('solo_class', 'trot', (0.3, 0.0, -0.4)), ('solo_class', 'crawl', (0.08, 0.0, 0.1)),
-    ('anymal_class', 'walk', (0.2, 0.0, 0.0)), ('quadruped', 'trot', (0.2, 0.0, 0.0))])
+    ('anymal_class', 'walk', (0.15, 0.0, 0.0)), ('quadruped', 'trot', (0.2, 0.0, 0.0))])
 def test_it_walks_in_other_gaits(name, gait, wanted):
     friction = 0.005 if name == 'quadruped' else 0.03
     judge(walk(Laboratory(name, friction=friction), gait, lambda t: wanted, 6.5), wanted)

@@ -248,7 +248,7 @@ class Walker:
         self._friction, self._seen = np.zeros((2, self.model.nv))
         self._unmoved = np.full(self.model.nv, np.nan)
         self._learnt_of, self._body = np.zeros((2, self.model.nv)), np.zeros(18)
-        self._speed, self._gain = np.zeros(2), np.zeros(2)
+        self._speed, self._gain, self._stood = np.zeros(2), np.zeros(2), False
 
     def command(self, ahead: float, left: float, turning: float) -> None:
         """
@@ -515,8 +515,8 @@ class Walker:
                             < NEAR * self.height)):
                 self._land(i, state, phase)
         if still and self.state is Walking.STOP and not self._steps_on():
-            self.state = Walking.STAND
-            self._velocity[:] = 0.0
+            self.state, self._stood = Walking.STAND, False
+            self._velocity[:] = self._gain[:] = 0.0
 
     def _tick(self, stamp: int) -> float:
         """Return the time since the last tick [s]."""
@@ -560,10 +560,10 @@ class Walker:
         point = state.position + R @ self._com
         speed = R @ (state.twist[:3] + _cross(state.twist[3:], self._com))
         # A step takes time: what the body gains meanwhile counts as well.
-        if dt:
+        if self._stood and dt:
             part = min(1.0, dt / SMOOTHED)
             self._gain += part * ((speed[:2] - self._speed) / dt - self._gain)
-        self._speed = speed[:2]
+        self._speed, self._stood = speed[:2], True
         capture = point[:2] + (speed[:2] + self._gain * (FORESIGHT / omega)) / omega
         edges = hull_edges(self._corners(state))
         if not len(edges):
