@@ -485,9 +485,8 @@ class ActuatorLearner:
         errors = self._force_error * np.sqrt(
             np.diag(x.information)[self._base_force].sum() / sensed[1])
         # Noise taken off the information I is in the estimate still: its variance is I/(I - N)^2.
-        noise[0] = 0.0
-        z[delays] = (LET_GO / LET_GO_DELAY * np.maximum(found - max(IMU_DOUBT, errors), 0.0)
-                     * sensed / np.sqrt(sensed + noise))
+        z[delays[1]] = (LET_GO / LET_GO_DELAY * max(found[1] - max(IMU_DOUBT, errors), 0.0)
+                        * sensed[1] / math.sqrt(sensed[1] + noise[1]))
         variance[-1] *= 1.0 + noise[1] * variance[-1]
         # Of torques by the odds of an unknown delay against a small one.
         small, any_delay = (each[delays[0]] ** 2 + 1.0 / sensed[0]

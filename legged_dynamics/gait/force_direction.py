@@ -35,7 +35,13 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.gait.error_bars import from_middle, steps, sum_deviation
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.pressure_path import travelling_reference
-from legged_dynamics.gait.required_wrench import FEWEST, FORCE_MEMORY, NO_FORCE, on_path
+from legged_dynamics.gait.required_wrench import (
+    FEWEST,
+    FORCE_MEMORY,
+    NO_FORCE,
+    TRAVELS,
+    on_path,
+)
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.sole_motion import SoleMotion
 
@@ -52,8 +58,8 @@ HARDLY_SEEN = 0.2
 # small, and its noise is not.
 BELIEVED = 0.75
 # Part of the load by which the forces of a step lean further forward and outward, per speed in
-# sqrt(g l), and outward at rest, for a foot that hardly bears any; the speed that has a direction.
-STEPPING, STANDING, TRAVELS = 0.33, 0.1, 0.1
+# sqrt(g l), and outward at rest, for a foot that hardly bears any.
+STEPPING, STANDING = 0.33, 0.1
 # Deviation of the sum of these forces in a step, as a part of the load. Distance from the middle
 # that is hardly to a side, in leg lengths.
 LEAN, BESIDE = 0.03, 0.01
@@ -92,8 +98,7 @@ def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.nd
     aims = to_center[..., :2] / height
     if contact.shape[1] != 2:
         return aims
-    place = dynamics.base_position + dynamics.center_of_mass
-    velocity = np.gradient(place, dynamics.step, axis=0)[:, None] - dynamics.ground_velocity
+    velocity = dynamics.center_velocity[:, None] - dynamics.ground_velocity
     velocity = velocity[..., :2] / np.sqrt(GRAVITY * dynamics.leg_length)
     speed = np.linalg.norm(velocity, axis=2, keepdims=True)
     forward = velocity / np.maximum(speed, TRAVELS)

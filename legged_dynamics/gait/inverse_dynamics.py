@@ -344,6 +344,11 @@ class GaitInverseDynamics:
         return float(np.linalg.norm(self.foot_arm, axis=2).max())
 
     @cached_property
+    def center_velocity(self) -> np.ndarray:
+        """(n, 3) velocity of the centre of mass, in world axes [m/s]."""
+        return np.gradient(self.base_position + self.center_of_mass, self.step, axis=0)
+
+    @cached_property
     def load(self) -> np.ndarray:
         """(n,) vertical force that the motion requires, as a multiple of the weight."""
         return self.wrench[:, 2] / self.weight

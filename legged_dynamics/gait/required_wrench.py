@@ -190,7 +190,7 @@ def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
     unit, dt = np.sqrt(dynamics.leg_length / GRAVITY), dynamics.step
     sample, found = np.arange(len(contact)), np.zeros((len(contact), 6))
     arm = (dynamics.foot_arm - dynamics.center_of_mass[:, None]) / dynamics.leg_length
-    moving = np.gradient(dynamics.base_position + dynamics.center_of_mass, dt, axis=0)[:, :2]
+    moving = dynamics.center_velocity[:, :2]
     for i in range(contact.shape[1]):
         others = np.delete(contact, i, axis=1).any(axis=1)
         for k in np.flatnonzero(contact[1:, i] & ~contact[:-1, i]) + 1:
