@@ -400,15 +400,13 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
 
     enriched = fresh(out / ENRICHED, bag) if options.enriched else None
     ours = enriched is not None and not enriched.exists()
-    bar = ProgressBar(f'Replaying {bag.name}')
     try:
-        analysis = analyse(bag, options, enriched=enriched, progress=bar)
+        with ProgressBar(f'Replaying {bag.name}') as bar:
+            analysis = analyse(bag, options, enriched=enriched, progress=bar)
     except BaseException:
         if enriched is not None and ours:       # half a bag helps nobody
             shutil.rmtree(enriched, ignore_errors=True)
         raise
-    finally:
-        bar.close()
     report = write_report(analysis, out, warnings) if options.report else None
     if options.csv:
         write_csv(analysis, out / CSV)

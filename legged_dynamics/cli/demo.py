@@ -15,7 +15,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -464,9 +463,8 @@ def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
     bus.create_node('demo').create_subscription(
         dialect.message('rosgraph_msgs/msg/Clock'), '/clock',
         lambda message: heard.append(convert.stamp_ns(message.clock)), dialect.qos.best_effort(1))
-    title = 'Moving'
     moved = looked = time.monotonic()
-    with closing(ProgressBar(title)) as bar:        # also when it fails: the cursor is hidden
+    with ProgressBar('Moving') as bar:
         while True:
             bus.spin_once(0.1)
             now = time.monotonic()

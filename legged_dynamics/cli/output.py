@@ -183,6 +183,8 @@ class ProgressBar:
     """
     Draws a bar while called with the part done; draws nothing where there is no `_console`.
 
+    A context manager, which wipes the bar off at the end.
+
     Parameters
     ----------
     title : str
@@ -222,7 +224,11 @@ class ProgressBar:
             self._progress.update(self._task, completed=min(max(part, 0.0), 1.0) * self._count,
                                   note=note)
 
-    def close(self) -> None:
+    def __enter__(self) -> ProgressBar:
+        """Return the bar."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
         """Wipe the bar off."""
         if self._progress is not None:
             self._progress.stop()
@@ -241,13 +247,10 @@ def counting(title: str, count: int) -> Iterator[Callable[[bool], None]]:
         How many steps there are.
 
     """
-    bar, done, failed = ProgressBar(title, count=count), 0, 0
-
-    def advance(failure: bool) -> None:
-        nonlocal done, failed
-        done, failed = done + 1, failed + failure
-        bar(done / max(count, 1), f'{failed} failed')
-    try:
+    done = failed = 0
+    with ProgressBar(title, count=count) as bar:
+        def advance(failure: bool) -> None:
+            nonlocal done, failed
+            done, failed = done + 1, failed + failure
+            bar(done / max(count, 1), f'{failed} failed')
         yield advance
-    finally:
-        bar.close()

@@ -41,20 +41,14 @@ def _run(args: argparse.Namespace) -> int:
     )
 
     done = []
-    bar = ProgressBar('Crouching')
-    try:
+    with ProgressBar('Crouching') as bar:
         for index, one in enumerate(RUNS):
             bar(index / len(RUNS))
             done.append(crouch(one))
-    finally:
-        bar.close()
     tables = [final_values(done)]
     if args.robustness:
-        bar = ProgressBar('Crouching under other conditions')
-        try:
+        with ProgressBar('Crouching under other conditions') as bar:
             tables.append(table(measure(progress=bar)))
-        finally:
-            bar.close()
     out = args.out or Path(f'{args.paper}_reproduced')
     report = write_report(done, out, tables[1:])
     for found in tables:

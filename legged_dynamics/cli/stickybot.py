@@ -114,11 +114,8 @@ def _run(args: argparse.Namespace) -> int:
     # Without pads the film would not show the margin to detaching.
     if settings.values['adhesion.kind'] == 'none' and args.pads is None:
         settings = settings.changed({'adhesion.kind': 'directional'})
-    bar = ProgressBar('Climbing (the first time, compiling takes half a minute)')
-    try:
+    with ProgressBar('Climbing (the first time, compiling takes half a minute)') as bar:
         comparison = compare(settings, args.duration, bar, plant=args.plant)
-    finally:
-        bar.close()
     try:
         args.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -145,17 +142,13 @@ def _film(comparison: Comparison, folder: Path) -> list[Path]:
     animation = ClimbAnimation(
         comparison.model, shown, f'{comparison.settings.gait().pattern} gait, '
         f'{TITLES[shown.reduction]}{physics}', FRAME_RATE)
-    bar = ProgressBar('Filming')
-
     def watched():  # type: ignore[no-untyped-def]
-        for k, frame in enumerate(animation.frames()):
-            bar((k + 1) / animation.n_frames)
-            yield frame
+        with ProgressBar('Filming') as bar:
+            for k, frame in enumerate(animation.frames()):
+                bar((k + 1) / animation.n_frames)
+                yield frame
 
-    try:
-        return write_film(watched(), animation.frame_rate, folder, FILM, animation.samples())
-    finally:
-        bar.close()
+    return write_film(watched(), animation.frame_rate, folder, FILM, animation.samples())
 
 
 # -------------------------------------------------------------------------------------------------
@@ -206,12 +199,9 @@ def _run_sweep(args: argparse.Namespace) -> int:
 
     begin = time.monotonic()
     settings, axes = settings_of(args), axes_of(args)
-    bar = ProgressBar('Climbing')
-    try:
+    with ProgressBar('Climbing') as bar:
         done = sweep(settings.values, axes, grid=args.grid, seconds=args.duration,
                      workers=args.workers, progress=bar)
-    finally:
-        bar.close()
     files = write_sweep(done, args.out, f'legged-dynamics {" ".join(sys.argv[1:])}')
     figure = draw_sweep(done)
     if figure is not None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +93,7 @@ def _write_rrd(args: argparse.Namespace) -> int:
 
     if args.bag is None:
         raise ConfigurationError('--rrd: expected a recording to write from; give a BAG')
-    with closing(ProgressBar(f'Reading {args.bag.name}')) as bar:
+    with ProgressBar(f'Reading {args.bag.name}') as bar:
         recorded = read_view(args.bag, args.robot, args.urdf, args.odom, args.rate, bar)
     path = write_rrd(recorded, args.rrd, args.friction, args.newtons_per_meter)
     print(f'Rerun: {path.resolve()}')
@@ -110,7 +109,7 @@ def _play_bag(args: argparse.Namespace) -> int:
 
     server = open_page(args.host, args.port)        # says what is wrong with it before the work
     try:
-        with closing(ProgressBar(f'Reading {args.bag.name}')) as bar:
+        with ProgressBar(f'Reading {args.bag.name}') as bar:
             recorded = read_view(args.bag, args.robot, args.urdf, args.odom, args.rate, bar)
         robot = recorded.robot
         show = Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))

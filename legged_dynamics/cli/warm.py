@@ -54,23 +54,22 @@ def _run(args: argparse.Namespace) -> int:
     names = args.nodes or compiled_nodes()
     # Some more than the nodes use.
     total = kernel_cache.kernel_count(Path(f'{nodes.__path__[0]}/{name}.py') for name in names)
-    bar, made = ProgressBar('Compiling'), 0
-
-    def count(name: str) -> None:
-        nonlocal made
-        made += 1
-        part = min(made / total, 0.99)
-        bar(part)
-        if args.parts:
-            print(f'{part:.3f}', flush=True)
-    kernel_cache.watchers.append(count)
-    try:
-        for name in names:
-            warm(name)
-            kernel_cache.mark_warm(name)
-    finally:
-        kernel_cache.watchers.remove(count)
-        bar.close()
+    made = 0
+    with ProgressBar('Compiling') as bar:
+        def count(name: str) -> None:
+            nonlocal made
+            made += 1
+            part = min(made / total, 0.99)
+            bar(part)
+            if args.parts:
+                print(f'{part:.3f}', flush=True)
+        kernel_cache.watchers.append(count)
+        try:
+            for name in names:
+                warm(name)
+                kernel_cache.mark_warm(name)
+        finally:
+            kernel_cache.watchers.remove(count)
     freed = kernel_cache.prune(args.keep)
     print(f'The kernels are in {kernel_cache.cache_directory()}'
           + (f'; {freed / 1e6:.0f} MB of unused ones deleted' if freed else ''))

@@ -540,8 +540,7 @@ def _draw_errors(done: Sequence[Crouch]) -> Figure:
                   label='the paper')
         style.dress(axes, 'time [s]', 'size of the error' if k == 0 else '', title=name)
     panels[0].set_ylim(1e-6, 30.0)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc='outside lower center', ncols=3,
-                  frameon=False, fontsize=8.5)
+    style.legend_outside(figure, panels[0], 3, loc='outside lower center')
     return figure
 
 

@@ -3,7 +3,6 @@
 """The doctor's findings as one page, each with a figure of the readings that show it."""
 from __future__ import annotations
 
-import io
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from matplotlib.figure import Figure
 from legged_dynamics.doctor.evidence import Evidence
 from legged_dynamics.doctor.examination import Examination
 from legged_dynamics.doctor.finding import Finding
-from legged_dynamics.exceptions import OutputError
 from legged_dynamics.identification.samples import SensorLog
 from legged_dynamics.reports.page import Chart, Line, Table, command_line
 from legged_dynamics.reports.section import Cards, Listing, Report, ReportFigure, ReportSection
@@ -67,7 +65,7 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
             'Residuals in tolerances of a healthy robot: as described, and corrected.')]))
     sections.append(ReportSection('Not judged', [
         Listing(examined.unchecked or ['Everything could be judged.'])]))
-    report = Report(
+    Report(
         f'Doctor: {name}', f'{log.duration:.1f} s of joint states; ' + (
             f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
             else 'nothing wrong was found.'), sections,
@@ -76,11 +74,7 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
                                   'better than a healthy robot does.'),
         remarks=[] if found else _loose(examined.before),
         warnings=[f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
-                  f'First: {found[0].text}'] if found else (), robot=name)
-    try:
-        path.write_text(report.html(), encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
+                  f'First: {found[0].text}'] if found else (), robot=name).write_page(path)
 
 
 # Residuals that the page mentions although no fault explains them [tolerances, rms].
@@ -99,7 +93,7 @@ def _loose(evidence: Evidence | None) -> list[str]:
             ] if loose else []
 
 
-def _picture(finding: Finding, log: SensorLog) -> bytes:
+def _picture(finding: Finding, log: SensorLog) -> Figure:
     """Draw the readings that a finding is about."""
     joints = log.joints
     time = (joints.receipt_ns - joints.receipt_ns[0]) * 1e-9
@@ -124,10 +118,10 @@ def _picture(finding: Finding, log: SensorLog) -> bytes:
         axes.set_ylabel(field)
         axes.legend(loc='upper right')
     axes.set_xlabel('time [s]')
-    return _png(figure)
+    return figure
 
 
-def _evidence(before: Evidence, after: Evidence) -> bytes:
+def _evidence(before: Evidence, after: Evidence) -> Figure:
     kinds = [kind for kind in before.squares if kind in after.squares]
     figure = Figure(figsize=(9.0, 1.1 * len(kinds) + 0.6), layout='constrained')
     for axes, kind in zip(np.atleast_1d(figure.subplots(len(kinds), sharex=True)), kinds):
@@ -139,13 +133,7 @@ def _evidence(before: Evidence, after: Evidence) -> bytes:
         axes.tick_params(labelsize=7)
     figure.axes[0].legend(fontsize=7, loc='upper right')
     figure.axes[-1].set_xlabel('time [s]')
-    return _png(figure)
-
-
-def _png(figure: Figure) -> bytes:
-    data = io.BytesIO()
-    figure.savefig(data, format='png', dpi=90)
-    return data.getvalue()
+    return figure
 
 
 # -------------------------------------------------------------------------------------------------
@@ -244,13 +232,9 @@ def write_validation(path: Path, found: Validation, name: str) -> None:
         ReportSection('Torques and masses', tables[4:]),
         ReportSection('Missing in this recording', [
             Listing(found.phases.missing or ['Nothing: it has all that is needed.'])])]
-    report = Report(
+    Report(
         f'Validation: {name}', f'{found.phases.seconds["standing"]:.0f} s of standing, '
         f'{found.phases.seconds["stepping"]:.0f} s of stepping.', sections,
         command_line(f'legged-dynamics validate {name}'),
         verdict=f'{found.verdict}.' if found.trusted else '', judged=False,
-        warnings=() if found.trusted else (f'{found.verdict}.',), robot=name)
-    try:
-        path.write_text(report.html(), encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
+        warnings=() if found.trusted else (f'{found.verdict}.',), robot=name).write_page(path)

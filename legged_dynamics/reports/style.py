@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 
+from legged_dynamics.reports.page import thinned
 from legged_dynamics.reports.palette import TRUTH_COLORS
 
 TRUTH = TRUTH_COLORS[0]
 GRID, TEXT, SHADE = '#e4e4e4', '#333333', '#f2f5f9'
 WIDTH = 10.5
 DPI = 110
-# A line with more points than this is thinned, keeping extremes.
-MOST_POINTS = 8000
 
 
 def new_figure(height: float) -> Figure:
@@ -123,17 +122,24 @@ def legend(axes: Axes, **more: Any) -> None:
         axes.legend(**{'frameon': False, 'fontsize': 8.5, 'loc': 'upper right', **more})
 
 
-def _thin(time: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a line with fewer points, keeping smallest and largest value of each stretch."""
-    if len(time) <= MOST_POINTS:
-        return time, values
-    size = -(-2 * len(time) // MOST_POINTS)
-    n = len(time) // size * size
-    blocks = np.nan_to_num(values[:n]).reshape(-1, size)
-    start = np.arange(0, n, size)
-    pick = np.sort(np.stack([start + blocks.argmin(axis=1), start + blocks.argmax(axis=1)]),
-                   axis=0).T.ravel()
-    return time[pick], values[pick]
+def legend_outside(figure: FigureBase, axes: Axes, columns: int = 1, **more: Any) -> None:
+    """
+    Add a legend of an axes' curves above all axes of a figure.
+
+    Parameters
+    ----------
+    figure : FigureBase
+        To be changed.
+    axes : Axes
+        Whose curves it names.
+    columns : int
+        How many names stand side by side.
+    **more
+        Passed on to matplotlib's legend.
+
+    """
+    figure.legend(*axes.get_legend_handles_labels(), **{
+        'loc': 'outside upper right', 'ncols': columns, 'frameon': False, 'fontsize': 8.5, **more})
 
 
 def line(axes: Axes, time: np.ndarray, values: np.ndarray, **more: Any) -> None:
@@ -152,7 +158,8 @@ def line(axes: Axes, time: np.ndarray, values: np.ndarray, **more: Any) -> None:
         Passed on to matplotlib's plot.
 
     """
-    axes.plot(*_thin(time, values), **{'linewidth': 1.0, **more})
+    shown, columns = thinned(time, values[None])
+    axes.plot(shown, columns[0], **{'linewidth': 1.0, **more})
 
 
 def shade_behaviours(axes: Axes, time: np.ndarray, behaviours: Sequence[Any],

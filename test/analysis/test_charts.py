@@ -14,7 +14,8 @@ from legged_dynamics.cli import main
 from legged_dynamics.reports.bag import report as bag_report
 from legged_dynamics.reports.bag.analysis import analyse
 from legged_dynamics.reports.bag.figures import residual_bands
-from legged_dynamics.reports.page import Chart, Line, Page, thinned, with_gaps, with_room
+from legged_dynamics.reports.page import Chart, Line, thinned, with_gaps, with_room
+from legged_dynamics.reports.section import Report, ReportSection
 from legged_dynamics.reports.style import new_figure, picture
 
 
@@ -39,15 +40,13 @@ def test_thinning_keeps_peaks_and_gaps():
 
 
 def test_a_page_needs_nothing_beside_itself():
-    page = Page('Title <1>', 'lead')
-    page.heading('One & two')
-    page.heading('Two')
-    page.heading('Three')
-    page.verdict('Error -0.0 % of the weight.')
-    page.banner('Not to be trusted: <reason>.')
     values = np.array([1.0, np.nan, 3.0])
-    page.chart(Chart('Force </script>', 'N', np.arange(3.0), [Line('foot', values)]), 'caption')
-    text = page.html('legged-dynamics analyze "a b"', 'anymal_class')
+    text = Report(
+        'Title <1>', 'lead', [ReportSection('One & two'), ReportSection('Two'), ReportSection(
+            'Three', [Chart('Force </script>', 'N', np.arange(3.0), [Line('foot', values)],
+                            caption='caption')])],
+        'legged-dynamics analyze "a b"', 'Error -0.0 % of the weight.',
+        warnings=['Not to be trusted: <reason>.'], robot='anymal_class').html()
     assert not re.search(r'(?:src|href)="(?!#|data:)', text) and '@import' not in text
     body = text.split('<body>')[1]
     # The banner is the first thing said, the verdict the second.
@@ -61,7 +60,7 @@ def test_a_page_needs_nothing_beside_itself():
     seen = np.frombuffer(base64.b64decode(data['series'][0]['values']), '<f4')
     np.testing.assert_array_equal(seen, values.astype('f4'))
     assert 'prefers-color-scheme: dark' in text and '@media print' in text
-    assert '<script' not in Page('no', 'charts').html('x').split('<body>')[1]
+    assert '<script' not in Report('no', 'charts', [], 'x').html().split('<body>')[1]
 
 
 @pytest.fixture(scope='module')

@@ -11,7 +11,14 @@ import pytest
 from simulated_bag import ROBOT, messages, walk, write
 
 from legged_dynamics.cli import main
-from legged_dynamics.reports.page import Chart, Line, Page
+from legged_dynamics.reports.page import Chart, Line, Table
+from legged_dynamics.reports.section import (
+    Cards,
+    Listing,
+    Report,
+    ReportFigure,
+    ReportSection,
+)
 
 NAMES = {'LF_FOOT': 'é', 'RF_FOOT': '<!--<script>', 'LH_FOOT': 'a,"b"'}
 
@@ -47,13 +54,8 @@ def test_names_in_charts_cannot_end_or_begin_anything(name):
 
 
 def test_text_of_every_kind_is_escaped():
-    page, odd = Page('<x-y>', '<x-y>'), '<x-y>'
-    page.heading(odd)
-    page.paragraph(odd)
-    page.listing([odd])
-    page.verdict(odd)
-    page.banner(odd)
-    page.figure(b'', odd)
-    page.cards([(odd, odd)])
-    page.table([odd], [[odd]])
-    assert odd not in page.html(odd, odd)
+    odd = '<x-y>'
+    report = Report(odd, odd, [ReportSection(odd, [
+        odd, Listing([odd]), ReportFigure('', lambda: b'', odd), Cards([(odd, odd)]),
+        Table(odd, [odd], [[odd]])])], odd, odd, warnings=[odd], cautions=[odd], robot=odd)
+    assert odd not in report.html()

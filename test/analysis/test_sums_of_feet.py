@@ -6,7 +6,7 @@ from collections import Counter
 from legged_dynamics.estimation import ActuatorFinding, EstimatorSettings, Fault
 from legged_dynamics.recordings.series import InputTimes, input_notes, input_statistics
 from legged_dynamics.reports.bag.analysis import FootSum, compare_sums
-from legged_dynamics.reports.page import Page
+from legged_dynamics.reports.section import Report
 
 
 def test_sums_within_their_error_bars_agree():
@@ -22,9 +22,8 @@ def test_sums_beyond_their_error_bars_are_said_in_amber():
                                 FootSum('torque only', 560.0, 20.0)], 500.0)
     assert not agree
     assert 'Base only and torque only differ by 12.2 % of the weight' in text
-    page = Page('title', 'lead')
-    page.verdict(text, True, caution=not agree)
-    assert 'class="verdict amber"' in page.html('command')
+    page = Report('title', 'lead', [], 'command', text, caution=not agree).html()
+    assert 'class="verdict amber"' in page
 
 
 def test_a_report_names_actuators_with_the_line_to_write():

@@ -235,10 +235,9 @@ TABLE = Table('Errors', ('foot', 'error [N]'), (('LF', '1.5'), ('RF', '12.25')),
 def test_the_bar_is_drawn_on_a_terminal_only(monkeypatch):
     monkeypatch.setenv('TERM', 'xterm')
     for stream, drawn in ((io.StringIO(), False), (Terminal(), True)):
-        bar = ProgressBar('Replaying', stream)
-        bar(0.5)
-        bar(1.0)
-        bar.close()
+        with ProgressBar('Replaying', stream) as bar:
+            bar(0.5)
+            bar(1.0)
         assert bool(stream.getvalue()) is drawn
         assert ('Replaying' in stream.getvalue() and '100%' in stream.getvalue()) is drawn
 
@@ -246,9 +245,8 @@ def test_the_bar_is_drawn_on_a_terminal_only(monkeypatch):
 def test_without_rich_texts_are_plain_and_no_bar_is_drawn(monkeypatch):
     monkeypatch.setitem(sys.modules, 'rich.console', None)
     stream = Terminal()
-    bar = ProgressBar('Replaying', stream)
-    bar(1.0)
-    bar.close()
+    with ProgressBar('Replaying', stream) as bar:
+        bar(1.0)
     assert not stream.getvalue()
     progress.say('nothing came', 'bold red', stream)
     assert stream.getvalue() == 'nothing came\n'

@@ -22,14 +22,6 @@ from legged_dynamics.stickybot import (
     balance,
     unloaded_state,
 )
-from legged_dynamics.stickybot.allocation.frozen_allocation import (
-    acceleration_by_turn,
-    acceleration_by_turn_rate,
-    reaction_by_turn,
-    reaction_by_turn_rate,
-    reaction_by_turn_rate_size,
-    reaction_by_turn_size,
-)
 
 VARIANTS = [(1, {}), (2, {'damped': False}), (3, {'detached': (0, 2)}),
             (4, {'links': (1, 1, 1, 1), 'inclination': 2.5}), (5, {'links': (4,)}),
@@ -282,38 +274,29 @@ def test_partial_derivatives_by_differences():
     base = accelerations(model, state, rest)
     for i in range(model.n_limbs):
         for field, gradient, body in (
-                ('hip', reaction_by_turn, acceleration_by_turn),
-                ('hip_rate', reaction_by_turn_rate, acceleration_by_turn_rate)):
+                ('hip', maps.C, maps.H), ('hip_rate', maps.S, maps.T)):
             moved = np.array(getattr(rest, field))
             moved[i, 2] += h
             ahead = accelerations(model, state, replace(rest, **{field: moved}))
             slope = (ahead.reaction - base.reaction) / h
             # (48), (50): at a frozen state the other feet feel nothing.
-            np.testing.assert_allclose(slope[i], gradient(maps)[i], atol=1e-8)
+            np.testing.assert_allclose(slope[i], gradient[i, :, 2], atol=1e-8)
             assert np.abs(np.delete(slope, i, axis=0)).max() == 0.0
             # (56), (57)
-            np.testing.assert_allclose((ahead.body - base.body) / h, body(maps)[i], atol=1e-6)
+            np.testing.assert_allclose((ahead.body - base.body) / h, body[i, :, 2], atol=1e-6)
 
 
 def test_sizes_of_the_partial_derivatives_in_closed_form():
-    for case in DYNAMICS:
-        model, state, _ = recorded(case)
-        maps = affine_maps(model, state)
-        np.testing.assert_allclose(np.linalg.norm(reaction_by_turn(maps), axis=1),
-                                   reaction_by_turn_size(model), rtol=1e-12)
     settings = proposed()
     model = settings.model()
     k, b = settings.values['stickybot.hip_stiffness'][2], model.limbs[0].damping[2, 2]
-    # (49), (51): 3 k / (2 L) for a uniform rod; (56), (57): only the body's turning.
-    np.testing.assert_allclose(reaction_by_turn_size(model), 1.5 * k / 0.1, rtol=1e-12)
-    np.testing.assert_allclose(reaction_by_turn_rate_size(model), 1.5 * b / 0.1, rtol=1e-12)
     maps = affine_maps(model, unloaded_state(model, [0.0, 0.0, 0.3]))
-    inertia = model.body.inertia
-    np.testing.assert_allclose(acceleration_by_turn(maps), [[0, 0, -k / inertia]] * 4, atol=1e-9)
-    np.testing.assert_allclose(acceleration_by_turn_rate(maps), [[0, 0, -b / inertia]] * 4,
-                               atol=1e-9)
-    with pytest.raises(ModelError, match='expected one link'):
-        reaction_by_turn_size(random_climber(1)[0])
+    # (49), (51): 3 k / (2 L) for a uniform rod; (56), (57): only the body's turning.
+    for gradients, body, by in ((maps.C, maps.H, k), (maps.S, maps.T, b)):
+        np.testing.assert_allclose(np.linalg.norm(gradients[:, :, 2], axis=1), 1.5 * by / 0.1,
+                                   rtol=1e-12)
+        np.testing.assert_allclose(body[:, :, 2], [[0, 0, -by / model.body.inertia]] * 4,
+                                   atol=1e-9)
 
 
 def test_two_links_that_do_not_bend_are_one_rod():

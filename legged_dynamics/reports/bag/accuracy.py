@@ -23,6 +23,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Mode
 from legged_dynamics.estimation.contact import ContactLevels
 from legged_dynamics.estimation.settings import EstimatorSettings
+from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
@@ -132,10 +133,10 @@ def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> 
     finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
     breaks = np.flatnonzero(np.diff(time) > 1.5 * period) + 1
     for stretch in np.split(np.arange(len(time)), breaks):
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], finite[stretch], [0]])))
-        for first, last in zip(stretch[0] + edges[::2], stretch[0] + edges[1::2]):
-            if last - first > 12:       # filtfilt pads with nine samples on either side
-                out[first:last] = filtfilt(b, a, values[first:last], axis=0)
+        for first, after in runs(finite[stretch]):
+            if after - first > 12:      # filtfilt pads with nine samples on either side
+                rows = slice(stretch[0] + first, stretch[0] + after)
+                out[rows] = filtfilt(b, a, values[rows], axis=0)
     return out
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.gait.stance_detection import runs
+
 # Standing means all feet down for so long before and after [s]: longer than any double support.
 MARGIN = 0.35
 # Feet whose contacts agree for this part of the time step together.
@@ -39,8 +41,7 @@ class Behaviour:
     @property
     def spans(self) -> list[tuple[int, int]]:
         """First and last sample of each stretch, both included."""
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], self.samples.astype(int), [0]])))
-        return [(int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2])]
+        return [(first, after - 1) for first, after in runs(self.samples)]
 
 
 def find_behaviours(time: np.ndarray, contact: np.ndarray,

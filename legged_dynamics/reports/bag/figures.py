@@ -10,6 +10,7 @@ from scipy.stats import chi2
 
 from legged_dynamics.dynamics.composite_body import CompositeBody
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.recordings.truth import leveled, world_force
 from legged_dynamics.reports import style
 from legged_dynamics.reports.bag.analysis import Analysis
@@ -45,7 +46,7 @@ def draw_forces(analysis: Analysis) -> Figure:
         if truth.known:
             style.line(axes, time, truth.force[:, i, 2], color=style.TRUTH, linewidth=2.0,
                        label='truth')
-        style.line(axes, time, force[:, i, 2], color=_color(i), label='on-line estimate')
+        style.line(axes, time, force[:, i, 2], color=foot_color(i), label='on-line estimate')
         _draw_desired(axes, analysis, time, i, 2)
         style.dress(axes, y=f'{foot}\n$f_z$ [N]')
     total = all_axes[-1]
@@ -58,8 +59,7 @@ def draw_forces(analysis: Analysis) -> Figure:
     total.text(time[-1], analysis.weight, ' weight', color='#bb4444', fontsize=8.5, va='center')
     style.dress(total, x='time [s]', y='all feet\n$f_z$ [N]')
     total.set_xlim(time[0], time[-1])
-    figure.legend(*all_axes[0].get_legend_handles_labels(), loc='outside upper right', ncols=3,
-                  frameon=False, fontsize=8.5)
+    style.legend_outside(figure, all_axes[0], 3)
     return figure
 
 
@@ -96,12 +96,12 @@ def draw_force_details(analysis: Analysis) -> Figure:
     for i, foot in enumerate(series.feet):
         for k, axis in enumerate('xyz'):
             axes = grid[i, k]
-            style.line(axes, time, raw[:, i, k], color=_color(i), alpha=0.35, linewidth=0.7,
+            style.line(axes, time, raw[:, i, k], color=foot_color(i), alpha=0.35, linewidth=0.7,
                        label='at full bandwidth')
             if truth.known:
                 style.line(axes, time, truth.force[shown, i, k], color=style.TRUTH,
                            linewidth=2.0, zorder=1.5, label='truth')
-            style.line(axes, time, on_line[:, i, k], color=_color(i), label='on-line estimate')
+            style.line(axes, time, on_line[:, i, k], color=foot_color(i), label='on-line estimate')
             _draw_desired(axes, analysis, time, i, k, shown)
             style.dress(axes, x='time [s]' if i == len(series.feet) - 1 else '',
                         y=f'{foot}\n[N]' if k == 0 else '',
@@ -113,13 +113,8 @@ def draw_force_details(analysis: Analysis) -> Figure:
         low, high = np.nanpercentile(both, (0.5, 99.5))
         margin = 0.15 * (high - low) + 1.0
         grid[0, k].set_ylim(low - margin, high + margin)
-    figure.legend(*grid[0, 2].get_legend_handles_labels(), loc='outside upper right', ncols=4,
-                  frameon=False, fontsize=8.5)
+    style.legend_outside(figure, grid[0, 2], 4)
     return figure
-
-
-def _color(index: int) -> str:
-    return foot_color(index)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -202,8 +197,7 @@ def draw_contacts(analysis: Analysis) -> Figure:
         axes.set_ylim(len(feet) - 0.5, -0.5)
         axes.grid(False, axis='y')
     whole.set_xlabel('')
-    figure.legend(*whole.get_legend_handles_labels(), loc='outside upper right', ncols=2,
-                  frameon=False, fontsize=8.5)
+    style.legend_outside(figure, whole, 2)
     return figure
 
 
@@ -240,10 +234,8 @@ def stretches(time: np.ndarray, down: np.ndarray) -> list[tuple[float, float]]:
         Begin and length [s].
 
     """
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], down.astype(int), [0]])))
     last = len(time) - 1
-    return [(float(time[a]), float(time[min(b, last)] - time[a]))
-            for a, b in zip(edges[::2], edges[1::2])]
+    return [(float(time[a]), float(time[min(b, last)] - time[a])) for a, b in runs(down)]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -274,8 +266,7 @@ def draw_pressure(analysis: Analysis) -> Figure:
     maps = figure.subplots(1, len(analysis.behaviours), squeeze=False)[0]
     for axes, behaviour in zip(maps, analysis.behaviours):
         _from_above(axes, analysis, behaviour, turned)
-    figure.legend(*maps[0].get_legend_handles_labels(), loc='outside upper right', ncols=2,
-                  frameon=False, fontsize=8.5, markerscale=2.0)
+    style.legend_outside(figure, maps[0], 2, markerscale=2.0)
     return figure
 
 

@@ -47,7 +47,7 @@ from legged_dynamics.reports.bag.figures import (
     residual_bands,
     stretches,
 )
-from legged_dynamics.reports.page import Bars, Chart, Line, Table, command_line
+from legged_dynamics.reports.page import Bars, Chart, Line, Table, command_line, shown
 from legged_dynamics.reports.robot_picture import FootLoad, force_picture
 from legged_dynamics.reports.section import (
     Listing,
@@ -148,8 +148,8 @@ def _percent(error: ForceError | None) -> str:
 
 
 def _contacts(analysis: Analysis) -> Table:
-    rows = [(score.foot, f'{score.agreement:.1f}', _number(score.touchdown_delay, '+.0f'),
-             _number(score.liftoff_delay, '+.0f'), str(score.changes), str(score.unseen))
+    rows = [(score.foot, f'{score.agreement:.1f}', shown(score.touchdown_delay, '+.0f'),
+             shown(score.liftoff_delay, '+.0f'), str(score.changes), str(score.unseen))
             for score in analysis.contacts]
     return Table('Contact against the truth',
                  ('foot', 'agreement [%]', 'touchdown seen late by [ms]',
@@ -157,10 +157,10 @@ def _contacts(analysis: Analysis) -> Table:
 
 
 def _inputs(analysis: Analysis) -> Table:
-    rows = [(entry.topic, str(entry.count), _number(entry.rate, '.1f'),
-             _number(entry.received, '.1f'), _number(entry.interval, '.2f'),
-             _number(entry.stamp_jitter, '.3f'), _number(entry.receipt_jitter, '.3f'),
-             _number(entry.worst_interval, '.1f'), str(entry.gaps), str(entry.backwards))
+    rows = [(entry.topic, str(entry.count), shown(entry.rate, '.1f'),
+             shown(entry.received, '.1f'), shown(entry.interval, '.2f'),
+             shown(entry.stamp_jitter, '.3f'), shown(entry.receipt_jitter, '.3f'),
+             shown(entry.worst_interval, '.1f'), str(entry.gaps), str(entry.backwards))
             for entry in analysis.inputs]
     return Table('Inputs', ('topic', 'messages', 'rate [Hz]', 'received at [Hz]',
                             'usual interval [ms]', 'jitter of stamps [ms]',
@@ -171,7 +171,7 @@ def _inputs(analysis: Analysis) -> Table:
 def _live(analysis: Analysis) -> Table:
     rows = [(entry.foot, str(entry.published), str(entry.missing), str(entry.compared),
              str(entry.identical), f'{entry.force:.3g}', f'{entry.moment:.3g}',
-             _number(entry.last, '.3f'))
+             shown(entry.last, '.3f'))
             for entry in analysis.live]
     return Table('Live against replay', (
         'foot', 'published live', 'not published', 'compared', 'identical in every bit',
@@ -190,10 +190,6 @@ def _latency(analysis: Analysis) -> Table:
             *np.percentile(values, (50, 95, 99)), values.max()))))
     return Table("Latency of live wrenches, by the recorder's clock [ms]",
                  ('from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), rows)
-
-
-def _number(value: float, form: str) -> str:
-    return format(value, form) if np.isfinite(value) else '-'
 
 
 # -------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
+from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.reports import style
 from legged_dynamics.reports.climbing.comparison import (
     MISPLACED,
@@ -364,8 +365,7 @@ def draw_climb_energy(comparison: Comparison) -> Figure | None:
         axes.axhline(LIMIT, color='#D55E00', linewidth=1.0, linestyle='--')
         style.dress(axes, x='time [s]', y='|residual| [J]' if not column else '')
         axes.set(xlim=(trace.time[0], trace.time[-1]), ylim=(1e-10, 1e-3))
-    figure.legend(*first.get_legend_handles_labels(), loc='outside upper center',   # type: ignore
-                  ncols=5, frameon=False, fontsize=8.5)
+    style.legend_outside(figure, first, 5, loc='outside upper center')
     return figure
 
 
@@ -473,8 +473,8 @@ def draw_strength(answers: Answers) -> Figure:
     axes.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin),
              aspect='equal')
     style.dress(axes, x='acceleration to the right [m/s²]', y='up the slope [m/s²]')
-    figure.legend(*axes.get_legend_handles_labels(), loc='outside right center', frameon=False,
-                  fontsize=8.5, title='each foot holds at most', title_fontsize=8.5)
+    style.legend_outside(figure, axes, loc='outside right center',
+                         title='each foot holds at most', title_fontsize=8.5)
     return figure
 
 
@@ -530,8 +530,7 @@ def draw_climb_forces(comparison: Comparison) -> Figure | None:
                      color=style.TEXT, transform=all_axes[0].get_yaxis_transform())
     end = max(trace.time[-1] for _, trace in traces)
     all_axes[0].set(xlim=(end - PERIODS * gait.period, end), ylim=(0.0, max(1.08 * top, 1e-3)))
-    figure.legend(*all_axes[0].get_legend_handles_labels(), loc='outside upper right', ncols=3,
-                  frameon=False, fontsize=8.5)
+    style.legend_outside(figure, all_axes[0], 3)
     return figure
 
 
@@ -648,8 +647,7 @@ def draw_climb_phase(comparison: Comparison) -> Figure | None:
     for plane, (_, name, unit, _) in zip(axes, PLANES):
         style.dress(plane, x=f'{name} [{unit}]', y=f'rate [{unit}/s]')
         plane.margins(0.08)
-    rows[1].legend(*axes[0].get_legend_handles_labels(), loc='outside upper right', ncols=3,
-                   frameon=False, fontsize=8.5)
+    style.legend_outside(rows[1], axes[0], 3)
     return figure
 
 
@@ -657,10 +655,8 @@ def _draw_contacts(axes: Axes, comparison: Comparison, trace: ClimbTrace) -> Non
     """Draw bars where a foot holds, and the gait's own phases as a line over each."""
     step = float(trace.time[1] - trace.time[0])
     for i in range(comparison.model.n_limbs):
-        on = trace.attached[:, i].astype(int)
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], on, [0]])))
         bars = [(trace.time[begin] - step, (end - begin) * step)
-                for begin, end in edges.reshape(-1, 2)]
+                for begin, end in runs(trace.attached[:, i])]
         axes.broken_barh(bars, (i - 0.36, 0.72), facecolors=foot_color(i))
     for k in np.arange(0.0, trace.time[-1], comparison.settings.gait().period):
         axes.axvline(k, color='#888888', linewidth=0.7, linestyle=':')

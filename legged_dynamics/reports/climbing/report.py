@@ -36,7 +36,7 @@ from legged_dynamics.reports.climbing.plots import (
     draw_sharing,
     draw_strength,
 )
-from legged_dynamics.reports.page import Table
+from legged_dynamics.reports.page import Table, shown
 from legged_dynamics.reports.section import (
     Cards,
     Listing,
@@ -98,9 +98,9 @@ def _climb_cells(comparison: Comparison, attempt: Attempt, plain: Attempt | None
     weight, energy = comparison.model.mass * comparison.model.wall.gravity, done.energy
     cost = energy.work / (weight * abs(done.rise)) if weight * done.rise else math.nan
     return [f'{100.0 * done.speed:.3f}', f'{done.peak:.3f}', against, f'{done.mean:.3f}',
-            _number(energy.work, '.4f'), _number(energy.damped, '.4f'),
-            _number(1e3 * energy.struck, '.3f'),
-            _number(cost, '.2f'), str(done.failures)]
+            shown(energy.work, '.4f'), shown(energy.damped, '.4f'),
+            shown(1e3 * energy.struck, '.3f'),
+            shown(cost, '.2f'), str(done.failures)]
 
 
 def _balance_table(comparison: Comparison) -> Table:
@@ -156,10 +156,10 @@ def _sharing_row(case: Sharing) -> tuple[str, ...]:
         move = (f'{1e3 * np.abs(case.rest_change[:, :2]).max():.2f} mm, '
                 f'{1e3 * np.abs(case.rest_change[:, 2]).max():.2f} mrad')
     squares = float(np.hypot(*case.squares.forces.T).max())
-    return (case.name, f'{case.peak:.3f}', _number(squares, '.3f'),
-            _number(case.even.value, '.3f'), move,
+    return (case.name, f'{case.peak:.3f}', shown(squares, '.3f'),
+            shown(case.even.value, '.3f'), move,
             '-' if case.turned is None else f'{case.turned.peak:.3f}',
-            _number(case.frozen_peak, '.3f'),
+            shown(case.frozen_peak, '.3f'),
             f'{case.frozen_equal[0]:.3f}' if case.frozen_equal else 'none')
 
 
@@ -194,10 +194,6 @@ def _reached(found: Allocation) -> str:
     if found.status is not AllocationStatus.OPTIMAL:
         return 'does not hold'
     return f'{found.value:.2f}' if found.value >= 0.0 else f'sinks at {-found.value:.2f}'
-
-
-def _number(value: float, form: str) -> str:
-    return format(value, form) if math.isfinite(value) else '-'
 
 
 # -------------------------------------------------------------------------------------------------

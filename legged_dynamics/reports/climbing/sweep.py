@@ -19,7 +19,7 @@ from legged_dynamics.exceptions import ConfigurationError, OutputError
 from legged_dynamics.reports import style
 from legged_dynamics.reports.climbing.comparison import WAYS as NAMES
 from legged_dynamics.reports.climbing.plots import FORCE_COLORS as COLORS
-from legged_dynamics.reports.page import Table
+from legged_dynamics.reports.page import Table, shown
 from legged_dynamics.stickybot.climb import RESULTS, climb_each
 
 REDUCTION = 'control.reduction'
@@ -222,9 +222,9 @@ def sweep_table(done: Sweep) -> Table:
                                for axis, value in point.place.items()),
                      _pair(off, full, 'speed', 100.0, '.2f'), _pair(off, full, 'peak_force', 1.0,
                                                                    '.2f'),
-                     _number(change, '+.0f'), _pair(off, full, 'mean_force', 1.0, '.2f'),
+                     shown(change, '+.0f'), _pair(off, full, 'mean_force', 1.0, '.2f'),
                      _pair(off, full, 'cost_of_transport', 1.0, '.2f'),
-                     _number(residual, '.0e'), off['error'] or full['error']))
+                     shown(residual, '.0e'), off['error'] or full['error']))
     if not any(row[-1] for row in rows):
         rows = [row[:-1] for row in rows]
     head = ('point', 'speed [cm/s]', 'peak F [N]', 'change [%]', 'mean F [N]',
@@ -244,11 +244,7 @@ def _unit(axis: Axis) -> str:
 
 def _pair(off: Mapping[str, Any], full: Mapping[str, Any], name: str, factor: float, form: str
           ) -> str:
-    return ' / '.join(_number(factor * row[name], form) for row in (off, full))
-
-
-def _number(value: float, form: str) -> str:
-    return format(value, form) if math.isfinite(value) else '-'
+    return ' / '.join(shown(factor * row[name], form) for row in (off, full))
 
 
 def write_sweep(done: Sweep, folder: Path, command: str) -> list[Path]:
@@ -359,8 +355,7 @@ def _draw_lines(done: Sweep) -> Figure:
             _logarithmic(row[0])
         else:
             row[0].set_ylim(bottom=min(0.0, row[0].get_ylim()[0]))
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc='outside upper right', ncols=2,
-                  frameon=False, fontsize=8.5)
+    style.legend_outside(figure, grid[0, 0], 2)
     return figure
 
 

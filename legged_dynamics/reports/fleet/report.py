@@ -21,7 +21,7 @@ from legged_dynamics.reports.bag.accuracy import ON_LINE
 from legged_dynamics.reports.fleet import data_set as schema
 from legged_dynamics.reports.fleet.data_set import FOLDER, DataSet
 from legged_dynamics.reports.fleet.summarise import Outcome
-from legged_dynamics.reports.page import Chart, Line, Link, Table, command_line
+from legged_dynamics.reports.page import Chart, Line, Link, Table, command_line, shown
 from legged_dynamics.reports.section import Listing, Part, Report, ReportSection
 
 # -------------------------------------------------------------------------------------------------
@@ -499,9 +499,9 @@ def by_day(robot: RobotFacts) -> Table:
     days = summary.groupby('day', sort=False)['duration'].agg(['size', 'sum'])
     medians = values.groupby(summary['day'], sort=False).median()
     rows = [(day, str(count), f'{seconds / 60.0:.1f}',
-             *(' / '.join(_number(medians.at[day, f'{name} {foot}'], digits) for foot in feet)
+             *(' / '.join(shown(medians.at[day, f'{name} {foot}'], f'.{digits}f') for foot in feet)
                for name, _, digits in by_foot),
-             *(_number(medians.at[day, name], digits) for name, digits in (
+             *(shown(medians.at[day, name], f'.{digits}f') for name, digits in (
                  ('residual', 1), ('mass', 2), ('lost', 1), ('error', 1))))
             for day, count, seconds in days.itertuples()]
     named = ' / '.join(feet)
@@ -529,10 +529,6 @@ def counted(count: int, thing: str) -> str:
 
     """
     return f'{count} {thing}{"" if count == 1 else "s"}'
-
-
-def _number(value: float, digits: int) -> str:
-    return f'{value:.{digits}f}' if np.isfinite(value) else '-'
 
 
 def _seconds(robot: RobotFacts) -> np.ndarray:

@@ -15,6 +15,8 @@ body acceleration are affine in the rest positions, (30)-(35) and (45)-(57) in t
     G = g + sum X_i L_i                          H_i = X_i N_i         T_i = X_i P_i    (53)-(55)
 
 The arm is d_i, which does not depend on r_i: the maps are exact in all three components of r_i.
+The gradients with a rest angle and with its rate, (48), (50), (56) and (57), are the last columns
+of C, S, H and T; the first two have the same size in every pose of a limb of one link, (49), (51).
 
 With ``u_i = r_phi,i`` the only control, ``F_i = b_i + c_i u_i`` (48), and of the body's
 acceleration only the angular one depends on u, through ``sum k_i u_i``: N controls, one equation
@@ -31,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from legged_dynamics.exceptions import ConfigurationError, ModelError
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.stickybot.allocation.force_program import (
     LEAST_MAXIMUM,
     SET,
@@ -46,7 +48,6 @@ from legged_dynamics.stickybot.model.limb import (
     limb_terms,
     make_workspace,
 )
-from legged_dynamics.stickybot.model.parts import Limb
 from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, StickybotState
 
 # -------------------------------------------------------------------------------------------------
@@ -193,132 +194,6 @@ def affine_maps(model: StickybotModel, state: StickybotState) -> AffineMaps:
         joints.append((by_force[:, 1:] * springs, by_force[:, 1:] * dampers))
     return AffineMaps(a, C, S, G, H, T, tuple(pair[0] for pair in joints),
                       tuple(pair[1] for pair in joints))
-
-
-def reaction_by_turn(maps: AffineMaps) -> np.ndarray:
-    """
-    Return the gradient of each reaction with its rest angle, ``dF_r,i / dr_phi,i = C_i e_3`` (48).
-
-    Parameters
-    ----------
-    maps : AffineMaps
-        Of a state.
-
-    Returns
-    -------
-    (N, 2) array [N/rad]
-
-    """
-    return maps.C[:, :, 2].copy()
-
-
-def reaction_by_turn_size(model: StickybotModel) -> np.ndarray:
-    """
-    Return the size ``|dF_r,i / dr_phi,i|`` (49) of feet on the wall.
-
-    It is ``m c / A_i k_phi`` with c the distance of the rod's centre from the foot: for the
-    source's uniform rod ``(L/2)(m_i/A_i) k_phi = 3 k_phi / (2 L)``, in every pose.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-
-    Returns
-    -------
-    (N,) array [N/rad]
-
-    Raises
-    ------
-    ModelError
-        When a limb has several links or a hip couples its directions: use (48) then.
-
-    """
-    return np.array([_turn_lever(limb, limb.stiffness) * limb.stiffness[2, 2]
-                     for limb in model.limbs])
-
-
-def reaction_by_turn_rate(maps: AffineMaps) -> np.ndarray:
-    """
-    Return the gradient of each reaction with the rate, ``dF_r,i / drdot_phi,i = S_i e_3`` (50).
-
-    Parameters
-    ----------
-    maps : AffineMaps
-        Of a state.
-
-    Returns
-    -------
-    (N, 2) array [N s/rad]
-
-    """
-    return maps.S[:, :, 2].copy()
-
-
-def reaction_by_turn_rate_size(model: StickybotModel) -> np.ndarray:
-    """
-    Return the size ``|dF_r,i / drdot_phi,i|`` (51), which is (49) with b_phi for k_phi.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-
-    Returns
-    -------
-    (N,) array [N s/rad]
-
-    Raises
-    ------
-    ModelError
-        When a limb has several links or a hip couples its directions: use (50) then.
-
-    """
-    return np.array([_turn_lever(limb, limb.damping) * limb.damping[2, 2]
-                     for limb in model.limbs])
-
-
-def acceleration_by_turn(maps: AffineMaps) -> np.ndarray:
-    """
-    Return ``dxdd / dr_phi,i = H_i e_3`` (56), which is (0, 0, -k_phi/I_cg).
-
-    Parameters
-    ----------
-    maps : AffineMaps
-        Of a state.
-
-    Returns
-    -------
-    (N, 3) array [m/s^2/rad, m/s^2/rad, 1/s^2]
-
-    """
-    return maps.H[:, :, 2].copy()
-
-
-def acceleration_by_turn_rate(maps: AffineMaps) -> np.ndarray:
-    """
-    Return ``dxdd / drdot_phi,i = T_i e_3`` (57), which is (0, 0, -b_phi/I_cg).
-
-    Parameters
-    ----------
-    maps : AffineMaps
-        Of a state.
-
-    Returns
-    -------
-    (N, 3) array [m/s/rad, m/s/rad, 1/s]
-
-    """
-    return maps.T[:, :, 2].copy()
-
-
-def _turn_lever(limb: Limb, matrix: np.ndarray) -> float:
-    if len(limb.links) != 1 or matrix[:2, 2].any():
-        raise ModelError(f'limb {limb.name!r}: expected one link, and a hip whose angle is not '
-                         'coupled with x and y. Otherwise the size depends on the pose: take the '
-                         'norm of the gradient.')
-    rod = limb.links[0]
-    return rod.mass * rod.center / (rod.mass * rod.center ** 2 + rod.inertia)
 
 
 # -------------------------------------------------------------------------------------------------
