@@ -69,6 +69,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         Arguments without the program's name; sys.argv when None.
 
+    Returns
+    -------
+    int
+        0; 2 when the input was wrong; 130 after Ctrl-C; or what the verb returns.
+
     """
     parser = argparse.ArgumentParser(
         prog='legged-dynamics', description='Ground reactions of legged robots without foot '

@@ -99,6 +99,11 @@ def yaml_lines(values: Mapping[str, Any]) -> str:
     values : mapping of str to Any
         Values by name.
 
+    Returns
+    -------
+    str
+        YAML for a node of any name.
+
     """
     tree: dict[str, Any] = {}
     for name, value in values.items():

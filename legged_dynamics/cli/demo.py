@@ -72,6 +72,11 @@ class Outcome:
         lines : sequence of str
             Its log.
 
+        Returns
+        -------
+        Outcome
+            How the simulation went.
+
         Raises
         ------
         SimulationError
@@ -92,7 +97,15 @@ class Outcome:
         return 0 if self.fell is None else FELL
 
     def warnings(self) -> list[str]:
-        """Return the sentences that a report must begin with."""
+        """
+        Return the sentences that a report must begin with.
+
+        Returns
+        -------
+        list of str
+            Sentences; empty for a robot that stayed upright.
+
+        """
         found = []
         if self.fell is not None:
             found.append(f'The robot fell at {self.fell:.2f} s: what follows is not of a robot '
@@ -107,6 +120,11 @@ class Outcome:
         ----------
         speed : float
             Greatest speed that was asked for, in times of real time; 0 for any.
+
+        Returns
+        -------
+        list of str
+            A sentence where the machine was too slow.
 
         """
         if not speed or self.factor >= KEPT_UP * speed:

@@ -146,6 +146,11 @@ def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
     config : RobotConfig
         What the YAML adds to the model.
 
+    Returns
+    -------
+    list of str
+        A line for each foot.
+
     """
     from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
     from legged_dynamics.spatial.frames import GRAVITY
@@ -181,6 +186,11 @@ def write_picture(model: RobotModel, config: RobotConfig, path: Path, urdf: str 
         File to write.
     urdf : str
         XML of the description, for the shapes of the bodies.
+
+    Returns
+    -------
+    Path
+        The picture.
 
     Raises
     ------

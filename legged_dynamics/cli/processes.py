@@ -167,6 +167,11 @@ class ProcessGroup:
         text : str
             Part of a line.
 
+        Returns
+        -------
+        bool
+            True as soon as a line of the log has the text in it.
+
         """
         return any(text in line for line in self.log(name))
 
@@ -178,6 +183,11 @@ class ProcessGroup:
         ----------
         name : str
             Name of the process.
+
+        Returns
+        -------
+        list of str
+            Lines of its output so far.
 
         """
         text = self._path(name).read_text(encoding='utf-8', errors='replace')

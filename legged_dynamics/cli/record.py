@@ -139,6 +139,11 @@ class Answers:
         topic : str
             Name of the topic.
 
+        Returns
+        -------
+        callable
+            Takes a message's bytes and its receipt [ns].
+
         """
         def take(cdr: bytes, receipt_ns: int) -> None:
             recorder.take(topic, cdr, receipt_ns)

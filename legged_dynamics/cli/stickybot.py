@@ -77,6 +77,11 @@ def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
     more : value or None
         Further settings, written space__name; None for as it is.
 
+    Returns
+    -------
+    StickybotSettings
+        Of robot, gait, pads and control.
+
     Raises
     ------
     ConfigurationError

@@ -32,7 +32,15 @@ def add_parser(verbs: Any) -> None:
 
 
 def compiled_nodes() -> tuple[str, ...]:
-    """Return the nodes that have kernels."""
+    """
+    Return the nodes that have kernels.
+
+    Returns
+    -------
+    tuple of str
+        Names of the nodes.
+
+    """
     return tuple(name for name, entry in NODES.items() if entry.has_kernels)
 
 

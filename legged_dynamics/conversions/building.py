@@ -228,6 +228,11 @@ def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[flo
     variances : tuple of 3 floats
         Of orientation, angular velocity and acceleration, equal on all axes.
 
+    Returns
+    -------
+    sensor_msgs/Imu
+        With diagonal covariances.
+
     """
     of_orientation, of_gyro, of_acceleration = (_diagonal(value) for value in variances)
     if orientation is None:
@@ -464,6 +469,11 @@ def command(dialect: Dialect, values: Sequence[float], owner: str = '', count: i
     count : int
         Number of the message; it travels as the stride of that dimension.
 
+    Returns
+    -------
+    std_msgs/Float64MultiArray
+        With a dimension only where there is an owner.
+
     """
     made = dialect.message('std_msgs/msg/Float64MultiArray')(data=_doubles(values))
     if owner:
@@ -485,6 +495,11 @@ def labelled_array(dialect: Dialect, values: np.ndarray,
         Of any number of dimensions; sent row by row.
     labels : sequence of sequence of str
         For each dimension the names of its entries, sent with a space between them.
+
+    Returns
+    -------
+    std_msgs/Float64MultiArray
+        With one dimension for each axis of the array.
 
     """
     values = np.asarray(values, float)

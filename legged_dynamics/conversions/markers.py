@@ -148,6 +148,11 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
         Points that the robot stands on, corners of soles for example; by default the contact
         points of the feet on the ground.
 
+    Returns
+    -------
+    visualization_msgs/MarkerArray
+        Arrows, labels, support polygon and centre of pressure.
+
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
                         duration_message(dialect, lifetime_s))
@@ -213,6 +218,11 @@ def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: 
     lifetime_s : float
         After this, rviz lets a marker vanish by itself [s].
 
+    Returns
+    -------
+    list of visualization_msgs/Marker
+        Set of producible forces, cone, and one or two arrows.
+
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
                         duration_message(dialect, lifetime_s))
@@ -270,6 +280,11 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
         After this, rviz lets a marker vanish by itself [s].
     text : bool
         Whether to write the newtons at each arrow.
+
+    Returns
+    -------
+    visualization_msgs/MarkerArray
+        All namespaces; what is not there is deleted.
 
     """
     picture = ForcePicture.of(reaction, friction)
@@ -347,6 +362,11 @@ def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
         Force drawn as an arrow of one metre [N/m].
     lifetime_s : float
         After this, rviz lets a marker vanish by itself [s].
+
+    Returns
+    -------
+    visualization_msgs/MarkerArray
+        Arrows, support polygon, text and a ball for the worst margin.
 
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),

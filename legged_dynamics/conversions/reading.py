@@ -184,6 +184,11 @@ def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
     feet : sequence of str
         In the order wanted.
 
+    Returns
+    -------
+    SwitchSample
+        States in the order of `feet`; NaN where not known.
+
     Raises
     ------
     MeasurementError

@@ -307,7 +307,15 @@ class EstimateSeries(ForceSeries):
         return np.einsum('nij,nfjk->nfik', self.base_rotation.values, self.foot_rotation.values)
 
     def mode_counts(self) -> dict[Mode, int]:
-        """Return the number of estimates of each mode."""
+        """
+        Return the number of estimates of each mode.
+
+        Returns
+        -------
+        dict of Mode to int
+            Number of estimates by mode, of every mode.
+
+        """
         return {mode: int((self.mode.values == mode).sum()) for mode in Mode}
 
 

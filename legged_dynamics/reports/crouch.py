@@ -377,13 +377,29 @@ class Run:
     integral: float = 0.0
 
     def make_plant(self) -> _PlanarPlant:
-        """Build the plant, at the start of the crouch."""
+        """
+        Build the plant, at the start of the crouch.
+
+        Returns
+        -------
+        PinnedRobot or PlanarBiped
+            At the start of the crouch.
+
+        """
         if self.pinned:
             return PinnedRobot(self.biped.planar(), start_state())
         return PlanarBiped(self.biped, **self.plant)
 
     def make_controller(self) -> Controller:
-        """Build the controller, which believes in the biped as modelled."""
+        """
+        Build the controller, which believes in the biped as modelled.
+
+        Returns
+        -------
+        Controller
+            With the gains of the run.
+
+        """
         gains = PlanarGains(integral=np.full(3, self.integral))
         if self.spatial:
             return _SpatialController(gains)

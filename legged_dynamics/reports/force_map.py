@@ -110,6 +110,11 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
         Whether a foot's forces are those of all motors, and not of its leg's alone with the
         others as they are.
 
+    Returns
+    -------
+    StandingReach
+        Forces that each foot on the ground can be given.
+
     Raises
     ------
     ConfigurationError
@@ -165,6 +170,11 @@ def draw_force_map(study: StandingReach) -> Figure:
     ----------
     study : StandingReach
         Of one pose.
+
+    Returns
+    -------
+    Figure
+        A row of three panels a foot.
 
     """
     n = len(study.reach)

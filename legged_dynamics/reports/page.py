@@ -430,7 +430,15 @@ def command_line(otherwise: str) -> str:
 
 
 def versions() -> str:
-    """Return which versions made a page."""
+    """
+    Return which versions made a page.
+
+    Returns
+    -------
+    str
+        Versions of the package, of numpy, scipy, numba and Python.
+
+    """
     found = []
     for name in ('legged_dynamics', 'numpy', 'scipy', 'numba'):
         with suppress(PackageNotFoundError):

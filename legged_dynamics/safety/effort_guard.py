@@ -203,7 +203,15 @@ class EffortGuard:
         self._feed[:] = 0.0
 
     def last(self) -> np.ndarray:
-        """Return the last effort to send, zero: hardware holds it indefinitely."""
+        """
+        Return the last effort to send, zero: hardware holds it indefinitely.
+
+        Returns
+        -------
+        (nj,) array [N m or N]
+            Zeros.
+
+        """
         self.deactivate()
         return np.zeros(len(self.joints))
 
@@ -225,6 +233,11 @@ class EffortGuard:
             anything but numbers, are a fault like any other.
         age_ns : int [ns]
             How old the sample is.
+
+        Returns
+        -------
+        str
+            The fault of the first joint that has one.
 
         """
         fault = self._watch.check(stamp_ns, position, velocity)
@@ -283,6 +296,11 @@ class EffortGuard:
             finite, it starts from zero.
         why : str
             Why there is no command, for the diagnostics.
+
+        Returns
+        -------
+        GuardedEffort
+            Finite and inside the envelope.
 
         """
         fault = self._fault(now_ns, command, age_ns, why)

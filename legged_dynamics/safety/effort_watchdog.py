@@ -241,6 +241,11 @@ class EffortWatchdog:
         effort : (nj,) array [N m or N], optional
             What the motors deliver; NaN where that is not measured.
 
+        Returns
+        -------
+        str
+            The fault, also kept in `doubt`.
+
         """
         fault = self._stamps.check(now_ns, stamp_ns, stamp_ns)
         if fault:
@@ -306,6 +311,11 @@ class EffortWatchdog:
             Heartbeat: grows from message to message of a sender with a name. The last message
             again is no sign of life; one that goes back, or is further on than a sender can be,
             comes from a second sender.
+
+        Returns
+        -------
+        bool
+            False where the reason is in `fault` or `refused`.
 
         """
         leaving = owner.endswith(GOODBYE)

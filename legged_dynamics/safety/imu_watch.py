@@ -78,6 +78,11 @@ class ImuWatch:
         orientation : (4,) array or None
             Unit quaternion (x, y, z, w).
 
+        Returns
+        -------
+        str
+            The fault, for people.
+
         """
         if not float(np.abs(gyro).max()) <= FASTEST:
             return f'the gyro reads {_list(gyro)} rad/s'
@@ -216,6 +221,11 @@ class StampClock:
             Time of arrival, by the monotonic clock and by the one that stamps are of.
         stamp_ns : int [ns]
             Of the sample.
+
+        Returns
+        -------
+        str
+            The fault, for people.
 
         """
         delay = now_ns - stamp_ns

@@ -525,6 +525,11 @@ def first_state(joints: Sequence[str], limits: np.ndarray, position: np.ndarray,
     position, velocity : (nj,) array [rad, rad/s or m, m/s]
         In command order.
 
+    Returns
+    -------
+    str
+        The fault, for people.
+
     """
     low, high = limits[:, LOWER] - OUTSIDE, limits[:, UPPER] + OUTSIDE
     for j in np.flatnonzero((position < low) | (position > high)):

@@ -29,6 +29,11 @@ def plant_settings(kind: str) -> tuple[Setting, ...]:
     kind : str
         Kind of robot, a value of the parameter ``simulation.kind``.
 
+    Returns
+    -------
+    tuple of Setting
+        In the order of their table.
+
     """
     return tuple(setting for setting in SETTINGS[kind] if setting.name != KIND.name)
 
@@ -43,6 +48,11 @@ def make_plant(parameters: Mapping[str, Any], urdf: str = '') -> Hardware:
         `simulation.kind` chooses among the kinds.
     urdf : str
         URDF text; a climbing robot's is made from its parameters when it is empty.
+
+    Returns
+    -------
+    Hardware
+        A `Plant` or a `ClimbingPlant`.
 
     Raises
     ------
@@ -76,6 +86,11 @@ def make_robot(plant: Hardware, *, schedule: Schedule | None = None, noise: bool
         Seed of the noise.
     start_ns : int
         Stamp of the first sample [ns].
+
+    Returns
+    -------
+    SimulatedHardware
+        A `SimulatedRobot` or a `ClimbingRobot`.
 
     """
     if isinstance(plant, ClimbingPlant):

@@ -82,6 +82,11 @@ class PadFault:
         climbed : float
             Height that the robot has climbed [m].
 
+        Returns
+        -------
+        bool
+            True from that time and height on.
+
         """
         return time >= self.time and (self.distance == 0.0 or climbed >= self.distance)
 
@@ -123,6 +128,11 @@ class ClimbingPlant(Hardware):
             Names of `SETTINGS`, of `stickybot.settings` and of a robot's YAML.
         description : str
             URDF text, for the limits of the motors; empty: made from the parameters.
+
+        Returns
+        -------
+        ClimbingPlant
+            Checked against the URDF.
 
         Raises
         ------
@@ -178,6 +188,11 @@ class ClimbingPlant(Hardware):
         **changes : Any
             Parameters that replace those of the file; a__b stands for a.b.
 
+        Returns
+        -------
+        ClimbingPlant
+            Robot, wall, pads and sensors of the files.
+
         Raises
         ------
         ConfigurationError
@@ -217,6 +232,11 @@ def build_wall_world(plant: ClimbingPlant) -> mujoco.MjModel:
     ----------
     plant : ClimbingPlant
         Parameters of the simulated climbing robot.
+
+    Returns
+    -------
+    mujoco.MjModel
+        Compiled model.
 
     Raises
     ------

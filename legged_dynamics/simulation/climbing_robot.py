@@ -226,6 +226,11 @@ class ClimbingRobot(SimulatedHardware):
         **changes : object
             Settings that differ from those in the file, by name.
 
+        Returns
+        -------
+        ClimbingRobot
+            On all feet, with relaxed springs.
+
         """
         return cls(ClimbingPlant.from_files(config, **changes), noise=noise, seed=seed,
                    start_ns=start_ns)
@@ -282,12 +287,28 @@ class ClimbingRobot(SimulatedHardware):
         self._note(i, FootEventKind.LOST)
 
     def take_events(self) -> list[FootEvent]:
-        """Return which feet let go since the last call."""
+        """
+        Return which feet let go since the last call.
+
+        Returns
+        -------
+        list of FootEvent
+            In the order in which they happened.
+
+        """
         events, self._events = self._events, []
         return events
 
     def take_notes(self) -> list[str]:
-        """Return the same for the log."""
+        """
+        Return the same for the log.
+
+        Returns
+        -------
+        list of str
+            A sentence for each foot that let go.
+
+        """
         return [str(event) for event in self.take_events()]
 
     def _take_over(self) -> None:
@@ -331,7 +352,15 @@ class ClimbingRobot(SimulatedHardware):
         self._events.append(FootEvent(self.stamp_ns, self.plant.climber.limb_names[foot], kind))
 
     def truth(self) -> TrueState:
-        """Return the exact state, motion and wall reactions of the same instant."""
+        """
+        Return the exact state, motion and wall reactions of the same instant.
+
+        Returns
+        -------
+        TrueState
+            Of the present sample.
+
+        """
         data, sites = self.data, self.feet.sites
         R_WB, R_WA = data.xmat[self._base].reshape(3, 3), self.feet.R_WA
         force_W = self.feet.reactions() @ R_WA.T
@@ -353,7 +382,15 @@ class ClimbingRobot(SimulatedHardware):
             feet=FootContacts(wrench, attached.copy(), point, 0))
 
     def describe(self) -> str:
-        """Return a few lines for people: mass, wall, motors, rates."""
+        """
+        Return a few lines for people: mass, wall, motors, rates.
+
+        Returns
+        -------
+        str
+            Two lines.
+
+        """
         plant = self.plant
         noise = 'with sensor noise' if self._sensors else 'noise-free sensors'
         lean = np.degrees(plant.climber.wall.inclination)
@@ -470,7 +507,15 @@ class ClimbingTwin:
         return UNKNOWN
 
     def measure(self) -> StickybotMeasurement:
-        """Return what the robot's sensors would say, without noise."""
+        """
+        Return what the robot's sensors would say, without noise.
+
+        Returns
+        -------
+        StickybotMeasurement
+            Exact, with the efforts of the motors.
+
+        """
         sample, state = self._robot.exact(), self._robot.state
         return self._limbs.measurement(sample.stamp_ns, sample.position, sample.velocity,
                                        float(state.pose[2]), float(state.velocity[2]),
@@ -487,6 +532,11 @@ class ClimbingTwin:
             the middle.
         duration : float [s]
             The robot's period.
+
+        Returns
+        -------
+        list of FootEvent
+            Feet that let go by themselves.
 
         Raises
         ------

@@ -153,6 +153,11 @@ def minimum_jerk(progress: float, duration: float) -> tuple[float, float, float]
     duration : float
         Duration of the movement [s].
 
+    Returns
+    -------
+    tuple of 3 floats
+        Position [1], rate [1/s] and acceleration [1/s^2].
+
     """
     s, r = progress, 1.0 - progress
     return (s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s),

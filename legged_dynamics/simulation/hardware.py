@@ -53,6 +53,11 @@ class NoisySensors:
         exact : Measurement
             True values of one sample.
 
+        Returns
+        -------
+        Measurement
+            With noise and bias.
+
         """
         error = self._scale * self._random.standard_normal(self._scale.size)
         joints = error[:-9].reshape(3, self._n_joints)
@@ -165,11 +170,27 @@ class SimulatedHardware:
         return False
 
     def truth(self) -> TrueState:
-        """Return the exact state, motion and ground contact of the present sample."""
+        """
+        Return the exact state, motion and ground contact of the present sample.
+
+        Returns
+        -------
+        TrueState
+            Of the present sample.
+
+        """
         raise NotImplementedError
 
     def describe(self) -> str:
-        """Return a few lines for people."""
+        """
+        Return a few lines for people.
+
+        Returns
+        -------
+        str
+            A few lines.
+
+        """
         raise NotImplementedError
 
     def command_grips(self, hold: Sequence[float]) -> None:
@@ -190,7 +211,15 @@ class SimulatedHardware:
         raise SimulationError(f'the feet of {self.plant.name} do not grip')
 
     def take_notes(self) -> list[str]:
-        """Return what happened to the robot since the last call, for the log."""
+        """
+        Return what happened to the robot since the last call, for the log.
+
+        Returns
+        -------
+        list of str
+            One line each.
+
+        """
         return []
 
     def _take_over(self) -> None:
@@ -303,6 +332,12 @@ class SimulatedHardware:
 
         The effort is what the motor delivers, rotor included:
         ``M qdd + armature qdd + damping qd + h = effort + friction + J^T f``.
+
+        Returns
+        -------
+        Measurement
+            True values.
+
         """
         data, imu = self.data, self._imu
         return Measurement(
@@ -319,6 +354,12 @@ class SimulatedHardware:
         Return what the sensors report now, joints in command order.
 
         It draws new noise, so read once per step. ``ordered`` puts joints into a model's order.
+
+        Returns
+        -------
+        Measurement
+            True values where the sensors have no noise.
+
         """
         sample = self.exact()
         return self._sensors.measure(sample) if self._sensors else sample

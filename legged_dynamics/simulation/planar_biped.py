@@ -38,6 +38,11 @@ def planar_state(p_WB: np.ndarray, R_WB: np.ndarray, twist: np.ndarray, position
     position, velocity : (6,) array
         Joints [rad, rad/s].
 
+    Returns
+    -------
+    PlanarState
+        In the axes of the planar model.
+
     """
     pitch = math.atan2(-R_WB[2, 0], R_WB[2, 2])
     return PlanarState([-p_WB[0], p_WB[2], -pitch], [-twist[0], twist[2], -twist[4]],

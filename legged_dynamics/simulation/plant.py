@@ -200,6 +200,11 @@ class Plant(Hardware):
         urdf : str
             URDF as text.
 
+        Returns
+        -------
+        Plant
+            Checked against the URDF.
+
         Raises
         ------
         ConfigurationError
@@ -238,6 +243,11 @@ class Plant(Hardware):
             Robot YAML file.
         urdf : str | Path, optional
             URDF file.
+
+        Returns
+        -------
+        Plant
+            The robot of both files.
 
         Raises
         ------
@@ -350,6 +360,11 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
         Speed after an impact by that before, of the contacts' spring and damper.
     scenery : callable
         Adds the ground to the specification; its shapes belong to the world body.
+
+    Returns
+    -------
+    mujoco.MjModel
+        Compiled model.
 
     Raises
     ------

@@ -276,6 +276,11 @@ class SimulatedRobot(SimulatedHardware):
         start_ns : int, optional
             Time stamp of the first sample [ns].
 
+        Returns
+        -------
+        SimulatedRobot
+            Standing on the ground.
+
         """
         return cls(Plant.from_files(config, urdf), schedule=schedule, noise=noise, seed=seed,
                    start_ns=start_ns)
@@ -351,7 +356,15 @@ class SimulatedRobot(SimulatedHardware):
                                                self.data.qvel[self._dofs], elapsed)
 
     def truth(self) -> TrueState:
-        """Return the exact state, motion and ground contact of the same instant."""
+        """
+        Return the exact state, motion and ground contact of the same instant.
+
+        Returns
+        -------
+        TrueState
+            Of the present sample.
+
+        """
         data = self.data
         R_WB = data.xmat[self._base].reshape(3, 3)
         twist, rate = data.qvel[self._free_dofs], data.qacc[self._free_dofs]
@@ -369,7 +382,15 @@ class SimulatedRobot(SimulatedHardware):
             feet=self._contacts.read(data))
 
     def describe(self) -> str:
-        """Return a few lines for people: masses, motors, rates, schedule."""
+        """
+        Return a few lines for people: masses, motors, rates, schedule.
+
+        Returns
+        -------
+        str
+            Three lines.
+
+        """
         plant = self.plant
         mass = float(self.model.body_subtreemass[self._base])
         noise = 'with sensor noise' if self._sensors else 'noise-free sensors'

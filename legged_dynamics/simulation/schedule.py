@@ -77,6 +77,11 @@ class Schedule:
         text : str
             Schedule, e.g. ``stand 4, trot_forward 12``.
 
+        Returns
+        -------
+        Schedule
+            Behaviours in the order of the text.
+
         Raises
         ------
         ConfigurationError
@@ -110,6 +115,11 @@ class Schedule:
         ----------
         time : float
             Time since the start [s].
+
+        Returns
+        -------
+        str
+            Name of the behaviour.
 
         """
         for name, duration in self.segments:

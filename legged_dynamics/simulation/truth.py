@@ -107,6 +107,11 @@ class ContactTruth:
         data : mujoco.MjData
             MuJoCo state.
 
+        Returns
+        -------
+        FootContacts
+            Wrenches, contacts and points of the feet.
+
         """
         n_feet = len(self._sites)
         origin = data.site_xpos[self._sites]
@@ -154,6 +159,11 @@ def dry_friction(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
         MuJoCo model.
     data : mujoco.MjData
         MuJoCo state.
+
+    Returns
+    -------
+    (nv,) array [N m]
+        Torque of MuJoCo's friction losses.
 
     """
     torque = np.zeros(model.nv)

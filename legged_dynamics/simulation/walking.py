@@ -164,6 +164,11 @@ def rotation_matrix(vector: np.ndarray) -> np.ndarray:
     vector : array
         (3,) rotation vector [rad].
 
+    Returns
+    -------
+    (3, 3) array
+        Rotation matrix.
+
     """
     quaternion, matrix = np.empty(4), np.empty(9)
     angle = float(np.sqrt(vector @ vector))
@@ -181,6 +186,11 @@ def rotation_vector(matrix: np.ndarray) -> np.ndarray:
     ----------
     matrix : array
         (3, 3) rotation matrix.
+
+    Returns
+    -------
+    (3,) array [rad]
+        Rotation vector.
 
     """
     quaternion, vector = np.empty(4), np.empty(3)
@@ -312,6 +322,11 @@ class JointTargets:
         elapsed : float
             Time since the targets were set [s].
 
+        Returns
+        -------
+        (nj,) array [N m]
+            Torques before the motors cut them.
+
         """
         ahead = self.position + elapsed * self.velocity
         return (self.effort + self.stiffness * (ahead - position)
@@ -384,6 +399,11 @@ class QuadrupedController:
             Time since the last call [s].
         behaviour : str
             What the schedule asks for now, e.g. ``stand``.
+
+        Returns
+        -------
+        JointTargets
+            Targets of the drives.
 
         """
         wanted = BEHAVIOURS[behaviour]

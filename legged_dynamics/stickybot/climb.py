@@ -85,7 +85,15 @@ class Climber(Protocol):
         """Forget the largest reactions."""
 
     def measure(self) -> StickybotMeasurement:
-        """Return what the sensors measure."""
+        """
+        Return what the sensors measure.
+
+        Returns
+        -------
+        StickybotMeasurement
+            Of the present sample.
+
+        """
 
     def step(self, command: StickybotCommand, duration: float) -> list[FootEvent]:
         """
@@ -97,6 +105,11 @@ class Climber(Protocol):
             Held for this time.
         duration : float [s]
             Length of the step.
+
+        Returns
+        -------
+        list of FootEvent
+            What happened to feet meanwhile.
 
         """
 

@@ -250,13 +250,26 @@ class StickybotSettings:
                 for side, sign, angle in (('left', -1.0, 0.0), ('right', 1.0, math.pi))]
 
     def body(self) -> Body:
-        """Return the body."""
+        """
+        Return the body.
+
+        Returns
+        -------
+        Body
+            Mass, inertia and height of the trunk.
+
+        """
         robot = self.robot
         return Body(robot.body_mass, robot.body_inertia, robot.body_height)
 
     def model(self) -> StickybotModel:
         """
         Return the robot on its wall.
+
+        Returns
+        -------
+        StickybotModel
+            The robot on its wall.
 
         Raises
         ------
@@ -280,15 +293,39 @@ class StickybotSettings:
         return StickybotModel(body, limbs, Wall(robot.inclination, robot.gravity))
 
     def gait(self) -> Gait:
-        """Return the gait."""
+        """
+        Return the gait.
+
+        Returns
+        -------
+        Gait
+            Pattern, period, duty and amplitude.
+
+        """
         return self.stepping
 
     def control(self) -> ControlSettings:
-        """Return the controller's settings."""
+        """
+        Return the controller's settings.
+
+        Returns
+        -------
+        ControlSettings
+            Rate, speed and reduction.
+
+        """
         return self.controller
 
     def pads(self) -> tuple[Adhesion, ...] | None:
-        """Return the limits of each foot, or None when there are none."""
+        """
+        Return the limits of each foot, or None when there are none.
+
+        Returns
+        -------
+        tuple of Adhesion or None
+            One for each foot; None where feet hold anything.
+
+        """
         feet = self.feet
         if feet.kind == 'none':
             return None

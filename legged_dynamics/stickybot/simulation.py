@@ -603,7 +603,15 @@ class ClimbingSimulation:
         return _energy_balance(self._start, self._stored(), self._motion.totals)
 
     def measure(self) -> StickybotMeasurement:
-        """Return the measurement of the robot's sensors, without noise."""
+        """
+        Return the measurement of the robot's sensors, without noise.
+
+        Returns
+        -------
+        StickybotMeasurement
+            Exact, of the present instant.
+
+        """
         model, motion = self.model, self._motion
         hips = np.empty((model.n_limbs, 6))
         hip_deflections(model.machine, self._stepper.work, motion.z, motion.v, hips)

@@ -500,6 +500,11 @@ def own_page(origin: str | None, host: str) -> bool:
     host : str
         The request's ``Host``.
 
+    Returns
+    -------
+    bool
+        False for a page of another address, which is refused.
+
     """
     if origin is None:
         return True

@@ -302,7 +302,15 @@ class ViewNode(Component):
         self.wrong = 'waiting for joint_states'
 
     def snapshot(self) -> Snapshot | None:
-        """Return the present snapshot; None, and `wrong`, where too little is known."""
+        """
+        Return the present snapshot; None, and `wrong`, where too little is known.
+
+        Returns
+        -------
+        Snapshot or None
+            Newest joints, attitude and forces.
+
+        """
         newest = self._newest
         if self.robot is None or 'joints' not in newest:
             return None

@@ -163,6 +163,11 @@ def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], 
     weight : float [N]
         Of the robot: the percentages are of it.
 
+    Returns
+    -------
+    Accuracy
+        Errors of all estimates, by behaviour and treatment.
+
     """
     time, feet = series.time, series.feet
     rotation = series.foot_to_world

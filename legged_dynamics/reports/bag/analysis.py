@@ -262,6 +262,11 @@ def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
     progress : callable, optional
         Gets the part done, from 0 to 1.
 
+    Returns
+    -------
+    Analysis
+        What the report says, its figures included.
+
     Raises
     ------
     LeggedDynamicsError
@@ -484,6 +489,11 @@ def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], r
         Part of the time without estimate.
     inputs : sequence of InputStatistics
         Joint states and IMU.
+
+    Returns
+    -------
+    list of str
+        Sentences; empty when the result deserves trust.
 
     """
     found = []

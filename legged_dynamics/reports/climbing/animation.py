@@ -101,7 +101,15 @@ class ClimbAnimation:
         self._draw_key()
 
     def samples(self) -> list[np.ndarray]:
-        """Draw some pictures over the whole climb, for a palette."""
+        """
+        Draw some pictures over the whole climb, for a palette.
+
+        Returns
+        -------
+        list of (height, width, 3) array of uint8
+            Pictures of the first sample to the last.
+
+        """
         times = self._trace.time[:self._last + 1]
         return [self.picture(float(times[int(k)]))
                 for k in np.linspace(0.0, len(times) - 1.0, SAMPLES)]
@@ -299,6 +307,11 @@ def write_film(frames: Iterable[np.ndarray], frame_rate: float, folder: Path, na
         Of the files, without suffix.
     samples : sequence of frames
         Some that have all the film's colours, of which the GIF's palette is made.
+
+    Returns
+    -------
+    list of Path
+        The GIF, and the MP4 where ffmpeg is installed.
 
     Raises
     ------

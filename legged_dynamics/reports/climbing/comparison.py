@@ -197,6 +197,11 @@ def compare(settings: StickybotSettings, seconds: float,
     plant : {'own', 'mujoco'}
         Whose physics is shown; with MuJoCo's, the same climbs are made by both.
 
+    Returns
+    -------
+    Comparison
+        All climbs, those that were not possible included.
+
     Raises
     ------
     LeggedDynamicsError
@@ -256,6 +261,11 @@ def residuals_of(model: StickybotModel, trace: ClimbTrace) -> Residuals:
         The robot on its wall.
     trace : ClimbTrace
         Its motion and its rest positions.
+
+    Returns
+    -------
+    Residuals
+        The largest of each balance.
 
     """
     found = [balance(model, state, rest) for state, rest in zip(trace.states, trace.rests)]
@@ -372,6 +382,11 @@ def answer_questions(comparison: Comparison) -> Answers:
     ----------
     comparison : Comparison
         With a climb by the plain gait, whose hardest instant is looked at.
+
+    Returns
+    -------
+    Answers
+        Load sharing, and accelerations that limits allow.
 
     Raises
     ------

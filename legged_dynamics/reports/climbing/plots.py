@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of a climbing robot: the robot itself, its forces, energy, modes and phases."""
+"""The picture of a climbing robot: body, limbs, what its pads hold, and forces as arrows."""
 from __future__ import annotations
 
 import math
@@ -10,34 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from legged_dynamics.gait.stance_detection import runs
-from legged_dynamics.reports import style
-from legged_dynamics.reports.climbing.comparison import (
-    MISPLACED,
-    Answers,
-    Attempt,
-    Comparison,
-    NamedMode,
-    Sharing,
-    is_disc,
-    nominal_poles,
-)
 from legged_dynamics.reports.palette import foot_color
-from legged_dynamics.stickybot import (
-    Adhesion,
-    ClimbTrace,
-    ForceSets,
-    StickybotModel,
-    balance,
-    unloaded_state,
-)
+from legged_dynamics.stickybot import Adhesion, ForceSets, StickybotModel, unloaded_state
 from legged_dynamics.stickybot.allocation.force_program import SET
 
 BODY_FILL, BODY_EDGE, LIMB, PAD = '#d9dee6', '#5b6675', '#5b6675', '#56B4E9'
 ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)   # N
+FORCE_COLORS = {'off': '#D55E00', 'turning': '#E69F00', 'full': '#0072B2'}     # by reduction
 ARC = np.linspace(0.0, 2.0 * np.pi, 73)
 
 
@@ -172,6 +153,11 @@ def pad_outline(pad: Adhesion, normal: float, angle: float, farthest: float = ma
     farthest : float [N]
         Larger forces are left out.
 
+    Returns
+    -------
+    (m, 2) array [N]
+        Corners of the outline; empty where the pad holds nothing.
+
     """
     sets = ForceSets.of_pads([pad], [normal], [0.0 if math.isnan(angle) else angle])
     normals, bounds = sets.planes(0)
@@ -210,6 +196,11 @@ def arrow_outlines(start: np.ndarray, vector: np.ndarray, width: float) -> np.nd
         Foot of each arrow, and the way to its tip.
     width : float
         Of the shaft; the head is three times as wide, and shrinks with a short arrow.
+
+    Returns
+    -------
+    (k, 7, 2) array
+        Corners of each arrow.
 
     """
     length = np.hypot(*vector.T)[:, None]
@@ -313,370 +304,3 @@ class Climber:
                                               * look.attached[:, None], self.arrow_width))
         self._pads.set_verts([foot + self._scale * outline
                               for foot, outline in zip(look.pad_foot, look.pads) if len(outline)])
-
-
-# -------------------------------------------------------------------------------------------------
-# Energy of a climb over time, and the residual of its balance.
-
-
-PARTS = (('lifted weight', '#0072B2'), ('springs and motion', '#56B4E9'),
-         ('lost in dampers', '#E69F00'), ('lost at touchdown', '#D55E00'))
-LIMIT = 1e-4        # J
-
-
-def draw_climb_energy(comparison: Comparison) -> Figure | None:
-    """
-    Draw the energy of plain and reduced climb over time, and the residual of both.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The climbs.
-
-    Returns
-    -------
-    Figure or None
-        None when no climb was possible.
-
-    """
-    found = [attempt for attempt in map(comparison.attempt, ('off', 'full'))
-             if attempt is not None and attempt.trace is not None]
-    if not found:
-        return None
-    figure = style.new_figure(5.4)
-    grid = figure.add_gridspec(2, len(found), height_ratios=(2.2, 1.0))
-    first = below = None
-    for column, attempt in enumerate(found):
-        trace = attempt.trace
-        assert trace is not None
-        parts = _parts(comparison.model, trace)
-        first = axes = figure.add_subplot(grid[0, column], sharey=first)
-        axes.stackplot(trace.time, *parts, labels=[name for name, _ in PARTS],
-                       colors=[color for _, color in PARTS], linewidth=0.0)
-        axes.plot(trace.time, [energy.work for energy in trace.energy], color=style.TEXT,
-                  linewidth=1.6, label='work of the actuators')
-        style.dress(axes, y='energy [J]' if not column else '', title=attempt.name)
-        axes.set_xlim(trace.time[0], trace.time[-1])
-        axes.tick_params(labelbottom=False)
-        below = axes = figure.add_subplot(grid[1, column], sharey=below)
-        residual = np.array([energy.energy_residual for energy in trace.energy])
-        axes.semilogy(trace.time, np.maximum(np.abs(residual), 1e-12), color=style.TEXT,
-                      linewidth=0.9)
-        axes.axhline(LIMIT, color='#D55E00', linewidth=1.0, linestyle='--')
-        style.dress(axes, x='time [s]', y='|residual| [J]' if not column else '')
-        axes.set(xlim=(trace.time[0], trace.time[-1]), ylim=(1e-10, 1e-3))
-    style.legend_outside(figure, first, 5, loc='outside upper center')
-    return figure
-
-
-def _parts(model: StickybotModel, trace: ClimbTrace) -> list[np.ndarray]:
-    height = np.array([balance(model, state, rest).center_of_mass[1]
-                       for state, rest in zip(trace.states, trace.rests)])
-    lifted = -model.mass * float(model.wall.in_plane[1]) * (height - height[0])
-    stored = np.array([energy.stored for energy in trace.energy])
-    return [lifted, stored - lifted, np.array([energy.damped for energy in trace.energy]),
-            np.array([energy.struck for energy in trace.energy])]
-
-
-# -------------------------------------------------------------------------------------------------
-# The two questions about forces: load sharing, and accelerations that the limits allow.
-
-
-MOST_LABELS = 6         # robots with more feet get no numbers at the arrows
-ANSWER_COLORS = ('#56B4E9', '#0072B2', '#009E73', '#E69F00', '#D55E00', '#CC79A7')
-
-
-def draw_sharing(model: StickybotModel, answers: Answers) -> Figure:
-    """
-    Draw the forces of misplaced feet: as they are, by turning hips, by moving them.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-    answers : Answers
-        To the questions about forces.
-
-    Returns
-    -------
-    Figure
-        The robot with its forces, once for each way.
-
-    """
-    case = answers.sharing[1]
-    pictures = [('as the feet are set', case.reaction)]
-    if case.turned is not None:
-        pictures.append(('rest angles moved', case.turned.reactions))
-    pictures.append(('rest positions moved, too', case.even.forces))
-    figure = style.new_figure(3.8)
-    _, scale = round_force(model, 0.7 * case.peak)
-    for axes, (title, forces) in zip(figure.subplots(1, len(pictures), sharey=True), pictures):
-        _draw_robot(axes, model, case, forces, scale)
-        peak = float(np.hypot(*forces.T).max())
-        axes.set_title(f'{title}\nlargest {peak:.2f} N', loc='left', fontsize=10,
-                       color=style.TEXT)
-    figure.supxlabel(f'feet set {1e3 * MISPLACED:g} mm outwards and inwards in turn; '
-                     f'least possible: {case.even.value:.3f} N', fontsize=9.5, color=style.TEXT)
-    return figure
-
-
-def _draw_robot(axes: Axes, model: StickybotModel, case: Sharing, forces: np.ndarray,
-                scale: float) -> None:
-    state, reach = case.state, reach_of(model)
-    on = np.ones(model.n_limbs, bool) if state.attached is None else state.attached
-    force = np.zeros((model.n_limbs, 2))
-    force[on] = forces
-    Climber(axes, model, scale).show(Look(state.pose, state.foot, state.joint, force, on,
-                                          np.zeros((0, 2)), ()))
-    labelled = zip(state.foot[on], forces) if model.n_limbs <= MOST_LABELS else ()
-    for foot, (fx, fy) in labelled:
-        up = 1.0 if fy >= 0.0 else -1.0
-        axes.annotate(f'{np.hypot(fx, fy):.2f} N', foot, (0, -14 * up),
-                      textcoords='offset points', ha='center', va='center', fontsize=8.5,
-                      color=style.TEXT)
-    arrows = scale * float(np.abs(case.reaction).max())
-    axes.set(xlim=(-reach[0] - arrows - 0.01, reach[0] + arrows + 0.01),
-             ylim=(-1.25 * reach[1], 1.35 * reach[1]), aspect='equal', xticks=[], yticks=[])
-    for side in axes.spines.values():
-        side.set_color('#dddddd')
-
-
-def draw_strength(answers: Answers) -> Figure:
-    """
-    Draw which accelerations of the body the feet allow, one line a limit.
-
-    Parameters
-    ----------
-    answers : Answers
-        To the questions about forces.
-
-    Returns
-    -------
-    Figure
-        Accelerations right and up the slope [m/s²].
-
-    """
-    figure = style.new_figure(4.8)
-    axes = figure.subplots()
-    corners = []
-    for row, color in zip(answers.strength, ANSWER_COLORS):
-        disc = is_disc(row.sets)
-        if disc:
-            corners.append(row.boundary)
-        axes.plot(*row.boundary.T, color=color, linewidth=1.6, linestyle='-' if disc else '--',
-                  label=row.name)
-    axes.plot(0.0, 0.0, marker='+', markersize=13, markeredgewidth=1.8, color=style.TEXT,
-              linestyle='none', label='at rest, or at an even speed')
-    ends = np.vstack(corners)
-    low, high = np.nanmin(ends, axis=0), np.nanmax(ends, axis=0)
-    margin = 0.08 * float((high - low).max())
-    axes.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin),
-             aspect='equal')
-    style.dress(axes, x='acceleration to the right [m/s²]', y='up the slope [m/s²]')
-    style.legend_outside(figure, axes, loc='outside right center',
-                         title='each foot holds at most', title_fontsize=8.5)
-    return figure
-
-
-# -------------------------------------------------------------------------------------------------
-# Forces of the wall on each foot, with and without their reduction.
-
-
-MOST_FEET = 8
-PERIODS = 2
-FORCE_COLORS = {'off': '#D55E00', 'turning': '#E69F00', 'full': '#0072B2'}
-
-
-def draw_climb_forces(comparison: Comparison) -> Figure | None:
-    """
-    Draw the force of each foot over the last two periods of the gait, on feet without limits.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The climbs.
-
-    Returns
-    -------
-    Figure or None
-        None when no climb was possible.
-
-    """
-    found = [attempt for attempt in map(comparison.attempt, FORCE_COLORS) if attempt is not None]
-    traces = [(attempt, attempt.trace) for attempt in found if attempt.trace is not None]
-    if not traces:
-        return None
-    names = comparison.model.limb_names[:MOST_FEET]
-    gait = comparison.settings.gait()
-    figure = style.new_figure(0.9 + 1.35 * len(names))
-    all_axes = figure.subplots(len(names), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    top = 0.0
-    for attempt, trace in traces:
-        last = trace.time >= trace.time[-1] - PERIODS * gait.period
-        size = np.hypot(trace.reaction[last, :, 0], trace.reaction[last, :, 1])
-        top = max(top, float(np.quantile(size, 0.998)))
-        for i, axes in enumerate(all_axes):
-            style.line(axes, trace.time[last], np.where(trace.attached[last, i], size[:, i],
-                                                        np.nan),
-                       color=FORCE_COLORS[attempt.reduction], label=attempt.name, linewidth=1.3)
-    share = abs(comparison.model.mass * float(comparison.model.wall.in_plane[1]))
-    on = traces[0][1].attached
-    fewest = max(int(on[len(on) // 2:].sum(axis=1).min()), 1)
-    for i, axes in enumerate(all_axes):
-        axes.axhline(share / fewest, color=style.TEXT, linewidth=0.9, linestyle=':')
-        style.dress(axes, y='|F| [N]', title=names[i].replace('_', ' '),
-                    x='time [s]' if i == len(names) - 1 else '')
-    all_axes[0].text(1.0, share / fewest, f' weight / {fewest}', fontsize=8.5, va='center',
-                     color=style.TEXT, transform=all_axes[0].get_yaxis_transform())
-    end = max(trace.time[-1] for _, trace in traces)
-    all_axes[0].set(xlim=(end - PERIODS * gait.period, end), ylim=(0.0, max(1.08 * top, 1e-3)))
-    style.legend_outside(figure, all_axes[0], 3)
-    return figure
-
-
-# -------------------------------------------------------------------------------------------------
-# Modes of a climbing robot in the complex plane, and the nominal poles of the design rule.
-
-
-RATIOS = (0.3, 0.5, 0.7, 0.9)
-SWINGING = 0.95     # damping ratio below which a mode is named in the figure
-LINEAR = 50.0       # 1/s up to which the axes are even; beyond, logarithmic
-
-
-def draw_modes(model: StickybotModel, modes: list[NamedMode]) -> Figure:
-    """
-    Draw eigenvalues in the complex plane, with lines of equal damping.
-
-    Axes are linear up to 50 1/s and logarithmic beyond.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-    modes : list of NamedMode
-        Of the robot at rest.
-
-    Returns
-    -------
-    Figure
-        With the nominal poles of each hip axis.
-
-    """
-    figure = style.new_figure(3.9)
-    axes = figure.subplots()
-    nominal = nominal_poles(model)
-    values = np.array([mode.eigenvalue for mode in modes])
-    fast = 2.0 * float(np.abs(values).max(initial=LINEAR))
-    high = 2.2 * float(max(values.imag.max(initial=0.0),
-                           max((pole.imag for _, pole in nominal), default=0.0), LINEAR))
-    radius = np.geomspace(1e-2, fast, 400)
-    for ratio in RATIOS:
-        across = math.sqrt(1.0 - ratio * ratio)
-        axes.plot(-ratio * radius, across * radius, color='#bbbbbb', linewidth=0.8, zorder=1)
-        at = min(0.9 * high / across, 0.5 * fast / ratio)
-        axes.annotate(rf'$\zeta$ = {ratio:g}', (-ratio * at, across * at), fontsize=8,
-                      color='#777777', ha='center', va='center',
-                      bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.6})
-    axes.plot([pole.real for _, pole in nominal], [pole.imag for _, pole in nominal],
-              linestyle='none', marker='s', markersize=9, markerfacecolor='none',
-              markeredgewidth=1.4, color='#D55E00', label='nominal, each hip by itself')
-    for k, (pole, names) in enumerate(_grouped(nominal).items()):
-        axes.annotate('hip ' + ', '.join(names), (pole.real, pole.imag), (0, -18 - 12 * (k % 2)),
-                      textcoords='offset points', ha='center', fontsize=8.5, color='#D55E00')
-    for mode in modes:
-        if mode.damping_ratio < SWINGING:
-            axes.annotate(rf'{mode.name}, $\zeta$ = {mode.damping_ratio:.2f}',
-                          (mode.eigenvalue.real, mode.eigenvalue.imag), (9, 2),
-                          textcoords='offset points', fontsize=8.5, color='#0072B2', va='bottom',
-                          bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.4})
-    axes.plot(values.real, values.imag, linestyle='none', marker='o', markersize=6,
-              color='#0072B2', alpha=0.75, markeredgecolor='white', label='the coupled robot')
-    axes.set_xscale('symlog', linthresh=LINEAR, linscale=0.7)
-    axes.set(xlim=(-fast, 0.0 if (values.real <= 0.0).all() else fast), ylim=(-0.28 * high, high))
-    axes.axhline(0.0, color='#999999', linewidth=0.8)
-    style.dress(axes, x='real part [1/s]: decay', y='imaginary part [rad/s]')
-    style.legend(axes, loc='upper left')
-    return figure
-
-
-def _grouped(poles: list[tuple[str, complex]]) -> dict[complex, list[str]]:
-    """Return the names that share a pole, to a thousandth of it."""
-    found: dict[complex, list[str]] = {}
-    for name, pole in poles:
-        same = next((known for known in found if abs(known - pole) < 1e-3 * abs(pole)), pole)
-        found.setdefault(same, []).append(name)
-    return found
-
-
-# -------------------------------------------------------------------------------------------------
-# Phases of the gait: which feet are attached when, and the body's orbit in its phase planes.
-
-
-# Phase planes: column of the pose, label, unit and factor.
-PLANES = ((0, 'x about its mean', 'mm', 1e3), (1, 'y ahead of an even climb', 'mm', 1e3),
-          (2, 'angle', 'mrad', 1e3))
-
-
-def draw_climb_phase(comparison: Comparison) -> Figure | None:
-    """
-    Draw when feet hold in the climb that is shown, and the body's last period in its phase planes.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The climbs.
-
-    Returns
-    -------
-    Figure or None
-        None when the climb that is shown was not possible.
-
-    """
-    shown = comparison.shown
-    if shown.trace is None:
-        return None
-    model = comparison.model
-    figure = style.new_figure(3.9 + 0.27 * model.n_limbs)
-    rows = figure.subfigures(2, 1, height_ratios=(0.9 + 0.27 * model.n_limbs, 3.0))
-    _draw_contacts(rows[0].subplots(), comparison, shown.trace)
-    axes = rows[1].subplots(1, len(PLANES))
-    for way in ('off', 'full'):
-        attempt = comparison.attempt(way)
-        if attempt is not None and attempt.trace is not None:
-            _draw_orbits(axes, comparison, attempt, attempt.trace)
-    for plane, (_, name, unit, _) in zip(axes, PLANES):
-        style.dress(plane, x=f'{name} [{unit}]', y=f'rate [{unit}/s]')
-        plane.margins(0.08)
-    style.legend_outside(rows[1], axes[0], 3)
-    return figure
-
-
-def _draw_contacts(axes: Axes, comparison: Comparison, trace: ClimbTrace) -> None:
-    """Draw bars where a foot holds, and the gait's own phases as a line over each."""
-    step = float(trace.time[1] - trace.time[0])
-    for i in range(comparison.model.n_limbs):
-        bars = [(trace.time[begin] - step, (end - begin) * step)
-                for begin, end in runs(trace.attached[:, i])]
-        axes.broken_barh(bars, (i - 0.36, 0.72), facecolors=foot_color(i))
-    for k in np.arange(0.0, trace.time[-1], comparison.settings.gait().period):
-        axes.axvline(k, color='#888888', linewidth=0.7, linestyle=':')
-    style.dress(axes, x='time [s]', title=f'Feet on the wall, {comparison.shown.name}; dotted: '
-                                          'periods of the gait')
-    names = [name.replace('_', ' ') for name in comparison.model.limb_names]
-    axes.set_yticks(range(len(names)), names)
-    axes.set(xlim=(0.0, trace.time[-1]), ylim=(len(names) - 0.4, -0.6))
-
-
-def _draw_orbits(all_axes: np.ndarray, comparison: Comparison, attempt: Attempt,
-                 trace: ClimbTrace) -> None:
-    speed = attempt.climb.speed if attempt.climb is not None else 0.0
-    last = trace.time >= trace.time[-1] - comparison.settings.gait().period
-    time = trace.time[last]
-    for axes, (column, _, _, factor) in zip(all_axes, PLANES):
-        place, rate = trace.pose[last, column], trace.velocity[last, column]
-        if column == 1:
-            place, rate = place - speed * time, rate - speed
-        if column < 2:
-            place = place - place.mean()
-        axes.plot(factor * place, factor * rate, color=FORCE_COLORS[attempt.reduction],
-                  linewidth=1.1, label=attempt.name)

@@ -394,7 +394,15 @@ class DataSet:
                               'that it names, and what is missing is made again') from error
 
     def there(self) -> dict[str, dict[str, Any]]:
-        """Return path, size, date and options of each recording in the data set, by its name."""
+        """
+        Return path, size, date and options of each recording in the data set, by its name.
+
+        Returns
+        -------
+        dict of str to dict
+            Path, size, date and options by the recording's name.
+
+        """
         columns = ('recording', 'path', 'source_bytes', 'source_modified', 'options')
         return {row['recording']: row for row in self.read(self.tables[0], columns).to_pylist()}
 

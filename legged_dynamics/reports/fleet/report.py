@@ -256,7 +256,15 @@ class RobotFacts:
         return self.summary['recording'].map(largest).astype(float)
 
     def outliers(self) -> list[Outlier]:
-        """Return untrusted recordings first, then the outliers, the farthest first."""
+        """
+        Return untrusted recordings first, then the outliers, the farthest first.
+
+        Returns
+        -------
+        list of Outlier
+            Of all quantities of the robot.
+
+        """
         distrusted = self.summary[~self.summary['trusted']]
         doubted = [Outlier(recording, f'not to be trusted: {"; ".join(doubts)}', '', '', np.inf)
                    for recording, doubts in zip(distrusted['recording'], distrusted['doubts'])]

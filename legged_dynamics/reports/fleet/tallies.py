@@ -157,7 +157,15 @@ class IntervalTally:
         self._gaps += int((held > GAP * self._median).sum())
 
     def statistics(self) -> InputStatistics:
-        """Return the regularity; no more can be added."""
+        """
+        Return the regularity; no more can be added.
+
+        Returns
+        -------
+        InputStatistics
+            Regularity of all messages taken.
+
+        """
         if self._held:
             self._settle()
         return InputStatistics(
@@ -604,7 +612,15 @@ class BaseTally:
         return float(np.nan_to_num(self._force.rms))
 
     def row(self) -> dict[str, Any]:
-        """Return the columns of the summary."""
+        """
+        Return the columns of the summary.
+
+        Returns
+        -------
+        dict of str to object
+            Values by the names of the summary's columns.
+
+        """
         mean, gyro = self._wrench.mean, self._gyro.mean
         return {
             'samples': self.samples, 'standing': self.standing / max(self.samples, 1),

@@ -237,6 +237,11 @@ def find_equilibrium(model: StickybotModel, state: StickybotState,
     rest : RestPosition, optional
         The model's own unless given.
 
+    Returns
+    -------
+    StickybotState
+        At rest, with the same feet on the wall.
+
     Raises
     ------
     SimulationError
@@ -346,6 +351,11 @@ def reduce_static_forces(model: StickybotModel, state: StickybotState,
         Which parts of the rest positions may move.
     hold_pose : bool
         Keep the body's pose also with rest angles alone.
+
+    Returns
+    -------
+    StaticReduction
+        Rest positions, and the forces with them.
 
     Raises
     ------
@@ -462,6 +472,11 @@ def largest_speed(model: StickybotModel, state: StickybotState, direction: np.nd
         Of the feet on the wall.
     ceiling : float
         Largest speed that is asked for.
+
+    Returns
+    -------
+    Allocation
+        Its value is the speed [m/s].
 
     """
     def allocation(speed: float) -> Allocation:

@@ -87,6 +87,11 @@ def rehearse(model: StickybotModel, gait: Gait, *, periods: int = 4, rate: float
     rate : float [Hz]
         Of the commands.
 
+    Returns
+    -------
+    Rehearsal
+        Speed and forces of the plain gait.
+
     """
     clock = GaitClock(model, gait)
     steps = max(round(gait.period * rate), 1)

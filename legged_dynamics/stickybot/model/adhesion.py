@@ -101,7 +101,15 @@ class Adhesion:
         return self.direction is not None
 
     def packed(self) -> np.ndarray:
-        """Return the (7,) array that kernels take; a direction of NaN is a disc."""
+        """
+        Return the (7,) array that kernels take; a direction of NaN is a disc.
+
+        Returns
+        -------
+        (PAD.width,) array
+            Values at the places `PAD`.
+
+        """
         direction = math.nan if self.direction is None else self.direction
         return np.array([self.shear, self.normal, self.friction, math.tan(self.half_angle),
                          math.tan(self.release_angle), self.tack, direction])

@@ -280,6 +280,11 @@ def balance(model: StickybotModel, state: StickybotState, rest: RestPosition) ->
     rest : RestPosition
         Where hips and inner joints are held.
 
+    Returns
+    -------
+    Balance
+        Energy, momenta and residuals.
+
     Raises
     ------
     MeasurementError
@@ -352,6 +357,11 @@ def load_of(model: StickybotModel, state: StickybotState, body_acceleration: np.
         Of the limbs' joints; zero unless given.
     foot_acceleration : (N, 2) array, optional [m/s^2]
         Of feet off the wall; zero unless given.
+
+    Returns
+    -------
+    Load
+        What the feet on the wall must carry.
 
     Raises
     ------

@@ -345,6 +345,11 @@ def nominal_damping(body: Body, stiffness: np.ndarray, n_limbs: int, ratio: floa
     ratio : float
         Nominal damping ratio zeta; the source has 1.
 
+    Returns
+    -------
+    (3,) array [N s/m, N s/m, N m s/rad]
+        Damping of each axis of a hip.
+
     Raises
     ------
     ConfigurationError
@@ -404,6 +409,11 @@ def modes(model: StickybotModel, state: StickybotState, rest: RestPosition) -> M
         Linearised about; an equilibrium for the modes to mean what they say.
     rest : RestPosition
         Held still.
+
+    Returns
+    -------
+    Modes
+        One of each conjugate pair, slowest decay first.
 
     Raises
     ------

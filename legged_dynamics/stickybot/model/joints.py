@@ -131,6 +131,11 @@ class LimbJoints:
         joint_rest : (ni,) array [rad]
             Of the inner joints.
 
+        Returns
+        -------
+        (nj,) array [m or rad]
+            Zero at the nominal rest.
+
         """
         found = np.zeros(len(self.names))
         found[self.hip], found[self.inner] = rest - self._rest, joint_rest - self._bends
@@ -144,6 +149,11 @@ class LimbJoints:
         ----------
         position, rate : (nj,) array [m or rad, m/s or rad/s]
             Where the joints are to rest, and how fast that moves.
+
+        Returns
+        -------
+        (nj,) array [N or N m]
+            Efforts in addition to the passive springs.
 
         """
         return self.stiffness @ position + self.damping @ rate
@@ -260,6 +270,11 @@ def urdf(model: StickybotModel, name: str = 'stickybot',
         Of the robot.
     efforts : (2,) sequence of float [N, N m]
         Limits of the motors of sliding and of turning joints.
+
+    Returns
+    -------
+    str
+        XML of the description.
 
     """
     lines = [f'<robot name="{name}">', *_body(model)]

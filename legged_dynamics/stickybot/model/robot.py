@@ -376,6 +376,11 @@ def unloaded_state(model: StickybotModel, pose: np.ndarray | None = None,
     rest : RestPosition, optional
         The model's own unless given.
 
+    Returns
+    -------
+    StickybotState
+        At rest.
+
     """
     z = np.zeros(model.nz)
     z[:3] = np.zeros(3) if pose is None else fitting(pose, (3,), 'a body pose')
