@@ -151,7 +151,7 @@ def _add_validate_parser(verbs: Any) -> None:
 
 def _run_validate(args: argparse.Namespace) -> int:
     """Validate, print verdict and tables, write the page; exit code 0, or `UNTRUSTED`."""
-    from legged_dynamics.cli.output import say
+    from legged_dynamics.cli.output import say, show
     from legged_dynamics.middleware.lifecycle import compile_first
     from legged_dynamics.recordings.replay import ESTIMATOR
     from legged_dynamics.reports.doctor import validation_tables, write_validation
@@ -165,12 +165,8 @@ def _run_validate(args: argparse.Namespace) -> int:
     for said in found.phases.missing:
         print(f'missing: {said}')
     for table in validation_tables(found):
-        print(f'\n{table.title}')
-        widths = [max(len(str(row[i])) for row in (table.head, *table.rows))
-                  for i in range(len(table.head))]
-        for row in (table.head, *table.rows):
-            print('  ' + '  '.join(f'{cell!s:>{width}}' if i else f'{cell!s:<{width}}'
-                                   for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+        print()
+        show(table)
     write_validation(args.out, found, choice.name)
     print(f'\nReport: {args.out.resolve()}')
     return 0 if found.trusted else UNTRUSTED

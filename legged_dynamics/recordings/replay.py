@@ -172,6 +172,8 @@ class Replay:
         The main estimate.
     others : dict of str to ForceSeries
         Base-only and torque-only estimates; they begin and end some samples later and earlier.
+    newest : JointSample or None
+        The last joint state that could be read.
     joints, imu : InputTimes
         When the inputs were stamped and received.
     refused : Counter
@@ -190,6 +192,7 @@ class Replay:
         self._samples = samples or BagSamples(plan)
         feet = self._estimator.feet
         self.series = EstimateSeries(feet, plan.model.joint_names)
+        self.newest: JointSample | None = None
         self.joints, self.imu = InputTimes(), InputTimes()
         self.refused = self._stream.refused
         self.faults: Counter[Fault] = Counter()
@@ -270,6 +273,7 @@ class Replay:
         if topic == self.plan.topics.imu:
             self.imu.note(sample.stamp_ns, receipt_ns)
         elif isinstance(sample, JointSample):
+            self.newest = sample
             self.joints.note(sample.stamp_ns, receipt_ns)
             if self._stream.uses(sample):
                 if len(self._receipts) > _RECEIPTS_KEPT:

@@ -283,13 +283,9 @@ class _SpatialCommand:
 
 class _SpatialController:
     """
-    `WorkspaceController` behind the planar controller's interface, with even gains.
+    `WorkspaceController` behind the planar controller's interface, without integral.
 
-    Parameters
-    ----------
-    gains : PlanarGains
-        Those of x are used along, that of the angle about all axes; no integral.
-
+    The gains of x are used along all axes, those of the angle about all axes.
     """
 
     def __init__(self, gains: PlanarGains):

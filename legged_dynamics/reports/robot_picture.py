@@ -111,10 +111,8 @@ class _View:
     def depth(self, points: np.ndarray) -> float:
         return float((points @ self._axes[2]).mean())
 
-    def polygon(self, points: np.ndarray, style: str, hull: bool = True) -> str:
-        flat = points @ self._axes[:2].T
-        if hull:
-            flat = convex_hull(flat)
+    def polygon(self, points: np.ndarray, style: str) -> str:
+        flat = convex_hull(points @ self._axes[:2].T)
         path = ' '.join('{:.1f},{:.1f}'.format(
             *(self._center + (1, -1) * (p - self._middle) * self.scale)) for p in flat)
         return f'<polygon points="{path}" {style}/>'

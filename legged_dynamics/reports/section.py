@@ -367,10 +367,10 @@ class _Page:
             'command that shows the robot at that moment: <code></code> '
             '<button type="button">Copy</button></p>')
 
-    def chart(self, chart: Chart | Bars, caption: str = '', group: str = 'time') -> None:
+    def chart(self, chart: Chart | Bars, caption: str = '') -> None:
         """Add a chart to zoom and hover over."""
         self._charts = True
-        self._parts.append(_figure(chart.html(group), caption))
+        self._parts.append(_figure(chart.html(), caption))
 
     def row(self, charts: Sequence[Chart], group: str = 'time') -> None:
         """Add charts side by side, or below each other on a narrow screen."""

@@ -34,16 +34,9 @@ from legged_dynamics.stickybot.simulation import EnergyBalance
 
 class _WallFeet:
     """
-    Switches the feet's point constraints and reads their forces.
+    Switches the feet's point constraints, whose anchors it moves, and reads their forces.
 
-    Parameters
-    ----------
-    plant : ClimbingPlant
-        The robot.
-    model : mujoco.MjModel
-        Of :func:`build_wall_world`; the anchors of its constraints are moved.
-    data : mujoco.MjData
-        Its state, after mj_forward; all feet take hold where they are.
+    All feet take hold where they are.
 
     Attributes
     ----------

@@ -39,11 +39,6 @@ class _LiftClock:
     """
     Loads of feet that are lifted one after the other; read as a `TrotClock` is.
 
-    Parameters
-    ----------
-    count : int
-        Feet.
-
     Attributes
     ----------
     stance, load, swing : (nf,) array
@@ -147,19 +142,6 @@ class _StandingController:
 
     The gains are those of a loaded leg; a robot whose ankles are stiffer than its weight times its
     height stays up.
-
-    Parameters
-    ----------
-    model : mujoco.MjModel
-        Model whose motors are the joints.
-    data : mujoco.MjData
-        State, which must have been through mj_forward.
-    joints, feet : sequence of str
-        Joints in the order of the motors; sites at the soles.
-    base : str
-        Link with the free joint.
-    settings : TrotSettings
-        Joint gains.
 
     Attributes
     ----------

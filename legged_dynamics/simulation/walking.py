@@ -25,18 +25,9 @@ DAMPING = 1e-5  # m^2, keeps a resolved-rate step finite at a straight knee
 
 class _LegKinematics:
     """
-    Reads a quadruped's legs out of MuJoCo's state.
+    Reads a quadruped's legs, of three motors each, out of MuJoCo's state.
 
-    Parameters
-    ----------
-    model : mujoco.MjModel
-        Model in which every foot hangs on exactly three motors.
-    data : mujoco.MjData
-        State at the standing pose, after mj_forward; read again at every :meth:`read`.
-    feet : sequence of str
-        Sites at the feet.
-    base : str
-        Link with the free joint.
+    It is made at the standing pose; the state must have been through mj_forward at every `read`.
 
     Attributes
     ----------
@@ -216,19 +207,8 @@ class _ForceSharing:
     With ``A`` the map from foot forces to force and moment about the centre of mass and ``W`` the
     feet's loads, ``f = W A^T (A W A^T + MISS S)^-1 F`` is the minimiser of
     ``|A f - F|^2_(S^-1) + MISS |f|^2_(W^-1)``. It stays finite for two feet, which cannot give a
-    moment about the line through them: that moment is missed.
-
-    Parameters
-    ----------
-    mass : float
-        Of the robot [kg].
-    inertia : (3, 3) array
-        Of the robot, base axes [kg m^2].
-    time_unit : float
-        sqrt(height / g) [s].
-    friction : float
-        Largest ratio of tangential to normal force asked of a foot.
-
+    moment about the line through them: that moment is missed. Gains follow from the unit of time
+    sqrt(height / g); `friction` is the largest ratio of tangential to normal force.
     """
 
     def __init__(self, mass: float, inertia: np.ndarray, time_unit: float, friction: float):

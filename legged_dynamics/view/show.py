@@ -299,23 +299,7 @@ _EVERY = 6              # figures between changes of the curves while the robot 
 
 
 class _Panel:
-    """
-    Curves of the last seconds and a table of the present forces.
-
-    Parameters
-    ----------
-    server : viser.ViserServer
-        Server of the page.
-    scene : Scene
-        Scene that the switches act on.
-    title : str
-        Title of the panel.
-    feet : sequence of str
-        Links of the feet.
-    newtons_per_meter : float [N/m]
-        Scale of the arrows, for the legend.
-
-    """
+    """Curves of the last seconds and a table of the present forces."""
 
     def __init__(self, server: Any, scene: Scene, title: str, feet: Sequence[str],
                  newtons_per_meter: float = 500.0):

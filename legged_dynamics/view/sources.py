@@ -92,8 +92,9 @@ def read_view(path: Path, robot: str = '', urdf: str = '', odometry: str = '',
         plan = ReplayPlan(choice.model, choice.config,
                           EstimatorSettings.from_parameters(choice.parameters), IMU_TIMEOUT,
                           TopicChoice(joints, imu), others=False)
-        taker = _Taker(bag, choice, joints, topic, rate)
-        Replay(plan).run(bag, sink=taker.hear, on_estimate=taker.take, progress=progress)
+        replay = Replay(plan)
+        taker = _Taker(bag, replay, topic, rate)
+        replay.run(bag, sink=taker.hear, on_estimate=taker.take, progress=progress)
     if not taker.snapshots:
         raise BagError(f'{path}: nothing could be estimated from its joint states; '
                        '"legged-dynamics analyze" says why')
@@ -103,18 +104,16 @@ def read_view(path: Path, robot: str = '', urdf: str = '', odometry: str = '',
 class _Taker:
     """Keeps snapshots while a bag is replayed."""
 
-    def __init__(self, bag: BagReader, choice: RobotChoice, joints: str, odometry: str,
-                 rate: float):
+    def __init__(self, bag: BagReader, replay: Replay, odometry: str, rate: float):
         self.snapshots: list[Snapshot] = []
-        self._bag, self._topics, self._period = bag, (joints, odometry), 1e9 / rate
-        self._newest: dict[str, BagMessage] = {}
-        self._read = SampleReader(choice.model, choice.config)
-        self._due = -np.inf
+        self._bag, self._replay, self._odometry = bag, replay, odometry
+        self._pose: BagMessage | None = None
+        self._period, self._due = 1e9 / rate, -np.inf
 
     def hear(self, message: BagMessage) -> None:
-        """Keep the newest message of each topic that snapshots need."""
-        if message.topic in self._topics:
-            self._newest[message.topic] = message
+        """Keep the newest pose of the base."""
+        if message.topic == self._odometry:
+            self._pose = message
 
     def take(self, reaction: GroundReaction, _receipt_ns: int) -> None:
         """Keep a snapshot when one is due."""
@@ -123,10 +122,11 @@ class _Taker:
         if self._due - 2e9 < ns < self._due:
             return
         self._due = ns + self._period
-        sample = self._read.joints(self._bag.decode(self._newest[self._topics[0]]))
+        sample = self._replay.newest
+        assert sample is not None
         rotation, base = reaction.base_rotation, None
-        if self._topics[1] in self._newest:
-            rotation, base = _pose_of(self._bag.decode(self._newest[self._topics[1]]))
+        if self._pose is not None:
+            rotation, base = _pose_of(self._bag.decode(self._pose))
         self.snapshots.append(Snapshot(ns, sample.position, sample.effort, rotation, base,
                                        Forces.of(reaction)))
 

@@ -160,21 +160,7 @@ def _robot_name(job: Job, ready: Preparation) -> str:
 
 
 class _Summary:
-    """
-    Computes and writes the tables of one recording.
-
-    Parameters
-    ----------
-    job : Job
-        The recording and its options.
-    bag : BagReader
-        An open bag.
-    ready : Preparation
-        Robot, topics and range.
-    out : RecordingWriter
-        Of the recording.
-
-    """
+    """Computes and writes the tables of one recording."""
 
     def __init__(self, job: Job, bag: BagReader, ready: Preparation, out: RecordingWriter):
         self._job, self._bag, self._ready, self._out = job, bag, ready, out

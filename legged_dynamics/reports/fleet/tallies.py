@@ -342,8 +342,8 @@ class Window:
         return mask
 
 
-def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Replay], None],
-                progress: Callable[[float], None] | None = None) -> Replay:
+def each_window(bag: BagReader, ready: Preparation,
+                take: Callable[[Window, Replay], None]) -> Replay:
     """
     Replay a bag and pass it on in pieces.
 
@@ -355,8 +355,6 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
         Robot, topics and range.
     take : callable
         Gets each piece, and the replay; arrays are valid only during the call.
-    progress : callable, optional
-        Gets the part done, from 0 to 1.
 
     Returns
     -------
@@ -395,7 +393,7 @@ def each_window(bag: BagReader, ready: Preparation, take: Callable[[Window, Repl
             # Truth of the last samples may not have been read yet: hence two overlaps.
             hand_on(count - 2 * overlap, overlap)
 
-    replay.run(bag, on_estimate=look, records=records, progress=progress)
+    replay.run(bag, on_estimate=look, records=records)
     if len(series.stamp_ns) > begun:
         hand_on(len(series.stamp_ns), 0)
     return replay

@@ -15,7 +15,7 @@ its springs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -257,8 +257,7 @@ RADIUS = 0.005      # m of a limb, drawn
 FOOT_RADIUS = 0.01
 
 
-def urdf(model: StickybotModel, name: str = 'stickybot',
-         efforts: Sequence[float] = EFFORTS) -> str:
+def urdf(model: StickybotModel) -> str:
     """
     Return the URDF of a robot.
 
@@ -266,10 +265,6 @@ def urdf(model: StickybotModel, name: str = 'stickybot',
     ----------
     model : StickybotModel
         The robot; its wall is not part of the description.
-    name : str
-        Of the robot.
-    efforts : (2,) sequence of float [N, N m]
-        Limits of the motors of sliding and of turning joints.
 
     Returns
     -------
@@ -277,9 +272,9 @@ def urdf(model: StickybotModel, name: str = 'stickybot',
         XML of the description.
 
     """
-    lines = [f'<robot name="{name}">', *_body(model)]
+    lines = ['<robot name="stickybot">', *_body(model)]
     for limb in model.limbs:
-        lines += _limb(limb, model.body.height, efforts)
+        lines += _limb(limb, model.body.height)
     return '\n'.join(['<?xml version="1.0"?>', *lines, '</robot>', ''])
 
 
@@ -296,7 +291,7 @@ def _body(model: StickybotModel) -> Iterable[str]:
            f'<child link="{IMU}"/></joint>')
 
 
-def _limb(limb: Limb, height: float, efforts: Sequence[float]) -> Iterable[str]:
+def _limb(limb: Limb, height: float) -> Iterable[str]:
     names, links = _joint_names(limb), limb.links
     carriers = [f'{limb.name}_slide_x', f'{limb.name}_slide_y']
     chain = [*carriers, *(f'{limb.name}_link_{k}' for k in range(len(links), 0, -1))]
@@ -315,7 +310,7 @@ def _limb(limb: Limb, height: float, efforts: Sequence[float]) -> Iterable[str]:
         yield f'    <parent link="{chain[k - 1] if k else BASE}"/><child link="{child}"/>'
         yield f'    <origin xyz="{x:.9g} {y:.9g} 0" rpy="0 0 {angle:.9g}"/><axis xyz="{axis}"/>'
         reach = TURN if turns else TRAVEL
-        yield (f'    <limit lower="{-reach:g}" upper="{reach:g}" effort="{efforts[turns]:g}" '
+        yield (f'    <limit lower="{-reach:g}" upper="{reach:g}" effort="{EFFORTS[turns]:g}" '
                f'velocity="{FASTEST[turns]:g}"/>')
         yield f'    <dynamics damping="{damping[k]:.9g}"/>'
         yield '  </joint>'
