@@ -64,19 +64,24 @@ class _WallOutput:
         Of the node; with the parameters `SETTINGS`.
     climber : StickybotModel
         The robot on its wall.
+    limbs : LimbJoints
+        Its joints, in the order of the URDF.
     base_link : str
         Frame of markers and pose.
 
     Attributes
     ----------
+    limbs : LimbJoints
+        Replaced with another URDF.
     grips : list of float
         Last command to the feet: 1 hold, 0 let go.
 
     """
 
-    def __init__(self, common: RobotComponent, climber: StickybotModel, base_link: str):
+    def __init__(self, common: RobotComponent, climber: StickybotModel, limbs: LimbJoints,
+                 base_link: str):
         self._dialect, self._parameters = common.dialect, common.parameters
-        self._limbs, self._base_link = LimbJoints(climber), base_link
+        self.limbs, self._base_link = limbs, base_link
         self._R_WA = rotation_from_rpy(np.array([climber.wall.inclination, 0.0, 0.0]))
         half = climber.wall.inclination / 2.0
         self._lean, self._height = (math.sin(half), math.cos(half)), climber.body.height
@@ -86,7 +91,7 @@ class _WallOutput:
 
         def publisher(kind: str, topic: str, depth: int = 500) -> Any:
             return common.endpoints.publisher(kind, topic, reliable(depth))
-        feet = self._limbs.feet
+        feet = limbs.feet
         self.grips = [1.0] * len(feet)
         self._grips = publisher('std_msgs/msg/Float64MultiArray', GRIPS, 1)
         self._rest = publisher('sensor_msgs/msg/JointState', '~/rest')
@@ -98,7 +103,7 @@ class _WallOutput:
 
     def hold_on(self) -> None:
         """Command every foot to hold."""
-        self._send_grips(np.ones(len(self._limbs.feet)))
+        self._send_grips(np.ones(len(self.limbs.feet)))
 
     def _send_grips(self, grips: np.ndarray) -> None:
         self.grips = grips.tolist()
@@ -107,7 +112,7 @@ class _WallOutput:
     def publish(self, ns: int, position: np.ndarray, command: StickybotCommand,
                 rest: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         """Publish what belongs to one command."""
-        dialect, limbs = self._dialect, self._limbs
+        dialect, limbs = self._dialect, self.limbs
         assert command.reaction is not None and command.pose is not None
         assert command.velocity is not None
         self._send_grips(command.attach.astype(float))
@@ -140,13 +145,13 @@ class _WallOutput:
 
     def _publish_markers(self, ns: int, position: np.ndarray, command: StickybotCommand,
                          lifetime: float) -> None:
-        n = len(self._limbs.feet)
+        n = len(self.limbs.feet)
         point, force = np.full((n, 3), -self._height), np.zeros((n, 3))
-        point[:, :2] = self._limbs.foot_positions(position)
+        point[:, :2] = self.limbs.foot_positions(position)
         force[:, :2] = _turned(command.reaction,                # type: ignore[arg-type]
                                np.full(n, command.pose[2]))     # type: ignore[index]
         self._markers.publish(reaction_markers(
-            self._dialect, ns, self._base_link, self._limbs.feet, point, force, command.attach,
+            self._dialect, ns, self._base_link, self.limbs.feet, point, force, command.attach,
             newtons_per_meter=self._parameters['markers.newtons_per_meter'], lifetime_s=lifetime,
             observable=np.full(n, command.pads_kept)))
 
@@ -251,13 +256,13 @@ class StickybotControllerNode(ControllerNode):
         if not math.isclose(model.total_mass, mass, rel_tol=MASS_ERROR):
             raise ConfigurationError(f'expected a robot of {mass:.3f} kg by the parameters '
                                      f'stickybot.*, got {model.total_mass:.3f} kg in the URDF')
-        self._joints = np.array([model.joint_index(name) for name in limbs.names])
-        self._n_joints = model.n_joints
+        self._limbs = limbs = LimbJoints(self._climber, model.joint_names)
         config.require_fixed_imu(model, 'the climbing controller')
         imu = model.frame(config.imu_link or model.base_link)
         self._angle = BodyAngle(imu.pose.R)
         if self._wall is None:
-            self._wall = _WallOutput(self.common, self._climber, model.base_link)
+            self._wall = _WallOutput(self.common, self._climber, limbs, model.base_link)
+        self._wall.limbs = limbs
         self.common.rehearse(model, self.control)
         self.efforts.build(model, guard)
         self._reset()
@@ -305,23 +310,20 @@ class StickybotControllerNode(ControllerNode):
         self._last_ns, self._command = measurement.stamp_ns, None
         if not self._angle.update(measurement):
             return None
-        joints, limbs = self._joints, self._limbs
-        effort = None if measurement.effort is None else measurement.effort[joints]
+        limbs, effort = self._limbs, measurement.effort
         if effort is not None and not math.isfinite(effort.sum()):
             effort = None
         self._controller.walking = (self.parameters['walk']
                                     and self.efforts.state is GuardState.ACTIVE)
         command = self._controller.update(limbs.measurement(
-            measurement.stamp_ns, measurement.position[joints], measurement.velocity[joints],
-            self._angle.angle, self._angle.rate, effort))
+            measurement.stamp_ns, measurement.position, measurement.velocity, self._angle.angle,
+            self._angle.rate, effort))
         rest = limbs.positions(command.rest, command.joint_rest)
         self._rest_rate = (rest - self._rest) / self._period
         # One effort for the whole period in which the rest position moves on evenly.
         self._effort = limbs.efforts(0.5 * (self._rest + rest), self._rest_rate)
         self._rest, self._command = rest, command
-        efforts = np.zeros(self._n_joints)
-        efforts[joints] = self._effort
-        return efforts
+        return self._effort
 
     def _publish(self, measurement: Measurement) -> None:
         """Publish grips, rest positions, reactions and events that belong to a command."""
@@ -336,7 +338,7 @@ class StickybotControllerNode(ControllerNode):
                 self._losses += 1
                 self._feet.refused(now, f'{event.limb} {event.kind.value}; it is planted again')
                 self.node.get_logger().warning(str(event))
-        self._wall.publish(measurement.stamp_ns, measurement.position[self._joints], command,
+        self._wall.publish(measurement.stamp_ns, measurement.position, command,
                            (self._rest, self._rest_rate, self._effort))
 
     def _failed(self) -> None:

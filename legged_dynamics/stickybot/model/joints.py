@@ -15,7 +15,7 @@ its springs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -44,11 +44,14 @@ class LimbJoints:
     ----------
     model : StickybotModel
         The robot.
+    order : sequence of str, optional
+        Names of all joints in the order wanted; limb after limb, each from the body to the foot,
+        unless given.
 
     Attributes
     ----------
     names : tuple of str
-        Of the nj joints, limb after limb, each from the body to the foot.
+        Of the nj joints, in that order.
     feet : tuple of str
         Links of the feet.
     hip : (N, 3) int array
@@ -60,14 +63,14 @@ class LimbJoints:
 
     """
 
-    def __init__(self, model: StickybotModel):
+    def __init__(self, model: StickybotModel, order: Sequence[str] = ()):
         per_limb = [_joint_names(limb) for limb in model.limbs]
-        starts = np.cumsum([0, *map(len, per_limb)])
-        self.names = tuple(name for names in per_limb for name in names)
+        self.names = tuple(order) or tuple(name for names in per_limb for name in names)
         self.feet = tuple(map(_foot_link, model.limbs))
-        self.hip = starts[:-1, None] + np.arange(3)
-        self.inner = np.array([start + 3 + k for start, names in zip(starts, per_limb)
-                               for k in reversed(range(len(names) - 3))], dtype=int)
+        self.hip = np.array([[self.names.index(name) for name in names[:3]]
+                             for names in per_limb])
+        self.inner = np.array([self.names.index(name) for names in per_limb
+                               for name in reversed(names[3:])], dtype=int)
         n = len(self.names)
         self.stiffness, self.damping = np.zeros((n, n)), np.zeros((n, n))
         for limb, columns in zip(model.limbs, self.hip):
