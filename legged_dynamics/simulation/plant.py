@@ -66,23 +66,7 @@ class WalkerSettings(SimulationSettings):
 
 @dataclass(frozen=True)
 class TrotSettings(CheckedSettings):
-    """
-    Timing, steps and joint gains of the simulated robot's own trot controller.
-
-    Attributes
-    ----------
-    period : float
-        Duration of one trot cycle [s].
-    duty : float
-        Part of the cycle that a foot is on the ground.
-    step_height, speed : float
-        Foot clearance [m], forward speed of ``trot_forward`` [m/s].
-    stiffness, damping : float
-        Joint PD of a swinging leg [N m/rad, N m s/rad].
-    stance_stiffness, stance_damping : float
-        Joint PD of a loaded leg [N m/rad, N m s/rad].
-
-    """
+    """Timing, steps and joint gains of the simulated robot's own trot controller."""
 
     period: float = setting(
         'simulation.gait.period', 0.64, 's', 'Duration of one trot cycle.', 0.1, 5.0)

@@ -1,7 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of the report of a bag: forces, body, contacts, pressure, residuals and inputs."""
+"""Figures of the report of a bag, by the names of their files: `FIGURES`."""
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -70,21 +72,8 @@ def _draw_desired(axes: Axes, analysis: Analysis, time: np.ndarray, foot: int, a
                    linewidth=0.9, linestyle=(0, (4, 3)), label='wanted by the controller')
 
 
-def draw_force_details(analysis: Analysis) -> Figure:
-    """
-    Draw all three components of each foot's force in a short window.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    Figure
-        A row a foot, a column a component in world axes.
-
-    """
+def _draw_force_details(analysis: Analysis) -> Figure:
+    """Draw all three components of each foot's force in a short window."""
     series, truth = analysis.series, analysis.truth
     begin, end = style.detail_window(series.time, analysis.behaviours, DETAIL)
     shown = (series.time >= begin) & (series.time <= end)
@@ -121,21 +110,8 @@ def draw_force_details(analysis: Analysis) -> Figure:
 # Reference and true pose of the base under control.
 
 
-def draw_body(analysis: Analysis) -> Figure | None:
-    """
-    Draw position and rotation of the base since the controller took over.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    Figure or None
-        None when no controller moved the base.
-
-    """
+def _draw_body(analysis: Analysis) -> Figure | None:
+    """Draw position and rotation of the base since the controller took over."""
     body = analysis.body
     if body is None:
         return None
@@ -169,21 +145,8 @@ def draw_body(analysis: Analysis) -> Figure | None:
 CONTACTS_DETAIL = 3.0        # s
 
 
-def draw_contacts(analysis: Analysis) -> Figure:
-    """
-    Draw when which foot was on the ground: over the whole bag, and for a few steps.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    Figure
-        Two time axes with a bar for each stance.
-
-    """
+def _draw_contacts(analysis: Analysis) -> Figure:
+    """Draw when which foot was on the ground: over the whole bag, and for a few steps."""
     time, feet = analysis.series.time, analysis.series.feet
     figure = style.new_figure(1.2 + 0.8 * len(feet))
     whole, part = figure.subplots(2, 1)
@@ -246,21 +209,8 @@ POLYGONS = 60       # drawn of each behaviour
 POINTS = 3000
 
 
-def draw_pressure(analysis: Analysis) -> Figure:
-    """
-    Draw the centre of pressure from above for each behaviour.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    Figure
-        In level axes that turn with the base's heading.
-
-    """
+def _draw_pressure(analysis: Analysis) -> Figure:
+    """Draw the centre of pressure from above for each behaviour."""
     figure = style.new_figure(4.2)
     turned = Heading(analysis)
     maps = figure.subplots(1, len(analysis.behaviours), squeeze=False)[0]
@@ -361,21 +311,8 @@ def _from_above(axes: Axes, analysis: Analysis, behaviour: Behaviour, turned: He
 # Residuals of each joint's torque.
 
 
-def draw_residuals(analysis: Analysis) -> Figure | None:
-    """
-    Draw the residual of each joint's torque as a bar.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    Figure or None
-        None where no torque is measured.
-
-    """
+def _draw_residuals(analysis: Analysis) -> Figure | None:
+    """Draw the residual of each joint's torque as a bar."""
     series = analysis.series
     torque = series.external_torque.values
     known = np.isfinite(torque).any(axis=0)
@@ -404,21 +341,8 @@ def draw_residuals(analysis: Analysis) -> Figure | None:
 # Regularity of the inputs, and latency of live wrenches.
 
 
-def draw_inputs(analysis: Analysis) -> Figure:
-    """
-    Draw the intervals between messages over time, by stamp and by receipt, and as a histogram.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    Figure
-        A row for joint states and one for the IMU.
-
-    """
+def _draw_inputs(analysis: Analysis) -> Figure:
+    """Draw the intervals between messages over time, by stamp and receipt, and as a histogram."""
     replay, topics = analysis.replay, analysis.topics
     inputs = [(name, times) for name, times in ((topics.joint_states, replay.joints),
                                                 (topics.imu, replay.imu)) if len(times) > 1]
@@ -446,21 +370,8 @@ def draw_inputs(analysis: Analysis) -> Figure:
     return figure
 
 
-def draw_latency(analysis: Analysis) -> Figure | None:
-    """
-    Draw how long live wrenches took, as histograms.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    Figure or None
-        None when the bag has no live wrenches.
-
-    """
+def _draw_latency(analysis: Analysis) -> Figure | None:
+    """Draw how long live wrenches took, as histograms."""
     latency = analysis.latency
     if latency is None:
         return None
@@ -563,3 +474,12 @@ def _quantile(covariance: np.ndarray) -> float:
         return 0.0
     freedom = trace ** 2 / squares
     return float(np.sqrt(chi2.ppf(QUANTILE, freedom) * trace / freedom))
+
+
+# -------------------------------------------------------------------------------------------------
+
+# By the name of its file; a figure that has nothing to show is None.
+FIGURES: dict[str, Callable[[Analysis], Figure | None]] = {
+    'forces': draw_forces, 'force_details': _draw_force_details, 'body': _draw_body,
+    'contacts': _draw_contacts, 'center_of_pressure': _draw_pressure,
+    'residuals': _draw_residuals, 'inputs': _draw_inputs, 'latency': _draw_latency}

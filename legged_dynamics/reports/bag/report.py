@@ -34,19 +34,7 @@ from legged_dynamics.reports.bag.analysis import (
     foot_sums,
     verdict,
 )
-from legged_dynamics.reports.bag.figures import (
-    Heading,
-    draw_body,
-    draw_contacts,
-    draw_force_details,
-    draw_forces,
-    draw_inputs,
-    draw_latency,
-    draw_pressure,
-    draw_residuals,
-    residual_bands,
-    stretches,
-)
+from legged_dynamics.reports.bag.figures import FIGURES, Heading, residual_bands, stretches
 from legged_dynamics.reports.page import Bars, Chart, Line, Table, command_line, shown
 from legged_dynamics.reports.robot_picture import FootLoad, force_picture
 from legged_dynamics.reports.section import (
@@ -210,10 +198,13 @@ EXPLANATION = (
 LATENCY = 'Latency'
 
 
+def _figure(analysis: Analysis, name: str, caption: str = '') -> ReportFigure:
+    return ReportFigure(name, partial(FIGURES[name], analysis), caption)
+
+
 def _forces_section(analysis: Analysis) -> ReportSection:
     # The page has a chart of the vertical forces; the figure is for other documents.
-    return ReportSection('Forces', [*force_charts(analysis), CHARTS,
-                                    ReportFigure('forces', partial(draw_forces, analysis))])
+    return ReportSection('Forces', [*force_charts(analysis), CHARTS, _figure(analysis, 'forces')])
 
 
 def _notes_section(analysis: Analysis) -> ReportSection:
@@ -237,8 +228,8 @@ def _accuracy_section(analysis: Analysis) -> ReportSection | None:
 def _body_section(analysis: Analysis) -> ReportSection | None:
     if analysis.body is None:
         return None
-    return ReportSection('Body', [ReportFigure(
-        'body', partial(draw_body, analysis),
+    return ReportSection('Body', [_figure(
+        analysis, 'body',
         'Pose of the base since a controller took it over: wanted, and true. Position in '
         'world axes; roll, pitch and yaw from the axes that the base had at the beginning.'),
         *titled(_body(analysis))])
@@ -246,8 +237,8 @@ def _body_section(analysis: Analysis) -> ReportSection | None:
 
 def _details_section(analysis: Analysis) -> ReportSection:
     commanded = _commanded(analysis)
-    return ReportSection('Forces in detail', [ReportFigure(
-        'force_details', partial(draw_force_details, analysis),
+    return ReportSection('Forces in detail', [_figure(
+        analysis, 'force_details',
         'All three components in a short window; the peaks of impacts may go beyond the axes.'),
         *(titled(commanded) if commanded.rows else ())])
 
@@ -259,7 +250,7 @@ def _contacts_section(analysis: Analysis) -> ReportSection:
              _spans(series.time, truth.contact) if truth.known else [], float(series.time[-1]),
              _opening(analysis), 'Coloured: estimated.' + (' Grey: true.' if truth.known else '')),
         # The page has the bars; the figure is for other documents.
-        ReportFigure('contacts', partial(draw_contacts, analysis))]
+        _figure(analysis, 'contacts')]
     if analysis.contacts:
         parts += titled(_contacts(analysis))
     return ReportSection('Contacts', parts)
@@ -279,8 +270,8 @@ def _pressure_section(analysis: Analysis) -> ReportSection:
             lines.insert(0, Line('true', 1e3 * heading.true[:, axis], -1))
         charts.append(Chart(f'Centre of pressure, {name}', 'mm', time, lines, 20.0, height=190,
                             window=window))
-    return ReportSection('Centre of pressure', [*charts, ReportFigure(
-        'center_of_pressure', partial(draw_pressure, analysis),
+    return ReportSection('Centre of pressure', [*charts, _figure(
+        analysis, 'center_of_pressure',
         'The centre of pressure on the support polygons (lines; one of them filled), seen from '
         'above in level axes that turn with the base. Coloured: where the feet touch.')])
 
@@ -307,15 +298,15 @@ def _residuals_section(analysis: Analysis) -> ReportSection:
         'residuals too: the shaded band is what the stated noise of the sensors explains. '
         f'{inside} Residuals that stay above '
         'it mean a wrong mass, a wrong sign or zero of a torque, or a '
-        'contact that is not at a foot; short peaks are impacts.', *charts, ReportFigure(
-            'residuals', partial(draw_residuals, analysis),
+        'contact that is not at a foot; short peaks are impacts.', *charts, _figure(
+            analysis, 'residuals',
             "What the estimate leaves unexplained of each joint's torque, rms.")])
 
 
 def _inputs_section(analysis: Analysis) -> ReportSection:
     table = _inputs(analysis)
-    return ReportSection('Inputs', [ReportFigure(
-        'inputs', partial(draw_inputs, analysis),
+    return ReportSection('Inputs', [_figure(
+        analysis, 'inputs',
         "Intervals between messages, by their stamps and by the recorder's clock."),
         *([table] if table.rows else [])])
 
@@ -323,8 +314,8 @@ def _inputs_section(analysis: Analysis) -> ReportSection:
 def _latency_section(analysis: Analysis) -> ReportSection | None:
     if analysis.latency is None:
         return None
-    return ReportSection(LATENCY, [ReportFigure(
-        'latency', partial(draw_latency, analysis),
+    return ReportSection(LATENCY, [_figure(
+        analysis, 'latency',
         "From the receipt of a joint state to the receipt of the last foot's wrench, both by the "
         "recorder's clock." + (
             " Left: from the joint state that completed the derivative filter's window. Right: "

@@ -7,7 +7,7 @@ import math
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO
 
@@ -322,18 +322,11 @@ def write_film(frames: Iterable[np.ndarray], frame_rate: float, folder: Path, na
     gif, mp4 = folder / f'{name}.gif', folder / f'{name}.mp4'
     pictures: list[Image.Image] = []
     palette = _palette_of(samples)
-    started = False
     try:
-        with ExitStack() as stack:
-            ffmpeg: subprocess.Popen | None = None
+        with _started_ffmpeg(samples[0].shape, frame_rate, mp4) or nullcontext() as ffmpeg:
             for frame in frames:
-                image = Image.fromarray(frame)
-                if not started:
-                    started = True
-                    ffmpeg = _start_ffmpeg(image.size, frame_rate, mp4)
-                    if ffmpeg is not None:
-                        stack.enter_context(ffmpeg)
-                pictures.append(image.quantize(palette=palette, dither=Image.Dither.NONE))
+                pictures.append(Image.fromarray(frame).quantize(palette=palette,
+                                                                dither=Image.Dither.NONE))
                 if ffmpeg is not None:
                     _pipe(ffmpeg).write(_even(frame).tobytes())
         if not pictures:
@@ -364,11 +357,12 @@ def _palette_of(samples: Sequence[np.ndarray]) -> Image.Image:
     return palette
 
 
-def _start_ffmpeg(size: Sequence[int], frame_rate: float, path: Path) -> subprocess.Popen | None:
+def _started_ffmpeg(shape: Sequence[int], frame_rate: float, path: Path
+                    ) -> subprocess.Popen | None:
     program = shutil.which('ffmpeg')
     if program is None:
         return None
-    width, height = (length - length % 2 for length in size)
+    height, width = (length - length % 2 for length in shape[:2])
     return subprocess.Popen(
         [program, '-loglevel', 'error', '-y', '-f', 'rawvideo', '-pix_fmt', 'rgb24',
          '-s', f'{width}x{height}', '-r', f'{frame_rate:g}', '-i', '-', '-pix_fmt', 'yuv420p',

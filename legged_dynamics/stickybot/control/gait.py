@@ -27,18 +27,9 @@ class Gait(CheckedSettings):
     """
     A periodic gait; `from_parameters` checks the range of each value.
 
-    Attributes
-    ----------
-    pattern : {'diagonal', 'wave'}
-        Diagonal: neighbours along the body and across it step in opposite phase. Wave: one limb
-        after another, from hind to fore on the left, then on the right.
-    period : float [s]
-    duty : float
-        Part of the period that a foot is on the wall. Above 0.5 (diagonal) or 1 - 1/N (wave) the
-        feet overlap.
-    amplitude : float [rad]
-        Half of the sweep of a hip's rest angle.
-
+    Diagonal: neighbours along the body and across it step in opposite phase. Wave: one limb after
+    another, from hind to fore on the left, then on the right. With a duty above 0.5 (diagonal) or
+    1 - 1/N (wave) the feet overlap.
     """
 
     pattern: str = setting(
