@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         verb.add_parser(verbs)
     for below in verbs.choices.values():
         _add_volume(below, argparse.SUPPRESS)
-    with suppress(ModuleNotFoundError):     # completion in the shell is a matter of taste
+    with suppress(ModuleNotFoundError):     # completion in the shell is optional
         import argcomplete
         argcomplete.autocomplete(parser)
     args = parser.parse_args(argv)
@@ -112,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone; a second attempt at exit would raise again.
+        # The reader of our output has ended; a second attempt at exit would raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# What became of a demo: whether the robot fell, whether the machine kept up, and its bits.
+# Outcome of a demo: whether the robot fell, whether the machine kept up, and a digest of its bits.
 
 
 ENDED = 'real-time factor'
@@ -65,7 +65,7 @@ class Outcome:
     @classmethod
     def from_log(cls, lines: Sequence[str]) -> Outcome:
         """
-        Read the simulator's last words.
+        Read the simulator's last statement.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Outcome:
         Raises
         ------
         SimulationError
-            When it has not said any.
+            When the log has none.
 
         """
         found = next(filter(None, map(_STATEMENT.search, reversed(lines))), None)
@@ -341,8 +341,8 @@ def add_parser(verbs: Any) -> None:
     parser.add_argument('--middleware', choices=('cyclonedds', 'rclpy'), default='cyclonedds',
                         help='of the nodes (default: %(default)s)')
     parser.add_argument('--view', action='store_true',
-                        help='in a browser too: live and, as the last word, the recording with a '
-                        'slider over its time, until Ctrl-C')
+                        help='in a browser too: live, and afterwards the recording with a slider '
+                        'over its time, until Ctrl-C')
     parser.add_argument('--port', type=int, default=8080, metavar='N',
                         help='of the view (default: %(default)s)')
     add_open_argument(parser)

@@ -94,7 +94,7 @@ def _records(file: BinaryIO, size: int) -> Iterator[McapRecord]:
     file.seek(whole)
     head = file.read(_HEADER.size)
     if len(head) == _HEADER.size and head[0] == Opcode.CHUNK:
-        with suppress(Exception):       # whatever a reader says of half a chunk
+        with suppress(Exception):       # any error of the reader on half a chunk
             yield from _unpacked(Chunk.read(ReadDataStream(BytesIO(file.read(LARGEST_CHUNK)))))
 
 
@@ -102,7 +102,7 @@ def _unpacked(chunk: Chunk) -> Iterator[McapRecord]:
     """Yield the records in a chunk up to the first that is damaged, cut off, or out of place."""
     try:
         data = _decompressed(chunk)
-    except Exception:       # whatever an unpacker says of half a chunk
+    except Exception:       # any error of the unpacker on half a chunk
         return
     at = 0
     while at + _HEADER.size <= len(data):
@@ -114,7 +114,7 @@ def _unpacked(chunk: Chunk) -> Iterator[McapRecord]:
         try:
             yield (Message.read(stream, length) if opcode == Opcode.MESSAGE
                    else _IN_CHUNKS[opcode].read(stream))
-        except Exception:   # a record that is not what it was to be
+        except Exception:   # a damaged record
             return
         at += length
 
@@ -137,7 +137,7 @@ def _readable(reader: StreamReader) -> Iterator[McapRecord]:
     while True:
         try:
             record = next(records)
-        except Exception:       # the end, or a tail that is not what it was to be
+        except Exception:       # the end, or a damaged tail
             return
         yield record
 
@@ -221,7 +221,7 @@ def _copy(writer: BagWriter, file: Path) -> None:
     try:
         bag = AnyReader([file], default_typestore=get_typestore(Stores.LATEST))
         bag.open()
-    except Exception as error:      # whatever a parser says of a file it did not expect
+    except Exception as error:      # any error of the parser on a file that is no bag
         raise BagError(f'cannot read {file}: {error}') from error
     with closing(bag):
         for one in bag.connections:

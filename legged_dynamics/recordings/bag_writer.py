@@ -290,8 +290,8 @@ class BagWriter:
 
     A topic enters the bag with its first message, so an unused one leaves no trace. What an mcap
     bag has been given reaches the disk with :meth:`flush`, which :meth:`write` calls as well when
-    the last time is half a second ago: who is killed loses no more. When the disk is full, the bag
-    ends with the last message that found room, and is closed properly.
+    the last time is half a second ago: a recorder that is killed loses no more. When the disk is
+    full, the bag ends with the last message that found room, and is closed properly.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ class BagReader:
             self._reader = AnyReader([source],
                                      default_typestore=get_typestore(Stores.LATEST))
             self._reader.open()
-        except Exception as error:      # whatever a parser says of a file it did not expect
+        except Exception as error:      # any error of the parser on a file that is no bag
             raise BagError(f'cannot read the bag {self.path}: {_reason(error)}') from error
         self._survey()
         if not any(topic.count for topic in self.topics.values()):

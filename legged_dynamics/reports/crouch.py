@@ -602,14 +602,14 @@ LEAD = ('Wendlandt and Sastry, "Recursive Workspace Control of Multibody Systems
         'Example": 72.5 kg on two legs go from 105 cm down to 95 cm and 10 cm back, controlled at '
         '100 Hz with K_p = 3 and K_v = 2.46.')
 EXPLANATION = (
-    'An ideal loop has these errors left at 9.99 s: the poles decay by 1.23 a second, so 1 cm at '
-    'the start is 5e-6 cm at the end. What the paper has more than that is its simulator: feet '
-    'that slip. "Exact dynamics" are those with the feet held; "big base" are the paper\'s, with '
-    'feet of a million body masses. "Pinned" feet cannot move; on MuJoCo, soles lie on the '
+    'An ideal loop leaves these errors at 9.99 s: the poles decay by 1.23 a second, so 1 cm at '
+    'the start is 5e-6 cm at the end. What the paper has beyond that comes from its simulator, '
+    'whose feet slip. "Exact dynamics" are those with the feet held; "big base" are the paper\'s, '
+    'with feet of a million body masses. "Pinned" feet cannot move; on MuJoCo, soles lie on the '
     'ground, with restitution 0.1.')
 FIGURES: dict[str, tuple[str, Callable[[Sequence[Crouch]], Figure], str]] = {
     'figure_4_pose': ('Figure 4: pose of the body', _draw_pose,
-                      'Both plants lie upon each other.'),
+                      'The curves of both plants coincide.'),
     'figure_5_joints': ('Figure 5: joint angles', _draw_joint_angles,
                         "On MuJoCo; the right leg's lines are thin and dashed. In the paper they "
                         'drift apart, here they do not.'),
@@ -620,8 +620,8 @@ FIGURES: dict[str, tuple[str, Callable[[Sequence[Crouch]], Figure], str]] = {
     'errors': ('Errors', _draw_errors,
                'In cm and degrees; the dot is what the paper has at 9.99 s.'),
     'ground': ('On the ground', _draw_ground,
-               'On MuJoCo. Shaded: the sole, from heel to toe. The controller knows nothing of '
-               'this; it is the feet being wide enough that makes it true.'),
+               'On MuJoCo. Shaded: the sole, from heel to toe. The controller does not know the '
+               'sole; the feet are long enough to keep the centre of pressure inside.'),
 }
 
 
@@ -711,7 +711,7 @@ def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] =
 INTEGRAL = 1.0          # 1/s^3
 LONG = 20.0             # s, for the integral term to do its work
 PUSH = 50.0             # N
-LOST = 0.05             # m: whose sole went so far does not stand as the controller believes
+LOST = 0.05             # m that a sole may slip: beyond, it is not where the controller assumes
 
 CASES = (
     Run('as modelled'),

@@ -63,24 +63,24 @@ class Line:
 @dataclass(frozen=True, eq=False)
 class Chart:
     """
-    Curves over a common time, or whatever else goes on evenly.
+    Curves over a common time, or another quantity that rises evenly.
 
     Attributes
     ----------
     title : str
     unit : str
-        Label of the upright axis.
+        Label of the vertical axis.
     time : (n,) array [s]
         Since 1970 where `dates` says so.
     lines : sequence of Line
     least : float
-        The upright axis spans at least this much, so that nothing does not fill it.
+        The vertical axis spans at least this much, so that noise about zero stays small.
     digits : int
-        Behind the point, when one hovers.
+        Decimals that are shown where one hovers.
     height : int
         Pixels.
     along : str
-        Label of the level axis.
+        Label of the horizontal axis.
     dates : bool
         Whether the time axis shows dates, and curves are dots, one a recording.
     caption : str
@@ -91,7 +91,7 @@ class Chart:
         Whether it always shows everything, and marks what the others of its group show: dragging
         over it chooses that.
     band : float
-        The upright axis is shaded from zero to this value; 0: not at all.
+        The vertical axis is shaded from zero to this value; 0: not at all.
 
     """
 
@@ -116,7 +116,7 @@ class Chart:
         Parameters
         ----------
         group : str
-            Charts of the same group share level axis and cursor.
+            Charts of the same group share horizontal axis and cursor.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class Chart:
 @dataclass(frozen=True, eq=False)
 class Bars:
     """
-    Times at which something was so, a row each: when a foot was on the ground.
+    Intervals in which a condition held, a row each: such as a foot on the ground.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Bars:
     spans : sequence of sequence of tuple of float [s]
         Begin and end of each bar, by row.
     truth : sequence of sequence of tuple of float [s]
-        The same by the truth, drawn in grey above; empty without one.
+        The true intervals, drawn in grey above; empty without truth.
     end : float
         End of the time axis, which begins at zero [s].
     window : tuple of float, optional [s]
@@ -180,7 +180,7 @@ class Bars:
         Parameters
         ----------
         group : str
-            Charts of the same group share level axis and cursor.
+            Charts of the same group share horizontal axis and cursor.
 
         Returns
         -------
@@ -207,7 +207,7 @@ def _host(data: dict[str, Any]) -> str:
 
 def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return dots with an empty place before and after them, so that a lone one has an axis as well.
+    Return dots with room before and after them, so that a single one has an axis as well.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class Cards(NamedTuple):
 
 
 class ChartRow(NamedTuple):
-    """Charts side by side; those of a group share their level axis and cursor."""
+    """Charts side by side; those of a group share their horizontal axis and cursor."""
 
     charts: Sequence[Chart]
     group: str = 'time'
@@ -189,7 +189,7 @@ class Report:
         folder : Path
             Made where it is not there.
         refusal : type
-            Of the error that says that the folder cannot be written.
+            Class of the error raised when the folder cannot be written.
 
         Returns
         -------

@@ -553,7 +553,7 @@ def _mesh(shape: Element, folder: Path | None) -> trimesh.Trimesh | None:
         if path.is_relative_to(root) and path.is_file():
             try:
                 mesh: Any = trimesh.load(path, force='mesh')
-            except Exception:               # whatever a loader says of a file it cannot read
+            except Exception:               # any error of the loader
                 return None
             mesh.apply_scale(shape.vector('scale', (1.0, 1.0, 1.0), ''))
             return mesh

@@ -438,10 +438,10 @@ def open_page(host: str, port: int) -> Any:
 
 
 class _Page(viser.ViserServer):
-    """A server that nobody can have a public address made for."""
+    """A server whose clients cannot request a public address."""
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse: any client can ask, and the page would be open to the internet."""
+        """Refuse: any client could open the page to the internet."""
         return None
 
 

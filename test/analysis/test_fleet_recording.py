@@ -41,7 +41,7 @@ def both(walking_bag, tmp_path_factory):
         patch.setattr(window, 'SAMPLES', 100)
         whole = window.each_window
 
-        def counted(bag, ready, take, progress=None):
+        def counted(bag, ready, take):
             return whole(bag, ready, lambda piece, replay: (pieces.append(
                 (len(piece.series.stamp_ns), piece.last - piece.first)), take(piece, replay)),
                 progress)

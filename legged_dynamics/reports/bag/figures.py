@@ -182,14 +182,14 @@ def _bars(axes: Axes, analysis: Analysis, shown: np.ndarray) -> None:
 
 def stretches(time: np.ndarray, down: np.ndarray) -> list[tuple[float, float]]:
     """
-    Return begin and length of each stretch in which something was so.
+    Return begin and length of each interval in which a condition held.
 
     Parameters
     ----------
     time : (n,) array [s]
         Of each sample.
     down : (n,) bool array
-        Whether it was so.
+        Whether the condition held.
 
     Returns
     -------

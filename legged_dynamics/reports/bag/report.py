@@ -465,7 +465,7 @@ def _picture(analysis: Analysis) -> tuple[str, str]:
 
 def telling_moment(analysis: Analysis) -> int:
     """
-    Return a sample that a picture is worth: in the middle of a step of the opening strides.
+    Return the sample that the picture shows: in the middle of a step of the opening strides.
 
     Parameters
     ----------

@@ -141,11 +141,11 @@ residual_mean | double | N m or N | Its mean: a zero that is off, or friction.
 
 INPUTS = _table('inputs', "a recording and topic of the estimator's", """
 topic | string | | Joint states or IMU.
-messages | int64 | | That could be used.
+messages | int64 | | Messages that could be used.
 rate | double | Hz | Messages over time, by their stamps.
 received | double | Hz | By the recorder's clock.
 interval | double | ms | Median between stamps (of the first million).
-lost | double | | Part of the messages that the usual interval promises and that did not come.
+lost | double | | Part of the messages expected by the usual interval that did not arrive.
 stamp_jitter | double | ms | Standard deviation of the intervals between stamps.
 receipt_jitter | double | ms | Of those between receipts.
 longest | double | ms | Longest interval between stamps.
@@ -156,7 +156,7 @@ backwards | int64 | | Stamps not after the one before.
 ERRORS = _table('errors', 'a recording with truth, behaviour and treatment', """
 subject | string | | standing, a gait, or the sum of all feet.
 treatment | string | | zero-phase 25 Hz, on line or unfiltered, as in the report of one bag.
-samples | int64 | | It is the mean of.
+samples | int64 | | Samples that were compared.
 total | double | N | Root mean square of the force vector's error.
 vertical | double | N | Of its vertical part.
 """)

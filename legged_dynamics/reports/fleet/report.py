@@ -340,10 +340,10 @@ TRENDS = (('residual_share', 'Force at the base that the estimate leaves unexpla
            'm/s²', 1.0, 0.1, 3))
 EXPLANATION = (
     'A dot is a recording. Outliers are farther than six robust standard deviations from the '
-    "median of the same robot's recordings (five or more), and by more than is worth a word. Load "
-    'is the vertical force as published, share of load that of the vertical impulse. Slip is how '
-    'far a foot slides during a stance against the other feet on the ground; with two on the '
-    'ground they share it.')
+    "median of the same robot's recordings (five or more), and by more than a minimum that "
+    'matters. Load is the vertical force as published, share of load that of the vertical '
+    'impulse. Slip is how far a foot slides during a stance against the other feet on the ground; '
+    'with two on the ground they share it.')
 
 
 def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
