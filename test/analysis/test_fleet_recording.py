@@ -43,8 +43,7 @@ def both(walking_bag, tmp_path_factory):
 
         def counted(bag, ready, take):
             return whole(bag, ready, lambda piece, replay: (pieces.append(
-                (len(piece.series.stamp_ns), piece.last - piece.first)), take(piece, replay)),
-                progress)
+                (len(piece.series.stamp_ns), piece.last - piece.first)), take(piece, replay)))
 
         patch.setattr('legged_dynamics.reports.fleet.summarise.each_window', counted)
         (job,) = jobs_of({walking_bag.resolve(): 'rex'}, AnalysisOptions(), out)
