@@ -114,7 +114,7 @@ class Outcome:
 
     def remarks(self, speed: float = 1.0) -> list[str]:
         """
-        Return what to know of the machine.
+        Return what a reader must know of how fast the machine was.
 
         Parameters
         ----------
@@ -427,7 +427,7 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
         bus = CycloneBus(environment)
         with ProcessGroup(out, environment) as processes:
             try:
-                # The first to come up is the last to be stopped, and the robot moves only when
+                # The first to be started is the last to be stopped, and the robot moves only when
                 # all others listen: nothing is missed at either end.
                 processes.start('recorder', [
                     *command, 'record', '--all', *INPUTS, '--answer', '/joint_states',

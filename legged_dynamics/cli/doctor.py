@@ -157,7 +157,7 @@ def _run_validate(args: argparse.Namespace) -> int:
     from legged_dynamics.reports.doctor import validation_tables, write_validation
     from legged_dynamics.validation.validation import validate
 
-    scales = parsed_scales(args.scale)
+    scales = _parsed_scales(args.scale)
     choice, measurements = _readings(args)
     compile_first(ESTIMATOR)
     found = validate(choice.model, choice.config, measurements, scales, limit=args.limit)
@@ -172,26 +172,8 @@ def _run_validate(args: argparse.Namespace) -> int:
     return 0 if found.trusted else UNTRUSTED
 
 
-def parsed_scales(texts: Sequence[str]) -> dict[str, float]:
-    """
-    Return readings of scales by foot.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Such as 'LF_FOOT=12.4' [kg].
-
-    Returns
-    -------
-    dict of str to float [kg]
-        Readings.
-
-    Raises
-    ------
-    ConfigurationError
-        When a text is not of that form.
-
-    """
+def _parsed_scales(texts: Sequence[str]) -> dict[str, float]:
+    """Return readings of scales [kg] by foot from texts such as LF_FOOT=12.4."""
     from legged_dynamics.exceptions import ConfigurationError
 
     found = {}

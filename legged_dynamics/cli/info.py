@@ -85,7 +85,7 @@ def _tree_lines(model: RobotModel) -> list[str]:
 
 def _children(model: RobotModel, link: str) -> list[tuple[str, Joint | None]]:
     """
-    Return the links that hang on one by a moving joint, or are welded to the base's body.
+    Return the links that a moving joint joins to one, or are welded to the base's body.
 
     The model welds fixed links to bodies, so these are listed below the link that heads the body.
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``new-robot``: a robot's YAML out of its URDF, with what had to be guessed said."""
+"""Verb ``new-robot``: a robot's YAML out of its URDF, and a list of what had to be guessed."""
 from __future__ import annotations
 
 import argparse
@@ -27,7 +27,7 @@ def add_parser(verbs: Any) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Guess, say, write."""
+    """Make the YAML, print what was guessed, and write it."""
     import re
     import warnings
 

@@ -70,12 +70,12 @@ def output_folder(folder: Path, ours: Sequence[str]) -> Iterator[Path]:
     finally:
         os.close(lock)
         if new:
-            with suppress(OSError):     # nothing came of it
+            with suppress(OSError):     # it is not empty
                 folder.rmdir()
 
 
 def _held(lock: int) -> bool:
-    """Take a lock that ends with the process; where there are none, all is well."""
+    """Take a lock that ends with the process; do nothing where the system has no such locks."""
     try:
         import fcntl
     except ImportError:
@@ -93,7 +93,7 @@ def _files(folder: Path) -> dict[Path, int]:
 
 
 # -------------------------------------------------------------------------------------------------
-# What is shown only where somebody watches: progress with the time left, tables, colour.
+# What is shown only on a terminal: progress with the time left, tables, colour.
 
 
 def _console(stream: TextIO | None = None) -> Any:

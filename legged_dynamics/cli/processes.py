@@ -27,7 +27,7 @@ _LOOKING = 0.5          # s between looks for the parent, where the system does 
 
 def end_with_parent() -> None:
     """
-    End this process, politely, as soon as the process that started it is no more.
+    End this process by SIGTERM as soon as the process that started it has ended.
 
     Does something only in a child of a :class:`ProcessGroup`. Whatever kills the parent, SIGKILL
     included: Linux sends SIGTERM then; elsewhere, and for a process that does not end, a thread
@@ -98,7 +98,7 @@ class ProcessGroup:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """End what still runs."""
+        """End the processes that still run."""
         try:
             self._end()
         finally:

@@ -70,7 +70,7 @@ def _run(args: argparse.Namespace) -> int:
         def ready() -> None:
             print(f'Recording into {out}; Ctrl-C stops', flush=True)
             if args.validation:
-                Thread(target=announce_steps, daemon=True).start()
+                Thread(target=_announce_steps, daemon=True).start()
 
         record(recorder, args.duration, args.answer, ready)
         length = time.monotonic() - begin
@@ -83,16 +83,8 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def announce_steps(wait: Callable[[float], object] = time.sleep) -> None:
-    """
-    Print what the robot is to do for a validation, each step when it is due.
-
-    Parameters
-    ----------
-    wait : callable
-        Waits for a time [s].
-
-    """
+def _announce_steps(wait: Callable[[float], object] = time.sleep) -> None:
+    """Print what the robot is to do for a validation, each step when it is due."""
     from legged_dynamics.validation.validation import STEPS_OF_A_RECORDING
 
     count = len(STEPS_OF_A_RECORDING)

@@ -203,7 +203,7 @@ def _run_sweep(args: argparse.Namespace) -> int:
     from legged_dynamics.reports.style import png
 
     begin = time.monotonic()
-    settings, axes = settings_of(args), axes_of(args)
+    settings, axes = settings_of(args), _axes_of(args)
     with ProgressBar('Climbing') as bar:
         done = sweep(settings.values, axes, grid=args.grid, seconds=args.duration,
                      workers=args.workers, progress=bar)
@@ -220,26 +220,8 @@ def _run_sweep(args: argparse.Namespace) -> int:
     return 0
 
 
-def axes_of(args: argparse.Namespace) -> list[Axis]:
-    """
-    Return the parameters to sweep: those given, or all of `AXES`.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With the options of the sweep.
-
-    Returns
-    -------
-    list of Axis
-        With their values.
-
-    Raises
-    ------
-    ConfigurationError
-        When --vary has no value.
-
-    """
+def _axes_of(args: argparse.Namespace) -> list[Axis]:
+    """Return the parameters to sweep, with their values: those given, or all of `AXES`."""
     from dataclasses import replace
 
     from legged_dynamics.exceptions import ConfigurationError

@@ -23,7 +23,7 @@ def add_parser(verbs: Any) -> None:
         "user's cache folder (NUMBA_CACHE_DIR moves it). Also for images and after updates. "
         'Kernels of older sources that nobody has used for a while are deleted.')
     parser.add_argument('nodes', nargs='*', metavar='NODE',
-                        help=f'of {", ".join(compiled_nodes())}; default: all')
+                        help=f'of {", ".join(_compiled_nodes())}; default: all')
     parser.add_argument('--keep', type=float, default=KEPT_DAYS, metavar='DAYS',
                         help='delete kernels not used for so long (default: %(default)g)')
     parser.add_argument('--parts', action='store_true',
@@ -31,16 +31,8 @@ def add_parser(verbs: Any) -> None:
     parser.set_defaults(run=_run)
 
 
-def compiled_nodes() -> tuple[str, ...]:
-    """
-    Return the nodes that have kernels.
-
-    Returns
-    -------
-    tuple of str
-        Names of the nodes.
-
-    """
+def _compiled_nodes() -> tuple[str, ...]:
+    """Return the names of the nodes that have kernels."""
     return tuple(name for name, entry in NODES.items() if entry.has_kernels)
 
 
@@ -51,15 +43,15 @@ def _run(args: argparse.Namespace) -> int:
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.spatial import kernel_cache
 
-    unknown = set(args.nodes) - set(compiled_nodes())
+    unknown = set(args.nodes) - set(_compiled_nodes())
     if unknown:
-        raise ConfigurationError(f'expected nodes out of {", ".join(compiled_nodes())}; got '
+        raise ConfigurationError(f'expected nodes out of {", ".join(_compiled_nodes())}; got '
                                  f'{", ".join(sorted(unknown))}')
     if kernel_cache.cache_directory() is None:
         print('legged-dynamics warm: nothing can be kept, for no cache folder can be written; '
               'set NUMBA_CACHE_DIR', file=sys.stderr)
         return 1
-    names = args.nodes or compiled_nodes()
+    names = args.nodes or _compiled_nodes()
     # Some more than the nodes use.
     total = kernel_cache.kernel_count(Path(f'{nodes.__path__[0]}/{name}.py') for name in names)
     made = 0

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import yaml
 from mcap.writer import CompressionType
@@ -53,19 +53,6 @@ class _Topic(NamedTuple):
     definition: str
     type_hash: str
     latched: bool
-
-
-class _Storage(Protocol):
-    """The file of a recording."""
-
-    def write(self, topic: _Topic, receipt_ns: int, cdr: bytes | memoryview) -> None:
-        """Add a message; the topic is added with its first one."""
-
-    def flush(self) -> None:
-        """Hand everything that was added to the operating system."""
-
-    def finish(self) -> None:
-        """Write index and metadata, and close the file."""
 
 
 # -------------------------------------------------------------------------------------------------
@@ -320,7 +307,7 @@ class BagWriter:
         if storage not in STORAGES:
             raise BagError(f'expected a storage out of {", ".join(STORAGES)}, got {storage!r}')
         self._topics: dict[str, _Topic] = {}
-        self._storage: _Storage | None = None
+        self._storage: _McapStorage | _SqliteStorage | None = None
         try:
             self._storage = STORAGES[storage](self.path)
         except FileExistsError:
@@ -414,7 +401,7 @@ class BagWriter:
         except Exception as error:
             raise self._refused(error) from error
 
-    def _flush(self, storage: _Storage) -> None:
+    def _flush(self, storage: _McapStorage | _SqliteStorage) -> None:
         self._flushed = time.monotonic()
         storage.flush()
 

@@ -199,21 +199,7 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
     if yaml is None:
         yaml = recognise(model)
         notes.append(f'The robot was recognised by its URDF: {yaml.stem}.')
-    parameters = read_parameter_file(yaml, NODE)
-    for path in params_files:
-        parameters.update(read_parameter_file(path, NODE))
-    try:
-        config = RobotConfig.from_parameters(parameters)
-        found = AnalysisSettings.from_parameters(
-            {name: value for name, value in parameters.items() if not name.startswith(_TRUTH)})
-    except ConfigurationError as error:
-        raise ConfigurationError(f'{yaml}: {error}') from error
-    return RobotChoice(
-        yaml.stem, model, config, parameters,
-        {name.removeprefix(_TRUTH): str(value) for name, value in parameters.items()
-         if name.startswith(_TRUTH)},
-        found.valid, found.contact_force or None, notes,
-        source.read_text(encoding='utf-8') if isinstance(source, Path) else source)
+    return _choice(model, source, yaml, notes, params_files)
 
 
 def choose_live_robot(urdf: str, robot: str = '') -> RobotChoice:
@@ -239,9 +225,24 @@ def choose_live_robot(urdf: str, robot: str = '') -> RobotChoice:
     """
     model, notes = read_model(urdf)
     yaml = robot_files(robot)[0] if robot else recognise(model)
+    return _choice(model, urdf, yaml, notes, ())
+
+
+def _choice(model: RobotModel, source: str | Path, yaml: Path, notes: list[str],
+            params_files: Sequence[str | Path]) -> RobotChoice:
+    """Return the robot of a URDF and a YAML, with what further parameter files say."""
     parameters = read_parameter_file(yaml, NODE)
+    for path in params_files:
+        parameters.update(read_parameter_file(path, NODE))
     try:
         config = RobotConfig.from_parameters(parameters)
+        found = AnalysisSettings.from_parameters(
+            {name: value for name, value in parameters.items() if not name.startswith(_TRUTH)})
     except ConfigurationError as error:
         raise ConfigurationError(f'{yaml}: {error}') from error
-    return RobotChoice(yaml.stem, model, config, parameters, {}, '', None, notes, urdf)
+    return RobotChoice(
+        yaml.stem, model, config, parameters,
+        {name.removeprefix(_TRUTH): str(value) for name, value in parameters.items()
+         if name.startswith(_TRUTH)},
+        found.valid, found.contact_force or None, notes,
+        source.read_text(encoding='utf-8') if isinstance(source, Path) else source)

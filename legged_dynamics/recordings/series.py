@@ -156,12 +156,8 @@ class ForceSeries(Series):
             Newest estimate.
 
         """
-        self.stamp_ns.append(reaction.stamp_ns)
-        self.latest_ns.append(reaction.latest_ns)
-        self.mode.append(reaction.mode)
-        self.wrench.append(reaction.wrench)
-        self.raw_wrench.append(reaction.raw_wrench)
-        self.contact.append(reaction.contact)
+        for name in ('stamp_ns', 'latest_ns', 'mode', 'wrench', 'raw_wrench', 'contact'):
+            getattr(self, name).append(getattr(reaction, name))
 
     @property
     def published(self) -> np.ndarray:
@@ -201,6 +197,12 @@ class ForceSeries(Series):
             setattr(found, name, Column.of(column))
         found.stamp_ns = Column.of(stamps)
         return found
+
+
+# Columns of `EstimateSeries` that estimate and joint state have under the same name.
+_ESTIMATED = ('observable', 'center_of_pressure', 'base_residual', 'external_torque', 'mass_error',
+              'base_rotation', 'foot_rotation', 'foot_position', 'contact_point')
+_SENSED = ('position', 'effort', 'angular_velocity', 'linear_acceleration')
 
 
 class EstimateSeries(ForceSeries):
@@ -275,20 +277,11 @@ class EstimateSeries(ForceSeries):
         self.append(reaction)
         self.receipt_ns.append(receipt_ns)
         self.probability.append(reaction.contact_probability)
-        self.observable.append(reaction.observable)
-        self.center_of_pressure.append(reaction.center_of_pressure)
-        self.base_residual.append(reaction.base_residual)
-        self.external_torque.append(reaction.external_torque)
-        self.mass_error.append(reaction.mass_error)
-        for column, sensed in ((self.position, measurement.position),
-                               (self.effort, measurement.effort),
-                               (self.angular_velocity, measurement.angular_velocity),
-                               (self.linear_acceleration, measurement.linear_acceleration)):
-            column.append(np.nan if sensed is None else sensed)
-        self.base_rotation.append(reaction.base_rotation)
-        self.foot_rotation.append(reaction.foot_rotation)
-        self.foot_position.append(reaction.foot_position)
-        self.contact_point.append(reaction.contact_point)
+        for name in _ESTIMATED:
+            getattr(self, name).append(getattr(reaction, name))
+        for name in _SENSED:
+            sensed = getattr(measurement, name)
+            getattr(self, name).append(np.nan if sensed is None else sensed)
 
     @property
     def time(self) -> np.ndarray:

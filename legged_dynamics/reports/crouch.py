@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -52,65 +52,6 @@ from legged_dynamics.workspace.planar import (
 
 DURATION = 9.99     # s, when the paper reads the final values
 RATE = 100.0        # Hz, the paper's controller
-
-
-class _PlanarPlant(Protocol):
-    """The methods that the loop requires of a plant, as `PinnedRobot` and `PlanarBiped` have."""
-
-    @property
-    def state(self) -> PlanarState:
-        """State that the controller gets."""
-
-    @property
-    def true_state(self) -> PlanarState:
-        """True state."""
-
-    @property
-    def ground(self) -> np.ndarray:
-        """Feet on the ground, (nf, 5) as in `Trace.ground`; NaN where the plant has no ground."""
-
-    @property
-    def fallen(self) -> bool:
-        """Whether the robot has fallen, which ends the run."""
-
-    def advance(self, torque: np.ndarray, duration: float, push: np.ndarray | None = None
-                ) -> None:
-        """Advance the plant with torques and push constant."""
-
-
-class Command(Protocol):
-    """Result of a tick of a controller."""
-
-    @property
-    def torque(self) -> np.ndarray:
-        """Joint torques, (6,) [N m]."""
-
-
-class Controller(Protocol):
-    """The methods that the loop requires of a controller, such as `PlanarController`."""
-
-    def reset(self) -> None:
-        """Start anew."""
-
-    def update(self, state: PlanarState, target: PlanarTarget, period: float) -> Command:
-        """
-        Return the torques until the next tick.
-
-        Parameters
-        ----------
-        state : PlanarState
-            What the controller knows.
-        target : PlanarTarget
-            What is commanded of the body.
-        period : float
-            Time to the next tick [s].
-
-        Returns
-        -------
-        Command
-            The torques.
-
-        """
 
 
 @dataclass(frozen=True)
@@ -207,17 +148,18 @@ class Trace:
         return not bool(np.isnan(self.ground[:, :, 3]).any())
 
 
-def close_loop(plant: _PlanarPlant, controller: Controller, loop: Loop | None = None,
+def close_loop(plant: PinnedRobot | PlanarBiped,
+               controller: PlanarController | _SpatialController, loop: Loop | None = None,
                target: PlanarTarget = CROUCH) -> Trace:
     """
     Run the controller on the plant.
 
     Parameters
     ----------
-    plant : PlanarPlant
+    plant : PinnedRobot or PlanarBiped
         At its start.
-    controller : Controller
-        It is reset first.
+    controller : PlanarController
+        Or another with its `reset` and `update`; it is reset first.
     loop : Loop, optional
         Rate, delay and push; the paper's unless given.
     target : PlanarTarget
@@ -256,7 +198,7 @@ def close_loop(plant: _PlanarPlant, controller: Controller, loop: Loop | None = 
     return Trace(times, poses, twists, positions, torques, ground, target, plant.fallen)
 
 
-def _advance(plant: _PlanarPlant, torque: np.ndarray, begin: float, end: float,
+def _advance(plant: PinnedRobot | PlanarBiped, torque: np.ndarray, begin: float, end: float,
              loop: Loop) -> None:
     """Advance from begin to end, with the push for the part of it that is pushed."""
     first, last = loop.push_start, loop.push_start + loop.push_length
@@ -372,7 +314,7 @@ class Run:
     loop: Loop = field(default_factory=Loop)
     integral: float = 0.0
 
-    def make_plant(self) -> _PlanarPlant:
+    def make_plant(self) -> PinnedRobot | PlanarBiped:
         """
         Build the plant, at the start of the crouch.
 
@@ -386,13 +328,13 @@ class Run:
             return PinnedRobot(self.biped.planar(), start_state())
         return PlanarBiped(self.biped, **self.plant)
 
-    def make_controller(self) -> Controller:
+    def make_controller(self) -> PlanarController | _SpatialController:
         """
         Build the controller, which believes in the biped as modelled.
 
         Returns
         -------
-        Controller
+        PlanarController or the one in SE(3)
             With the gains of the run.
 
         """

@@ -127,9 +127,9 @@ class Chart:
         time = np.asarray(self.time, float)
         columns = np.array([np.asarray(line.values, float) for line in self.lines])
         if self.dates:      # dots are as far apart as they are, and each of them counts
-            time, columns = with_room(time, columns)
+            time, columns = _with_room(time, columns)
         else:
-            time, columns = thinned(*with_gaps(time, columns))
+            time, columns = thinned(*_with_gaps(time, columns))
         data = {
             'title': self.title, 'unit': self.unit, 'group': group, 'least': self.least,
             'digits': self.digits, 'height': self.height, 'along': self.along,
@@ -205,25 +205,8 @@ def _host(data: dict[str, Any]) -> str:
             f'<div class="chart" role="img" aria-label="{escape(data["title"])}"></div>')
 
 
-def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return dots with room before and after them, so that a single one has an axis as well.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Of each dot.
-    columns : (k, n) array
-        Values of each curve.
-
-    Returns
-    -------
-    (n + 2,) array [s]
-        Times with two more.
-    (k, n + 2) array
-        Values with NaN at both ends.
-
-    """
+def _with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and values of dots with room at both ends: a single dot needs an axis, too."""
     if not len(time):
         return time, columns
     room = max(0.03 * (time[-1] - time[0]), ROOM)
@@ -231,25 +214,8 @@ def with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.nda
             np.pad(columns, ((0, 0), (1, 1)), constant_values=np.nan))
 
 
-def with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return curves that are interrupted where time has gaps.
-
-    Parameters
-    ----------
-    time : (n,) array
-        Of each sample, rising.
-    columns : (k, n) array
-        Values of each curve.
-
-    Returns
-    -------
-    (m,) array
-        Times with one more in each gap.
-    (k, m) array
-        Values with NaN in each gap.
-
-    """
+def _with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and values, with NaN between the samples on either side of a gap."""
     steps = np.diff(time)
     if not len(steps):
         return time, columns

@@ -1,16 +1,16 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-EffortGuard: every effort passes it on its way to the motors.
+EffortGuard: the last check of every effort before it goes to the motors.
 
 What goes out is always finite and inside the envelope: effort, slew, power, velocity, position
 with a damped wall. A command is obeyed only while it is finite, complete, and answers joint states
-that are young and plausible. A fault is bridged (HOLDING): by PD on the posture of the last good
+that are recent and plausible. A fault is bridged (HOLDING): by PD on the posture of the last good
 command while joint states come, else by the last efforts. A fault longer than ``safety.hold``
 gives the safe output (DAMPING), which takes energy out of joints and puts none in, and then
-nothing any more until the guard is activated again (LATCHED). One bad joint is no reason to drop
-the robot: it is let down on a fading posture (SITTING), on which the bad joint is held by the half
-of its reading that is not wrong, or keeps its fading effort.
+nothing until the guard is activated again (LATCHED). One bad joint is no reason to drop the robot:
+it is let down on a fading posture (SITTING). The bad joint is then held by its position or its
+velocity, whichever is still right, or keeps its fading effort.
 
 Controllers in hardware hold the last command indefinitely (ros2_controllers does), so a node that
 stops must send :meth:`EffortGuard.last`, zero, as its last message.
@@ -188,7 +188,7 @@ class EffortGuard:
         self.state = GuardState.ARMED
 
     def deactivate(self) -> None:
-        """Obey nothing any more."""
+        """Stop obeying commands."""
         self._watch.reset()
         self.state, self.cause = GuardState.LIMP, ''
         self.suspect = ''
@@ -261,7 +261,7 @@ class EffortGuard:
         self.suspect = why
 
     def restamp(self) -> None:
-        """Take the next stamp for what it is: the clock of the stamps was set."""
+        """Accept the next stamp as it is, because the clock of the stamps was set."""
         self._watch.restamp()
 
     def tilted(self, angle: float | None) -> None:

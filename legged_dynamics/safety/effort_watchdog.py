@@ -6,16 +6,17 @@ EffortWatchdog: between controllers and motors, in a process of its own or in a 
 A controller that is killed, stopped or stuck leaves its last command in the hardware. The watchdog
 passes on the commands of one controller alone, inside the same envelope as the guard's, and acts
 when that misses a deadline: it holds the posture for a moment, and then lets the robot sit down,
-or damps its joints. After that it obeys only a controller that was started again. The same comes
-of two senders with one identity: who of them is the true one cannot be told.
+or damps its joints. After that it obeys only a controller that was started again. It does the
+same when two senders use one identity, because it cannot tell which of them is genuine.
 
-A joint whose readings are implausible is held by the half of them that is not wrong, or by the
-effort that it had, and let go with the rest; healthy joints are held and braked by their own.
+A joint whose readings are implausible is held by its position or its velocity, whichever is still
+right, or by the effort that it had, and let go with the rest; healthy joints are held and braked
+by their own readings.
 
 Everything it needs is allocated and compiled when it is made; its loop does neither.
 
-Hardware holds the last command for ever. A watchdog that is killed leaves it there, and the next
-one cannot ask the motors what they were told. The efforts are therefore written to a small file
+Hardware holds the last command indefinitely. A watchdog that is killed leaves it there, and the
+next one cannot ask the motors what they were told. The efforts are therefore written to a file
 that is mapped into memory (a copy of some numbers for each command; the kernel keeps the pages
 when the process is killed), with a flag that is cleared when nothing is sent any more. A watchdog
 that finds the flag set, and motors that deliver these efforts, takes the robot over.

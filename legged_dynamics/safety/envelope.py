@@ -43,7 +43,7 @@ def _clip(value, bound):
 
 @part
 def _fade(value, outward, share):
-    """Return a value of which only a share may point outwards (+1 or -1)."""
+    """Return a value, scaled by a share where it points in the outward direction (+1 or -1)."""
     if value * outward > 0.0:
         return value * min(max(share, 0.0), 1.0)
     return value
@@ -107,10 +107,10 @@ def bound(limits, state, last, dt, effort, cut):
 @lean_kernel
 def brake(limits, velocity, seen, effort):
     """
-    Write efforts that take energy out of joints and put none in.
+    Write efforts that brake joints: they take energy out and put none in.
 
-    Damping by what the velocity and the change of the position agree on: of the smaller one where
-    their signs agree, else none. So a velocity that is wrong cannot drive a joint.
+    They are proportional to the smaller of velocity and change of position where the signs of both
+    agree, and zero elsewhere, so that a wrong velocity cannot drive a joint.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def brake(limits, velocity, seen, effort):
 @lean_kernel
 def posture(limits, state, place, feed, share, effort):
     """
-    Write efforts that hold joints at a place, by those that did and PD; or a share of it.
+    Write efforts that hold joints in place: those that held them and PD, scaled by a share.
 
     Parameters
     ----------

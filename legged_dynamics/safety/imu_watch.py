@@ -61,7 +61,7 @@ class ImuWatch:
         self.up: np.ndarray | None = None
 
     def restamp(self) -> None:
-        """Take the next stamp for what it is: the clock of the stamps was set."""
+        """Accept the next stamp as it is, because the clock of the stamps was set."""
         self._stamp_ns = None
 
     def check(self, stamp_ns: int, gyro: np.ndarray, accelerometer: np.ndarray,

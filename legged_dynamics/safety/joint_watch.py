@@ -148,7 +148,7 @@ REPEATED = 5            # least number of equal samples of a frozen sensor
 
 @part
 def _replace(limits, memory, j, q, v, dt, fault):
-    """Note what is believed of a joint: its reading, or the half that is not wrong, twice."""
+    """Store the reading to act on; where half of it is wrong, that is derived from the other."""
     before = memory[BELIEVED_V, j]
     memory[REPLACED, j] += dt
     if fault == PLAUSIBLE:
@@ -158,7 +158,7 @@ def _replace(limits, memory, j, q, v, dt, fault):
     elif fault != DISAGREE and fault != DRIFTS and abs(v) <= limits[j, BELIEVED]:
         memory[BELIEVED_Q, j] += 0.5 * (before + v) * dt
         memory[BELIEVED_V, j] = v
-        memory[SEEN, j] = 0.0       # nothing tells the velocity a second time
+        memory[SEEN, j] = 0.0       # the velocity has no second source
     else:
         memory[BELIEVED_Q, j] = memory[BELIEVED_V, j] = math.nan
     if memory[REPLACED, j] > LONGEST_REPLACED:
@@ -404,7 +404,7 @@ class JointWatch:
         return self._believed
 
     def restamp(self) -> None:
-        """Take the next stamp for what it is: the clock of the stamps was set."""
+        """Accept the next stamp as it is, because the clock of the stamps was set."""
         self._stamp_ns = None
 
     def _text(self, fault: int, j: int, velocity: np.ndarray) -> str:

@@ -405,7 +405,7 @@ class ClimbingTwin:
     A robot on MuJoCo's wall, driven by the commands of a controller, for `stickybot.climb`.
 
     It starts on all feet with relaxed springs, knows its state exactly, and keeps no
-    energy balance: the energy of MuJoCo's constraints is not its own.
+    energy balance, because MuJoCo's soft constraints exchange energy with it.
 
     Parameters
     ----------
@@ -482,7 +482,7 @@ class ClimbingTwin:
 
     @property
     def pad_angles(self) -> np.ndarray:
-        """Directions of the pads in wall axes, (N,) [rad]; NaN for a pad that holds every way."""
+        """Directions of the pads in wall axes, (N,) [rad]; NaN for a pad without one."""
         return self._pad_angles.copy()
 
     @property

@@ -24,26 +24,9 @@ PATIENCE = 1.0          # s for which a command is obeyed
 STANDING = 0.5          # s
 
 
-def planar_state(p_WB: np.ndarray, R_WB: np.ndarray, twist: np.ndarray, position: np.ndarray,
-                 velocity: np.ndarray) -> PlanarState:
-    """
-    Return the paper's view of the base, whose +x is backward and whose +y is to the right.
-
-    Parameters
-    ----------
-    p_WB, R_WB : (3,) array, (3, 3) array
-        Pose of the base, world axes [m].
-    twist : (6,) array
-        Of the base's origin, base axes [m/s, rad/s].
-    position, velocity : (6,) array
-        Joints [rad, rad/s].
-
-    Returns
-    -------
-    PlanarState
-        In the axes of the planar model.
-
-    """
+def _planar_state(p_WB: np.ndarray, R_WB: np.ndarray, twist: np.ndarray, position: np.ndarray,
+                  velocity: np.ndarray) -> PlanarState:
+    """Return the paper's view of base and joints: its +x is backward, its +y to the right."""
     pitch = math.atan2(-R_WB[2, 0], R_WB[2, 2])
     return PlanarState([-p_WB[0], p_WB[2], -pitch], [-twist[0], twist[2], -twist[4]],
                        position, velocity)
@@ -51,7 +34,7 @@ def planar_state(p_WB: np.ndarray, R_WB: np.ndarray, twist: np.ndarray, position
 
 class PlanarBiped:
     """
-    A three-dimensional simulated robot whose motion is told in the paper's plane.
+    A three-dimensional simulated robot whose motion is expressed in the paper's plane.
 
     Nothing holds it in that plane but its own symmetry.
 
@@ -102,16 +85,16 @@ class PlanarBiped:
         if self._odometry is None:
             return self.true_state
         body, sample = self._body, self._sample
-        return planar_state(body.position + self._origin, body.rotation, body.twist,
-                            sample.position, sample.velocity)
+        return _planar_state(body.position + self._origin, body.rotation, body.twist,
+                             sample.position, sample.velocity)
 
     @property
     def true_state(self) -> PlanarState:
         """Body pose and twist and the joints, as they are."""
         truth = self.robot.truth()
         R_WB = self.robot.data.xmat[self._base].reshape(3, 3)
-        return planar_state(truth.base_position, R_WB, truth.base_velocity, truth.position,
-                            truth.velocity)
+        return _planar_state(truth.base_position, R_WB, truth.base_velocity, truth.position,
+                             truth.velocity)
 
     @property
     def ground(self) -> np.ndarray:

@@ -207,7 +207,7 @@ class Plant(Hardware):
         settings = vars(WalkerSettings.from_checked(found)).copy()
         del settings['kind']
         return cls(
-            urdf=urdf, physics='' if readable(urdf, config) else physics_text(model, config),
+            urdf=urdf, physics='' if readable(urdf, config) else _physics_text(model, config),
             base_link=config.base_link, imu_link=config.imu_link,
             feet=tuple(foot.link for foot in config.feet),
             foot_radius=config.feet[0].radius, joints=config.joints,
@@ -395,7 +395,7 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
 
 def _damping_ratio(restitution: float) -> float:
     """
-    Return the damping ratio of a spring and damper that throws a body back at that speed.
+    Return the damping ratio of a spring and damper with that coefficient of restitution.
 
     They push until spring and damper cancel, and do not pull: of the speed of the impact there
     remains ``exp(-2 z arccos(z) / sqrt(1 - z^2))`` at a damping ratio z (with arcosh and z^2 - 1
@@ -439,7 +439,7 @@ def _add_drive(spec: mujoco.MjSpec, name: str, armature: float, damping: float,
 # A URDF as physics needs it: one link a moving body, primitive feet, and nothing else.
 #
 # Makers' URDFs have meshes, materials twice, rotors and lidars without mass or inertia, and joints
-# to the world; MuJoCo refuses some and mistakes others. `physics_text` writes the robot anew from
+# to the world; MuJoCo refuses some and misreads others. `_physics_text` writes the robot anew from
 # the `RobotModel` that the estimator uses: links that fixed joints connect are one body, moving
 # bodies without mass get a negligible one, and base, IMU and feet are frames of their own.
 
@@ -481,28 +481,8 @@ def readable(urdf: str, config: RobotConfig) -> bool:
             and first is not None and first.name == config.base_link)
 
 
-def physics_text(model: RobotModel, config: RobotConfig) -> str:
-    """
-    Return a robot's URDF with what physics needs alone.
-
-    Parameters
-    ----------
-    model : RobotModel
-        As its URDF has it.
-    config : RobotConfig
-        Feet, base and IMU.
-
-    Returns
-    -------
-    str
-        URDF text.
-
-    Raises
-    ------
-    UnknownNameError
-        When a foot or the IMU is not in the model.
-
-    """
+def _physics_text(model: RobotModel, config: RobotConfig) -> str:
+    """Return a robot's URDF with only what physics needs."""
     frames = model.with_frames({frame.name: (frame.parent, frame.pose)
                                 for frame in config.foot_frames})
     base = config.base_link or model.base_link

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulator knows and no sensor tells: true foot wrenches, contacts and base motion."""
+"""Ground truth of the simulator: foot wrenches, contacts and base motion."""
 from __future__ import annotations
 
 from collections.abc import Sequence

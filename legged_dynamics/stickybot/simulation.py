@@ -585,7 +585,7 @@ class ClimbingSimulation:
 
     @property
     def pad_angles(self) -> np.ndarray:
-        """Directions of the pads in wall axes, (N,) [rad]; NaN for a pad that holds every way."""
+        """Directions of the pads in wall axes, (N,) [rad]; NaN for a pad without one."""
         return np.where(np.isnan(self._pads[:, -1]), np.nan, self._motion.pad_angle)
 
     @property

@@ -14,14 +14,14 @@ from legged_dynamics.cli import main
 from legged_dynamics.reports.bag import report as bag_report
 from legged_dynamics.reports.bag.analysis import analyse
 from legged_dynamics.reports.bag.figures import residual_bands
-from legged_dynamics.reports.page import Chart, Line, thinned, with_gaps, with_room
+from legged_dynamics.reports.page import Chart, Line, _with_gaps, _with_room, thinned
 from legged_dynamics.reports.section import Report, ReportSection
 from legged_dynamics.reports.style import new_figure, picture
 
 
 def test_a_gap_is_a_gap():
     time = np.concatenate([np.arange(10), np.arange(30, 40)]) * 0.01
-    at, columns = with_gaps(time, np.ones((2, 20)))
+    at, columns = _with_gaps(time, np.ones((2, 20)))
     assert len(at) == 21 and np.isnan(columns[:, 10]).all() and 0.09 < at[10] < 0.30
     assert (np.diff(at) > 0.0).all() and np.isfinite(np.delete(columns, 10, axis=1)).all()
 
@@ -87,7 +87,7 @@ def test_charts_open_on_three_strides_below_an_overview_of_everything(analysis):
                 for down in analysis.truth.contact.T]
     stride = np.median(np.concatenate([np.diff(times) for times in landings]))
     assert end - begin == pytest.approx(3.0 * stride, rel=0.1)
-    charts = bag_report.force_charts(analysis)
+    charts = bag_report._force_charts(analysis)
     assert [chart.overview for chart in charts] == [True, False, False, False]
     assert all(chart.window == (begin, end) for chart in charts)
 
@@ -173,10 +173,10 @@ def test_a_figure_of_no_known_kind_is_refused(tmp_path, capsys):
 
 
 def test_dots_by_date_all_stay_and_a_lone_one_has_an_axis():
-    time, columns = with_room(np.array([1e9]), np.array([[3.0]]))
+    time, columns = _with_room(np.array([1e9]), np.array([[3.0]]))
     assert time.tolist() == [1e9 - 3600.0, 1e9, 1e9 + 3600.0]
     assert np.isnan(columns[0, [0, 2]]).all() and columns[0, 1] == 3.0
     many = np.linspace(0.0, 1e7, 20_000)
-    assert with_room(many, np.array([many]))[1].shape == (1, 20_002)
+    assert _with_room(many, np.array([many]))[1].shape == (1, 20_002)
     page = Chart('c', 'N', many[:3], [Line('a', many[:3])], dates=True).html()
     assert '"dates": true' in page

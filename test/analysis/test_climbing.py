@@ -23,12 +23,16 @@ from legged_dynamics.reports.climbing.comparison import (
     residuals_of,
 )
 from legged_dynamics.reports.climbing.plots import (
+    _body_outline,
+    _limb_lines,
     arrow_outlines,
-    body_outline,
-    limb_lines,
     pad_outline,
 )
-from legged_dynamics.reports.climbing.report import climb_table, strength_table, write_climb_report
+from legged_dynamics.reports.climbing.report import (
+    _climb_table,
+    _strength_table,
+    write_climb_report,
+)
 from legged_dynamics.reports.climbing.sweep import (
     AXES,
     Axis,
@@ -111,7 +115,7 @@ def test_progress_runs_to_the_end():
 
 
 def test_tables_say_who_falls_and_how_much_is_gained(comparison):
-    table = climb_table(comparison)
+    table = _climb_table(comparison)
     assert [row[0].split(',')[0] for row in table.rows] == [
         'plain gait', 'reduced by turning', 'reduced', 'plain gait', 'reduced']
     gained = 100.0 * (comparison.attempt('full').climb.peak
@@ -154,7 +158,7 @@ def test_second_question(answers):
         np.testing.assert_allclose(row.boundary[:, 1].min(), -row.along['down'].value, rtol=1e-5)
     assert pads.name == 'the pads'
     assert pads.along['up'].value > 4.0 * pads.along['down'].value
-    rows = strength_table(answers).rows
+    rows = _strength_table(answers).rows
     assert rows[0][1].startswith('sinks at')
     assert rows[0][3] == 'does not hold'
 
@@ -201,13 +205,13 @@ def test_drawing_shows_limbs_and_forces_where_they_are():
         'stickybot.link_length': [0.06, 0.04], 'stickybot.link_mass': [0.01, 0.01],
         'stickybot.joint_stiffness': [5.0], 'stickybot.bends': [0.4]}).model()
     calm = unloaded_state(model, [0.1, 0.2, 0.3])
-    for line, limb, foot in zip(limb_lines(model, calm.foot, calm.joint), model.limbs, calm.foot):
+    for line, limb, foot in zip(_limb_lines(model, calm.foot, calm.joint), model.limbs, calm.foot):
         np.testing.assert_allclose(line[0], foot)
         hip = [0.1 + math.cos(0.3) * limb.hip[0] - math.sin(0.3) * limb.hip[1],
                0.2 + math.sin(0.3) * limb.hip[0] + math.cos(0.3) * limb.hip[1]]
         np.testing.assert_allclose(line[-1], hip, atol=1e-12)
         np.testing.assert_allclose(np.hypot(*np.diff(line, axis=0).T), [0.06, 0.04])
-    head = body_outline(model, calm.pose)[3] - calm.pose[:2]
+    head = _body_outline(model, calm.pose)[3] - calm.pose[:2]
     assert math.atan2(-head[0], head[1]) == pytest.approx(0.3)
     arrows = arrow_outlines(calm.foot, np.array([[0.0, 0.05], [0.03, 0.0], [0.0, 0.0],
                                                  [-0.02, 0.01]]), 0.005)

@@ -67,10 +67,10 @@ def test_sweep_writes_table_numbers_and_plot(tmp_path, capsys):
 
 
 def test_sweep_of_everything_unless_told():
-    assert len(stickybot.axes_of(parsed('stickybot-sweep'))) == 5
-    axes = stickybot.axes_of(parsed('stickybot-sweep', '--inclination', '90', '45',
-                                     '--vary', 'gait.pattern', 'wave', '--vary',
-                                     'control.rate', '250.0'))
+    assert len(stickybot._axes_of(parsed('stickybot-sweep'))) == 5
+    axes = stickybot._axes_of(parsed('stickybot-sweep', '--inclination', '90', '45',
+                                      '--vary', 'gait.pattern', 'wave', '--vary',
+                                      'control.rate', '250.0'))
     assert [axis.setting for axis in axes] == ['stickybot.inclination', 'gait.pattern',
                                                'control.rate']
     assert axes[0].value(0) == pytest.approx(math.pi / 2)

@@ -10,7 +10,7 @@ from simulated_recordings import ROBOTS
 
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.simulation import Plant, SimulatedRobot
-from legged_dynamics.simulation.planar_biped import PlanarBiped, planar_state
+from legged_dynamics.simulation.planar_biped import PlanarBiped, _planar_state
 from legged_dynamics.simulation.plant import build_world
 from legged_dynamics.workspace.planar import Biped, PinnedRobot, start_state
 
@@ -102,8 +102,8 @@ def test_push_goes_where_the_papers_axes_say(push, coordinate, sign):
 def test_planar_state_turns_the_robots_axes_into_the_papers():
     c, s = np.cos(0.2), np.sin(0.2)
     R_WB = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])       # 0.2 rad, nose down
-    state = planar_state(np.array([1.0, 0.0, 2.0]), R_WB,
-                         np.array([3.0, 0.0, 4.0, 0.0, 5.0, 0.0]), np.arange(6), np.ones(6))
+    state = _planar_state(np.array([1.0, 0.0, 2.0]), R_WB,
+                          np.array([3.0, 0.0, 4.0, 0.0, 5.0, 0.0]), np.arange(6), np.ones(6))
     np.testing.assert_allclose(state.pose, [-1.0, 2.0, -0.2])
     np.testing.assert_allclose(state.twist, [-3.0, 4.0, -5.0])
 

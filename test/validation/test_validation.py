@@ -9,8 +9,8 @@ from simulated_bag import messages, write
 
 from benchmarks.validation import WITHIN, make_case, true_accuracy
 from legged_dynamics.cli import main
-from legged_dynamics.cli.doctor import parsed_scales
-from legged_dynamics.cli.record import announce_steps
+from legged_dynamics.cli.doctor import _parsed_scales
+from legged_dynamics.cli.record import _announce_steps
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.validation.torque_errors import OF_JOINT
@@ -89,10 +89,10 @@ def test_no_torque_and_strange_scales_are_refused(case):
         validate(case.model, case.config, blind)
     with pytest.raises(ConfigurationError, match='--scale'):
         validate(case.model, case.config, case.measurements, {'TAIL': 1.0})
-    assert parsed_scales(['LF_FOOT=12.5']) == {'LF_FOOT': 12.5}
+    assert _parsed_scales(['LF_FOOT=12.5']) == {'LF_FOOT': 12.5}
     for text in ('LF_FOOT', 'LF_FOOT=heavy', 'LF_FOOT=-1'):
         with pytest.raises(ConfigurationError, match='FOOT=KG'):
-            parsed_scales([text])
+            _parsed_scales([text])
 
 
 def test_phases_name_what_is_missing():
@@ -113,7 +113,7 @@ def test_phases_name_what_is_missing():
 
 def test_the_steps_of_a_recording_are_what_phases_ask_for(capsys):
     waited = []
-    announce_steps(waited.append)
+    _announce_steps(waited.append)
     assert sum(waited) == 120.0
     said = capsys.readouterr().out
     for what in ('stand', 'Lift each foot', 'Squat', 'trot'):

@@ -204,7 +204,7 @@ def _figure(analysis: Analysis, name: str, caption: str = '') -> ReportFigure:
 
 def _forces_section(analysis: Analysis) -> ReportSection:
     # The page has a chart of the vertical forces; the figure is for other documents.
-    return ReportSection('Forces', [*force_charts(analysis), CHARTS, _figure(analysis, 'forces')])
+    return ReportSection('Forces', [*_force_charts(analysis), CHARTS, _figure(analysis, 'forces')])
 
 
 def _notes_section(analysis: Analysis) -> ReportSection:
@@ -506,22 +506,8 @@ def _opening(analysis: Analysis) -> tuple[float, float] | None:
     return detail_window(time, analysis.behaviours, length)
 
 
-def force_charts(analysis: Analysis) -> list[Chart]:
-    """
-    Return the charts of the feet's forces.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    list of Chart
-        An overview of the vertical forces; vertical, fore-aft and sideways force of each foot, in
-        level axes that turn with the base [N].
-
-    """
+def _force_charts(analysis: Analysis) -> list[Chart]:
+    """Return an overview of the vertical forces, and all three components of each foot's force."""
     series, truth = analysis.series, analysis.truth
     turn = Heading(analysis).turn
     window = _opening(analysis)

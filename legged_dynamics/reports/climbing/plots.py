@@ -56,7 +56,7 @@ def reach_of(model: StickybotModel) -> np.ndarray:
 
     """
     calm = unloaded_state(model)
-    outline = np.vstack([calm.foot, body_outline(model, calm.pose)])
+    outline = np.vstack([calm.foot, _body_outline(model, calm.pose)])
     return np.abs(outline).max(axis=0)
 
 
@@ -83,23 +83,8 @@ def round_force(model: StickybotModel, typical: float) -> tuple[float, float]:
     return unit, 0.45 * limb_length(model) / max(typical, 1e-9)
 
 
-def body_outline(model: StickybotModel, pose: np.ndarray) -> np.ndarray:
-    """
-    Return the corners of a body with a pointed head, as large as its hips require.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-    pose : (3,) array [m, rad]
-        Place and angle of the body in wall axes.
-
-    Returns
-    -------
-    (5, 2) array [m]
-        Corners in wall axes.
-
-    """
+def _body_outline(model: StickybotModel, pose: np.ndarray) -> np.ndarray:
+    """Return the corners of a body with a pointed head, (5, 2) [m], as its hips require."""
     hips = np.array([limb.hip for limb in model.limbs])
     x, top, bottom = np.abs(hips[:, 0]).max(), hips[:, 1].max(), hips[:, 1].min()
     margin = 0.125 * max(top - bottom, x)
@@ -108,25 +93,8 @@ def body_outline(model: StickybotModel, pose: np.ndarray) -> np.ndarray:
     return np.asarray(pose[:2]) + corners @ _turn(pose[2]).T
 
 
-def limb_lines(model: StickybotModel, foot: np.ndarray, joint: np.ndarray) -> list[np.ndarray]:
-    """
-    Return each limb as a line from foot to hip.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-    foot : (n, 2) array [m]
-        Feet in wall axes.
-    joint : (nj,) array [rad]
-        Joint angles, limb after limb from the foot on.
-
-    Returns
-    -------
-    list of (links + 1, 2) array [m]
-        Ends of the links in wall axes.
-
-    """
+def _limb_lines(model: StickybotModel, foot: np.ndarray, joint: np.ndarray) -> list[np.ndarray]:
+    """Return each limb as a line from foot to hip: the ends of its links in wall axes [m]."""
     lines, at = [], 0
     for start, limb in zip(foot, model.limbs):
         angles = np.cumsum(joint[at:at + len(limb.links)])
@@ -295,8 +263,8 @@ class Climber:
             Pose, feet, joints and forces of one time.
 
         """
-        self._limbs.set_segments(limb_lines(self._model, look.foot, look.joint))
-        self._body.set_xy(body_outline(self._model, look.pose))
+        self._limbs.set_segments(_limb_lines(self._model, look.foot, look.joint))
+        self._body.set_xy(_body_outline(self._model, look.pose))
         self._feet.set_offsets(look.foot)
         self._feet.set_facecolors(list(np.where(look.attached, self._colors, 'white')))
         self._feet.set_edgecolors(self._colors)

@@ -67,21 +67,8 @@ from legged_dynamics.stickybot import (
 MOST_MODES = 14
 
 
-def climb_table(comparison: Comparison) -> Table:
-    """
-    Return one row a climb: speed, forces, energy.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The climbs.
-
-    Returns
-    -------
-    Table
-        Speed, forces and energy.
-
-    """
+def _climb_table(comparison: Comparison) -> Table:
+    """Return one row a climb: speed, forces, energy."""
     rows: list[tuple[str, ...]] = []
     first = []
     groups: dict[tuple[str, bool], list[Attempt]] = {}
@@ -176,21 +163,8 @@ def _sharing_row(case: Sharing) -> tuple[str, ...]:
             f'{case.frozen_equal[0]:.3f}' if case.frozen_equal else 'none')
 
 
-def strength_table(answers: Answers) -> Table:
-    """
-    Return the answers to question (b): accelerations that limits on the forces allow.
-
-    Parameters
-    ----------
-    answers : Answers
-        To the questions about forces.
-
-    Returns
-    -------
-    Table
-        A row a limit.
-
-    """
+def _strength_table(answers: Answers) -> Table:
+    """Return the answers to question (b): accelerations that limits on the forces allow."""
     return Table('Largest acceleration of the body for a limit on |F|', (
         'each foot holds', 'up [m/s²]', 'down [m/s²]', 'aside [m/s²]', 'turning [rad/s²]',
         'up, on the feet of a stride [m/s²]', 'turning by rest angles, this instant [rad/s²]'),
@@ -562,7 +536,7 @@ def write_climb_report(comparison: Comparison, folder: Path, film: Path | None =
     sections = [
         ReportSection('', first),
         ReportSection('With and without reduction', [
-            CLIMBS, climb_table(comparison), Listing(_notes(comparison)),
+            CLIMBS, _climb_table(comparison), Listing(_notes(comparison)),
             ReportFigure('forces', partial(_draw_climb_forces, comparison), FORCES)]),
         ReportSection('Phases', [
             ReportFigure('phases', partial(_draw_climb_phase, comparison), PHASES)]),
@@ -594,7 +568,7 @@ def _statics(comparison: Comparison) -> list[ReportSection]:
             ReportFigure('sharing', partial(_draw_sharing, model, answers),
                          'Forces of the wall on feet that are set wrongly, robot at rest.')]),
         ReportSection('What the feet allow', [
-            QUESTION_B, strength_table(answers), Listing(_limits(answers)),
+            QUESTION_B, _strength_table(answers), Listing(_limits(answers)),
             ReportFigure('strength', partial(_draw_strength, answers),
                          'Accelerations of the body, without turning, that feet of that strength '
                          'allow from rest: all inside the line.')])]

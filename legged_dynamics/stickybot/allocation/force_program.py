@@ -3,7 +3,7 @@
 """
 Cone programs over foot forces ``F = F_0 + D x`` whose cost is a largest norm, and sets of forces.
 
-Three programs share one text, with weights c_i and sets S_i (a disc of radius rho_i cut by
+Three programs share one form, with weights c_i and sets S_i (a disc of radius rho_i cut by
 half-planes):
 
 =============  ================================================================================

@@ -38,7 +38,7 @@ class Pad(NamedTuple):
     tan_half: int = 1       # tangent of the half angle
     tan_release: int = 1    # tangent of the release angle
     tack: int = 1           # N
-    direction: int = 1      # rad; NaN for a pad that holds every way
+    direction: int = 1      # rad; NaN for a pad that holds in every direction
     width: int = 0
 
 
@@ -64,7 +64,7 @@ class Adhesion:
         Shear gained per newton that the foot is pressed to the wall.
     direction : float or None [rad]
         Direction in which the wall may pull the foot, in body axes at touchdown: pi/2 is towards
-        the head, as a climber hanging head up needs it. None for a pad that holds every way.
+        the head, as a climber hanging head up needs it. None for one that holds in all.
     half_angle : float [rad]
         Of the cone about that direction.
     release_angle : float [rad]

@@ -45,7 +45,7 @@ from legged_dynamics.stickybot.model.parts import Body
 from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, StickybotState
 
 # Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
-# of them, and their curvature is felt over centimetres and radians.
+# of them, and their curvature matters over centimetres and radians.
 POSITION_STEP, VELOCITY_STEP = 1e-7, 1e-6
 # Stages of the method whose memory the stepper holds.
 STAGES = 6

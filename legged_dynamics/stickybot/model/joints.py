@@ -284,7 +284,7 @@ def urdf(model: StickybotModel) -> str:
 def _body(model: StickybotModel) -> Iterable[str]:
     hips = np.abs([limb.hip for limb in model.limbs]).max(axis=0)
     size = f'{2.0 * hips[0]:g} {2.0 * hips[1] + 0.04:g} 0.02'
-    # A flat body: what it resists about the wall's normal is the sum of the other two.
+    # A flat body: its inertia about the wall's normal is the sum of the other two.
     yield f'  <link name="{BASE}">'
     yield _inertial(model.body.mass, 0.0, 0.5 * model.body.inertia, model.body.inertia)
     yield f'    <visual><geometry><box size="{size}"/></geometry></visual>'
@@ -331,7 +331,7 @@ def _link(name: str, link: Link | None) -> Iterable[str]:
         return
     half = link.length / 2.0
     yield f'  <link name="{name}">'
-    # A rod resists turning about its own axis little.
+    # A rod has little inertia about its own axis.
     yield _inertial(link.mass, link.center - link.length, 0.01 * link.inertia, link.inertia)
     yield (f'    <visual><origin xyz="{-half:.9g} 0 0" rpy="0 {math.pi / 2:.9g} 0"/><geometry>'
            f'<cylinder radius="{RADIUS:g}" length="{link.length:.9g}"/></geometry></visual>')
