@@ -250,9 +250,9 @@ def as_inputs(model: RobotModel, position: np.ndarray, velocity: np.ndarray,
     model : RobotModel
         The robot.
     position : (nq,) array [rad or m]
-        Of the joints, in the model's order.
+        Positions of the joints, in the model's order.
     velocity, acceleration : (nv,) array [rad/s or m/s, rad/s^2 or m/s^2]
-        Of the joints.
+        Velocities and accelerations of the joints.
     base : (9,) array or BaseMotion
         Motion of the base, in base axes.
     effort : (nv,) array, optional [N m or N]

@@ -56,13 +56,13 @@ class InstantProblem:
         Unknown are the contact coordinates of the feet on the ground, foot after foot, base axes.
         First come the six rows of the base, then those of joints whose torque was given.
     to_wrench : (6 nf, nc) array
-        To the wrenches ``[f; m]`` in the feet's frames, foot after foot.
+        Map to the wrenches ``[f; m]`` in the feet's frames, foot after foot.
     from_wrench : (nc, 6 nf) array
         And back.
     moments : (nc,) bool array
         Which unknowns are moments.
     jacobian : (nc, nv) array
-        Of the contacts: joints deliver ``free_effort - jacobian.T @ w``.
+        Jacobian of the contacts: joints deliver ``free_effort - jacobian.T @ w``.
     free_effort : (nv,) array [N m or N]
         Efforts of the joints for the same motion without the ground.
 
@@ -129,7 +129,7 @@ def instant_problem(solver: _Solved, solution: ContactSolution, effort: np.ndarr
     Parameters
     ----------
     solver : ContactInverseDynamics
-        With the conditions of that instant.
+        Solver with the conditions of that instant.
     solution : ContactSolution
         Its solution.
     effort : (nv,) array, optional [N m or N]

@@ -55,8 +55,8 @@ class ContactInverseDynamics:
     Parameters
     ----------
     model : RobotModel
-        With a floating base. A fixed base goes only without feet, as motion then says nothing of
-        their wrenches; known wrenches are `external`.
+        Robot with a floating base. A fixed base goes only without feet, as motion then says
+        nothing of their wrenches; known wrenches are `external`.
     feet : sequence of Foot
         None for plain inverse dynamics.
     length_scale : float [m]
@@ -164,7 +164,7 @@ class ContactInverseDynamics:
         position : (nq,) array [rad or m]
             Joint positions in the model's order.
         velocity, acceleration : (nv,) array [rad/s, rad/s^2 or m/s, m/s^2]
-            Of the joints.
+            Velocities and accelerations of the joints.
         base : (9,) array [rad/s, rad/s^2, m/s^2]
             Angular velocity, angular acceleration and proper acceleration of the base, in base
             axes: `BaseMotion.packed`.
@@ -246,7 +246,7 @@ class ContactInverseDynamics:
         motion : Motion
             As `solve` takes it.
         noise : MotionNoise
-            Of motion, torque and model.
+            Errors of motion, torque and model.
         effort : (nv,) array, optional [N m or N]
             Measured joint torque.
         **conditions
@@ -316,7 +316,7 @@ def equation_weights(model: RobotModel, noise: MotionNoise, motion: Motion, *,
     model : RobotModel
         The robot.
     noise : MotionNoise
-        Of measurements and model.
+        Errors of measurements and model.
     motion : Motion
         The variances hold for motions like this one.
     prior_force, prior_moment : float [N, N m]

@@ -236,7 +236,7 @@ def limit_templates(feet: Sequence[Foot], cones: Sequence[FrictionCone]) -> np.n
     Parameters
     ----------
     feet : sequence of Foot
-        In the order of their contact coordinates.
+        Feet in the order of their contact coordinates.
     cones : sequence of FrictionCone
         One for each foot, with z for its normal; none: no limits.
 

@@ -34,12 +34,12 @@ class ContactSolution:
         Ground on robot, ``[f; m]`` in each foot's axes about its frame's origin; zero for a foot
         off the ground.
     joint_effort : (nv,) array [N m or N]
-        Of the motors, in the model's joint order.
+        Efforts of the motors, in the model's joint order.
     root_residual : (6,) array [N, N m]
         Wrench on the base that no foot explains, in base axes about its origin; on a fixed base,
         that on its mount.
     rank : int
-        Of the map from contact coordinates to the base's wrench.
+        Rank of the map from contact coordinates to the base's wrench.
     nullity : int
         Number of directions of `wrench` that the motion says nothing about.
     support : Support
@@ -130,9 +130,9 @@ class EquationWeights:
     Attributes
     ----------
     base : (6,) array [N^2, (N m)^2]
-        Of the wrench that the motion requires, in base axes.
+        Variance of the wrench that the motion requires, in base axes.
     joint : (nv,) array [(N m)^2 or N^2]
-        Of measured less computed joint torque.
+        Variance of measured less computed joint torque.
     prior_force, prior_moment : float [N, N m]
         Standard deviation of every component before anything is measured.
 
@@ -186,7 +186,7 @@ def friction_used(force: np.ndarray, normal: np.ndarray, friction: float) -> np.
     Parameters
     ----------
     force : (n, 3) array [N]
-        Of the ground on the feet.
+        Forces of the ground on the feet.
     normal : (3,) or (n, 3) array
         Unit normal of the ground, under all feet or under each, in the same axes.
     friction : float

@@ -165,7 +165,7 @@ def allocate(model: RobotModel, table: FeetTable) -> tuple[np.ndarray, np.ndarra
     integers, floats : 2-D arrays
         Tables that `carve` cuts up.
     results : (6 nf + nv + N_REPORT,) array
-        Of one tick.
+        Results of one tick.
 
     """
     nb, nf = model.n_bodies, len(table.index)
@@ -260,7 +260,7 @@ def support(index, states, length):
     Returns
     -------
     rank, n : int
-        Of the map to the base's wrench; number of feet on the ground.
+        Rank of the map to the base's wrench; number of feet on the ground.
     turns : tuple of 6 floats
         Sum of ``a a^T`` over the axes of the feet's moments: xx xy xz yy yz zz.
     center : tuple of 3 floats [m]
@@ -317,9 +317,9 @@ def carried(f, m, center, line, rank, length):
     line : tuple of 3 floats
         Direction of the line, a unit vector.
     rank : int
-        Of the map from contact coordinates to the wrench.
+        Rank of the map from contact coordinates to the wrench.
     length : float [m]
-        By which moments are divided to compare them with forces.
+        Length by which moments are divided to compare them with forces.
 
     Returns
     -------
@@ -355,7 +355,7 @@ def choose(index, states, settings, f, m):
     states : (nf, N_FOOT_STATE and more) array
         Frames and contact points of the feet, base axes.
     settings : array
-        With EASE and LENGTH.
+        Settings with EASE and LENGTH.
     f, m : tuple of 3 floats [N, N m]
         Force and moment about the base's origin.
 
@@ -408,7 +408,7 @@ def base_wrench(bodies):
     Parameters
     ----------
     bodies : (nb, N_BODY_STATE) array
-        With the wrench of each body, base axes.
+        Bodies with the wrench of each body, base axes.
 
     Returns
     -------
@@ -432,7 +432,7 @@ def required_wrench(tree, bodies, external, loaded, q, v, a, base):
     Parameters
     ----------
     tree : Tree
-        Of the robot.
+        Tree of the robot.
     bodies : (nb, N_BODY_STATE) array
         Filled.
     external : (nb, 6 and more) array [N, N m]
@@ -463,7 +463,7 @@ def fits(integers, q, v, a, base):
     Parameters
     ----------
     integers : 2-D array
-        With the sizes in its first row.
+        Memory with the sizes in its first row.
     q, v, a, base : arrays
         Motion of joints and base.
 
@@ -529,7 +529,7 @@ def relieve_feet(index, states, bodies, results):
     bodies : (nb, N_BODY_STATE) array
         Changed.
     results : array
-        Of one tick; wrenches and the number of unknowns are filled.
+        Results of one tick; wrenches and the number of unknowns are filled.
 
     """
     unknowns = 0
@@ -558,7 +558,7 @@ def report_residual(bodies, effort, results):
     effort : (nv,) array [N m or N]
         Joint efforts.
     results : array
-        Of one tick; the residual is filled.
+        Results of one tick; the residual is filled.
 
     Returns
     -------

@@ -43,15 +43,15 @@ class MotionNoise:
     Attributes
     ----------
     position, velocity, acceleration : float or (nv,) array [rad, rad/s, rad/s^2 or m, ...]
-        Of the joints.
+        Standard deviations of joint positions, velocities and accelerations.
     angular_velocity, angular_acceleration, proper_acceleration : float or (3,) array
-        Of the base [rad/s, rad/s^2, m/s^2].
+        Standard deviations of the motion of the base [rad/s, rad/s^2, m/s^2].
     effort : float or (nv,) array [N m or N]
-        Of measured joint torque.
+        Standard deviation of measured joint torque.
     mass, inertia : float
-        Of each body, as a fraction.
+        Standard deviations of mass and inertia of each body, as a fraction.
     center_of_mass : float [m]
-        Of each body, in each direction.
+        Standard deviation of the centre of mass of each body, in each direction.
 
     """
 
@@ -80,7 +80,7 @@ class MotionNoise:
         Parameters
         ----------
         name : str
-            Of the attribute.
+            Name of the attribute.
         size : int
             Number of components.
 
@@ -150,9 +150,9 @@ def shifted_models(memory: Memory, noise: MotionNoise, answer: Callable[[], np.n
     Parameters
     ----------
     memory : Memory
-        Of the kernel.
+        Memory of the kernel.
     noise : MotionNoise
-        Of masses, centres of mass and inertias.
+        Errors of masses, centres of mass and inertias.
     answer : callable
         Returns the solution, (n,), with the present constants.
 
@@ -251,14 +251,14 @@ class WrenchUncertainty:
     feet : tuple of str
         Links of the feet.
     covariance : (6 nf, 6 nf) array [N^2, N^2 m, N^2 m^2]
-        Of the wrenches ``[f; m]`` in the feet's frames, foot after foot, within the directions
-        that are observed.
+        Covariance of the wrenches ``[f; m]`` in the feet's frames, foot after foot, within the
+        directions that are observed.
     unobservable : (6 nf, k) array
         The other directions: combinations of wrenches that nothing measured depends on.
     observable : (nf, 6) bool array
         Components that have no part in unobservable directions.
     standard_deviation : (nf, 6) array [N, N m]
-        Of each component; infinite for those that are not observable.
+        Standard deviation of each component; infinite for those that are not observable.
 
     """
 
@@ -304,9 +304,9 @@ def wrench_uncertainty(solver: Solver, motion: Motion, noise: MotionNoise,
     solver : ContactInverseDynamics
         The solver.
     motion : Motion
-        Of the instant.
+        Motion of the instant.
     noise : MotionNoise
-        Of motion, torque and model.
+        Errors of motion, torque and model.
     effort : (nv,) array, optional [N m or N]
         Measured joint torque.
     conditions : dict

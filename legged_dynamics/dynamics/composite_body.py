@@ -223,7 +223,7 @@ def _composite_body(topology, constants, memory, nq, n_base, nv):
     Parameters
     ----------
     topology, constants : arrays
-        Of the Tree.
+        Arrays of the Tree.
     memory : array
         That :func:`_carve` divides, positions in place.
     nq, n_base, nv : int
@@ -403,7 +403,7 @@ def eliminate_branches(rows, ends, width, tolerance):
     rows : (n, width + n) array
         Columns X, then the mass matrix M, of which the lower triangle counts.
     ends : (n,) int array
-        Of :func:`branch_ends`.
+        Ends of :func:`branch_ends`.
     width : int
         Number of columns of X.
     tolerance : float

@@ -123,7 +123,7 @@ class Scratch(NamedTuple):
         Angular velocity, angular and proper acceleration of the base: input. What a floating
         base accelerates at is yet to be found: zero.
     acceleration : (nv,) array
-        Of the joints: result.
+        Accelerations of the joints: result.
     at_base : (12,) array
         Result: proper and angular acceleration of the base, then the wrench on a fixed one.
     physics : (nv,) array
@@ -277,7 +277,7 @@ def _add_to_parent(bodies, i, r, m, g, j, force, moment):
     i : int
         The parent.
     r : tuple of 3 floats [m]
-        From the parent's origin to the child's.
+        Vector from the parent's origin to the child's.
     m, g, j : tuples of 6, 9, 6 floats
         Blocks of the child's ``Ia``: [[m, g], [g^T, j]].
     force, moment : tuples of 3 floats
@@ -364,7 +364,7 @@ def _articulated_body(topology, constants, memory, nq, nv, floating):
     Parameters
     ----------
     topology, constants : arrays
-        Of the Tree.
+        Arrays of the Tree.
     memory, nq, nv : array, int
         As :func:`carve` takes them; inputs in place.
     floating : bool
@@ -430,7 +430,7 @@ class ForwardDynamics:
         Parameters
         ----------
         angular_velocity : (3,) array [rad/s]
-            Of the base, in base axes.
+            Angular velocity of the base, in base axes.
 
         Returns
         -------
@@ -453,7 +453,7 @@ class ForwardDynamics:
         xyzw : (4,) array
             Orientation of the base in the world.
         gravity : (3,) array [m/s^2]
-            In the world.
+            Gravity in the world.
 
         Returns
         -------
@@ -507,10 +507,11 @@ class ArticulatedBody:
         velocity : (nv,) array [rad/s or m/s]
             Joint velocities in the model's order.
         effort : (nv,) array [N m or N]
-            Of the motors; the joints' own damping, friction and springs are taken off it.
+            Efforts of the motors; the joints' own damping, friction and springs are taken off.
         base : BaseMotion, optional
-            Of a floating base only the angular velocity is read. A fixed base moves as given:
-            at rest, z upwards, by default; ``BaseMotion.at_rest(gravity=...)`` for any gravity.
+            Motion of the base. Of a floating one only the angular velocity is read. A fixed base
+            moves as given: at rest, z upwards, by default; ``BaseMotion.at_rest(gravity=...)`` for
+            any gravity.
         external : mapping of link name to (6,) array [N, N m], optional
             Wrenches ``[f; m]`` on links, in link axes about the link's origin.
 
@@ -594,7 +595,8 @@ def forward_dynamics(model: RobotModel, position: np.ndarray, velocity: np.ndarr
     model : RobotModel
         The robot.
     position, velocity, effort : (nq,), (nv,), (nv,) array
-        Of the joints, in the model's order [rad or m, rad/s or m/s, N m or N].
+        Positions, velocities and efforts of the joints, in the model's order [rad or m, rad/s or
+        m/s, N m or N].
     base : BaseMotion, optional
         Motion of the base; at rest and level when it is not given.
     external : mapping of link name to (6,) array [N, N m], optional

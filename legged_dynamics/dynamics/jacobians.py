@@ -138,7 +138,7 @@ class FeetTable(NamedTuple):
     index : (nf, N_INDEX) int array
         Body, first contact coordinate, their number, and more, at the columns this module names.
     geometry : (nf, N_GEOMETRY) float array
-        At the columns this module names. [m]
+        Lengths at the columns this module names. [m]
 
     """
 
@@ -167,7 +167,7 @@ class FeetTable(NamedTuple):
         Parameters
         ----------
         rotations : (nf, 3, 3) array
-            From each foot's axes to those of the points.
+            Rotations from each foot's axes to those of the points.
         points : (nf, 3) array [m]
             Contact points from the origin about which the wrench is taken.
 
@@ -247,7 +247,7 @@ def contact_table(feet: Sequence[Foot]) -> FeetTable:
     Parameters
     ----------
     feet : sequence of Foot
-        In the order of their coordinates.
+        Feet in the order of their coordinates.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def has_moment(index, i):
     Parameters
     ----------
     index : (nf, N_INDEX) int array
-        Of a FeetTable.
+        Index table of a FeetTable.
     i : int
         Number of the foot.
 
@@ -294,7 +294,7 @@ def moment_axis(index, states, i, k):
     Parameters
     ----------
     index : (nf, N_INDEX) int array
-        Of a FeetTable.
+        Index table of a FeetTable.
     states : (nf, N_FOOT_STATE) array
         Frames of the feet.
     i, k : int
@@ -324,7 +324,7 @@ def moment_axes(index, states, i):
     Parameters
     ----------
     index : (nf, N_INDEX) int array
-        Of a FeetTable.
+        Index table of a FeetTable.
     states : (nf, N_FOOT_STATE) array
         Frames of the feet.
     i : int
@@ -355,7 +355,7 @@ def foot_moment(index, states, i, w):
     Parameters
     ----------
     index : (nf, N_INDEX) int array
-        Of a FeetTable.
+        Index table of a FeetTable.
     states : (nf, N_FOOT_STATE) array
         Frames of the feet.
     i : int
@@ -383,7 +383,7 @@ def put_moment(index, states, i, m, w):
     Parameters
     ----------
     index : (nf, N_INDEX) int array
-        Of a FeetTable.
+        Index table of a FeetTable.
     states : (nf, N_FOOT_STATE) array
         Frames of the feet.
     i : int
@@ -406,7 +406,7 @@ def moment_part(index, states, i, v):
     Parameters
     ----------
     index : (nf, N_INDEX) int array
-        Of a FeetTable.
+        Index table of a FeetTable.
     states : (nf, N_FOOT_STATE) array
         Frames of the feet.
     i : int

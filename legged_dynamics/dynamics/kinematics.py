@@ -66,7 +66,7 @@ def acceleration_at(w, alpha, a, arm):
     a : 3 floats
         Acceleration of the first point [m/s^2].
     arm : 3 floats
-        From the first point to the other [m].
+        Vector from the first point to the other [m].
 
     Returns
     -------
@@ -89,7 +89,7 @@ def turn(w, alpha, axis, rate, acceleration):
     axis : 3 floats
         Unit vector of the joint.
     rate, acceleration : float
-        Of the joint [rad/s, rad/s^2].
+        Rate and acceleration of the joint [rad/s, rad/s^2].
 
     Returns
     -------
@@ -115,7 +115,7 @@ def slide(w, a, axis, rate, acceleration):
     axis : 3 floats
         Unit vector of the joint.
     rate, acceleration : float
-        Of the joint [m/s, m/s^2].
+        Rate and acceleration of the joint [m/s, m/s^2].
 
     Returns
     -------
@@ -129,14 +129,14 @@ def slide(w, a, axis, rate, acceleration):
 @inlined_part
 def inertial_wrench(mass, com, inertia, R, w, alpha, a):
     """
-    Return the force and moment about its origin that the motion of a body requires.
+    Compute the wrench that the motion of a body requires (Newton and Euler).
 
     Centre of mass and inertia about it are in body axes, everything else in base axes.
 
     Parameters
     ----------
     mass : float [kg]
-        Of the body.
+        Mass of the body.
     com : tuple of 3 floats [m]
         Centre of mass, body axes.
     inertia : tuple of 6 floats [kg m^2]
@@ -145,6 +145,11 @@ def inertial_wrench(mass, com, inertia, R, w, alpha, a):
         Body axes to base axes.
     w, alpha, a : tuples of 3 floats
         Angular velocity and acceleration, proper acceleration of the origin, base axes.
+
+    Returns
+    -------
+    force, moment : tuples of 3 floats [N, N m]
+        Force and moment in base axes, about the body's origin.
 
     """
     arm = rotate(R, com)
@@ -192,7 +197,7 @@ def forward_kinematics(tree, q, v, a, base, bodies):
     Parameters
     ----------
     tree : Tree
-        Of the robot.
+        Tree of the robot.
     q : (nq,) array [rad or m]
         Joint positions.
     v, a : (nv,) array
@@ -244,7 +249,7 @@ def forward_kinematics(tree, q, v, a, base, bodies):
 def frame_poses(model: RobotModel, position: np.ndarray,
                 links: tuple[str, ...] | None = None) -> dict[str, Transform]:
     """
-    Return the poses of links in the base frame.
+    Compute the poses of links in the base frame.
 
     Parameters
     ----------
@@ -254,6 +259,11 @@ def frame_poses(model: RobotModel, position: np.ndarray,
         Joint positions in the model's order.
     links : tuple of str, optional
         Names of the links; all by default.
+
+    Returns
+    -------
+    dict of str to Transform
+        Pose by the link's name.
 
     Raises
     ------
@@ -296,7 +306,7 @@ def place_inertias(tree, bodies):
     tree : Tree
         Structure and constants of the robot.
     bodies : (nb, at least N_RIGID_BODY) array
-        With the rotations of the bodies; mass, first and second moment are filled.
+        Bodies with the rotations of the bodies; mass, first and second moment are filled.
 
     """
     constants = tree.constants
@@ -317,7 +327,7 @@ def place_inertial_wrenches(bodies):
     Parameters
     ----------
     bodies : (nb, at least N_RIGID_BODY) array
-        With inertias and motion of the bodies; FORCE and MOMENT are filled.
+        Bodies with inertias and motion of the bodies; FORCE and MOMENT are filled.
 
     """
     for i in range(bodies.shape[0]):

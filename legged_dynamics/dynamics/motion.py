@@ -31,7 +31,7 @@ class BaseMotion:
     angular_acceleration : (3,) array [rad/s^2]
         Angular acceleration in base axes.
     proper_acceleration : (3,) array [m/s^2]
-        Of the base's origin.
+        Proper acceleration of the base's origin.
 
     """
 
@@ -82,7 +82,12 @@ class BaseMotion:
         xyzw : (4,) array
             Orientation of the base in the world.
         gravity : (3,) array [m/s^2]
-            In the world.
+            Gravity in the world.
+
+        Returns
+        -------
+        BaseMotion
+            The same motion, as gyro and accelerometer would measure it.
 
         """
         twist, acceleration = np.asarray(twist, float), np.asarray(acceleration, float)
@@ -92,7 +97,15 @@ class BaseMotion:
                    classical - R_WB.T @ np.asarray(gravity, float))
 
     def packed(self) -> np.ndarray:
-        """Return the (9,) array that kernels read."""
+        """
+        Pack the motion as kernels read it.
+
+        Returns
+        -------
+        (9,) array [rad/s, rad/s^2, m/s^2]
+            Angular velocity and acceleration, and proper acceleration.
+
+        """
         return np.concatenate([self.angular_velocity, self.angular_acceleration,
                                self.proper_acceleration])
 
@@ -107,7 +120,7 @@ class Motion:
     position : (nq,) array [rad or m]
         Joint positions in the model's order (base not included).
     velocity, acceleration : (nv,) array [rad/s, rad/s^2 or m/s, m/s^2]
-        Of the joints, in the model's order.
+        Velocities and accelerations of the joints, in the model's order.
     base : BaseMotion
         Motion of the base.
 
@@ -205,7 +218,7 @@ def fill(view: memoryview, values: object, what: str) -> None:
     view : memoryview
         Memory that is written to.
     values : object
-        As many numbers.
+        Numbers, as many as the view has.
     what : str
         Name of the quantity, for the error's text.
 

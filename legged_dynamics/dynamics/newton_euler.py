@@ -154,7 +154,7 @@ def newton_euler(tree, q, v, a, base, bodies, tau):
     Parameters
     ----------
     tree : Tree
-        Of the robot.
+        Tree of the robot.
     q : (nq,) array [rad or m]
         Joint positions.
     v, a : (nv,) array

@@ -45,7 +45,7 @@ class AffineMap:
         Parameters
         ----------
         torque : (m,) array [N m or N]
-            In the order of `columns`.
+            Torques in the order of `columns`.
 
         Returns
         -------

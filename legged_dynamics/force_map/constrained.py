@@ -108,7 +108,7 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     tree : Tree
-        Of the robot.
+        Tree of the robot.
     feet : FeetTable
         Those in contact.
     ends : (n,) int array
@@ -118,7 +118,7 @@ class Scratch(NamedTuple):
     no_branches : (nc,) int array
         The number nc.
     vectors : (N_VECTORS, .) array
-        At the rows this module names.
+        Vectors at the rows this module names.
     external : (nb, 6) array
         External wrenches in body axes: input.
     system : (nc, na + 1 + nc) array
@@ -126,7 +126,7 @@ class Scratch(NamedTuple):
     states : (nf, N_FOOT_STATE) array
         Foot frames and contact points: result.
     bodies : (nb, N_RIGID_BODY) array
-        At the columns of dynamics.kinematics.
+        Bodies at the columns of dynamics.kinematics.
     K : (n, na + 1 + nc + n) array
         [-B, h - Q_ext, J^T, M], eliminated in place.
 
@@ -198,7 +198,7 @@ def _equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
     Parameters
     ----------
     tree : Tree
-        Of the robot.
+        Tree of the robot.
     vectors, external, bodies : arrays
         As in `Scratch`; ``bodies`` is filled.
     n_base : int
@@ -324,7 +324,7 @@ class ConstrainedForceMap:
     Parameters
     ----------
     model : RobotModel
-        With a floating base, or a fixed one.
+        Robot with a floating base, or a fixed one.
     feet : sequence of Foot
         All that may touch the ground.
     actuated : sequence of str, optional
@@ -378,7 +378,7 @@ class ConstrainedForceMap:
         velocity : (nv,) array [rad/s or m/s]
             Joint velocities in the model's order.
         angular_velocity : (3,) array, optional [rad/s]
-            Of the base, in base axes; zero by default.
+            Angular velocity of the base, in base axes; zero by default.
         R_WB : (3, 3) array, optional
             Orientation of the base in the world; level by default.
         in_contact : (nf,) sequence of bool, optional
@@ -387,7 +387,7 @@ class ConstrainedForceMap:
             Wrenches ``[f; m]`` on links other than the ground's, in link axes about the link's
             origin.
         gravity : (3,) array [m/s^2]
-            In world axes; 9.81 downwards by default.
+            Gravity in world axes; 9.81 downwards by default.
         ground_normal : (3,) array
             Unit normal of the ground in world axes; it places the contact point of a ball.
 

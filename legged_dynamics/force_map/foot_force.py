@@ -103,7 +103,7 @@ def _foot_chain(topology, constants, memory, nq, nv, start):
     Parameters
     ----------
     topology, constants : arrays
-        Of the Tree.
+        Arrays of the Tree.
     memory, nq, nv : array, int
         As :func:`~legged_dynamics.dynamics.forward_dynamics.carve` takes them; inputs in place.
     start : int
@@ -168,7 +168,7 @@ class FootForce:
         Parameters
         ----------
         torque : (m,) array [N m or N]
-            In the order of the columns.
+            Torques in the order of the columns.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class FootForceMap:
     Parameters
     ----------
     model : RobotModel
-        With a fixed base.
+        Robot with a fixed base.
     hip : str or sequence of str, optional
         A spherical joint, or three revolute ones with a common centre. Its columns come first
         and are the *physical* torque m_H [N m] on the body beyond it, in ground axes; what each
@@ -271,7 +271,7 @@ class FootForceMap:
             Efforts in addition to the columns' (of a stiff foot, of a spring), for k_0. Values of
             joints that have columns are ignored.
         gravity : (3,) array [m/s^2]
-            In ground axes.
+            Gravity in ground axes.
         external : mapping of link name to (6,) array [N, N m], optional
             Wrenches ``[f; m]`` on links, in link axes about the link's origin.
 

@@ -65,9 +65,9 @@ class FrictionCone:
         Parameters
         ----------
         force : (3,) array [N]
-            Of the ground on the foot.
+            Force of the ground on the foot.
         tolerance : float
-            As a part of the force.
+            Tolerance as a part of the force.
 
         Returns
         -------
@@ -81,7 +81,15 @@ class FrictionCone:
                     and self.minimum - slack <= along <= self.maximum + slack)
 
     def edges(self) -> np.ndarray:
-        """Return the (facets, 3) unit edges of the pyramid."""
+        """
+        Compute the edges of the pyramid.
+
+        Returns
+        -------
+        (facets, 3) array
+            Unit vectors along the edges.
+
+        """
         angles = 2.0 * np.pi * (np.arange(self.facets) + 0.5) / self.facets
         local = np.column_stack([self.coefficient * np.cos(angles),
                                  self.coefficient * np.sin(angles), np.ones(self.facets)])
@@ -89,7 +97,15 @@ class FrictionCone:
         return edges / np.linalg.norm(edges, axis=1, keepdims=True)
 
     def inequalities(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return A (k, 3) and b (k,) of ``A f >= b``: the pyramid, then the load limits."""
+        """
+        Write pyramid and load limits as linear inequalities.
+
+        Returns
+        -------
+        A, b : (k, 3), (k,) array [N]
+            Rows of ``A f >= b``: the sides of the pyramid, then the load limits.
+
+        """
         return contact_inequalities(self, PointFoot(''), np.eye(3))
 
     def _with_load(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +133,8 @@ def contact_inequalities(cone: FrictionCone, foot: Foot, rotation: np.ndarray
     foot : Foot
         The kind of contact; moments are about the middle of the contact area.
     rotation : (3, 3) array
-        From the foot's axes to those of the forces; only for a foot with a plane of its own.
+        Rotation from the foot's axes to those of the forces; only for a foot with a plane of its
+        own.
 
     Returns
     -------

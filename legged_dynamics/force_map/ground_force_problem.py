@@ -122,11 +122,11 @@ class GroundForces:
     mean : (n,) array [N, N m]
         Contact coordinates.
     covariance : (n, n) array
-        Of their error, given prior, rows and limits.
+        Covariance of their error, given prior, rows and limits.
     residual : (k,) array
-        Of the rows, right side less left.
+        Residual of the rows, right side less left.
     multipliers : (m,) array
-        Of the limits; zero for those that are not active.
+        Multipliers of the limits; zero for those that are not active.
     active : tuple of int
         Active limits.
     outcome : Outcome
@@ -179,7 +179,7 @@ class GroundForceProblem:
         mean : (n,) array [N, N m]
             The guess: an even share, the last forces, zero.
         covariance : (n, n) or (n,) array
-            Of its error; a vector is a diagonal of variances.
+            Covariance of its error; a vector is a diagonal of variances.
 
         Returns
         -------
@@ -244,7 +244,7 @@ class GroundForceProblem:
         columns : (k, 6) array
             Effect of the wrench on each row: of the base ``[1, 0; [p]x, 1]``, of joints ``J^T``.
         covariance : (6, 6) or (6,) array
-            Of the wrench; a vector is a diagonal of variances.
+            Covariance of the wrench; a vector is a diagonal of variances.
 
         Returns
         -------
@@ -296,11 +296,27 @@ class GroundForceProblem:
                        least=np.concatenate([self.least, least]))
 
     def without_limits(self) -> GroundForceProblem:
-        """Return the problem without its limits."""
+        """
+        Leave the limits out.
+
+        Returns
+        -------
+        GroundForceProblem
+            A copy with the same prior and rows.
+
+        """
         return replace(self, limits=self.limits[:0], least=self.least[:0])
 
     def solve(self) -> GroundForces:
-        """Return the likeliest forces, their covariance, and the active limits."""
+        """
+        Find the likeliest forces within the limits.
+
+        Returns
+        -------
+        GroundForces
+            Mean, covariance, residual, multipliers, active limits and outcome.
+
+        """
         w, L, size = self._given()
         found = _bounded_by(w, L, self.limits, self.least)
         residual = self.right - self.rows @ found.mean

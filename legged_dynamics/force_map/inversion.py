@@ -47,15 +47,16 @@ class TorqueSolution:
     Attributes
     ----------
     torque : (m,) array [N m or N]
-        In the order of the map's columns.
+        Torques in the order of the map's columns.
     force : (r,) array [N, N m]
-        Of these torques.
+        Force of these torques.
     residual : (r,) array [N, N m]
         Desired less produced force.
     reach : Reach
         Whether the desired force is produced, and if not, why.
     condition : float
-        Of the map: largest over smallest singular value; infinite when one is zero.
+        Condition number of the map: largest over smallest singular value; infinite when one is
+        zero.
     weakest_direction : (r,) array
         Unit direction of force that torques change least.
     unproducible : (r, k) array
@@ -63,7 +64,7 @@ class TorqueSolution:
     saturated : (m,) bool array
         Torques at their limits.
     cone_violation : float [N, N m]
-        By how much the worst friction or load inequality is broken.
+        Amount by which the worst friction or load inequality is broken.
     kkt_residual : float
         Relative violation of the optimality conditions; 0 for the damped inverse.
     active : tuple of int
@@ -96,7 +97,7 @@ def damped_torques(force_map: AffineMap, desired: np.ndarray, *, damping: float 
     Parameters
     ----------
     force_map : ForceMap, or what :class:`ConstrainedForceMap` computes
-        Of the present state.
+        Force map of the present state.
     desired : (r,) array [N, N m]
         Ground on robot, in the map's rows and axes.
     damping : float
@@ -181,7 +182,7 @@ class TorqueProgram:
         Parameters
         ----------
         force_map : ForceMap, or what :class:`ConstrainedForceMap` computes
-            Of the present state.
+            Force map of the present state.
         desired : (r,) array [N, N m]
             Ground on robot, in the map's rows and axes.
         reference : (m,) array, optional [N m or N]
@@ -254,7 +255,8 @@ def stacked_inequalities(parts: Sequence[tuple[np.ndarray, np.ndarray]]
     Parameters
     ----------
     parts : sequence of (A, b)
-        In the order of the map's feet: (k, 3) and (k,) for a point foot, (k, 6) for a flat one.
+        Inequalities in the order of the map's feet: (k, 3) and (k,) for a point foot, (k, 6) for a
+        flat one.
 
     Returns
     -------

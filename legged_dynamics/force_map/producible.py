@@ -73,8 +73,8 @@ class ForcePolytope:
     vertices : (n, 3) array [N]
         None when the set is empty.
     triangles : (k, 3) int array
-        Of the surface, as indices of vertices; of the area when the set is flat; none when it is
-        a segment or a point.
+        Triangles of the surface, as indices of vertices; of the area when the set is flat; none
+        when it is a segment or a point.
     dimension : int
         3, or less when it is flat; -1 when it is empty.
 
@@ -91,7 +91,7 @@ class ForcePolytope:
         Parameters
         ----------
         direction : (3,) array
-            Of any length.
+            Direction in the axes of the set, of any length.
 
         Returns
         -------
@@ -144,7 +144,7 @@ def force_ellipsoid(force_map: AffineMap, limits: np.ndarray) -> ForceEllipsoid:
     Parameters
     ----------
     force_map : ForceMap
-        Of one foot; the moment of a flat one is ignored.
+        Force map of one foot; the moment of a flat one is ignored.
     limits : (m,) array [N m or N]
         Torque limits of the map's columns.
 
@@ -170,7 +170,7 @@ def force_polytope(force_map: AffineMap, limits: np.ndarray) -> ForcePolytope:
     Parameters
     ----------
     force_map : ForceMap
-        Of one foot; the moment of a flat one is ignored.
+        Force map of one foot; the moment of a flat one is ignored.
     limits : (m,) array [N m or N]
         Torque limits of the map's columns.
 
@@ -200,7 +200,7 @@ def polytope_of(points: np.ndarray) -> ForcePolytope:
     Parameters
     ----------
     points : (n, 3) array [N]
-        In any order.
+        Points in any order.
 
     Returns
     -------
@@ -253,9 +253,9 @@ class FootReach:
     foot : str
         Its link.
     map : ForceMap
-        Of those motors.
+        Force map of those motors.
     force : (3,) array [N]
-        At the present torques.
+        Force at the present torques.
     polytope : ForcePolytope
         Forces of torques within their limits.
     ellipsoid : ForceEllipsoid

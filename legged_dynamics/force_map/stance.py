@@ -67,9 +67,9 @@ class Stance:
     robot : RobotModel
         The original, with a floating base.
     model : RobotModel
-        Of the same bodies on a fixed base, the ground, whose origin is the foot's and whose axes
-        are the world's. Its first joint, ``'ground_ball'``, is passive. Other joints keep their
-        names, and links their names and frames.
+        Robot of the same bodies on a fixed base, the ground, whose origin is the foot's and whose
+        axes are the world's. Its first joint, ``'ground_ball'``, is passive. Other joints keep
+        their names, and links their names and frames.
     foot : str
         The link it stands on.
 
@@ -94,7 +94,7 @@ class Stance:
         R_WB : (3, 3) array
             Orientation of the base in the world.
         angular_velocity : (3,) array [rad/s]
-            Of the base, in base axes.
+            Angular velocity of the base, in base axes.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class Stance:
         position : (nq,) array [rad or m]
             Joint positions in the robot's order.
         effort : (nv,) array [N m or N]
-            In the robot's order.
+            Efforts in the robot's order.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class Stance:
         position : (nq,) array [rad or m]
             Joint positions in the robot's order.
         effort : (nv,) array [N m or N]
-            In the order of `model`.
+            Efforts in the order of `model`.
 
         Returns
         -------
@@ -198,7 +198,7 @@ def standing_on(robot: RobotModel, foot: str) -> Stance:
     Parameters
     ----------
     robot : RobotModel
-        With a floating base.
+        Robot with a floating base.
     foot : str
         Link whose origin stays where it is. (A ball of some radius rolls about the point below
         its centre: ConstrainedForceMap has that.)
@@ -269,7 +269,7 @@ def _stance_terms(tree, feet, q, v, a, base, bodies, states, tau, jacobian):
     Parameters
     ----------
     tree : Tree
-        Of the robot.
+        Tree of the robot.
     feet : FeetTable
         Those in contact.
     q, v, a : (nq,), (nv,), (nv,) array
@@ -304,7 +304,7 @@ class StanceTerms:
     base_wrench : (6,) array [N, N m]
         ``[f; m]`` that the ground must exert on all feet together, about the base's origin.
     jacobian : (nc, nv) array
-        Of the contacts, joint part.
+        Jacobian of the contacts, joint part.
     contact_points : (nf, 3) array [m]
         Where the feet touch the ground.
     foot_positions : (nf, 3) array [m]
@@ -329,7 +329,7 @@ class StanceDynamics:
     Parameters
     ----------
     model : RobotModel
-        With a floating base.
+        Robot with a floating base.
     feet : sequence of Foot
         Those on the ground.
 
@@ -359,10 +359,10 @@ class StanceDynamics:
         Parameters
         ----------
         position, velocity : (nq,) and (nv,) float array [rad or m, rad/s or m/s]
-            Of the joints, in the model's order.
+            Positions and velocities of the joints, in the model's order.
         angular_velocity, angular_acceleration, proper_acceleration : (3,) array
-            Of the base's origin, in base axes; see
-            :class:`~legged_dynamics.dynamics.motion.BaseMotion`.
+            Angular velocity and acceleration, and proper acceleration, of the base's origin, in
+            base axes; see :class:`~legged_dynamics.dynamics.motion.BaseMotion`.
         ground_normal : (3,) array
             Unit vector in base axes.
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
-from legged_dynamics.middleware.messages import full_name
 from legged_dynamics.parameter_file import parse_value, read_parameters
 
 # -------------------------------------------------------------------------------------------------
-# ROS 2 names: expansion of topic names, remapping rules, and their spelling on the DDS bus.
+# ROS 2 names: expansion of topic names, and remapping rules.
 
 
 _TOKEN = r'[A-Za-z_][A-Za-z0-9_]*'
@@ -49,7 +48,7 @@ def _check_namespace(namespace: str) -> str:
 
 def expand(topic: str, node_name: str, namespace: str) -> str:
     """
-    Return the full name of a relative ('x'), private ('~/x') or absolute ('/x') topic.
+    Expand a relative ('x'), private ('~/x') or absolute ('/x') topic name.
 
     Parameters
     ----------
@@ -59,6 +58,11 @@ def expand(topic: str, node_name: str, namespace: str) -> str:
         Name of the node, without its namespace.
     namespace : str
         Namespace of the node, e.g. ``/robot1``.
+
+    Returns
+    -------
+    str
+        Name that begins with a slash.
 
     Raises
     ------
@@ -79,7 +83,7 @@ def expand(topic: str, node_name: str, namespace: str) -> str:
 
 def resolve(topic: str, node_name: str, namespace: str, remaps: Iterable[Remap] = ()) -> str:
     """
-    Return the full name of a topic after remapping: the first rule that fits decides.
+    Resolve a topic name by the remapping rules: the first one that fits decides.
 
     Parameters
     ----------
@@ -91,6 +95,11 @@ def resolve(topic: str, node_name: str, namespace: str, remaps: Iterable[Remap] 
         Namespace of the node, e.g. ``/robot1``.
     remaps : iterable of Remap, optional
         Remapping rules, the first that fits applies.
+
+    Returns
+    -------
+    str
+        Full name; rules apply to full names, and those of other nodes are passed over.
 
     """
     name = expand(topic, node_name, namespace)
@@ -104,7 +113,7 @@ def resolve(topic: str, node_name: str, namespace: str, remaps: Iterable[Remap] 
 
 def remapped_identity(name: str, namespace: str, remaps: Iterable[Remap]) -> tuple[str, str]:
     """
-    Return a node's name and namespace after the rules for '__node', '__name' and '__ns'.
+    Apply the rules for '__node', '__name' and '__ns' to a node's name and namespace.
 
     Parameters
     ----------
@@ -115,6 +124,11 @@ def remapped_identity(name: str, namespace: str, remaps: Iterable[Remap]) -> tup
     remaps : iterable of Remap
         Remapping rules, the first that fits applies.
 
+    Returns
+    -------
+    tuple of str
+        Name and namespace.
+
     """
     rules = list(remaps)
     new_name = next((rule.replacement for rule in rules
@@ -122,60 +136,6 @@ def remapped_identity(name: str, namespace: str, remaps: Iterable[Remap]) -> tup
     new_space = next((rule.replacement for rule in rules
                       if rule.match == '__ns' and rule.node in ('', name, new_name)), namespace)
     return _check_node_name(new_name), _check_namespace(new_space)
-
-
-def dds_topic(full_topic: str) -> str:
-    """
-    Return the DDS name of a ROS topic: '/imu/data' becomes 'rt/imu/data'.
-
-    Parameters
-    ----------
-    full_topic : str
-        Fully resolved topic name, e.g. ``/imu/data``.
-
-    """
-    return f'rt{full_topic}'
-
-
-def ros_topic(dds_name: str) -> str | None:
-    """
-    Return the ROS name of a DDS topic, or None when it is not a ROS topic.
-
-    Parameters
-    ----------
-    dds_name : str
-        Name on the wire, e.g. ``rt/joint_states``.
-
-    """
-    return dds_name[2:] if dds_name.startswith('rt/') else None
-
-
-def dds_type(name: str) -> str:
-    """
-    Return the DDS name of a message: 'sensor_msgs::msg::dds_::Imu_' for sensor_msgs/msg/Imu.
-
-    Parameters
-    ----------
-    name : str
-        ROS type, e.g. ``sensor_msgs/msg/Imu``.
-
-    """
-    package, _, kind = full_name(name).partition('/msg/')
-    return f'{package}::msg::dds_::{kind}_'
-
-
-def ros_type(dds_name: str) -> str | None:
-    """
-    Return the ROS name of a DDS type, or None when it is not a ROS message.
-
-    Parameters
-    ----------
-    dds_name : str
-        Name on the wire, e.g. ``rt/joint_states``.
-
-    """
-    found = re.fullmatch(r'(\w+)::(\w+)::dds_::(\w+)_', dds_name)
-    return '/'.join(found.groups()) if found else None
 
 
 # -------------------------------------------------------------------------------------------------
@@ -209,6 +169,11 @@ class Override:
         ----------
         full_node_name : str
             Node name with its namespace, e.g. ``/robot1/estimator``.
+
+        Returns
+        -------
+        bool
+            Whether the override is for that node.
 
         """
         selector = self.selector if self.selector.startswith('/') else f'/{self.selector}'
@@ -252,6 +217,11 @@ class RosArguments:
         argv : sequence of str, optional
             Command line arguments, with ROS arguments behind ``--ros-args``.
 
+        Returns
+        -------
+        RosArguments
+            What the command line says; words that are not ROS 2's are in `others`.
+
         Raises
         ------
         ConfigurationError
@@ -287,24 +257,34 @@ class RosArguments:
 
     def overrides_for(self, full_node_name: str) -> dict[str, Override]:
         """
-        Return the overrides of one node by parameter name.
+        Pick the overrides of one node.
 
         Parameters
         ----------
         full_node_name : str
             Node name with its namespace, e.g. ``/robot1/estimator``.
+
+        Returns
+        -------
+        dict of str to Override
+            Overrides by the parameter's name; of several the last one holds.
 
         """
         return {entry.name: entry for entry in self.overrides if entry.fits(full_node_name)}
 
     def strangers_to(self, full_node_name: str) -> list[str]:
         """
-        Return sentences on parameter files that have nothing for a node.
+        Find parameter files that have nothing for a node.
 
         Parameters
         ----------
         full_node_name : str
             Node name with its namespace, e.g. ``/robot1/estimator``.
+
+        Returns
+        -------
+        list of str
+            A sentence for each such file.
 
         """
         selectors: dict[str, set[str]] = {}

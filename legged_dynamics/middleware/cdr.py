@@ -323,7 +323,7 @@ _FAULTS = (struct.error, TypeError, ValueError, AttributeError, OverflowError)
 
 def serialize(message: Any, name: str | None = None) -> bytes:
     """
-    Return a message as CDR bytes, encapsulation header first.
+    Serialize a message as CDR.
 
     Parameters
     ----------
@@ -331,6 +331,11 @@ def serialize(message: Any, name: str | None = None) -> bytes:
         Any object with the message's fields: ours, rclpy's or rosbags'.
     name : str, optional
         The message's ROS name; needed for objects that are not of our classes.
+
+    Returns
+    -------
+    bytes
+        Encapsulation header and body, in the byte order of this machine.
 
     Raises
     ------
@@ -350,7 +355,7 @@ def serialize(message: Any, name: str | None = None) -> bytes:
 
 def deserialize(cdr: bytes, name: str) -> Any:
     """
-    Return the message in CDR bytes that begin with their encapsulation header.
+    Read a message from CDR bytes that begin with their encapsulation header.
 
     Parameters
     ----------
@@ -358,6 +363,11 @@ def deserialize(cdr: bytes, name: str) -> Any:
         Serialized message: CDR bytes with their encapsulation header.
     name : str
         ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    Returns
+    -------
+    object
+        Instance of the class that `message_class` gives.
 
     Raises
     ------

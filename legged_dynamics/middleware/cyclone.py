@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -43,13 +44,7 @@ from cyclonedds.util import duration
 
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.middleware import discovery
-from legged_dynamics.middleware.arguments import (
-    RosArguments,
-    dds_topic,
-    dds_type,
-    ros_topic,
-    ros_type,
-)
+from legged_dynamics.middleware.arguments import RosArguments
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.messages import (
     DEFINITIONS,
@@ -60,6 +55,32 @@ from legged_dynamics.middleware.messages import (
 )
 from legged_dynamics.middleware.node import StandaloneNode, Transport
 from legged_dynamics.middleware.qos import Bounds, QoSProfile
+
+# -------------------------------------------------------------------------------------------------
+# ROS 2's names on the DDS bus.
+
+
+def _dds_topic(full_topic: str) -> str:
+    """Return the DDS name of a ROS topic: '/imu/data' becomes 'rt/imu/data'."""
+    return f'rt{full_topic}'
+
+
+def _ros_topic(dds_name: str) -> str | None:
+    """Return the ROS name of a DDS topic, or None when it is not a ROS topic."""
+    return dds_name[2:] if dds_name.startswith('rt/') else None
+
+
+def _dds_type(name: str) -> str:
+    """Return the DDS name of a message: 'sensor_msgs::msg::dds_::Imu_' for sensor_msgs/msg/Imu."""
+    package, _, kind = full_name(name).partition('/msg/')
+    return f'{package}::msg::dds_::{kind}_'
+
+
+def _ros_type(dds_name: str) -> str | None:
+    """Return the ROS name of a DDS type, or None when it is not a ROS message."""
+    found = re.fullmatch(r'(\w+)::(\w+)::dds_::(\w+)_', dds_name)
+    return '/'.join(found.groups()) if found else None
+
 
 # -------------------------------------------------------------------------------------------------
 # Which subscriptions match the publishers of a process on Cyclone DDS.
@@ -188,7 +209,7 @@ _PRIMITIVES = {
 @cache
 def _idl_struct(name: str) -> type[IdlStruct]:
     """Return the IDL dataclass of a message in the table."""
-    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
+    return make_idl_struct(name.rsplit('/', 1)[1], _dds_type(name).replace('::', '.'),
                            {entry.name: _idl_type(entry) for entry in definition(name).fields})
 
 
@@ -204,7 +225,7 @@ def _envelope(name: str) -> type[IdlStruct]:
     fields: dict[str, Any] = {'opaque': types.uint8}
     if name in DEFINITIONS:
         fields = {entry.name: _idl_type(entry) for entry in definition(name).fields}
-    made = make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields,
+    made = make_idl_struct(name.rsplit('/', 1)[1], _dds_type(name).replace('::', '.'), fields,
                            dataclassify=False)
     for method in (_init, _serialize):
         setattr(made, {'_init': '__init__', '_serialize': 'serialize'}[method.__name__], method)
@@ -247,12 +268,17 @@ _ARRAY, _SEQUENCE = 48, 144
 @cache
 def type_hash(name: str) -> str:
     """
-    Return 'RIHS01_' and the SHA-256 of a message's type description.
+    Hash a message's type description as ROS 2 does (REP 2016).
 
     Parameters
     ----------
     name : str
         ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    Returns
+    -------
+    str
+        'RIHS01_' and a SHA-256 in hexadecimal digits.
 
     """
     message = definition(name)
@@ -474,21 +500,7 @@ class CycloneBus(Transport):
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
-        """
-        Return a node on this bus; ``argv`` may hold ``--ros-args`` and what belongs to it.
-
-        Parameters
-        ----------
-        name : str
-            Name of the node.
-        argv : sequence of str, optional
-            Command line arguments, with ROS arguments behind ``--ros-args``.
-        namespace : str, optional
-            Namespace of the node, e.g. ``/robot1``.
-        parameters : mapping of str to Any, optional
-            Values that override those of the command line, by name.
-
-        """
+        """Return a node on this bus; a namesake in another process is told of in the log."""
         node = StandaloneNode(name, self, RosArguments.parse(argv), namespace,
                               parameters=parameters)
         self._nodes.append(node)
@@ -524,12 +536,17 @@ class CycloneBus(Transport):
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
         """
-        Wait for something to do, do it, and return how many messages were handled.
+        Wait for something to do, and do it.
 
         Parameters
         ----------
         timeout_s : float, optional
             Longest time to wait for something to do [s].
+
+        Returns
+        -------
+        int
+            Number of messages handled.
 
         """
         ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns())))
@@ -557,15 +574,21 @@ class CycloneBus(Transport):
 
     def topics(self) -> list[_TopicInfo]:
         """
-        Return what ROS topics are published now on the bus, this process's own included.
+        List the ROS topics published now on the bus, this process's own included.
 
         Discovery takes some tenths of a second after the start: ask again.
+
+        Returns
+        -------
+        list of _TopicInfo
+            Name, ROS type and offered quality of service of each topic.
+
         """
         if self._publications is None:
             self._publications = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
         found: dict[tuple[str, str], QoSProfile] = {}
         for entry in self._publications.read(100_000):
-            topic, kind = ros_topic(entry.topic_name or ''), ros_type(entry.type_name or '')
+            topic, kind = _ros_topic(entry.topic_name or ''), _ros_type(entry.type_name or '')
             alive = entry.sample_info.instance_state == InstanceState.Alive
             if topic is None or kind is None or not alive:
                 continue
@@ -594,7 +617,7 @@ class CycloneBus(Transport):
 
     def others(self, node: StandaloneNode, topic: str) -> list[str]:
         """Return the other processes that publish on a topic; see Transport."""
-        return self._publications_of_others().of(dds_topic(topic))
+        return self._publications_of_others().of(_dds_topic(topic))
 
     def _publications_of_others(self) -> _Publications:
         if self._known is None:
@@ -611,7 +634,7 @@ class CycloneBus(Transport):
     def _create(self, kind: Any, topic: str, name: str, qos: QoSProfile) -> Any:
         made = _policies(qos, name)
         try:
-            dds = Topic(self._participant, dds_topic(topic), _envelope(name))
+            dds = Topic(self._participant, _dds_topic(topic), _envelope(name))
             return kind(self._participant, dds, made)
         except DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error

@@ -28,12 +28,17 @@ _MOST_PROCESSES = 32  # rmw_cyclonedds' number; announcements go to so many port
 
 def domain_id(environ: Mapping[str, str] = os.environ) -> int:
     """
-    Return ROS_DOMAIN_ID, 0 when it is not set.
+    Read ROS_DOMAIN_ID.
 
     Parameters
     ----------
     environ : mapping of str to str, optional
         Environment variables.
+
+    Returns
+    -------
+    int
+        Number of the domain; 0 when the variable is not set.
 
     Raises
     ------
@@ -47,7 +52,7 @@ def domain_id(environ: Mapping[str, str] = os.environ) -> int:
     return int(text)
 
 
-def discovery_range(environ: Mapping[str, str] = os.environ) -> str:
+def _discovery_range(environ: Mapping[str, str] = os.environ) -> str:
     """
     Return ROS_AUTOMATIC_DISCOVERY_RANGE, or LOCALHOST for the older ROS_LOCALHOST_ONLY=1.
 
@@ -72,7 +77,7 @@ def discovery_range(environ: Mapping[str, str] = os.environ) -> str:
 
 def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:
     """
-    Return Cyclone's configuration for the environment, as rmw_cyclonedds builds it.
+    Build Cyclone's configuration from the environment, as rmw_cyclonedds does.
 
     With LOCALHOST everything stays on the loopback interface, without multicast. A CYCLONEDDS_URI
     of the user's is appended and has the last word; the interface is then left to it.
@@ -82,13 +87,18 @@ def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:
     environ : mapping of str to str, optional
         Environment variables.
 
+    Returns
+    -------
+    str
+        XML, or a list of XML documents, as CYCLONEDDS_URI takes it.
+
     Raises
     ------
     MiddlewareError
         When an environment variable has a value that ROS 2 does not know.
 
     """
-    reach = discovery_range(environ)
+    reach = _discovery_range(environ)
     peers = [peer for peer in environ.get('ROS_STATIC_PEERS', '').split(';') if peer]
     uri = environ.get('CYCLONEDDS_URI', '')
     general = discovery = ''
@@ -203,12 +213,17 @@ class DomainLease:
 
     def environment(self, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
         """
-        Return an environment for processes that meet in this domain, on this machine only.
+        Make an environment for processes that meet in this domain, on this machine only.
 
         Parameters
         ----------
         environ : mapping of str to str, optional
             Environment variables.
+
+        Returns
+        -------
+        dict of str to str
+            Variables for the processes.
 
         """
         kept = {key: value for key, value in environ.items()

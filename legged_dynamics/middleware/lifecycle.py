@@ -69,7 +69,15 @@ class ComponentHost:
             self.state = 'active'
 
     def leave(self) -> bool:
-        """Have the component bring its outputs down; return whether it may be stopped."""
+        """
+        Have the component bring its outputs down.
+
+        Returns
+        -------
+        bool
+            Whether the component may be stopped; also when it failed.
+
+        """
         try:
             return self.state != 'active' or self.component.leave()
         except Exception as error:
@@ -87,7 +95,15 @@ class ComponentHost:
             self.state = 'unconfigured'
 
     def on_fault(self, error: Exception) -> None:
-        """Log an exception that a callback let through, and tell the component."""
+        """
+        Log an exception that a callback let through, and tell the component.
+
+        Parameters
+        ----------
+        error : Exception
+            Exception of the callback.
+
+        """
         report_fault(self.component, self.node.get_logger(), error)
 
     def _try(self, step: Any) -> None:
@@ -146,6 +162,11 @@ def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
     stop : callable
         Called without arguments at the first signal.
 
+    Yields
+    ------
+    None
+        Signals are handled so until the block ends.
+
     """
     previous = {number: signal.getsignal(number) for number in STOPPING}
     previous = {number: handler for number, handler in previous.items()
@@ -189,7 +210,7 @@ def compile_first(*names: str) -> None:
     Parameters
     ----------
     names : str
-        Of nodes.
+        Names of nodes.
 
     """
     from legged_dynamics.spatial.kernel_cache import is_warm

@@ -127,21 +127,7 @@ class LoopbackBus(Transport):
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
-        """
-        Return a node on this bus; ``argv`` may hold ``--ros-args`` and what belongs to it.
-
-        Parameters
-        ----------
-        name : str
-            Name of the node.
-        argv : sequence of str, optional
-            Command line arguments, with ROS arguments behind ``--ros-args``.
-        namespace : str, optional
-            Namespace of the node, e.g. ``/robot1``.
-        parameters : mapping of str to Any, optional
-            Values that override those of the command line, by name.
-
-        """
+        """Return a node whose clock is the bus's, and whose log is kept in `logs`."""
         node = StandaloneNode(name, self, RosArguments.parse(argv), namespace,
                               NodeClock(lambda: self.now_ns, lambda: self.now_ns), parameters,
                               self.logs.append)
@@ -151,7 +137,7 @@ class LoopbackBus(Transport):
     def host(self, component_class: type[Component], argv: Sequence[str] = (),
              namespace: str = '/', parameters: Mapping[str, Any] | None = None) -> ComponentHost:
         """
-        Return a component on a node of its own, configured and active.
+        Run a component on a node of its own.
 
         Parameters
         ----------
@@ -163,6 +149,11 @@ class LoopbackBus(Transport):
             Namespace of the node, e.g. ``/robot1``.
         parameters : mapping of str to Any, optional
             Values that override those of the command line, by name.
+
+        Returns
+        -------
+        ComponentHost
+            The component, active, on its own node.
 
         Raises
         ------
@@ -177,7 +168,7 @@ class LoopbackBus(Transport):
 
     def watch(self, name: str, topic: str, qos: QoSProfile | None = None) -> list[Any]:
         """
-        Return a list that collects every message of a topic while the bus spins.
+        Collect every message of a topic.
 
         Parameters
         ----------
@@ -186,7 +177,12 @@ class LoopbackBus(Transport):
         topic : str
             Name of the topic, as given or fully resolved.
         qos : QoSProfile, optional
-            Quality of service that is requested; reliable when None.
+            Quality of service that is requested; best effort when None.
+
+        Returns
+        -------
+        list of object
+            Messages so far, in the order of delivery; it grows while the bus spins.
 
         """
         seen: list[Any] = []
@@ -196,7 +192,15 @@ class LoopbackBus(Transport):
         return seen
 
     def spin(self) -> int:
-        """Deliver everything that is queued, and what that causes; return how many."""
+        """
+        Deliver everything that is queued, and what that causes.
+
+        Returns
+        -------
+        int
+            Number of messages delivered.
+
+        """
         delivered = 0
         while self.queue:
             delivered += self.queue.popleft().deliver()
@@ -204,12 +208,17 @@ class LoopbackBus(Transport):
 
     def step(self, duration_s: float) -> int:
         """
-        Move the clock, running timers and delivering messages on the way; return how many.
+        Move the clock, running timers and delivering messages on the way.
 
         Parameters
         ----------
         duration_s : float
             Time to run [s].
+
+        Returns
+        -------
+        int
+            Number of messages delivered.
 
         """
         target = self.now_ns + round(duration_s * 1e9)
@@ -229,17 +238,30 @@ class LoopbackBus(Transport):
         return delivered
 
     def topics(self) -> list[tuple[str, str]]:
-        """Return the topics published now, as (topic, ROS type)."""
+        """
+        List the topics published now.
+
+        Returns
+        -------
+        list of (str, str)
+            Topic and ROS type, sorted.
+
+        """
         return sorted({(entry.topic, entry.type) for entry in self._publishers})
 
     def matches(self, publisher: _LoopbackPublisher) -> list[_LoopbackSubscription]:
         """
-        Return the subscriptions that a publisher reaches, in order of creation.
+        Find the subscriptions that a publisher reaches.
 
         Parameters
         ----------
         publisher : LoopbackPublisher
             Publisher whose subscriptions are counted.
+
+        Returns
+        -------
+        list of _LoopbackSubscription
+            In the order of their creation.
 
         """
         return [entry for entry in self._subscriptions

@@ -269,12 +269,17 @@ class Definition:
 @cache
 def definition(name: str) -> Definition:
     """
-    Return the definition of a message.
+    Parse the definition of a message.
 
     Parameters
     ----------
     name : str
         ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    Returns
+    -------
+    Definition
+        Fields and constants.
 
     Raises
     ------
@@ -306,12 +311,17 @@ def definition(name: str) -> Definition:
 
 def full_name(name: str) -> str:
     """
-    Return 'package/msg/Type' for 'package/Type' or 'package/msg/Type'.
+    Complete the name of a message.
 
     Parameters
     ----------
     name : str
         ROS type, with or without ``/msg``.
+
+    Returns
+    -------
+    str
+        Name with its three parts, 'package/msg/Type'.
 
     """
     parts = name.split('/')
@@ -391,12 +401,17 @@ def message_class(name: str) -> type:
 
 def type_name(message_type: type) -> str:
     """
-    Return the ROS name of a class made by :func:`message_class`.
+    Look up the ROS name of a class made by :func:`message_class`.
 
     Parameters
     ----------
     message_type : type
         Class of the messages.
+
+    Returns
+    -------
+    str
+        Name such as 'std_msgs/msg/Bool'.
 
     Raises
     ------

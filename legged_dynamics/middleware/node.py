@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from legged_dynamics.exceptions import MiddlewareError
@@ -129,7 +129,15 @@ class NodeClock:
         self.steady_ns = steady_ns
 
     def now(self) -> _Instant:
-        """Return the present time."""
+        """
+        Read the clock.
+
+        Returns
+        -------
+        _Instant
+            Present time, in its attribute `nanoseconds`.
+
+        """
         return _Instant(self._wall_ns())
 
     def follow(self, ns: int) -> None:
@@ -182,9 +190,32 @@ RawCallback = Callable[[bytes, int], None]
 class Transport(Protocol):
     """Carries messages between nodes."""
 
+    def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
+                    parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
+        """
+        Make a node on this bus.
+
+        Parameters
+        ----------
+        name : str
+            Name of the node.
+        argv : sequence of str, optional
+            Command line arguments, with ROS arguments behind ``--ros-args``.
+        namespace : str, optional
+            Namespace of the node, e.g. ``/robot1``.
+        parameters : mapping of str to Any, optional
+            Values that override those of the command line, by name.
+
+        Returns
+        -------
+        StandaloneNode
+            The node; the bus runs its callbacks and timers.
+
+        """
+
     def advertise(self, node: StandaloneNode, topic: str, name: str, qos: QoSProfile) -> Any:
         """
-        Return a publisher of messages of that name on a full topic name.
+        Open a publisher of messages of one type on a topic.
 
         Parameters
         ----------
@@ -197,12 +228,17 @@ class Transport(Protocol):
         qos : QoSProfile
             Quality of service that is offered or requested.
 
+        Returns
+        -------
+        Publisher
+            Sends to all subscriptions that match.
+
         """
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str, callback: Callable[..., None],
                   qos: QoSProfile, raw: bool) -> Any:
         """
-        Return a subscription; a raw one calls back with CDR bytes and the time of receipt.
+        Open a subscription; a raw one calls back with CDR bytes and the time of receipt.
 
         Parameters
         ----------
@@ -219,6 +255,11 @@ class Transport(Protocol):
         raw : bool
             Whether the callback gets CDR bytes and the time of receipt [ns] instead of
             a message.
+
+        Returns
+        -------
+        object
+            Handle to be given to :meth:`withdraw`.
 
         """
 
@@ -368,7 +409,7 @@ class StandaloneNode(Node):
     def create_raw_subscription(self, name: str, topic: str, callback: RawCallback,
                                 qos_profile: QoSProfile | int) -> Any:
         """
-        Return a subscription whose callback gets undecoded messages.
+        Subscribe to undecoded messages.
 
         Parameters
         ----------
@@ -380,6 +421,11 @@ class StandaloneNode(Node):
             Called with the CDR bytes, encapsulation header included, and the time of receipt [ns].
         qos_profile : QoSProfile or int
             A depth of 500 or more loses nothing while the process is held up for a moment.
+
+        Returns
+        -------
+        object
+            Handle to be given to `destroy_subscription`.
 
         """
         return self._keep(self._transport.subscribe(
@@ -450,6 +496,11 @@ class StandaloneNode(Node):
         ----------
         parameters : list of Parameter
             Parameters to set, all or none.
+
+        Returns
+        -------
+        SetParametersResult
+            Whether they were changed, and why not.
 
         """
         return self._store.set(parameters)

@@ -34,12 +34,17 @@ class ParameterType(Enum):
     @classmethod
     def of(cls, value: Any) -> ParameterType:
         """
-        Return the type of a value.
+        Find the type of a value.
 
         Parameters
         ----------
         value : object
             Value whose type is wanted.
+
+        Returns
+        -------
+        ParameterType
+            Member of the enumeration.
 
         Raises
         ------
@@ -138,6 +143,11 @@ class ParameterStore:
         descriptor : ParameterDescriptor
             Description, range and mutability of the parameter.
 
+        Returns
+        -------
+        Parameter
+            Name and value, with the override applied.
+
         Raises
         ------
         ConfigurationError
@@ -164,12 +174,17 @@ class ParameterStore:
 
     def take_overrides(self, prefix: str) -> dict[str, Any]:
         """
-        Return the overrides whose names begin so; they count as this node's from now on.
+        Take the overrides whose names begin so; they count as this node's from now on.
 
         Parameters
         ----------
         prefix : str
             Beginning of the parameter names.
+
+        Returns
+        -------
+        dict
+            Values by name.
 
         """
         found = {name: override.value for name, override in self._overrides.items()
@@ -189,17 +204,27 @@ class ParameterStore:
         name : str
             Name of the parameter.
 
+        Returns
+        -------
+        bool
+            Whether it is.
+
         """
         return name in self._parameters
 
     def get(self, name: str) -> Parameter:
         """
-        Return a declared parameter.
+        Look up a declared parameter.
 
         Parameters
         ----------
         name : str
             Name of the parameter.
+
+        Returns
+        -------
+        Parameter
+            Its name and present value.
 
         Raises
         ------
@@ -220,6 +245,11 @@ class ParameterStore:
         ----------
         parameters : iterable of Parameter
             Parameters to set, all or none.
+
+        Returns
+        -------
+        SetParametersResult
+            Whether they were changed, and why not.
 
         """
         wanted = list(parameters)
@@ -335,7 +365,7 @@ def _hint(name: str, declared: Iterable[str]) -> str:
 def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
                      read_only: bool = False) -> dict[str, Any]:
     """
-    Declare a table of settings as parameters and return their checked values by name.
+    Declare a table of settings as parameters.
 
     Parameters
     ----------
@@ -347,6 +377,11 @@ def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
         The table; an empty list as default declares a list without a value.
     read_only : bool
         Whether they may be changed at run time.
+
+    Returns
+    -------
+    dict
+        Checked values by name.
 
     Raises
     ------
@@ -385,7 +420,7 @@ def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
     settings : iterable of Setting
         The table they were declared from.
     values : dict
-        By dotted name; changed in place.
+        Values by dotted name; changed in place.
     accept : callable, optional
         Takes all values as they are to be, before they are; refuses by a ConfigurationError.
         Values that did not go together before either are not refused: they come one by one.

@@ -15,12 +15,17 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 def stamp_ns(stamp: Any) -> int:
     """
-    Return a Time or Duration message in nanoseconds.
+    Convert a Time or Duration message to nanoseconds.
 
     Parameters
     ----------
     stamp : object
         Time or Duration message.
+
+    Returns
+    -------
+    int
+        Nanoseconds.
 
     """
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
@@ -52,7 +57,15 @@ class Publisher(Protocol):
         """
 
     def get_subscription_count(self) -> int:
-        """Return how many subscriptions match now."""
+        """
+        Count the subscriptions that match now.
+
+        Returns
+        -------
+        int
+            Number of subscriptions.
+
+        """
 
 
 class Timer(Protocol):
@@ -74,7 +87,15 @@ class Clock(Protocol):
     """The node's clock: wall time, or simulated time from /clock."""
 
     def now(self) -> Time:
-        """Return the present time."""
+        """
+        Read the clock.
+
+        Returns
+        -------
+        Time
+            Present time of the node.
+
+        """
 
 
 class Logger(Protocol):
@@ -91,6 +112,11 @@ class Logger(Protocol):
         throttle_duration_sec : float, optional
             Shortest time between two lines from this place in the code [s]; 0 logs
             each.
+
+        Returns
+        -------
+        bool
+            Whether the line was logged, and not throttled.
 
         """
 
@@ -121,24 +147,56 @@ class Node(Protocol):
     """What a component may ask of its node."""
 
     def get_name(self) -> str:
-        """Return the node's name after remapping."""
+        """
+        Tell the node's name after remapping.
+
+        Returns
+        -------
+        str
+            Name without namespace.
+
+        """
 
     def get_namespace(self) -> str:
-        """Return the node's namespace, '/' for none."""
+        """
+        Tell the node's namespace after remapping.
+
+        Returns
+        -------
+        str
+            Namespace; '/' for none.
+
+        """
 
     @property
     def bus_name(self) -> str:
         """What tells the bus from others of the machine; '' where it ends with the process."""
 
     def get_logger(self) -> Logger:
-        """Return the node's logger."""
+        """
+        Give the node's logger.
+
+        Returns
+        -------
+        Logger
+            Writes lines with the node's name.
+
+        """
 
     def get_clock(self) -> Clock:
-        """Return the node's clock."""
+        """
+        Give the node's clock.
+
+        Returns
+        -------
+        Clock
+            Follows /clock where the node uses simulated time.
+
+        """
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Publisher:
         """
-        Return a publisher; the topic is relative, private ('~/x') or absolute.
+        Open a publisher; the topic is relative, private ('~/x') or absolute.
 
         Parameters
         ----------
@@ -149,12 +207,17 @@ class Node(Protocol):
         qos_profile : QoSProfile or int
             Quality of service, or the depth of a reliable queue.
 
+        Returns
+        -------
+        Publisher
+            Open until it is destroyed.
+
         """
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
                             qos_profile: Any) -> Any:
         """
-        Return a subscription whose callback gets each message; one callback runs at a time.
+        Subscribe to a topic; one callback of a node runs at a time.
 
         Parameters
         ----------
@@ -167,11 +230,16 @@ class Node(Protocol):
         qos_profile : QoSProfile or int
             Quality of service, or the depth of a reliable queue.
 
+        Returns
+        -------
+        object
+            Handle to be given to `destroy_subscription`.
+
         """
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> Timer:
         """
-        Return a timer [s].
+        Start a timer.
 
         Parameters
         ----------
@@ -180,16 +248,26 @@ class Node(Protocol):
         callback : callable
             Called without arguments at each period.
 
+        Returns
+        -------
+        Timer
+            Runs until it is cancelled.
+
         """
 
     def resolve_topic_name(self, topic: str) -> str:
         """
-        Return the full name of a topic, expanded and remapped.
+        Expand and remap a topic's name.
 
         Parameters
         ----------
         topic : str
             Relative, private ('~/x') or absolute name.
+
+        Returns
+        -------
+        str
+            Full name.
 
         """
 
@@ -218,6 +296,11 @@ class Node(Protocol):
         publisher : object
             Publisher that this node created.
 
+        Returns
+        -------
+        object
+            True where it was this node's; rclpy decides.
+
         """
 
     def destroy_subscription(self, subscription: Any) -> Any:
@@ -228,6 +311,11 @@ class Node(Protocol):
         ----------
         subscription : object
             Subscription that this node created.
+
+        Returns
+        -------
+        object
+            True where it was this node's; rclpy decides.
 
         """
 
@@ -240,11 +328,16 @@ class Node(Protocol):
         timer : object
             Timer that this node created.
 
+        Returns
+        -------
+        object
+            True where it was this node's; rclpy decides.
+
         """
 
     def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None) -> Parameter:
         """
-        Declare a parameter with its default (or its type) and return it, override applied.
+        Declare a parameter with its default, or with its type and no value.
 
         Parameters
         ----------
@@ -254,6 +347,11 @@ class Node(Protocol):
             Default value, which also fixes the type.
         descriptor : object, optional
             Description, range and mutability of the parameter.
+
+        Returns
+        -------
+        Parameter
+            Name and value, with the override applied.
 
         """
 
@@ -266,16 +364,26 @@ class Node(Protocol):
         name : str
             Name of the parameter.
 
+        Returns
+        -------
+        bool
+            Whether it is.
+
         """
 
     def get_parameter(self, name: str) -> Parameter:
         """
-        Return a declared parameter.
+        Look up a declared parameter.
 
         Parameters
         ----------
         name : str
             Name of the parameter.
+
+        Returns
+        -------
+        Parameter
+            Its name and present value.
 
         """
 
@@ -305,23 +413,33 @@ class QoS(Protocol):
 
     def reliable(self, depth: int = 10) -> Any:
         """
-        Return reliable, volatile, keep last ``depth``.
+        Make the profile of commands and results, of which none may be lost.
 
         Parameters
         ----------
         depth : int, optional
             How many messages the queue keeps.
+
+        Returns
+        -------
+        object
+            Profile: reliable, volatile, keep last.
 
         """
 
     def best_effort(self, depth: int = 10) -> Any:
         """
-        Return best effort, volatile, keep last ``depth``.
+        Make the profile of streams, of which the newest counts.
 
         Parameters
         ----------
         depth : int, optional
             How many messages the queue keeps.
+
+        Returns
+        -------
+        object
+            Profile: best effort, volatile, keep last.
 
         """
 
@@ -346,18 +464,23 @@ class Dialect(Protocol):
 
     def message(self, name: str) -> Any:
         """
-        Return the class of a message such as 'sensor_msgs/msg/JointState'.
+        Look up the class of a message.
 
         Parameters
         ----------
         name : str
             ROS type, e.g. ``sensor_msgs/msg/Imu``.
 
+        Returns
+        -------
+        type
+            Class whose instances the backend's publishers send.
+
         """
 
     def service(self, name: str) -> Any:
         """
-        Return the class of a service such as 'std_srvs/srv/Trigger'.
+        Look up the class of a service.
 
         None where there are no services; elsewhere nodes have `create_service`, as rclpy's.
 
@@ -366,13 +489,18 @@ class Dialect(Protocol):
         name : str
             ROS type of the service, e.g. ``std_srvs/srv/Trigger``.
 
+        Returns
+        -------
+        type or None
+            Class of the service; None where the backend has no services.
+
         """
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
                              read_only: bool = False, constraints: str = '') -> Any:
         """
-        Return a descriptor for ``declare_parameter``; a bound of None is no bound.
+        Describe a parameter for ``declare_parameter``; a bound of None is no bound.
 
         Parameters
         ----------
@@ -385,11 +513,16 @@ class Dialect(Protocol):
         constraints : str, optional
             Further constraints, in words.
 
+        Returns
+        -------
+        object
+            Descriptor of the backend.
+
         """
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> Any:
         """
-        Return the answer of an on-set-parameters callback.
+        Make the answer of an on-set-parameters callback.
 
         Parameters
         ----------
@@ -398,10 +531,53 @@ class Dialect(Protocol):
         reason : str, optional
             Why it is rejected; empty otherwise.
 
+        Returns
+        -------
+        object
+            Result of the backend.
+
         """
 
 
-class Component:
+class Diagnosed(Protocol):
+    """What diagnostics ask of a node and of its parts; `nodes/diagnostics.py` publishes it."""
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """
+        Judge how everything is; called ten times a second.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict of str to (str, str)
+            Level (OK, WARN, ERROR or STALE) and message of each status.
+
+        """
+        return {}
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """
+        Return key figures; called for each message published.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict of str to dict
+            Values by name, of any status of `judge`.
+
+        """
+        return {}
+
+
+class Component(Diagnosed):
     """
     A node's work, written once for every backend.
 
@@ -446,10 +622,16 @@ class Component:
 
     def leave(self) -> bool:
         """
-        Bring outputs to where they can be stopped; return whether they are there.
+        Bring outputs to where they can be stopped.
 
         Called again and again, while callbacks run, before the component is deactivated by a
         signal or a request.
+
+        Returns
+        -------
+        bool
+            Whether outputs are where they can be stopped.
+
         """
         return True
 
@@ -461,12 +643,17 @@ class Component:
 
     def fixed(self, name: str) -> str:
         """
-        Return why a parameter cannot be changed now, or ''.
+        Say why a parameter cannot be changed now.
 
         Parameters
         ----------
         name : str
             Name of the parameter.
+
+        Returns
+        -------
+        str
+            The reason; empty where it can be changed.
 
         """
         if not self.configured or name.startswith(self.live):

@@ -44,6 +44,11 @@ class QoSProfile:
         request : QoSProfile
             Quality of service that a subscription requests.
 
+        Returns
+        -------
+        bool
+            Whether they match.
+
         """
         return (self.reliable or not request.reliable) and (self.latched or not request.latched)
 
@@ -56,23 +61,54 @@ class QoSPresets:
 
     @staticmethod
     def reliable(depth: int = 10) -> QoSProfile:
-        """Return reliable, volatile, keep last ``depth``: ROS 2's default profile."""
+        """
+        Make ROS 2's default profile: reliable, volatile, keep last.
+
+        Parameters
+        ----------
+        depth : int
+            Messages kept for a subscription that is slower.
+
+        Returns
+        -------
+        QoSProfile
+            The profile.
+
+        """
         return QoSProfile(depth=depth)
 
     @staticmethod
     def best_effort(depth: int = 10) -> QoSProfile:
-        """Return best effort, volatile, keep last ``depth``."""
+        """
+        Make a profile for streams: best effort, volatile, keep last.
+
+        Parameters
+        ----------
+        depth : int
+            Messages kept for a subscription that is slower.
+
+        Returns
+        -------
+        QoSProfile
+            The profile.
+
+        """
         return QoSProfile(depth=depth, reliable=False)
 
 
 def as_profile(qos: QoSProfile | int) -> QoSProfile:
     """
-    Return a profile; a bare number is a depth, as in rclpy.
+    Read a bare number as a profile of that depth, as rclpy does.
 
     Parameters
     ----------
     qos : QoSProfile | int
         Quality of service that is offered or requested.
+
+    Returns
+    -------
+    QoSProfile
+        Profile of that depth, or the one given.
 
     """
     return QoSProfile(depth=qos) if isinstance(qos, int) else qos
@@ -80,7 +116,7 @@ def as_profile(qos: QoSProfile | int) -> QoSProfile:
 
 def overridden(profile: QoSProfile, prefix: str, values: Mapping[str, Any]) -> QoSProfile:
     """
-    Return a profile with the policies that parameters give, named as rclpy names them.
+    Apply the policies that parameters give, named as rclpy names them.
 
     Parameters
     ----------
@@ -90,6 +126,11 @@ def overridden(profile: QoSProfile, prefix: str, values: Mapping[str, Any]) -> Q
         Such as 'qos_overrides./joint_states.subscription.'.
     values : mapping
         Parameters by name; those that do not begin with the prefix are left alone.
+
+    Returns
+    -------
+    QoSProfile
+        Profile with those policies.
 
     Raises
     ------
@@ -183,12 +224,17 @@ class Bounds:
 
     def refuse(self, size: int) -> str:
         """
-        Return why a message of a size [bytes] is not to be decoded, or an empty string.
+        Decide whether a message of a size is to be decoded.
 
         Parameters
         ----------
         size : int
             Size of the message [bytes].
+
+        Returns
+        -------
+        str
+            The reason; empty where it is to be decoded.
 
         """
         if size > self.largest:

@@ -81,12 +81,17 @@ class _RclpyQoS:
 @cache
 def rclpy_class(name: str) -> Any:
     """
-    Return rclpy's own class of a message or service such as 'sensor_msgs/msg/JointState'.
+    Look up rclpy's own class of a message or service.
 
     Parameters
     ----------
     name : str
         ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    Returns
+    -------
+    type
+        Class of the message or service.
 
     Raises
     ------
@@ -156,7 +161,15 @@ def _quiet_publisher_events() -> PublisherEventCallbacks:
 
 
 def quiet_subscription_events() -> SubscriptionEventCallbacks:
-    """Return no event callbacks."""
+    """
+    Make event callbacks that say nothing.
+
+    Returns
+    -------
+    SubscriptionEventCallbacks
+        None of rclpy's default warnings.
+
+    """
     return SubscriptionEventCallbacks(use_default_callbacks=False)
 
 
@@ -167,7 +180,7 @@ class _RclpyPublisher:
     Parameters
     ----------
     publisher : rclpy.publisher.Publisher
-        Of the message's rclpy class.
+        Publisher of the message's rclpy class.
     name : str
         The message's ROS name.
 
@@ -246,7 +259,22 @@ class NativePublishers:
         self._node = node
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> _RclpyPublisher:
-        """Return a publisher of one of our messages."""
+        """
+        Open a publisher of one of our messages.
+
+        Parameters
+        ----------
+        msg_type : type
+            Class made by `message_class`.
+        topic, qos_profile
+            As rclpy takes them.
+
+        Returns
+        -------
+        Publisher
+            Serializes by our own text.
+
+        """
         return _RclpyPublisher(self._node.create_publisher(
             rclpy_class(msg_type.ros_type), topic, qos_profile,
             event_callbacks=_quiet_publisher_events()), msg_type.ros_type)
@@ -265,7 +293,7 @@ _DISCOVERY_S = 2.0          # until nodes that were there before are known
 _LONGEST_FAREWELL_S = 0.5   # until all have acknowledged the last messages of a node that leaves
 
 
-class ComponentNode(LifecycleNode):
+class _ComponentNode(LifecycleNode):
     """
     A lifecycle node whose transitions are those of the component it hosts.
 
@@ -639,7 +667,7 @@ class Spinner:
     Attributes
     ----------
     executor : rclpy executor
-        To add nodes to.
+        Runs the callbacks of the nodes added to it.
     one_at_a_time : bool
         Whether a spin runs one callback at most.
 
@@ -671,7 +699,7 @@ class Spinner:
 
 @contextmanager
 def ros2_process(component_class: type[Component], argv: Sequence[str]
-                 ) -> Iterator[tuple[ComponentNode, Spinner, list[bool]]]:
+                 ) -> Iterator[tuple[_ComponentNode, Spinner, list[bool]]]:
     """
     Have a component's node in a process that rclpy and signals are set up for.
 
@@ -684,13 +712,18 @@ def ros2_process(component_class: type[Component], argv: Sequence[str]
     argv : sequence of str
         Command line arguments, with ROS arguments behind ``--ros-args``.
 
+    Yields
+    ------
+    tuple of (_ComponentNode, Spinner, list of bool)
+        The node, what runs its callbacks, and a list that gets an element at each signal to stop.
+
     """
     stopping: list[bool] = []
     with stopped_by_signals(lambda: stopping.append(True)):
         rclpy.init(args=['node', *argv], signal_handler_options=SignalHandlerOptions.NO)
         node = None
         try:
-            node = ComponentNode(component_class)
+            node = _ComponentNode(component_class)
             spinner = Spinner()
             spinner.executor.add_node(node)
             yield node, spinner, stopping
@@ -711,6 +744,11 @@ def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
         Class of the component to run.
     argv : sequence of str
         Command line arguments, with ROS arguments behind ``--ros-args``.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
 
     Raises
     ------
@@ -745,7 +783,7 @@ def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
     return 0
 
 
-def _spin(spinner: Spinner, node: ComponentNode) -> None:
+def _spin(spinner: Spinner, node: _ComponentNode) -> None:
     try:
         spinner.spin()
     except ExternalShutdownException:

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 from legged_dynamics.exceptions import LeggedDynamicsError, MiddlewareError
@@ -26,12 +27,17 @@ _LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
 
 def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
     """
-    Return the backend: the one the environment names, else rclpy where it is installed.
+    Choose the backend that the environment names, else rclpy where it is installed.
 
     Parameters
     ----------
     environ : mapping of str to str, optional
         Environment variables.
+
+    Returns
+    -------
+    str
+        'rclpy' or 'cyclonedds'.
 
     Raises
     ------
@@ -53,7 +59,7 @@ def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
 
 def run(component_class: type[Component], argv: Sequence[str] | None = None) -> int:
     """
-    Run a component until Ctrl-C or SIGTERM and return the process's exit code.
+    Run a component until Ctrl-C or SIGTERM.
 
     Parameters
     ----------
@@ -62,24 +68,30 @@ def run(component_class: type[Component], argv: Sequence[str] | None = None) -> 
     argv : sequence of str, optional
         Command line without the program's name, ``--ros-args`` included; sys.argv when None.
 
+    Returns
+    -------
+    int
+        Exit code of the process.
+
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
-        return _runner(choose_backend())(component_class, argv)
+        if choose_backend() == 'cyclonedds':
+            return _run_on_cyclone(component_class, argv)
+        return _ros2_backend().run_on_ros2(component_class, argv)
     except LeggedDynamicsError as error:
         print(f'{component_class.default_name}: {error}', file=sys.stderr)
         return 1
 
 
-def _runner(backend: str) -> Callable[[type[Component], Sequence[str]], int]:
-    if backend == 'cyclonedds':
-        return _run_on_cyclone
+def _ros2_backend() -> ModuleType:
+    """Return the module of the backend on rclpy; a MiddlewareError where it cannot be used."""
     try:
-        from legged_dynamics.middleware.ros2_node import run_on_ros2
+        from legged_dynamics.middleware import ros2_node
     except ImportError as error:
         raise MiddlewareError(f'rclpy is there but cannot be used: {error}; source the ROS 2 '
                               f'installation, or set {CHOICE}=cyclonedds') from error
-    return run_on_ros2
+    return ros2_node
 
 
 def _run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
@@ -137,7 +149,7 @@ _ROS_CALLBACKS = 20         # of an older executor, which runs one at a time
 def run_polled(component_class: type[Component], argv: Sequence[str],
                work: Callable[[Any], None]) -> int:
     """
-    Run a component until Ctrl-C or SIGTERM and return the process's exit code.
+    Run a component until Ctrl-C or SIGTERM.
 
     Parameters
     ----------
@@ -149,6 +161,11 @@ def run_polled(component_class: type[Component], argv: Sequence[str],
         Called again and again with the component, after it has got the newest messages; it
         sleeps until it wants the next ones.
 
+    Returns
+    -------
+    int
+        Exit code of the process.
+
     Raises
     ------
     LeggedDynamicsError
@@ -156,17 +173,20 @@ def run_polled(component_class: type[Component], argv: Sequence[str],
 
     """
     if choose_backend() == 'cyclonedds':
-        return _on_cyclone(component_class, argv, work)
-    try:
-        import rclpy  # noqa: F401
-    except ImportError as error:
-        raise MiddlewareError(f'rclpy is there but cannot be used: {error}; source the ROS 2 '
-                              f'installation, or set {CHOICE}=cyclonedds') from error
-    return _on_ros2(component_class, argv, work)
+        return _poll_on_cyclone(component_class, argv, work)
+    ros2 = _ros2_backend()
+    with ros2.ros2_process(component_class, argv) as (node, spinner, stopping):
+        if not node.start(lambda: not stopping):
+            return 1
+        while not stopping and ros2.rclpy.ok():
+            for _ in range(_ROS_CALLBACKS if spinner.one_at_a_time else 1):
+                spinner.spin(_ROS_SPIN_S)
+            work(node.component)
+    return 0
 
 
-def _on_cyclone(component_class: type[Component], argv: Sequence[str],
-                work: Callable[[Any], None]) -> int:
+def _poll_on_cyclone(component_class: type[Component], argv: Sequence[str],
+                     work: Callable[[Any], None]) -> int:
     from legged_dynamics.middleware.cyclone import CycloneBus
 
     bus = CycloneBus()
@@ -183,20 +203,4 @@ def _on_cyclone(component_class: type[Component], argv: Sequence[str],
             if host is not None:
                 host.stop()
             bus.close()
-    return 0
-
-
-def _on_ros2(component_class: type[Component], argv: Sequence[str],
-             work: Callable[[Any], None]) -> int:
-    import rclpy
-
-    from legged_dynamics.middleware.ros2_node import ros2_process
-
-    with ros2_process(component_class, argv) as (node, spinner, stopping):
-        if not node.start(lambda: not stopping):
-            return 1
-        while not stopping and rclpy.ok():
-            for _ in range(_ROS_CALLBACKS if spinner.one_at_a_time else 1):
-                spinner.spin(_ROS_SPIN_S)
-            work(node.component)
     return 0

@@ -134,9 +134,14 @@ def weld(links: Mapping[str, Inertia], joints: Sequence[Joint],
     moving : list of Joint
         The joints that move, parents first.
     inertias : list of Inertia
-        Of the bodies, the base first, in the bodies' frames.
+        Inertias of the bodies, the base first, in the bodies' frames.
     frames : dict of str to Frame
         Body and pose on it of every link.
+
+    Raises
+    ------
+    ModelError
+        When a link is not connected to the root.
 
     """
     below: dict[str, list[Joint]] = {link: [] for link in links}
@@ -186,17 +191,17 @@ def flatten(moving: Sequence[Joint], inertias: Sequence[Inertia],
     Parameters
     ----------
     moving : sequence of Joint
-        Of one degree of freedom or spherical; parents before children.
+        Joints of one degree of freedom or spherical; parents before children.
     inertias : sequence of Inertia
-        Of the bodies, the base first, in the frames of the links that head them.
+        Inertias of the bodies, the base first, in the frames of the links that head them.
     frames : mapping of str to Frame
-        Of the links, in those same frames.
+        Frames of the links, in those same frames.
 
     Returns
     -------
     tree : Tree
     frames : dict of str to Frame
-        Of the links, in the bodies' own frames.
+        Frames of the links, in the bodies' own frames.
 
     """
     n_bodies = len(moving) + 1
@@ -255,7 +260,7 @@ def write_inertia(row: np.ndarray, inertia: Inertia) -> None:
     row : (n,) array
         Row of ``Tree.constants`` that is written to.
     inertia : Inertia
-        In the body's frame.
+        Inertia in the body's frame.
 
     """
     row[layout.MASS] = inertia.mass
@@ -313,14 +318,19 @@ NEGLIGIBLE = 1e-4
 
 def check_parts(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> list[str]:
     """
-    Return what is odd about links, as sentences.
+    Check masses, inertias and joints.
 
     Parameters
     ----------
     links : mapping of str to Inertia
-        By name.
+        Links by name.
     joints : sequence of Joint
         All of them.
+
+    Returns
+    -------
+    list of str
+        A sentence for each oddity that the robot can do with.
 
     Raises
     ------

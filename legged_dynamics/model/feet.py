@@ -61,7 +61,7 @@ class Foot:
     Attributes
     ----------
     link : str
-        Of the foot.
+        Link of the foot.
     kind : str
         How a robot's YAML calls it.
     rows : tuple of ContactRow
@@ -131,14 +131,19 @@ class Foot:
 
     def slip_rows(self, coefficient: float, facets: int) -> np.ndarray:
         """
-        Return (k, n) rows A of ``A w >= 0`` that limit the horizontal force by friction.
+        Limit the horizontal force by friction.
 
         Parameters
         ----------
         coefficient : float
-            Of friction.
+            Coefficient of friction.
         facets : int
             Number of facets of the pyramid inside the friction cone.
+
+        Returns
+        -------
+        (k, n) array
+            Rows A of ``A w >= 0``, for the foot's n contact coordinates.
 
         """
         angles = 2.0 * np.pi * np.arange(facets) / facets
@@ -182,7 +187,7 @@ class Foot:
     def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
                ) -> tuple[Foot, np.ndarray]:
         """
-        Return the vertical projection of the foot on the ground, and its heading, (3, 3).
+        Project the foot vertically on the ground.
 
         Parameters
         ----------
@@ -192,6 +197,11 @@ class Foot:
             Place that the projection must contain, from the foot's middle, in world axes.
         least : float [m]
             Least length and width of the projection.
+
+        Returns
+        -------
+        foot, R : Foot, (3, 3) array
+            The projection, and the rotation from its axes to those of the world.
 
         """
         return self, np.eye(3)
@@ -213,7 +223,15 @@ class Foot:
         return self
 
     def described(self) -> str:
-        """Return what touches the ground, in words."""
+        """
+        Say what touches the ground.
+
+        Returns
+        -------
+        str
+            Words such as "a ball of radius 0.02 m".
+
+        """
         raise NotImplementedError
 
 
@@ -513,11 +531,11 @@ class FootFrame(NamedTuple):
     Attributes
     ----------
     name : str
-        Of the foot.
+        Name of the foot.
     parent : str
         Link it is fixed to.
     pose : Transform
-        Of the foot in that link.
+        Pose of the foot in that link.
 
     """
 

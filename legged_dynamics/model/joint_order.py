@@ -98,7 +98,7 @@ def listing(names: Sequence[str]) -> str:
     Parameters
     ----------
     names : sequence of str
-        At least one.
+        Names, one or more.
 
     Returns
     -------
@@ -134,8 +134,8 @@ def resolve_mimics(joints: Sequence[Joint]) -> tuple[dict[str, Mimic], list[str]
     -------
     masters : dict of str to Mimic
     notes : list of str
-        On joints whose master is not there, does not move by one coordinate, or follows its own
-        follower. Those are taken as joints of their own.
+        Notes on joints whose master is not there, does not move by one coordinate, or follows its
+        own follower. Those are taken as joints of their own.
 
     """
     by_name = {joint.name: joint for joint in joints}
@@ -209,12 +209,17 @@ class Mimics:
 
     def matrix(self, n_base: int = 0) -> np.ndarray:
         """
-        Return G of ``v = G u``, (n_base + nv, n_base + nu).
+        Build the matrix from free velocities to all of them.
 
         Parameters
         ----------
         n_base : int
             6 where the velocities begin with those of a floating base.
+
+        Returns
+        -------
+        (n_base + nv, n_base + nu) array
+            G of ``v = G u`` with u the free velocities.
 
         """
         full = np.eye(self.nv)
@@ -250,7 +255,7 @@ class Mimics:
         Parameters
         ----------
         v : (nv,) array
-            In the model's order; those of mimic joints are not read.
+            Velocities in the model's order; those of mimic joints are not read.
 
         Returns
         -------
@@ -269,9 +274,9 @@ def refuse_following_legs(joints: Sequence[Joint], bodies: Iterable[int], who: s
     Parameters
     ----------
     joints : sequence of Joint
-        Of the bodies after the base.
+        Joints of the bodies after the base.
     bodies : iterable of int
-        Of the legs.
+        Bodies of the legs.
     who : str
         Who refuses, for the error's text.
 
@@ -290,16 +295,21 @@ def refuse_following_legs(joints: Sequence[Joint], bodies: Iterable[int], who: s
 
 def find_mimics(joints: Sequence[Joint], topology: np.ndarray, nv: int) -> Mimics:
     """
-    Return which coordinates follow which.
+    Find which coordinates follow which.
 
     Parameters
     ----------
     joints : sequence of Joint
-        Of the bodies after the base, their mimics resolved.
+        Joints of the bodies after the base, their mimics resolved.
     topology : (nb, 4) int array
-        Of the tree.
+        Topology of the tree.
     nv : int
         Number of joint velocities.
+
+    Returns
+    -------
+    Mimics
+        Followers, masters, factors and offsets.
 
     """
     body_of = {joint.name: body for body, joint in enumerate(joints, start=1)}

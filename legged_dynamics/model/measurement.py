@@ -70,7 +70,7 @@ class SwitchSample(NamedTuple):
     ----------
     stamp_ns : int [ns]
     closed : (nf,) array
-        In the order of the feet: 1 closed, 0 open, NaN not known.
+        States in the order of the feet: 1 closed, 0 open, NaN not known.
 
     """
 
@@ -87,7 +87,7 @@ class Measurement:
     ----------
     stamp_ns : int [ns]
     position, velocity : (nj,) array [rad, rad/s or m, m/s]
-        In the model's joint order.
+        Positions and velocities in the model's joint order.
     effort : (nj,) array [N m or N] or None
         What the joints deliver; NaN for a joint whose effort is not known.
     angular_velocity : (3,) array [rad/s] or None
@@ -117,7 +117,7 @@ class Measurement:
         Parameters
         ----------
         order : JointOrder
-            From these joints to those wanted.
+            Order from these joints to those wanted.
 
         Returns
         -------

@@ -66,7 +66,15 @@ class Inertia:
         return Inertia(mass, com, about_com)
 
     def flaw(self) -> str | None:
-        """Say what is physically impossible about the inertia, or None."""
+        """
+        Check the inertia against physics.
+
+        Returns
+        -------
+        str or None
+            What is impossible; None for an inertia that a body can have.
+
+        """
         moments = np.linalg.eigvalsh(self.about_com)
         # The second term: rounding of the inertia of a body of this mass and a millimetre's size.
         slack = max(1e-6 * moments[-1], 1e-9 * self.mass, 1e-18)

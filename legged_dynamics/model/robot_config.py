@@ -57,67 +57,6 @@ class ActuatorSettings(CheckedSettings):
         0.05)
 
 
-_LISTS = ('joint_friction_deviation', 'joint_damping_deviation', 'load_friction',
-          'load_friction_deviation', 'armature_deviation', 'joint_effort_gain',
-          'joint_effort_offset')
-
-
-@dataclass(frozen=True)
-class StatedActuators:
-    """
-    What a YAML states of actuators beside friction, damping and armature.
-
-    Attributes
-    ----------
-    joint_friction_deviation, joint_damping_deviation, load_friction, load_friction_deviation, \
-armature_deviation, joint_effort_gain, joint_effort_offset : tuple of float
-        None, one for all, or one per joint in command order.
-    effort_age_deviation : float [s]
-        Zero where it is not stated.
-
-    """
-
-    joint_friction_deviation: tuple[float, ...] = ()
-    joint_damping_deviation: tuple[float, ...] = ()
-    load_friction: tuple[float, ...] = ()
-    load_friction_deviation: tuple[float, ...] = ()
-    armature_deviation: tuple[float, ...] = ()
-    joint_effort_gain: tuple[float, ...] = ()
-    joint_effort_offset: tuple[float, ...] = ()
-    effort_age_deviation: float = 0.0
-
-    @classmethod
-    def from_checked(cls, found: Mapping[str, Any], joints: Sequence[str]) -> StatedActuators:
-        """
-        Take them from checked settings.
-
-        Parameters
-        ----------
-        found : mapping of str to value
-            Checked settings by dotted name.
-        joints : sequence of str
-            Names in command order, `robot.joints`.
-
-        Raises
-        ------
-        ConfigurationError
-            When a list has neither one value nor one per joint.
-
-        """
-        settings = ActuatorSettings.from_checked(found)
-        values: dict[str, Any] = dict(vars(settings))
-        for entry in ActuatorSettings.table():
-            name = entry.name.rpartition('.')[2]
-            if name in _LISTS:
-                given = values[name]
-                if len(given) not in {0, 1, len(joints)}:
-                    raise ConfigurationError(
-                        f'{entry.name}: expected one value, or one per name in robot.joints '
-                        f'({len(joints)}), got {len(given)}')
-                values[name] = tuple(given)
-        return cls(**values)
-
-
 # -------------------------------------------------------------------------------------------------
 
 
@@ -287,7 +226,7 @@ class SensorNoise:
     def of_joints(self, quantity: str, model: RobotModel, joints: Sequence[str] = ()
                   ) -> np.ndarray:
         """
-        Return the deviation of each joint in the model's order, (n_joints,).
+        Find the deviation of each joint's reading.
 
         Parameters
         ----------
@@ -297,6 +236,11 @@ class SensorNoise:
             Whose effort limits ``effort_percent`` is of.
         joints : sequence of str
             The command order that values per joint are in; empty: the model's.
+
+        Returns
+        -------
+        (n_joints,) array
+            Standard deviations, in the model's order.
 
         Raises
         ------
@@ -400,7 +344,7 @@ class RobotConfig:
     joints : tuple of str
         Command order; empty for the model's order.
     nominal_position, armature, joint_damping, joint_friction : tuple of float
-        In command order, or one value for all, or empty for zero.
+        Values in command order, or one value for all, or empty for zero.
     noise : SensorNoise
         Errors of the sensors and of the model.
     absent : mapping of str to float
@@ -421,7 +365,7 @@ class RobotConfig:
         Frequency up to which links follow their motors; 0: at any.
     passive_effort : str
         'unknown' or 'zero': their torque.
-    actuators : StatedActuators
+    actuators : ActuatorSettings
         What is stated of the actuators beside armature, damping and friction; see
         `model.actuators.ActuatorModel.of`.
 
@@ -445,7 +389,7 @@ class RobotConfig:
     passive_joints: tuple[str, ...] = ()
     passive_effort: str = 'unknown'
     transmission_cutoff: float = 0.0
-    actuators: StatedActuators = field(default_factory=StatedActuators)
+    actuators: ActuatorSettings = field(default_factory=ActuatorSettings)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> RobotConfig:
@@ -455,7 +399,7 @@ class RobotConfig:
         Parameters
         ----------
         values : mapping of str to value
-            By dotted name.
+            Values by dotted name.
 
         Returns
         -------
@@ -496,6 +440,11 @@ class RobotConfig:
             if len(getattr(robot, key)) != 3:
                 raise ConfigurationError(f'robot.{key}: expected 3 values, '
                                          f'got {len(getattr(robot, key))}')
+        actuators = ActuatorSettings.from_checked(found)
+        for name, given in actuators.values.items():
+            if isinstance(given, list) and len(given) not in {0, 1, len(joints)}:
+                raise ConfigurationError(f'{name}: expected one value, or one per name in '
+                                         f'robot.joints ({len(joints)}), got {len(given)}')
         payload = Inertia(robot.payload_mass, np.array(robot.payload_position, float))
         return cls(robot.base_link, robot.imu_link, feet, joints, noise=noise,
                    absent=dict(zip(absent, where or [0.0] * len(absent))), foot_frames=frames,
@@ -504,7 +453,7 @@ class RobotConfig:
                    base=robot.base, passive_joints=tuple(robot.passive_joints),
                    passive_effort=robot.passive_effort,
                    transmission_cutoff=robot.transmission_cutoff,
-                   actuators=StatedActuators.from_checked(found, joints), **per_joint)
+                   actuators=actuators, **per_joint)
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotConfig:
@@ -699,7 +648,7 @@ class RobotConfig:
 
     def spare(self, model: RobotModel) -> dict[str, float]:
         """
-        Return the joints whose positions may be assumed where joint_states lacks them.
+        Find the joints whose positions may be assumed where joint_states lacks them.
 
         Those that carry neither a foot nor the IMU: at their absent position, or else at their
         nominal one, or else at zero.
@@ -707,7 +656,12 @@ class RobotConfig:
         Parameters
         ----------
         model : RobotModel
-            With this config applied.
+            Robot with this config applied.
+
+        Returns
+        -------
+        dict of str to float [rad or m]
+            Assumed position by the joint's name.
 
         """
         nominal = dict(zip(self.joints or model.joint_names, self.nominal_position))

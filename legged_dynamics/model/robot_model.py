@@ -54,7 +54,7 @@ class RobotModel:
     links : mapping of str to Inertia
         Every link with its inertia; a link without mass has ``Inertia()``.
     joints : sequence of Joint
-        In any order. State vectors have them depth first, branches in the order given here:
+        Joints in any order. State vectors have them depth first, branches in the order given here:
         see `joint_names`, and match by name.
     base : {'floating', 'fixed'}
         Whether the root moves freely or is bolted to the ground.
@@ -114,6 +114,11 @@ class RobotModel:
             Whether the root moves freely or is bolted to the ground. An explicit floating joint
             at the root of the URDF makes it floating in any case.
 
+        Returns
+        -------
+        RobotModel
+            The tree of bodies; what is odd about the description is in its `warnings`.
+
         Raises
         ------
         ModelError
@@ -135,6 +140,11 @@ class RobotModel:
             XML.
         base : {'floating', 'fixed'}
             As in :meth:`from_urdf`.
+
+        Returns
+        -------
+        RobotModel
+            The tree of bodies, as :meth:`from_urdf` gives it.
 
         Raises
         ------
@@ -275,12 +285,17 @@ class RobotModel:
 
     def with_joint_physics(self, **columns: Mapping[str, float]) -> RobotModel:
         """
-        Return the model with other joint physics.
+        Change the physics of joints.
 
         Parameters
         ----------
         **columns : mapping of joint name to float
             Any of armature, damping, friction, stiffness, rest, effort, lower, upper, velocity.
+
+        Returns
+        -------
+        RobotModel
+            A copy; joints and quantities that are not named keep their values.
 
         Raises
         ------
@@ -329,12 +344,17 @@ class RobotModel:
 
     def with_frames(self, frames: Mapping[str, tuple[str, Transform]]) -> RobotModel:
         """
-        Return the model with further named frames.
+        Add named frames.
 
         Parameters
         ----------
         frames : mapping of str to (str, Transform)
-            By name, the link a frame is fixed to, and its pose there.
+            Frames by name, the link a frame is fixed to, and its pose there.
+
+        Returns
+        -------
+        RobotModel
+            A copy with those frames.
 
         Raises
         ------
@@ -377,7 +397,7 @@ class RobotModel:
         Parameters
         ----------
         inertias : mapping of int to Inertia
-            By number of the body, in the body's frame.
+            Inertias by number of the body, in the body's frame.
 
         Returns
         -------

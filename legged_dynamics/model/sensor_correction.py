@@ -92,7 +92,7 @@ class SensorCorrection:
     Attributes
     ----------
     rename, rename_effort : mapping of str to str
-        From the name that the driver uses to the joint of the URDF it belongs to.
+        Map from the name that the driver uses to the joint of the URDF it belongs to.
     position_scale, position_offset, velocity_scale, effort_scale, effort_offset : tuple of float
         None, one for all, or one per joint of `joints`.
     ignore_effort : tuple of str
@@ -162,7 +162,7 @@ class SensorCorrection:
         Parameters
         ----------
         values : mapping of str to value
-            By dotted name.
+            Values by dotted name.
 
         Returns
         -------
@@ -203,7 +203,15 @@ class SensorCorrection:
         return self == SensorCorrection.none(self.joints)
 
     def parameters(self) -> dict[str, Any]:
-        """Return the settings that differ from the defaults, by dotted name."""
+        """
+        List the settings that differ from the defaults.
+
+        Returns
+        -------
+        dict
+            Values by dotted name.
+
+        """
         found: dict[str, Any] = {}
         default = SensorCorrection.none()
         for entry in fields(self):
@@ -302,14 +310,19 @@ class SensorCorrection:
     def imu(self, gyro: np.ndarray, acceleration: np.ndarray,
             up: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return true angular velocity and acceleration, (..., 3) each, in the IMU link's axes.
+        Correct readings of the IMU.
 
         Parameters
         ----------
         gyro, acceleration : (..., 3) array
-            As reported.
+            Readings as reported.
         up : (..., 3) array, optional
             Vertical in the IMU's reported axes, by its orientation: for `add_gravity`.
+
+        Returns
+        -------
+        w, a : (..., 3) array [rad/s, m/s^2]
+            True angular velocity and proper acceleration, in the IMU link's axes.
 
         """
         M = self.imu_matrix

@@ -35,7 +35,7 @@ class Shape(NamedTuple):
     size : (3,) array [m]
         Half lengths of the box around it, in its own axes; zero for a mesh.
     pose : Transform
-        In the link.
+        Pose in the link.
 
     """
 
@@ -64,7 +64,7 @@ class Looks(NamedTuple):
     Attributes
     ----------
     shapes : dict of str to list of Shape
-        By link; of its collisions, or else of its visuals.
+        Shapes by link; of its collisions, or else of its visuals.
     imu_links : list of str
         Links that a simulator's IMU sensor refers to.
     driven : list of str

@@ -126,12 +126,17 @@ SMALL_WEIGHT = 1e-7     # changes loads by about its square
 
 def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
     """
-    Return the pose of each body in the base, with the base first.
+    Compute the pose of each body.
 
     Parameters
     ----------
     model, position
         As for :func:`body_frames`.
+
+    Returns
+    -------
+    list of Transform
+        Poses in the base frame, that of the base first.
 
     Raises
     ------
@@ -145,7 +150,7 @@ def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
 
 def body_frames(model: RobotModel, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return rotation (n, 3, 3) and origin (n, 3) [m] of each body in the base, with the base first.
+    Compute rotation and origin of each body.
 
     Parameters
     ----------
@@ -153,6 +158,12 @@ def body_frames(model: RobotModel, position: np.ndarray) -> tuple[np.ndarray, np
         The robot.
     position : (nq,) array [rad or m]
         Joint positions in the model's order.
+
+    Returns
+    -------
+    rotation, origin : (n, 3, 3), (n, 3) array [m]
+        Rotations and origins from the body's axes to those of the base, and in the base frame; the
+        base first.
 
     Raises
     ------
@@ -168,18 +179,22 @@ def body_frames(model: RobotModel, position: np.ndarray) -> tuple[np.ndarray, np
     rows = zip(model.tree.topology[1:], model.tree.constants[1:])
     for body, (row, constants) in enumerate(rows, start=1):
         parent, kind, start = (int(row[k]) for k in (layout.PARENT, layout.JOINT, layout.Q_START))
-        R = constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3)
-        p = constants[layout.P_TREE:layout.P_TREE + 3]
-        if kind == layout.PRISMATIC:
-            p = p + R[:, 2] * q[start]
-        elif kind == layout.REVOLUTE:
-            c, s = np.cos(q[start]), np.sin(q[start])
-            R = R @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        else:
-            R = R @ rotation_from_quaternion(q[start:start + 4])
+        R, p = _across_joint(kind, constants[layout.R_TREE:layout.R_TREE + 9].reshape(3, 3),
+                             constants[layout.P_TREE:layout.P_TREE + 3], q[start:start + 4])
         rotation[body] = rotation[parent] @ R
         origin[body] = rotation[parent] @ p + origin[parent]
     return rotation, origin
+
+
+def _across_joint(kind: int, R: np.ndarray, p: np.ndarray, q: np.ndarray
+                  ) -> tuple[np.ndarray, np.ndarray]:
+    """Return a body's pose in its parent: its place there at zero, moved by the joint."""
+    if kind == layout.PRISMATIC:
+        return R, p + R[:, 2] * q[0]
+    if kind == layout.REVOLUTE:
+        c, s = math.cos(q[0]), math.sin(q[0])
+        return R @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), p
+    return R @ rotation_from_quaternion(q[:4]), p
 
 
 def link_pose(model: RobotModel, bodies: Sequence[Transform], link: str) -> Transform:
@@ -241,7 +256,7 @@ def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transfo
     feet : sequence of Foot
         All on the ground.
     bodies : sequence of Transform
-        Of :func:`body_poses`.
+        Poses of :func:`body_poses`.
 
     Returns
     -------
@@ -323,14 +338,8 @@ class _Leg:
         every[self.places] = q
         R, p = np.eye(3), np.zeros(3)
         for joint, place, R_tree, p_tree in self._joints:
-            value = float(every[place])
-            if joint == layout.PRISMATIC:
-                p = R @ (p_tree + R_tree[:, 2] * value) + p
-                R = R @ R_tree
-            else:
-                c, s = math.cos(value), math.sin(value)
-                p = R @ p_tree + p
-                R = R @ (R_tree @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]))
+            own, moved = _across_joint(joint, R_tree, p_tree, every[place:place + 4])
+            R, p = R @ own, R @ moved + p
         return R @ self._pose.R, R @ self._pose.p + p
 
     def reach(self, target: np.ndarray, weight: Sequence[float],
@@ -365,7 +374,7 @@ def half_bent_position(model: RobotModel, feet: Sequence[Foot], rest: np.ndarray
     Parameters
     ----------
     model : RobotModel
-        With the links of the feet.
+        Robot with the links of the feet.
     feet : sequence of Foot
         The feet.
     rest : (nq,) array [rad or m]

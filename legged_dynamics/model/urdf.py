@@ -52,7 +52,7 @@ class Element:
     attributes : dict of str to str
         Attributes as text.
     line : int
-        In the text, from 1.
+        Line in the text, from 1.
     children : list of Element
         Elements inside this one that are read.
     skipped : set of str
@@ -100,16 +100,21 @@ class Element:
 
     def number(self, name: str, default: float | None, where: str) -> float:
         """
-        Return an attribute as a finite number.
+        Read an attribute as a finite number.
 
         Parameters
         ----------
         name : str
-            Of the attribute.
+            Name of the attribute.
         default : float or None
             When there is no such attribute; None: it must be there.
         where : str
             Whose number it is, for the error's text.
+
+        Returns
+        -------
+        float
+            Its value, or the default.
 
         Raises
         ------
@@ -174,7 +179,7 @@ def _short(text: str) -> str:
 
 def read_elements(text: str, wanted: Wanted, origin: str) -> Element:
     """
-    Return the root element of an XML text, with what is wanted inside it.
+    Read an XML text, keeping of its elements those that are wanted.
 
     Parameters
     ----------
@@ -184,6 +189,11 @@ def read_elements(text: str, wanted: Wanted, origin: str) -> Element:
         Tags wanted inside the root, and inside those, and so on.
     origin : str
         Where the text is from, for the error's text.
+
+    Returns
+    -------
+    Element
+        The root element.
 
     Raises
     ------
@@ -639,16 +649,22 @@ UNLIMITED = {'effort': 1e6, 'velocity': 1e3, 'turn': 2.0 * np.pi, 'slide': 1e3}
 
 def urdf_text(name: str, links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
     """
-    Return the URDF of links and joints.
+    Write links and joints as a URDF.
 
     Parameters
     ----------
     name : str
-        Of the robot.
+        Name of the robot.
     links : mapping of str to Inertia
         Links without mass get no ``<inertial>``.
     joints : sequence of Joint
-        Of kinds that URDF has; properties that it cannot express (armature, springs) are omitted.
+        Joints of kinds that URDF has; properties that it cannot express (armature, springs) are
+        omitted.
+
+    Returns
+    -------
+    str
+        XML, with its declaration.
 
     """
     robot = ElementTree.Element('robot', name=name)

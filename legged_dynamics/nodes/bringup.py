@@ -56,60 +56,47 @@ def robot_node(executable: str) -> Any:
         Node and, where asked for, robot_state_publisher and rviz.
 
     """
-    from launch.actions import DeclareLaunchArgument, OpaqueFunction
     from launch.conditions import IfCondition
-    from launch.launch_description import LaunchDescription
     from launch.substitutions import LaunchConfiguration
     from launch_ros.actions import Node
     from launch_ros.parameter_descriptions import ParameterValue
 
     config, entry = share_directory() / 'config', NODES[executable]
 
-    def start(context: Any) -> list[Any]:
-        def argument(name: str) -> str:
-            return str(LaunchConfiguration(name).perform(context))
-        robot_yaml, urdf = robot_files(argument('robot'))
-        described = argument('robot_description') or str(urdf or '')
-        frame = ['-f', argument('fixed_frame')] if argument('fixed_frame') else []
-        state_publishers = [Node(
-            package='robot_state_publisher', executable='robot_state_publisher',
-            namespace=argument('namespace'), output='screen', remappings=[
-                *TF, ('joint_states', argument('joint_states'))],
-            parameters=[{'robot_description': ParameterValue(urdf_text(described), value_type=str),
-                         'use_sim_time': argument('use_sim_time') == 'true'}])
-        ] if argument('robot_state_publisher') == 'true' else []
-        return [
+    def start(values: dict[str, str]) -> list[Any]:
+        frame = ['-f', values['fixed_frame']] if values['fixed_frame'] else []
+        made = [
             # The name makes arguments win over the files: of two sections the one that names the
             # node holds, whichever comes last.
             Node(package='legged_dynamics', executable=executable, name=executable,
-                 namespace=argument('namespace'), output='screen',
-                 respawn=argument('respawn') == 'true', respawn_delay=1.0,
+                 namespace=values['namespace'], output='screen',
+                 respawn=values['respawn'] == 'true', respawn_delay=1.0,
                  sigterm_timeout=str(entry.patience),
-                 remappings=[(name, argument(key)) for name, key in (
+                 remappings=[(name, values[key]) for name, key in (
                      ('joint_states', 'joint_states'), ('imu/data', 'imu'),
                      ('effort_controller/commands', 'commands'))
-                     if argument(key) != name],
-                 parameters=[str(robot_yaml), argument('params_file'), {
-                     'robot_description': ParameterValue(argument('robot_description'),
+                     if values[key] != name],
+                 parameters=[str(robot_files(values['robot'])[0]), values['params_file'], {
+                     'robot_description': ParameterValue(values['robot_description'],
                                                          value_type=str),
-                     **({'safety.controllers_file': argument('controllers_file')}
-                        if argument('controllers_file') else {}),
-                     **{name: argument(name) == 'true'
+                     **({'safety.controllers_file': values['controllers_file']}
+                        if values['controllers_file'] else {}),
+                     **{name: values[name] == 'true'
                         for name in ('use_sim_time', 'autostart', *entry.flags)}}]),
             Node(package='rviz2', executable='rviz2',
                  arguments=['-d', str(config / 'rviz' / f'{entry.rviz}.rviz'), *frame],
-                 namespace=argument('namespace'), remappings=TF,
+                 namespace=values['namespace'], remappings=TF,
                  condition=IfCondition(LaunchConfiguration('rviz'))),
-            *state_publishers,
         ]
-    arguments = (
+        if values['robot_state_publisher'] == 'true':
+            made.append(state_publisher(values, described(values),
+                                        values['use_sim_time'] == 'true'))
+        return made
+    return launch_description((
         ('robot', entry.robot, 'Name of a robot that comes with the package, or path of its '
          'YAML.'),
         ('params_file', str(config / 'nodes' / f'{executable}.yaml'), 'Settings of the node.'),
-        *ARGUMENTS, *((name, 'false', text) for name, text in entry.flags.items()))
-    return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text)
-          for name, default, text in arguments), OpaqueFunction(function=start)])
+        *ARGUMENTS, *((name, 'false', text) for name, text in entry.flags.items())), start)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -130,7 +117,7 @@ _IMU_STATES = (*(f'orientation.{axis}' for axis in 'xyzw'),
 
 def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: str = '') -> str:
     """
-    Return a URDF with the <ros2_control> element of the chosen hardware.
+    Add the <ros2_control> element of the chosen hardware to a URDF.
 
     Parameters
     ----------
@@ -143,7 +130,12 @@ def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: 
         wiring; 'topic': a simulator or driver behind two topics of joint states, which has its
         IMU on a topic of its own.
     namespace : str
-        Of the robot; hardware's topics are in it.
+        Namespace of the robot; hardware's topics are in it.
+
+    Returns
+    -------
+    str
+        URDF as XML.
 
     Raises
     ------
@@ -171,7 +163,7 @@ def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: 
 
 def controllers_text(config: RobotConfig, model: RobotModel, rate: int = 500) -> str:
     """
-    Return the parameter file of controller manager, broadcasters and effort controller.
+    Write the parameter file of controller manager, broadcasters and effort controller.
 
     Parameters
     ----------
@@ -180,7 +172,12 @@ def controllers_text(config: RobotConfig, model: RobotModel, rate: int = 500) ->
     model : RobotModel
         Whose order holds where the configuration states none.
     rate : int [Hz]
-        Of the controller manager.
+        Rate of the controller manager.
+
+    Returns
+    -------
+    str
+        YAML.
 
     """
     return f"""# Made by legged_dynamics for {model.name}.
@@ -292,7 +289,7 @@ def _include(name: str, **arguments: Any) -> Any:
 
 def launch_description(arguments: Sequence[tuple[str, str, str]], start: Any) -> Any:
     """
-    Return the LaunchDescription of a bringup.
+    Compose a launch file of arguments and what is started with them.
 
     Parameters
     ----------
@@ -300,6 +297,11 @@ def launch_description(arguments: Sequence[tuple[str, str, str]], start: Any) ->
         Name, default and description of each.
     start : callable
         Takes the arguments' values by name, and returns the actions.
+
+    Returns
+    -------
+    LaunchDescription
+        Declares the arguments, then starts.
 
     """
     from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -361,21 +363,27 @@ def state_publisher(values: dict[str, str], urdf: str, sim_time: bool = False) -
     from launch_ros.parameter_descriptions import ParameterValue
 
     return Node(package='robot_state_publisher', executable='robot_state_publisher',
-                namespace=values['namespace'], output='screen', remappings=TF,
+                namespace=values['namespace'], output='screen', remappings=[
+                    *TF, ('joint_states', values.get('joint_states', 'joint_states'))],
                 parameters=[{'robot_description': ParameterValue(urdf, value_type=str),
                              'use_sim_time': sim_time}])
 
 
 def control(values: dict[str, str], hardware: str) -> list[Any]:
     """
-    Return ros2_control of a robot: manager, broadcasters, effort controller, and the description.
+    Start ros2_control of a robot: manager, broadcasters, effort controller, and the description.
 
     Parameters
     ----------
     values : dict
-        Of the arguments `ROBOT` and `CONTROL`; `controllers_file` is filled in.
+        Values of the arguments `ROBOT` and `CONTROL`; `controllers_file` is filled in.
     hardware : str
         As for :func:`with_ros2_control`.
+
+    Returns
+    -------
+    list of actions
+        Those that start them; controllers are spawned when their manager is up.
 
     Raises
     ------
@@ -459,16 +467,21 @@ def simulated_robot(values: dict[str, str], behind_ros2_control: bool) -> Any:
 
 def nodes(values: dict[str, str], imu: str, sim_time: bool = False) -> list[Any]:
     """
-    Return the estimator and, where efforts are commanded, watchdog and controller.
+    Start the estimator and, where efforts are commanded, watchdog and controller.
 
     Parameters
     ----------
     values : dict
-        Of the arguments `ROBOT`, `CONTROL` and `SHOWN`.
+        Values of the arguments `ROBOT`, `CONTROL` and `SHOWN`.
     imu : str
         Topic of the IMU.
     sim_time : bool
         Whether time is taken from /clock.
+
+    Returns
+    -------
+    list of actions
+        Those that start them.
 
     Raises
     ------

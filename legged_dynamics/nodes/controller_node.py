@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.protocol import Component, Diagnosed
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.diagnostics import InputMonitor
@@ -45,7 +45,7 @@ WATCH_PERIOD = 0.005
 FEEDBACK_NS = 4_000_000
 
 
-class EffortOutput:
+class EffortOutput(Diagnosed):
     """
     Passes efforts through an EffortGuard, and nothing else, to ``effort_controller/commands``.
 
@@ -227,7 +227,15 @@ class EffortOutput:
         self._arm()
 
     def leave(self) -> bool:
-        """Bring the robot down as ``safety.stop`` says; return whether that is done."""
+        """
+        Bring the robot down as ``safety.stop`` says.
+
+        Returns
+        -------
+        bool
+            Whether it is down, or nothing more can be done.
+
+        """
         guard, way = self.guard, self._common.parameters['safety.stop']
         if guard is None or not self._sending or way == 'zero':
             return True
@@ -280,7 +288,15 @@ class EffortOutput:
     # ---- work ------------------------------------------------------------------------------
 
     def ready(self) -> bool:
-        """Return whether the controller is to answer a measurement."""
+        """
+        Tell whether the controller is to answer a measurement.
+
+        Returns
+        -------
+        bool
+            False while it is not armed because of the description.
+
+        """
         self._why, self._spoke = '', False
         fault = self.input.description.fault
         if self.state is GuardState.ARMED and fault:
@@ -400,20 +416,7 @@ class EffortOutput:
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """
-        Return how inputs and control do, for the diagnostics.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Level and message by name.
-
-        """
+        """Judge inputs, control and whoever takes the efforts."""
         inputs = self.input
         return (inputs.judge(now) | {'control': inputs.state() or self._judge_control(now)}
                 | self._after.judge(now))
@@ -432,20 +435,7 @@ class EffortOutput:
         return self._monitor.judge(now)
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """
-        Return key figures of inputs and control, for the diagnostics.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Values by name, for each name of :meth:`judge`.
-
-        """
+        """Return key figures of inputs and control."""
         values = self._monitor.values(now) | {'guard': self.state.name.lower(),
                                               'at a limit': ', '.join(self._limited) or 'none'}
         return self.input.details(now) | {'control': values}
@@ -482,8 +472,8 @@ class ControllerNode(Component):
     """
     A RobotComponent and an EffortOutput, whose lifecycle is the node's.
 
-    A subclass sets `default_name` and `settings`, and calls :meth:`open` and :meth:`listen` when
-    it is configured, the latter with what builds the controller and what answers a measurement.
+    A subclass sets `default_name` and `settings`, and calls :meth:`open` and `listen` when it is
+    configured, the latter with what builds the controller and what answers a measurement.
 
     Parameters
     ----------
@@ -503,6 +493,8 @@ class ControllerNode(Component):
         All parameters of the node: :func:`settings_of`.
     common : RobotComponent
     efforts : EffortOutput
+    listen : callable
+        Subscribes to description and sensors: `EffortOutput.listen`.
     parameters : dict
         Values by dotted name.
 
@@ -519,25 +511,12 @@ class ControllerNode(Component):
         self.common = RobotComponent(self, self.settings, accept, steady=True)
         self.parameters = self.common.parameters
         self.efforts = EffortOutput(self.common, failed, settled)
+        self.listen = self.efforts.listen
 
     def open(self) -> None:
         """Read the parameters and join the topics of diagnostics and efforts."""
-        self.common.configure(self.judge, self.details)
+        self.common.configure()
         self.efforts.configure()
-
-    def listen(self, described: Callable[[RobotModel], None],
-               measured: Callable[[Measurement], Commands | None]) -> None:
-        """
-        Subscribe to description and sensors.
-
-        Parameters
-        ----------
-        described, measured : callable
-            Build the controller of a RobotModel, and answer a Measurement; as
-            `EffortOutput.listen` takes them.
-
-        """
-        self.efforts.listen(described, measured)
 
     def activate(self) -> None:
         """Start commanding, blended in from what the motors deliver."""
@@ -561,35 +540,9 @@ class ControllerNode(Component):
         self.efforts.fault(error)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """
-        Return how inputs and control do, for the diagnostics.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Level and message by name.
-
-        """
+        """Judge inputs, control and whoever takes the efforts."""
         return self.efforts.judge(now)
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
-        """
-        Return key figures of inputs and control, for the diagnostics.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Values by name, for each name of :meth:`judge`.
-
-        """
+        """Return key figures of inputs and control."""
         return self.efforts.details(now)

@@ -39,7 +39,7 @@ def when_described(component: Component, endpoints: Endpoints, parameter: str,
     component : Component
         Node that needs the URDF.
     endpoints : Endpoints
-        Of the component.
+        Endpoints of the component.
     parameter : str
         Its parameter robot_description: XML, a path, or empty.
     callback : callable
@@ -125,7 +125,7 @@ class RobotDescription:
         Parameters
         ----------
         endpoints : Endpoints
-            Of the component.
+            Endpoints of the component.
         parameter : str
             Parameter robot_description: XML, a path, or empty.
 
@@ -144,13 +144,29 @@ class RobotDescription:
             self._take(self.waiting)
 
     def state(self) -> tuple[str, str] | None:
-        """Return level and message when there is no description to work with, or None."""
+        """
+        Tell what is wrong when there is no description to work with.
+
+        Returns
+        -------
+        tuple of str, or None
+            Level and message; None when there is a description.
+
+        """
         if self.fault:
             return 'ERROR', f'robot_description: {self.fault}'
         return ('WARN', 'waiting for robot_description') if self.model is None else None
 
     def judge(self) -> dict[str, tuple[str, str]]:
-        """Return a warning for the diagnostics while another description waits."""
+        """
+        Warn in the diagnostics while another description waits.
+
+        Returns
+        -------
+        dict
+            Level and message of `robot_description`, or nothing.
+
+        """
         return {'robot_description': ('WARN', 'another robot_description came; the one in force '
                                       'stays until the node is deactivated')} \
             if self.waiting else {}

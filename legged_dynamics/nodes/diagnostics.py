@@ -19,6 +19,24 @@ from legged_dynamics.middleware.protocol import Component
 # Endpoints: all that a component has opened on its node, so that cleanup closes exactly that.
 
 
+def publish_if_heard(publisher: Any, make: Callable[..., Any], *args: Any) -> None:
+    """
+    Publish what ``make(*args)`` returns; where nobody listens, it is not even made.
+
+    Parameters
+    ----------
+    publisher : Publisher
+        Where the message goes.
+    make : callable
+        Returns the message.
+    *args
+        What it takes.
+
+    """
+    if publisher.get_subscription_count():
+        publisher.publish(make(*args))
+
+
 class Endpoints:
     """
     Opens publishers, subscriptions and timers by message name, and closes them again.
@@ -26,7 +44,7 @@ class Endpoints:
     Parameters
     ----------
     component : Component
-        On whose node they live.
+        Component on whose node they live.
 
     """
 
@@ -45,7 +63,7 @@ class Endpoints:
         topic : str
             Relative, private ('~/x') or absolute name.
         qos : QoS profile
-            Of the dialect's ``qos``.
+            One of the dialect's ``qos``.
 
         Returns
         -------
@@ -72,7 +90,7 @@ class Endpoints:
         callback : callable
             Takes each message.
         qos : QoS profile
-            Of the dialect's ``qos``.
+            One of the dialect's ``qos``.
 
         Returns
         -------
@@ -100,7 +118,7 @@ class Endpoints:
         callback : callable
             Takes the bytes of each message (CDR) and when it came [ns].
         qos : QoS profile
-            Of the dialect's ``qos``.
+            One of the dialect's ``qos``.
 
         Returns
         -------
@@ -333,21 +351,16 @@ class DiagnosticsPublisher:
     Parameters
     ----------
     component : Component
-        Node whose name, with its namespace, begins every status.
+        The node: its `judge` and `details` are published; its name, with its namespace, begins
+        every status.
     endpoints : Endpoints
-        Of the component.
-    judge : callable
-        Returns ``{name: (level, message)}`` at a time [ns]; called ten times a second.
-    details : callable
-        Returns ``{name: values}`` at a time [ns]; called for each message published.
+        Endpoints of the component.
     clock : callable, optional
-        The time that both are called with [ns]; the node's.
+        Returns the time that the component is asked with [ns]; by default the node's.
 
     """
 
     def __init__(self, component: Component, endpoints: Endpoints,
-                 judge: Callable[[int], dict[str, tuple[str, str]]],
-                 details: Callable[[int], dict[str, dict[str, Any]]],
                  clock: Callable[[], int] | None = None):
         self._component = component
         # All robots publish their statuses on the same topic.
@@ -355,8 +368,6 @@ class DiagnosticsPublisher:
         self._hardware = component.node.get_namespace().strip('/')
         self._stamp = lambda: component.node.get_clock().now().nanoseconds
         self._now = clock or self._stamp
-        self._judge = judge
-        self._details = details
         self._last_ns = 0
         self._levels: dict[str, str] = {}
         self._publisher = endpoints.publisher('diagnostic_msgs/msg/DiagnosticArray',
@@ -367,13 +378,13 @@ class DiagnosticsPublisher:
         """Publish when it is time, or when a level has changed."""
         dialect = self._component.dialect
         now = self._now()
-        status = self._judge(now)
+        status = self._component.judge(now)
         levels = {name: level for name, (level, _) in status.items()}
         if levels == self._levels and 0 <= now - self._last_ns < PUBLISH_PERIOD_NS:
             return
         self._log_changes(status)
         self._levels, self._last_ns = levels, now
-        details = self._details(now)
+        details = self._component.details(now)
         self._publisher.publish(diagnostics(dialect, self._stamp(), [
             diagnostic_status(dialect, level, f'{self._name}: {name}', message,
                               details.get(name, {}), self._hardware)

@@ -88,7 +88,7 @@ class EffortWatchdogNode(Component):
         self._others: list[str] = []
         self._last: LastEfforts | None = None
         self._description = RobotDescription(self, self._described, lambda: self._active)
-        self.common.configure(self._judge, self._details)
+        self.common.configure()
         endpoints = self.common.endpoints
         self._commands = endpoints.publisher('std_msgs/msg/Float64MultiArray', COMMANDS,
                                              qos.reliable(1))
@@ -255,7 +255,8 @@ class EffortWatchdogNode(Component):
 
     # ---- diagnostics -----------------------------------------------------------------------
 
-    def _judge(self, now: int) -> dict[str, tuple[str, str]]:
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Judge joint states, commands and who else commands the motors."""
         motors = {'motors': ('ERROR', 'others publish past the watchdog to the motors: '
                              + ', '.join(self._others))} if self._others else {}
         return {'joint_states': self._joints.judge(now),
@@ -279,7 +280,8 @@ class EffortWatchdogNode(Component):
             return 'WARN', f'not passed on: {watchdog.fault}'
         return 'OK', f'{watchdog.state.value}: {watchdog.owner or "no name"}'
 
-    def _details(self, now: int) -> dict[str, dict[str, Any]]:
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return counts and rates of inputs."""
         values: dict[str, Any] = {'sent': self._sent}
         if self.watchdog is not None:
             values['state'] = self.watchdog.state.name.lower()

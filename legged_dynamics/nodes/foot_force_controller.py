@@ -24,7 +24,7 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body.controller import BLIND, DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.nodes.controller_node import settings_of
-from legged_dynamics.nodes.diagnostics import FAULT_MEMORY_NS
+from legged_dynamics.nodes.diagnostics import FAULT_MEMORY_NS, publish_if_heard
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.workspace import AskedForce, WorkspaceFault
@@ -62,7 +62,7 @@ class _ForceMapOutput:
     Parameters
     ----------
     common : RobotComponent
-        Of the node; with the parameters `MAP_SETTINGS`.
+        Common part of the node; with the parameters `MAP_SETTINGS`.
 
     """
 
@@ -114,13 +114,12 @@ class _ForceMapOutput:
 
     def _publish_numbers(self, found: ContactForceMap) -> None:
         dialect = self._common.dialect
-        if self._matrix.get_subscription_count():
-            self._matrix.publish(convert.labelled_array(dialect, found.matrix,
-                                                        (self._rows, found.columns)))
-        if self._offset.get_subscription_count():
-            self._offset.publish(convert.labelled_array(dialect, found.offset, (self._rows,)))
-        if self._condition.get_subscription_count() and np.isfinite(found.condition):
-            self._condition.publish(convert.float64(dialect, found.condition))
+        publish_if_heard(self._matrix, convert.labelled_array, dialect, found.matrix,
+                         (self._rows, found.columns))
+        publish_if_heard(self._offset, convert.labelled_array, dialect, found.offset,
+                         (self._rows,))
+        if np.isfinite(found.condition):
+            publish_if_heard(self._condition, convert.float64, dialect, found.condition)
 
     def _draw(self, i: int, ns: int, found: ContactForceMap, effort: np.ndarray,
               command: WorkspaceCommand, R_WB: np.ndarray, lifetime: float) -> None:
@@ -238,9 +237,8 @@ class FootForceController(BodyController):
         if self.command is None or self.state is None:
             return
         for publisher, foot, wrench in zip(self._given, self._feet, self.command.foot_wrench):
-            if publisher.get_subscription_count():
-                publisher.publish(convert.wrench_stamped(self.dialect, measurement.stamp_ns, foot,
-                                                         wrench))
+            publish_if_heard(publisher, convert.wrench_stamped, self.dialect,
+                             measurement.stamp_ns, foot, wrench)
         self._map.publish(measurement, effort, self.command, self.state)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:

@@ -25,7 +25,7 @@ from legged_dynamics.model.feet import FootFrame
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body.base_state import SETTINGS as BASE_SETTINGS
 from legged_dynamics.nodes.body.base_state import BaseStateOutput
-from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.diagnostics import InputMonitor, publish_if_heard
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import RobotInput
@@ -162,7 +162,7 @@ class GroundReactionNode(Component):
         self._reaction: GroundReaction | None = None
         self._doubt = np.zeros(0)
         self._next_marker_ns = 0
-        self.common.configure(self._judge, self._details)
+        self.common.configure()
         self.input = self._listen()
         self.input.join()
 
@@ -297,33 +297,28 @@ class GroundReactionNode(Component):
         for i, foot in enumerate(reaction.feet):
             if self._wrenches[i].get_subscription_count():
                 self._wrenches[i].publish_raw(self._foot_wrenches[i](ns, wrench[i]))
-            if self._contacts[i].get_subscription_count():
-                self._contacts[i].publish(convert.boolean(dialect, contact[i]))
+            publish_if_heard(self._contacts[i], convert.boolean, dialect, contact[i])
             if self._deviations[i].get_subscription_count():
                 deviation = np.sqrt(np.diag(reaction.covariance_of(foot, latest=True)).clip(0.0))
                 self._deviations[i].publish_raw(self._foot_wrenches[i](ns, deviation.tolist()))
-            if self._probabilities[i].get_subscription_count():
-                self._probabilities[i].publish(
-                    convert.float64(dialect, reaction.contact_probability[i]))
-        if self._net_wrench.get_subscription_count():
-            self._net_wrench.publish(convert.wrench_stamped(dialect, ns, base,
-                                                            reaction.net_wrench))
+            publish_if_heard(self._probabilities[i], convert.float64, dialect,
+                             reaction.contact_probability[i])
+        publish_if_heard(self._net_wrench, convert.wrench_stamped, dialect, ns, base,
+                         reaction.net_wrench)
         if self._center.get_subscription_count():
             center = reaction.center_of_pressure
             if math.isfinite(center[0]):
                 self._center.publish(convert.point_stamped(dialect, ns, base, center))
-        if self._all.get_subscription_count():
-            self._all.publish(all_of(dialect, reaction))
-        if self._foot_contacts is not None and self._foot_contacts.get_subscription_count():
-            self._foot_contacts.publish(own_messages.foot_contacts(dialect, reaction, base))
-        if self._foot_reactions is not None and self._foot_reactions.get_subscription_count():
-            self._foot_reactions.publish(own_messages.foot_reactions(dialect, reaction, base))
-        if self._push.get_subscription_count():
-            self._push.publish(convert.wrench_stamped(dialect, ns, self._pushed,
-                                                      reaction.link_wrench))
-        if self._push_deviation.get_subscription_count():
-            self._push_deviation.publish(
-                convert.wrench_stamped(dialect, ns, self._pushed, reaction.link_deviation))
+        publish_if_heard(self._all, all_of, dialect, reaction)
+        if self._foot_contacts is not None and self._foot_reactions is not None:
+            publish_if_heard(self._foot_contacts, own_messages.foot_contacts, dialect, reaction,
+                             base)
+            publish_if_heard(self._foot_reactions, own_messages.foot_reactions, dialect, reaction,
+                             base)
+        publish_if_heard(self._push, convert.wrench_stamped, dialect, ns, self._pushed,
+                         reaction.link_wrench)
+        publish_if_heard(self._push_deviation, convert.wrench_stamped, dialect, ns, self._pushed,
+                         reaction.link_deviation)
         if self._external.get_subscription_count():
             self._publish_external(reaction)
         if self._markers.get_subscription_count():
@@ -349,11 +344,13 @@ class GroundReactionNode(Component):
             newtons_per_meter=self.parameters['markers.newtons_per_meter'],
             friction=self.parameters['markers.friction']))
 
-    def _judge(self, now: int) -> dict[str, tuple[str, str]]:
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Judge inputs and estimate."""
         return self.input.judge(now) | {
             'estimate': self.input.state() or self._estimates.judge(now)}
 
-    def _details(self, now: int) -> dict[str, dict[str, Any]]:
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return rates of inputs, and what the estimate says."""
         return self.input.details(now) | {
             'estimate': self._estimates.values(now) | self._estimate_values()}
 

@@ -105,7 +105,7 @@ class InputScreen:
         Parameters
         ----------
         effort : (nj,) array [N m or N]
-            In command order.
+            Efforts in command order.
 
         """
         self._sent = effort

@@ -79,7 +79,7 @@ class LockStep:
     component : Component
         The simulator.
     endpoints : Endpoints
-        Of the component.
+        Endpoints of the component.
     settings : LockStepSettings
         Topics of the answers, window, listeners, speed and duration.
     answered : callable
@@ -125,12 +125,17 @@ class LockStep:
 
     def ready(self, sensors: Sequence[Any], others: Sequence[Any]) -> bool:
         """
-        Return whether everybody listens and is there to answer.
+        Tell whether everybody listens and is there to answer.
 
         Parameters
         ----------
         sensors, others : sequence of Publisher
             Every answering node subscribes to the first; the second need `lock_step.listeners`.
+
+        Returns
+        -------
+        bool
+            Whether time may begin.
 
         """
         counts = [(publisher, max(len(self._newest), self._listeners)) for publisher in sensors]

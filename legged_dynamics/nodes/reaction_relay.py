@@ -238,7 +238,7 @@ class ReactionRelay(Component):
         self._make = self.dialect.message(kind)
         self._monitor = InputMonitor('input', INPUT_TIMEOUT_NS)
         self._base: Any = None
-        self.common.configure(self._judge, self._details)
+        self.common.configure()
         endpoints = self.common.endpoints
         self._publisher = endpoints.publisher(kind, values['relay.output'], qos.reliable(100))
         if values['relay.onto']:
@@ -319,10 +319,12 @@ class ReactionRelay(Component):
         except (MiddlewareError, TypeError) as error:
             self._monitor.refused(now, str(error))
 
-    def _judge(self, now: int) -> dict[str, tuple[str, str]]:
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Judge the input."""
         return {'input': self._monitor.judge(now)}
 
-    def _details(self, now: int) -> dict[str, dict[str, Any]]:
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return rate and age of the input."""
         return {'input': self._monitor.values(now)}
 
     def on_fault(self, error: Exception) -> None:

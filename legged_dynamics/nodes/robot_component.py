@@ -80,7 +80,15 @@ class SteadyClock:
             self._heard = max(stamp_ns, here)
 
     def wall(self) -> int:
-        """Return the time that stamps refer to [ns]; it may be set back."""
+        """
+        Tell the time that stamps refer to.
+
+        Returns
+        -------
+        int [ns]
+            Time of stamps; it may be set back.
+
+        """
         raw = self._node.get_clock().now().nanoseconds
         if raw < self._raw:         # simulated time begins anew
             self._heard = 0
@@ -140,21 +148,43 @@ class Shutdown:
         self._moved, self._calls = 0.0, 0
 
     def begin(self) -> bool:
-        """Begin; return whether this is the first call."""
+        """
+        Begin the shutdown, unless it has begun.
+
+        Returns
+        -------
+        bool
+            Whether this is the first call.
+
+        """
         first = not self.begun
         if first:
             self.begun, self._since = True, self._now()
         return first
 
     def late(self) -> bool:
-        """Return whether it has taken too long."""
+        """
+        Tell whether it has taken too long.
+
+        Returns
+        -------
+        bool
+            Whether more than `longest_ns` have passed.
+
+        """
         return self._now() - self._since > self.longest_ns
 
     def clock_stopped(self) -> bool:
         """
-        Return whether the node's time stands still, so that nothing will change any more.
+        Tell whether the node's time stands still, so that nothing will change any more.
 
         Simulated time does when the simulator was stopped first. To be called again and again.
+
+        Returns
+        -------
+        bool
+            Whether it has stood still for `STANDSTILL` and many calls.
+
         """
         now, wall = self._now(), self._wall()
         if now != self._before:
@@ -211,11 +241,11 @@ class RobotComponent:
     parameters : dict
         Values by dotted name, kept up to date at run time.
     endpoints : Endpoints
-        For publishers, subscriptions and timers; closed by :meth:`close`.
+        Opens publishers, subscriptions and timers; closed by :meth:`close`.
     now : callable
         Returns the time of ages and diagnostics [ns].
     config : RobotConfig
-        Of the parameters at :meth:`configure`, where they have `ROBOT`.
+        Configuration of the parameters at :meth:`configure`, where they have `ROBOT`.
 
     Raises
     ------
@@ -262,16 +292,9 @@ class RobotComponent:
         """
         return {setting.name: self.parameters[setting.name] for setting in table}
 
-    def configure(self, judge: Callable[[int], dict[str, tuple[str, str]]],
-                  details: Callable[[int], dict[str, dict[str, Any]]]) -> None:
+    def configure(self) -> None:
         """
-        Read the parameters and publish diagnostics from now on.
-
-        Parameters
-        ----------
-        judge, details : callable
-            Level and message, and key figures, of each status; as `DiagnosticsPublisher` takes
-            them.
+        Read the parameters, and publish the node's diagnostics from now on.
 
         Raises
         ------
@@ -283,7 +306,7 @@ class RobotComponent:
         config = self._check(self.parameters)
         if config is not None:
             self.config = config
-        DiagnosticsPublisher(self.component, self.endpoints, judge, details, self.now)
+        DiagnosticsPublisher(self.component, self.endpoints, self.now)
 
     def rehearse(self, model: RobotModel, work: Callable[[Measurement], object]) -> None:
         """

@@ -17,7 +17,7 @@ from legged_dynamics.conversions.samples import SampleReader
 from legged_dynamics.estimation.measurement import IMU_TIMEOUT, Measurement
 from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.protocol import Component, Diagnosed
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.nodes.description import RobotDescription
 from legged_dynamics.nodes.diagnostics import Endpoints, InputMonitor
@@ -35,7 +35,7 @@ SETTINGS = (
 )
 
 
-class RobotInput:
+class RobotInput(Diagnosed):
     """
     Turns the messages on a robot's topics into measurements, in the model's joint order.
 
@@ -141,20 +141,7 @@ class RobotInput:
         self.listening = False
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """
-        Judge the inputs.
-
-        Parameters
-        ----------
-        now : int [ns]
-            The node's time.
-
-        Returns
-        -------
-        dict of str to (str, str)
-            Level and message by the name of the input.
-
-        """
+        """Judge the inputs by their rates, faults and numbers of publishers."""
         return {monitor.name: self._judge_source(monitor, source, now)
                 for monitor, source in self._sources} | (
             {SWITCHES: self.switches.judge(now)} if self.switches.received else {}
@@ -168,24 +155,19 @@ class RobotInput:
         return level, text
 
     def state(self) -> tuple[str, str] | None:
-        """Return level and message of what keeps a node from working, or None."""
-        return self.description.state() or (None if self.listening else ('OK', 'inactive'))
-
-    def details(self, now: int) -> dict[str, dict[str, Any]]:
         """
-        Return rate, age and jitter of each input.
-
-        Parameters
-        ----------
-        now : int [ns]
-            The node's time.
+        Tell what keeps a node from working.
 
         Returns
         -------
-        dict of str to dict
-            Values by the name of the input.
+        tuple of str, or None
+            Level and message; None when the node can work.
 
         """
+        return self.description.state() or (None if self.listening else ('OK', 'inactive'))
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return rate, age and jitter of each input."""
         found = {'joint_states': self.joints.values(now), 'imu': self.imu.values(now)}
         return found | ({SWITCHES: self.switches.values(now)} if self.switches.received else {})
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from legged_dynamics import conversions as convert
+from legged_dynamics.middleware.protocol import Diagnosed
 from legged_dynamics.nodes.robot_component import COMMANDS, RobotComponent
 
 TOPIC = '~/safety'
@@ -48,7 +49,7 @@ class SafetyReport:
 
     def due(self, now: int, state: str, why: str) -> bool:
         """
-        Return whether there is something to say.
+        Tell whether there is something to say.
 
         Parameters
         ----------
@@ -56,6 +57,11 @@ class SafetyReport:
             Present time.
         state, why : str
             State, and the fault that it answers, or ''.
+
+        Returns
+        -------
+        bool
+            Whether the state is new, or the last message old.
 
         """
         if (state, bool(why)) == self._said and 0 <= now - self._said_ns < PERIOD_NS:
@@ -83,7 +89,7 @@ class SafetyReport:
             dialect, level, self._name, message, values, self._hardware)]))
 
 
-class WatchdogMonitor:
+class WatchdogMonitor(Diagnosed):
     """
     What becomes of efforts once they are published: the watchdog's life, and other publishers.
 
@@ -122,20 +128,7 @@ class WatchdogMonitor:
                     self._state = pair.value
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """
-        Return how it stands with whoever takes the efforts, for the diagnostics.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Level and message of `watchdog`, or of `motors` where others command them too.
-
-        """
+        """Judge the `watchdog`, or the `motors` where others command them too."""
         if not self.watchdog:
             others = self._common.node.other_publishers(COMMANDS)
             return {'motors': ('WARN', 'others publish to the motors too: '

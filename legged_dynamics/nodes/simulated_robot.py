@@ -89,7 +89,7 @@ class SimulatedRobotNode(Component):
         self._schedule = Schedule.from_text(values['schedule'])
         self._commands = InputMonitor('commands', round(1e9 * self._plant.command_timeout))
         self._mishaps = InputMonitor('mishaps', 0)
-        self.common.configure(self._judge, self._details)
+        self.common.configure()
         lock_step = LockStepSettings.from_parameters(
             self.common.values(LockStepSettings.table()))
         self._lock_step = (LockStep(self, self.common.endpoints, lock_step, self._go_on)
@@ -281,7 +281,8 @@ class SimulatedRobotNode(Component):
         except MeasurementError as error:
             self._commands.refused(now, str(error))
 
-    def _judge(self, now: int) -> dict[str, tuple[str, str]]:
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Judge the robot and the commands that it obeys."""
         robot = self._robot
         level, message = 'OK', f'{robot.behaviour} under its own controller'
         if robot.commanded:
@@ -295,7 +296,8 @@ class SimulatedRobotNode(Component):
             commands = ('OK', 'none' if commands[0] == 'STALE' else commands[1])
         return {'robot': (level, message), 'commands': commands}
 
-    def _details(self, now: int) -> dict[str, dict[str, Any]]:
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return deadlines and commands."""
         return {'robot': {'deadlines': self._statement()} if self._timer is not None else {},
                 'commands': self._commands.values(now)}
 

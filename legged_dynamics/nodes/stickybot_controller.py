@@ -61,7 +61,7 @@ class _WallOutput:
     Parameters
     ----------
     common : RobotComponent
-        Of the node; with the parameters `SETTINGS`.
+        Common part of the node; with the parameters `SETTINGS`.
     climber : StickybotModel
         The robot on its wall.
     limbs : LimbJoints
@@ -297,7 +297,7 @@ class StickybotControllerNode(ControllerNode):
         Parameters
         ----------
         measurement : Measurement
-            Of joints and IMU.
+            Reading of joints and IMU.
 
         Returns
         -------

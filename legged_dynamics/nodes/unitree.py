@@ -306,8 +306,9 @@ class UnitreeNode(GroundReactionNode):
 
     # ---- diagnostics -----------------------------------------------------------------------
 
-    def _judge(self, now: int) -> dict[str, tuple[str, str]]:
-        found = super()._judge(now)
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Judge inputs, estimate and, where efforts are sent, commands."""
+        found = super().judge(now)
         watchdog = self._watchdog
         if watchdog is not None:
             found['commands'] = (('ERROR', f'{watchdog.cause}: {watchdog.state.value}')

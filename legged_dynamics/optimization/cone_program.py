@@ -225,7 +225,15 @@ class HalfLines(_ConeArray):
     size = 1
 
     def squares(self) -> np.ndarray:
-        """Return the diagonal of W^-2."""
+        """
+        Compute W^-2.
+
+        Returns
+        -------
+        (..., k) array
+            Diagonal of the matrix.
+
+        """
         return self._scaling[:, BETA].reshape(self._shape) ** -2.0
 
     @staticmethod
@@ -255,7 +263,15 @@ class RoundCones(_ConeArray):
     size = 3
 
     def squares(self) -> np.ndarray:
-        """Return W^-2, (..., 3, 3)."""
+        """
+        Compute W^-2.
+
+        Returns
+        -------
+        (..., 3, 3) array
+            Blocks of the matrix.
+
+        """
         v, beta = self._scaling[:, :3], self._scaling[:, BETA]
         # W e / beta, mirrored: W^-2 has the form of W^-1 about that point.
         w = np.array([2.0, -2.0, -2.0]) * v[:, :1] * v - np.array([1.0, 0.0, 0.0])

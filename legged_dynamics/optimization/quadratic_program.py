@@ -392,7 +392,7 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
 @lean_kernel
 def optimality(H, g, C, d, n_equal, x, u):
     """
-    Return the largest violation of the optimality conditions, relative to their terms.
+    Measure how far a solution is from the optimality conditions.
 
     Stationarity ``|H x + g - C^T u|``, constraints ``d - C x``, and sign and complementarity of
     the (m,) multipliers u.
@@ -407,6 +407,11 @@ def optimality(H, g, C, d, n_equal, x, u):
         How many of them.
     x, u : (n,), (m,) array
         Solution and multipliers.
+
+    Returns
+    -------
+    float
+        Largest violation, relative to the terms of its condition; 0 at the optimum.
 
     """
     n, m = x.shape[0], d.shape[0]
@@ -467,7 +472,7 @@ class QuadraticSolution:
     x : (n,) array
         Meaningful only when the outcome is SOLVED.
     multipliers : (m,) array
-        Of the constraints: zero for those that do not hold with equality.
+        Multipliers of the constraints: zero for those that do not hold with equality.
     active : tuple of int
         Constraints that hold with equality, the next warm start.
     outcome : Outcome

@@ -11,14 +11,19 @@ FLAT = 1e-9
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
     """
-    Return the points at the corners of the convex hull, counter-clockwise.
+    Find the points at the corners of the convex hull.
 
     Of points on a line the two ends are left; fewer than three points come back as they are.
 
     Parameters
     ----------
     points : (n, 2) or (n, 3) array [m]
-        Of three coordinates the last does not count, and is kept.
+        Points in the plane. Of three coordinates the last does not count, and is kept.
+
+    Returns
+    -------
+    (k, 2) or (k, 3) array [m]
+        Corners of the hull, counter-clockwise.
 
     """
     points = np.asarray(points, float)

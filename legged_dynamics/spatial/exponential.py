@@ -117,12 +117,17 @@ def _right_coefficients(square):
 @part
 def turn_rates(phi, rate, acceleration):
     """
-    Return angular velocity and acceleration of ``R_0 exp(phi)``, in its own axes.
+    Compute angular velocity and acceleration of ``R_0 exp(phi)``.
 
     Parameters
     ----------
     phi, rate, acceleration : vectors [rad, rad/s, rad/s^2]
         Exponential coordinates and their derivatives.
+
+    Returns
+    -------
+    w, alpha : vectors [rad/s, rad/s^2]
+        Rates in the rotated frame's own axes.
 
     """
     b, c, db, dc = _right_coefficients(dot(phi, phi))

@@ -65,7 +65,15 @@ class Transform:
 
     @classmethod
     def identity(cls) -> Transform:
-        """Return the pose of a frame in itself."""
+        """
+        Make the pose of a frame in itself.
+
+        Returns
+        -------
+        Transform
+            No rotation, no translation.
+
+        """
         return cls(np.eye(3), np.zeros(3))
 
     def __matmul__(self, other: Transform) -> Transform:
@@ -73,7 +81,15 @@ class Transform:
         return Transform(self.R @ other.R, self.R @ other.p + self.p)
 
     def inverse(self) -> Transform:
-        """Return the pose of A in B."""
+        """
+        Invert the pose of B in A.
+
+        Returns
+        -------
+        Transform
+            Pose of A in B.
+
+        """
         return Transform(self.R.T, -self.R.T @ self.p)
 
     def point(self, p_B: np.ndarray) -> np.ndarray:

@@ -65,12 +65,18 @@ _NO_CODE = re.compile(r'^[ \t]*(?:#.*)?\n', re.MULTILINE)
 @functools.cache
 def cache_directory() -> Path | None:
     """
-    Return the folder of compiled kernels, or None where nothing can be written.
+    Find the folder of compiled kernels.
 
     ``NUMBA_CACHE_DIR`` where it is set, else the user's cache folder (``XDG_CACHE_HOME`` or
     ``~/.cache``), else one of this user's own below the system's temporary folder: a service user
     has no home. Compiled kernels are code, so a folder that others can write to, by its group or
     by anybody, is not taken, and a warning says so.
+
+    Returns
+    -------
+    Path or None
+        The folder; None where nothing can be written.
+
     """
     choices = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     home = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
@@ -125,12 +131,17 @@ def _read(path: Path) -> tuple[bytes, tuple[Path, ...]]:
 @functools.cache
 def source_digest(path: Path) -> str:
     """
-    Return a digest of the code of a source file and of all of this package that it imports.
+    Digest the code of a source file and of all of this package that it imports.
 
     Parameters
     ----------
     path : Path
         A Python source file, of this package or not.
+
+    Returns
+    -------
+    str
+        20 hexadecimal digits.
 
     Raises
     ------
@@ -292,7 +303,15 @@ _KERNEL = re.compile(r'^@(?:lean_)?kernel$', re.MULTILINE)
 
 @functools.cache
 def kernels_digest() -> str:
-    """Return a digest of the sources of all kernels of the package, and of what compiles them."""
+    """
+    Digest the sources of all kernels of the package, and of what compiles them.
+
+    Returns
+    -------
+    str
+        20 hexadecimal digits.
+
+    """
     digest = hashlib.sha256(' '.join([
         numba.__version__, platform.python_version(), codegen.ll.get_host_cpu_name(),
         str(numba.config.DISABLE_JIT)]).encode())
@@ -303,7 +322,15 @@ def kernels_digest() -> str:
 
 @functools.cache
 def kernel_files() -> tuple[Path, ...]:
-    """Return the package's source files that define kernels."""
+    """
+    List the source files that define kernels.
+
+    Returns
+    -------
+    tuple of Path
+        Files in the package, sorted.
+
+    """
     return tuple(path for path in sorted(ROOT.rglob('*.py'))
                  if 'legged_dynamics.spatial.jit import' in path.read_text(encoding='utf-8'))
 

@@ -87,12 +87,17 @@ ENDLESS = 1 << 24
 
 def offsets(sizes: Sizes) -> Sizes:
     """
-    Return where each field begins in a row that holds them one after another.
+    Find where each field begins in a row that holds them one after another.
 
     Parameters
     ----------
     sizes : NamedTuple of int
         Number of elements of each field. A last one of size 0 becomes the length of all.
+
+    Returns
+    -------
+    NamedTuple of int
+        Index of the first element of each field.
 
     """
     return type(sizes)(*itertools.accumulate(sizes[:-1], initial=0))
@@ -157,7 +162,7 @@ def _compiled_matrix(flat: Any, start: Any, rows: Any, columns: Any) -> Any:
 
 def length_of(carve: Callable[..., Any], *sizes: int) -> int:
     """
-    Return how many numbers a memory must have for the text that cuts it up.
+    Find how long a memory must be for the function that cuts it up.
 
     Parameters
     ----------
@@ -165,6 +170,11 @@ def length_of(carve: Callable[..., Any], *sizes: int) -> int:
         Returns where the last part ends as its last result.
     sizes : int
         Its other arguments, after the memory.
+
+    Returns
+    -------
+    int
+        Number of elements.
 
     """
     # One number, seen as an array without end: it can be cut up and costs nothing.
@@ -196,7 +206,7 @@ def endless(dtype: type = float, columns: int | None = None) -> np.ndarray:
 
 def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
     """
-    Return how many numbers, or rows, of each memory lie before the end of its furthest part.
+    Find how much of each memory is in use.
 
     Parameters
     ----------
@@ -205,6 +215,11 @@ def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
         whole memories. Arrays that lie elsewhere or are empty do not count.
     memories : arrays
         As `endless` makes them.
+
+    Returns
+    -------
+    tuple of int
+        For each memory, the numbers, or rows, before the end of its furthest part.
 
     Raises
     ------

@@ -58,12 +58,17 @@ def pack(arrays: Any) -> Any:
 
 def opened(packed):
     """
-    Return the tuple that was packed; for lean kernels, which do not count references.
+    Take a packed tuple by its address; for lean kernels, which do not count references.
 
     Parameters
     ----------
     packed : (1,) record array, or tuple
         As :func:`pack` makes it; a tuple is returned as it is.
+
+    Returns
+    -------
+    tuple
+        What was packed.
 
     """
     return packed

@@ -24,7 +24,7 @@ def _scipy() -> type[Rotation]:
 def check_rotation(R: object, what: str = 'a rotation matrix',
                    error: type[LeggedDynamicsError] = ConfigurationError) -> np.ndarray:
     """
-    Return a (3, 3) array known to be a rotation, to 1e-6.
+    Check that an array is a rotation, to 1e-6.
 
     Parameters
     ----------
@@ -34,6 +34,11 @@ def check_rotation(R: object, what: str = 'a rotation matrix',
         Its name, for the error's text.
     error : type
         Class of the error.
+
+    Returns
+    -------
+    (3, 3) array
+        The same values as floats.
 
     Raises
     ------
@@ -131,12 +136,17 @@ def rotation_from_rpy(rpy: np.ndarray) -> np.ndarray:
 
 def rotation_from_quaternion(xyzw: np.ndarray) -> np.ndarray:
     """
-    Return the (3, 3) rotation of a quaternion in ROS order.
+    Convert a quaternion in ROS order to a rotation matrix.
 
     Parameters
     ----------
     xyzw : (4,) array
         Quaternion, scalar last; normalised here.
+
+    Returns
+    -------
+    (3, 3) array
+        Rotation matrix.
 
     Raises
     ------

@@ -204,7 +204,7 @@ def checksum(message: Any, family: str) -> int:
     Parameters
     ----------
     message : LowState or LowCmd
-        Of this module, or rclpy's of the same fields.
+        Message of this module, or rclpy's of the same fields.
     family : {'unitree_go', 'unitree_hg'}
         Package of the message.
 
@@ -336,9 +336,10 @@ class LowStateSample(NamedTuple):
     stamp_ns : int [ns]
         One stamp for all of it.
     position, velocity, effort : (n,) array [rad, rad/s, N m]
-        Of the motors of the robot's table, in that order; ``tau_est`` is from motor current.
+        Positions, velocities and efforts of the motors of the robot's table, in that order;
+        ``tau_est`` is from motor current.
     gyro, accelerometer : (3,) array [rad/s, m/s^2]
-        In the IMU's axes; at rest +g along up.
+        Readings in the IMU's axes; at rest +g along up.
     orientation : (4,) array or None
         Quaternion xyzw; None where the message has none.
 
@@ -382,7 +383,7 @@ class LowStateReader:
         Parameters
         ----------
         message : LowState
-            Of the robot's family.
+            Message of the robot's family.
         arrival_ns : int
             When it came, by this machine's clock [ns].
 
@@ -426,7 +427,7 @@ def write_foot_forces(message: Any, robot: UnitreeRobot, forces: dict[str, float
     message : LowState
         Changed in place.
     robot : UnitreeRobot
-        With the order of feet.
+        Robot with the order of feet.
     forces : dict of str to float
         Normal force of the ground on each foot by the foot's link [N].
     measured_too : bool
@@ -495,7 +496,7 @@ class LowCmdWriter:
         Parameters
         ----------
         efforts : (nj,) sequence of float
-            In command order [N m].
+            Efforts in command order [N m].
 
         Returns
         -------
@@ -510,7 +511,15 @@ class LowCmdWriter:
         return self._checked(message)
 
     def damping(self) -> Any:
-        """Return a message that brakes every joint and drives none."""
+        """
+        Make a message that brakes every joint and drives none.
+
+        Returns
+        -------
+        object
+            LowCmd message.
+
+        """
         return self._checked(self._resting())
 
     def _resting(self) -> Any:

@@ -26,7 +26,7 @@ class UnitreeRobot:
     Attributes
     ----------
     name : str
-        As in ``--robot``; the robot's YAML has the same name.
+        Name as in ``--robot``; the robot's YAML has the same name.
     family : {'unitree_go', 'unitree_hg'}
         Package of its messages.
     joints : tuple of str

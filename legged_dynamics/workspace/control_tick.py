@@ -115,9 +115,9 @@ class StanceMemory(NamedTuple):
     load, moved : (6,) array [m/s^2, rad/s^2]
         Desired acceleration of the base: the part that holds a load, and the part that moves it.
     acceleration : (n,) array
-        Of base and joints.
+        Accelerations of base and joints.
     wrenches : (6 k,) array
-        In the feet's axes.
+        Wrenches in the feet's axes.
 
     """
 
@@ -196,9 +196,9 @@ def find_dynamics(s, parameters, held, moved, inputs):
     Parameters
     ----------
     s : StanceArrays, packed
-        With q and v of this instant.
+        Arrays with q and v of this instant.
     parameters : (6,) array
-        At the places `PARAMETER`.
+        Values at the places `PARAMETER`.
     held : (nv,) array [rad or m]
         Positions that joints which do not move the feet should keep.
     moved : (nv,) array [rad/s^2 or m/s^2]
@@ -235,11 +235,11 @@ def find_forces(s, memory, method, gains, integral, inputs, dt, out):
     s : StanceArrays, packed
         After stages 1 and 2.
     memory : StanceMemory, packed
-        Of these feet; its shares are the even ones afterwards.
+        Memory of these feet; its shares are the even ones afterwards.
     method : int
         Method of the division.
     gains : (5, 6) array
-        Of :class:`~legged_dynamics.workspace.settings.WorkspaceSettings`.
+        Gains of :class:`~legged_dynamics.workspace.settings.WorkspaceSettings`.
     integral : (6,) array [m s, rad s]
         Integral of the error in world axes; advanced in place.
     inputs : (42,) array
@@ -283,11 +283,11 @@ def find_efforts(s, memory, method, outcome, parameters, out):
     s : StanceArrays, packed
         After stages 1 and 2.
     memory : StanceMemory, packed
-        Of these feet, after stage 3.
+        Memory of these feet, after stage 3.
     method, outcome : int
         Method of the division, and how it ended.
     parameters : (6,) array
-        At the places `PARAMETER`.
+        Values at the places `PARAMETER`.
     out : array
         Results, at the places `OUTPUT`.
 
@@ -354,14 +354,14 @@ class StanceFeet:
     members : (k,) int array
         Place of each foot in contact among all feet.
     place : dict of int to (int, int)
-        Of each foot in contact among these, and of its first contact coordinate.
+        Place of each foot in contact among these, and of its first contact coordinate.
     arrays : StanceArrays
     scratch : Scratch
-        For the recursion with a big base.
+        Memory for the recursion with a big base.
     program : DivisionProgram
     memory : StanceMemory
     packed : tuple of packs
-        Of arrays, memory and program.
+        Packs of arrays, memory and program.
 
     """
 
@@ -414,7 +414,7 @@ class StanceFeet:
         Parameters
         ----------
         ground : GroundReading
-            Of all feet.
+            Readings of all feet.
 
         """
         if self._seen != ground.seen:
@@ -452,7 +452,7 @@ class StanceFeet:
         Parameters
         ----------
         fraction : float
-            Of the limits; that of the settings counts where it is smaller.
+            Share of the limits; that of the settings counts where it is smaller.
 
         """
         fraction = min(fraction, self._most_effort)

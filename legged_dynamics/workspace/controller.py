@@ -96,7 +96,7 @@ class _ForceRequests:
     Parameters
     ----------
     weight : float [N]
-        Of the robot.
+        Weight of the robot.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ class WorkspaceController:
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints, all of them actuated.
+        Robot with a floating base and 1-DoF joints, all of them actuated.
     config : RobotConfig
         Its feet and joint physics.
     settings : WorkspaceSettings or mapping, optional
@@ -430,11 +430,27 @@ class WorkspaceController:
         return WorkspaceCommand(stamp, WorkspaceFault(faults), contact, nv, out, **requests)
 
     def forces(self) -> dict[int, np.ndarray]:
-        """Return the last commanded forces on the feet in contact, (3,) [N], world axes."""
+        """
+        Tell the forces that the last tick commanded.
+
+        Returns
+        -------
+        dict of int to (3,) array [N]
+            Force on each foot in contact by the foot's index, in world axes.
+
+        """
         return {} if self._last is None else self._last.forces(self._inputs[:9].reshape(3, 3))
 
     def unloaded(self) -> np.ndarray:
-        """Return the efforts (nj,) [N m or N] that hold the legs alone, as of the last tick."""
+        """
+        Tell the efforts that hold the legs alone, without ground forces.
+
+        Returns
+        -------
+        (nj,) array [N m or N]
+            Efforts against gravity and velocity, as of the last tick; zero before the first.
+
+        """
         return np.zeros(self.model.nv) if self._last is None else self._last.arrays.h[6:].copy()
 
     def support(self, state: BodyState) -> Support:

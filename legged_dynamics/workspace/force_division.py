@@ -307,7 +307,7 @@ def friction_cone(s, p, R_WB, wrench, free, limits, weights, shares):
     limits : (nv,) array [N m or N]
         Zero for a joint without a limit.
     weights, shares : (nc,) array
-        Of the coordinates; the shares are even on entry.
+        Weights and shares of the coordinates; the shares are even on entry.
 
     Returns
     -------
@@ -468,7 +468,7 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
                  ground: np.ndarray | None = None, upright: float = 1.0,
                      most: float = np.inf) -> DivisionProgram:
     """
-    Return the program for some feet.
+    Set up the quadratic program that divides a wrench among feet.
 
     Parameters
     ----------
@@ -486,6 +486,11 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
         Missing newtons at the base that count as much as one missing newton metre.
     most : float [N]
         Largest normal force of each foot.
+
+    Returns
+    -------
+    DivisionProgram
+        Inequalities of all feet, and the solver's memory.
 
     """
     found = [foot_cone(foot, friction, minimum, most=most) for foot in feet]

@@ -59,7 +59,7 @@ class Posture:
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints.
+        Robot with a floating base and 1-DoF joints.
     config : RobotConfig
         Its nominal position is the pose to stand up to.
 
@@ -255,7 +255,7 @@ class Posture:
         unloaded : (nj,) array [N m or N]
             Efforts that hold the legs alone.
         position, velocity : (nj,) array [rad, rad/s or m, m/s]
-            Of the joints.
+            Positions and velocities of the joints.
 
         Returns
         -------

@@ -53,7 +53,7 @@ def nearest_inside(corners: np.ndarray, point: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     corners : (k, 2) array [m]
-        Of the polygon, counterclockwise.
+        Corners of the polygon, counterclockwise.
     point : (2,) array [m]
         Inside or outside.
 
@@ -86,7 +86,7 @@ def pressing_acceleration(pressure: Pressure, rotation: np.ndarray, position: np
     rotation : (3, 3) array
         Orientation of the base.
     position : (3,) array [m]
-        Of its origin, in world axes.
+        Position of its origin, in world axes.
     wrench : (6,) array [N, N m]
         W as it is, in base axes at its origin.
     slope : (6, 6) array [kg, kg m, kg m^2]

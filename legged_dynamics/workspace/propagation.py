@@ -110,7 +110,7 @@ def propagate_force(tree, feet, bodies, states, shares, effort):
     Parameters
     ----------
     tree : Tree
-        Of the robot.
+        Tree of the robot.
     feet : FeetTable
         Feet in contact.
     bodies, states : arrays

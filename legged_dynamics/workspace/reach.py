@@ -66,7 +66,7 @@ def solve_legs(s, pose, places, limits, least):
     places : (nf, 12) array
         Desired contact points in world axes, and orientations of the feet.
     limits : (nv, 2) array [rad or m]
-        Of joint positions; those of joints that belong to no leg are ignored.
+        Limits of joint positions; those of joints that belong to no leg are ignored.
     least : float
         Smallest singular value of a leg, in lengths of the leg.
 
@@ -124,7 +124,7 @@ class ReachLimiter:
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints.
+        Robot with a floating base and 1-DoF joints.
     config : RobotConfig
         Its feet.
     stretch : float
@@ -254,8 +254,8 @@ class ReachLimiter:
         Parameters
         ----------
         stance : ReachState
-            Of :meth:`stance`; its joints are the first guess, and are moved when the pose is in
-            reach.
+            Reach of :meth:`stance`; its joints are the first guess, and are moved when the pose is
+            in reach.
         pose : BodyPose
             Pose to check, near the last one checked.
         support : Support

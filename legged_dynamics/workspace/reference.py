@@ -182,7 +182,7 @@ def _join_knots(knots, steps, rates, rows, first, last, ends):
     steps : (n,) array [s]
         Time from the knot before to each.
     rates : (n, 12) array
-        Of `_pass_knots`.
+        Rates of `_pass_knots`.
     rows : (n, SEGMENT.width) array
         Filled.
     first, last : int
@@ -266,7 +266,7 @@ def _join(R_start, start, end, T, row):
 def segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
             duration: float) -> np.ndarray:
     """
-    Return a segment for `_sample_segment`.
+    Fit the polynomials of a segment, for `_sample_segment`.
 
     Parameters
     ----------
@@ -276,6 +276,11 @@ def segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
         Position in the world and exponential coordinates, with two derivatives.
     duration : float [s]
         Above zero.
+
+    Returns
+    -------
+    array
+        Row in the columns `SegmentColumns`.
 
     """
     row = np.empty(SEGMENT.width)
@@ -505,7 +510,7 @@ class ReferenceGenerator:
         Parameters
         ----------
         stamp_ns : int [ns]
-            From which the times count: now.
+            Present time, from which the times count.
         times : sequence of float [s]
             When each pose is to be passed; above zero, and rising.
         poses : sequence of BodyPose
@@ -598,7 +603,7 @@ class ReferenceGenerator:
         stamp_ns : int [ns]
             Now.
         plan : TrajectoryPlan
-            Of :meth:`planning`.
+            Plan of :meth:`planning`.
 
         Returns
         -------

@@ -111,7 +111,7 @@ class StanceArrays(NamedTuple):
     lean : (nf, 3) array
         Those less the world's z, in base axes: input of stage 1.
     bodies : (nb, N_RIGID_BODY) array
-        At the columns of dynamics.kinematics.
+        Bodies at the columns of dynamics.kinematics.
     states : (nf, 15) array
         Frames and contact points of the feet.
     grasp : (6, nc) array
@@ -135,7 +135,7 @@ class StanceArrays(NamedTuple):
     inertia, bias : (6, 6), (6,) array
         ``Lambda``, ``mu``: ``Lambda Vdot + mu = F`` with the component-wise derivative of V.
     spare : (., .) array
-        For the kernels.
+        Memory for the kernels.
 
     """
 
@@ -169,14 +169,19 @@ class StanceArrays(NamedTuple):
 
 def stance_arrays(model: RobotModel, feet: Sequence[Foot]) -> StanceArrays:
     """
-    Return the arrays for a robot on these feet, zero but for what is constant.
+    Allocate the arrays for a robot on these feet.
 
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints.
+        Robot with a floating base and 1-DoF joints.
     feet : sequence of Foot
         Those in contact.
+
+    Returns
+    -------
+    StanceArrays
+        All zero except for what is constant.
 
     Raises
     ------
@@ -286,7 +291,7 @@ def _add_big_base(tree, feet, states, drift, bodies, size):
     Parameters
     ----------
     tree : Tree
-        Of the robot.
+        Tree of the robot.
     feet : FeetTable
         Those in contact.
     states : (nf, N_FOOT_STATE) array
@@ -330,7 +335,7 @@ def reduce_big_base(s, a, size, twist):
     s : StanceArrays
         After stage 1.
     a : Scratch
-        Of the articulated-body algorithm; see :func:`articulated_scratch`.
+        Memory of the articulated-body algorithm; see :func:`articulated_scratch`.
     size : float
         Mass and inertia of a foot, in those of the base.
     twist : (6,) array [m/s, rad/s]

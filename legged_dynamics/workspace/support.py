@@ -59,7 +59,7 @@ class Support(NamedTuple):
     Attributes
     ----------
     numbers : (23,) array
-        At the places `NUMBER`.
+        Numbers at the places `NUMBER`.
     edges : (k, 3) array
         ``A x <= b`` of the convex hull in the plane, rows ``[A, b]``; none: anything goes.
 
@@ -80,7 +80,7 @@ def support_excess(support, target, slower):
     Parameters
     ----------
     support : Support
-        Of the feet in contact.
+        Support of the feet in contact.
     target : (24,) array
         Pose, twist and acceleration of the base, at the places `POSE`.
     slower : float
@@ -132,12 +132,12 @@ def support_excess(support, target, slower):
 def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction: float,
                spare: float) -> Support:
     """
-    Return the support of the feet in contact.
+    Find where the feet in contact can hold the body.
 
     Parameters
     ----------
     s : StanceArrays
-        Of these feet, after a tick.
+        Arrays of these feet, after a tick.
     state : BodyState
         Pose of the base at that tick.
     contact : (nf, 9) array
@@ -147,6 +147,11 @@ def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction:
     spare : float
         Part of the way from the middle of the hull to its edge that is to be kept free, and of
         the friction. What is not free at this tick already is not asked for.
+
+    Returns
+    -------
+    Support
+        Hull of the contacts with its margins; without edges where it has no area.
 
     """
     R, points, normals = state.rotation, [], []

@@ -138,13 +138,13 @@ def follow_base(N, n0, wanted, twist, acceleration):
     Parameters
     ----------
     N, n0 : (n, 6), (n,) array
-        Of stage 2.
+        Matrix and vector of stage 2.
     wanted : (6,) array [m/s^2, rad/s^2]
         ``Vdot``: component-wise derivative of the twist.
     twist : (6,) array [m/s, rad/s]
         ``V``.
     acceleration : (n,) array
-        Of base and joints.
+        Accelerations of base and joints.
 
     """
     turning = cross((twist[3], twist[4], twist[5]), (twist[0], twist[1], twist[2]))
@@ -218,13 +218,13 @@ def wanted_acceleration(body, target, gains, integral, dt, out):
     body, target : (18,), (24,) array
         Rotation, position, twist; and acceleration.
     gains : (5, 6) array
-        Of :class:`~legged_dynamics.workspace.settings.WorkspaceSettings`.
+        Gains of :class:`~legged_dynamics.workspace.settings.WorkspaceSettings`.
     integral : (6,) array [m s, rad s]
-        In world axes; advanced in place.
+        Integrals in world axes; advanced in place.
     dt : float [s]
         Time to integrate over; zero keeps the integral (anti-windup).
     out : (4, 6) array
-        At the rows `SERVO`.
+        Errors at the rows `SERVO`.
 
     """
     R = load9(body, POSE.rotation)

@@ -10,8 +10,8 @@ from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.middleware import runner
 from legged_dynamics.middleware.discovery import (
     DomainLease,
+    _discovery_range,
     cyclone_configuration,
-    discovery_range,
     domain_id,
     fast_dds_environment,
 )
@@ -34,11 +34,11 @@ def test_domain():
 
 
 def test_range():
-    assert discovery_range({}) == 'SUBNET'
-    assert discovery_range({'ROS_LOCALHOST_ONLY': '1'}) == 'LOCALHOST'
-    assert discovery_range({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'off'}) == 'OFF'
+    assert _discovery_range({}) == 'SUBNET'
+    assert _discovery_range({'ROS_LOCALHOST_ONLY': '1'}) == 'LOCALHOST'
+    assert _discovery_range({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'off'}) == 'OFF'
     with pytest.raises(MiddlewareError, match='SUBNET, LOCALHOST, OFF, SYSTEM_DEFAULT, got .ON'):
-        discovery_range({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'ON'})
+        _discovery_range({'ROS_AUTOMATIC_DISCOVERY_RANGE': 'ON'})
 
 
 def test_localhost_stays_on_the_loopback_interface_without_multicast():

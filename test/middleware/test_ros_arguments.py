@@ -162,12 +162,3 @@ def test_a_node_can_be_renamed():
         names.remapped_identity('est', '/', [Remap('__name', '2b')])
     with pytest.raises(MiddlewareError, match='expected a namespace'):
         names.remapped_identity('est', '/a//b', [])
-
-
-def test_names_on_the_dds_bus():
-    assert names.dds_topic('/imu/data') == 'rt/imu/data'
-    assert names.ros_topic('rt/imu/data') == '/imu/data'
-    assert names.ros_topic('rq/x/_service_eventRequest') is None
-    assert names.dds_type('sensor_msgs/Imu') == 'sensor_msgs::msg::dds_::Imu_'
-    assert names.ros_type('sensor_msgs::msg::dds_::Imu_') == 'sensor_msgs/msg/Imu'
-    assert names.ros_type('HelloWorld') is None

@@ -61,7 +61,7 @@ class Nothing:
 
 
 def status(bench, part):
-    return bench.watchdog.component._judge(bench.watchdog.component.common.now())[part]
+    return bench.watchdog.component.judge(bench.watchdog.component.common.now())[part]
 
 
 def test_commands_pass_through_without_a_tick_of_delay(standing):
@@ -282,7 +282,7 @@ def test_who_publishes_past_the_watchdog_is_named(standing):
         ERROR, 'others publish past the watchdog to the motors: /stranger')
     standing.heal()
     standing.run(0.6)
-    assert 'motors' not in standing.watchdog.component._judge(standing.bus.now_ns)
+    assert 'motors' not in standing.watchdog.component.judge(standing.bus.now_ns)
 
 
 def test_a_watchdog_that_falls_silent_is_named_by_the_controller(standing):

@@ -11,7 +11,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
 from rclpy.parameter import Parameter
 from tolerances import PATIENCE
 
-from legged_dynamics.middleware.ros2_node import ComponentNode, RclpyDialect, Spinner
+from legged_dynamics.middleware.ros2_node import RclpyDialect, Spinner, _ComponentNode
 
 RESEND = 5.0        # s
 
@@ -92,7 +92,7 @@ class RosBench:
 
     def host(self, component_class, parameters=None, start=True, arguments=(), **options):
         """Return a component's node, active unless told otherwise."""
-        node = ComponentNode(component_class, context=self.context, use_global_arguments=False,
+        node = _ComponentNode(component_class, context=self.context, use_global_arguments=False,
                              parameter_overrides=[Parameter(name, value=value) for name, value
                                                   in (parameters or {}).items() if value != []],
                              cli_args=['--ros-args', *arguments], **options)
@@ -155,7 +155,7 @@ class RosBench:
         """End every node."""
         for node in self.nodes:
             self.spinner.executor.remove_node(node)
-            if isinstance(node, ComponentNode):
+            if isinstance(node, _ComponentNode):
                 node.stop()
             node.destroy_node()
         del self.ask        # it knows us: only what nobody holds any more leaves the bus

@@ -15,7 +15,7 @@ from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.middleware.cdr import serialize
 from legged_dynamics.middleware.qos import FASTEST, LONGEST_PAUSE
-from legged_dynamics.middleware.ros2_node import BARE_DDS, NO_NODE, ComponentNode
+from legged_dynamics.middleware.ros2_node import BARE_DDS, NO_NODE, _ComponentNode
 from legged_dynamics.nodes.foot_force_controller import FootForceController
 from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.nodes.reaction_relay import ReactionRelay
@@ -242,7 +242,7 @@ def test_a_publisher_without_a_node_is_told_in_words():
         get_publishers_info_by_topic=lambda topic: [
             entry(BARE_DDS, BARE_DDS), entry('/', 'forger'), entry('/', 'watchdog')],
         resolve_topic_name=str, get_namespace=lambda: '/', get_name=lambda: 'watchdog')
-    assert ComponentNode.other_publishers(node, 'efforts') == [NO_NODE, '/forger']
+    assert _ComponentNode.other_publishers(node, 'efforts') == [NO_NODE, '/forger']
 
 
 def test_an_override_without_sense_is_told(bench):

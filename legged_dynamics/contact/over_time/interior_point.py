@@ -55,13 +55,13 @@ class LimitedProblem:
     Parameters
     ----------
     frames : Frames
-        In world axes, with the feet's rotations.
+        Frames in world axes, with the feet's rotations.
     rows : ConeRows
         Limits of each foot.
     residual_weight : float
-        Of a newton of root residual against one of contact force.
+        Weight of a newton of root residual against one of contact force.
     length : float [m]
-        By which moments of residuals are divided to compare them with forces.
+        Length by which moments of residuals are divided to compare them with forces.
     past : Past
         Information about the first frame.
 
@@ -257,7 +257,7 @@ class LimitedProblem:
         x : (T, nc) array [N, N m]
             Contact coordinates.
         tolerance : float
-            As a part of the largest force.
+            Tolerance as a part of the largest force.
 
         Returns
         -------

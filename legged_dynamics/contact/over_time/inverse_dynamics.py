@@ -57,11 +57,11 @@ class OverTimeSolution:
         Ground on robot, ``[f; m]`` in each foot's axes about its frame's origin; zero for a foot
         off the ground.
     joint_effort : (T, nv) array [N m or N]
-        Of the motors, in the model's joint order.
+        Efforts of the motors, in the model's joint order.
     root_residual : (T, 6) array [N, N m]
         Wrench on the base that the feet do not explain, in base axes about its origin.
     rank : (T,) int array
-        Of the map from contact coordinates to the base's wrench.
+        Rank of the map from contact coordinates to the base's wrench.
     nullity : (T,) int array
         Number of directions of a frame's wrenches that its motion says nothing about.
     in_contact : (T, nf) bool array
@@ -70,7 +70,7 @@ class OverTimeSolution:
         With limits: the largest violation of the optimality conditions, relative to the terms in
         them. 0 where the solution is direct: without limits, or where none is reached.
     iterations : int
-        Of the interior-point method; 0 where the solution is direct.
+        Iterations of the interior-point method; 0 where the solution is direct.
 
     """
 
@@ -94,7 +94,7 @@ class OverTimeSolution:
         Parameters
         ----------
         frames : slice
-            Of the frames.
+            Which frames to take.
 
         Returns
         -------
@@ -118,13 +118,13 @@ class _OverTimeTask:
     feet : tuple of Foot
         Its feet.
     table : FeetTable
-        Of these feet, references included.
+        Table of these feet, references included.
     axes : {'world', 'foot'}
-        Of the contact coordinates.
+        Axes of the contact coordinates.
     weights : OverTimeWeights, optional
-        Of the cost.
+        Weights of the cost.
     limits : ContactLimits, optional
-        Of the ground's forces.
+        Limits of the ground's forces.
     normal : (3,) sequence
         Unit normal of the ground in world axes.
 
@@ -278,7 +278,7 @@ class ContactInverseDynamicsOverTime:
     Parameters
     ----------
     model : RobotModel
-        With a floating base.
+        Robot with a floating base.
     feet : sequence of Foot
         All that touch the ground at some time.
     axes : {'world', 'foot'}
@@ -322,7 +322,7 @@ class ContactInverseDynamicsOverTime:
         Parameters
         ----------
         model : RobotModel
-            With a floating base.
+            Robot with a floating base.
         feet : sequence of Foot
             All that touch the ground at some time.
 
@@ -349,10 +349,10 @@ class ContactInverseDynamicsOverTime:
         in_contact : (nf,) or (T, nf) array of bool, optional
             Feet on the ground; all by default. They may come and go.
         weights : OverTimeWeights, optional
-            Of the cost.
+            Weights of the cost.
         limits : ContactLimits, optional
-            Of the ground's forces. Without them feet may pull and slip. Of a motion that requires
-            more, the part beyond the limits is the root residual.
+            Limits of the ground's forces. Without them feet may pull and slip. Of a motion that
+            requires more, the part beyond the limits is the root residual.
         previous : (nf, 6) array, optional [N, N m]
             Wrenches in the feet's frames to which the first frame is drawn, by the weight of
             that name.
@@ -374,7 +374,7 @@ class ContactInverseDynamicsOverTime:
             When the weights leave the solution open, or the limits do not fit the feet.
 
         """
-        task = self.task(weights, limits, ground_normal)
+        task = self._task(weights, limits, ground_normal)
         frames = task.frames(Stretch(motion, in_contact, external))
         return task.solve(frames, task.first(frames, previous))
 
@@ -403,7 +403,7 @@ class ContactInverseDynamicsOverTime:
             A stretch's number and its solution, the last stretch first.
 
         """
-        return self.task(weights, None, ground_normal).solve_exactly(stretches, previous)
+        return self._task(weights, None, ground_normal).solve_exactly(stretches, previous)
 
     def stream(self, stretches: Iterable[Stretch], *, lag: int,
                weights: OverTimeWeights | None = None, limits: ContactLimits | None = None,
@@ -439,22 +439,10 @@ class ContactInverseDynamicsOverTime:
         """
         if lag < 1:
             raise ConfigurationError(f'expected a lag of 1 frame or more, got {lag}')
-        return self.task(weights, limits, ground_normal).stream(stretches, lag, previous)
+        return self._task(weights, limits, ground_normal).stream(stretches, lag, previous)
 
-    def task(self, weights: OverTimeWeights | None = None, limits: ContactLimits | None = None,
-             normal: Sequence[float] = UP) -> _OverTimeTask:
-        """
-        Return the stages of `solve`, for given weights, limits and ground.
-
-        Parameters
-        ----------
-        weights : OverTimeWeights, optional
-            Of the cost.
-        limits : ContactLimits, optional
-            Of the ground's forces.
-        normal : (3,) sequence
-            Unit normal of the ground in world axes.
-
-        """
+    def _task(self, weights: OverTimeWeights | None, limits: ContactLimits | None,
+              normal: Sequence[float]) -> _OverTimeTask:
+        """Return the stages of `solve`, for given weights, limits and ground."""
         return _OverTimeTask(self.model, self.feet, self._table, self.axes, weights, limits,
                              normal)

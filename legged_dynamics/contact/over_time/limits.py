@@ -66,7 +66,7 @@ class ContactLimits:
         Parameters
         ----------
         feet : sequence of Foot
-            In the solver's order.
+            Feet in the solver's order.
         references : (nf, 3) array [m]
             Where a flat foot's moment is taken, in its frame.
         normal : (3,) array
@@ -239,7 +239,16 @@ class OverTimeWeights:
                    comparison_length=1.0)
 
     def smoothing_diagonal(self) -> np.ndarray:
-        """Return the weight of changes of force and moment, and the part of it at transitions."""
+        """
+        Weigh changes from frame to frame.
+
+        Returns
+        -------
+        (3,) array
+            Weight of changes of forces, that of changes of moments, and the part of both that
+            counts where a foot lands or leaves.
+
+        """
         return np.array([self.smoothing * self.comparison_length ** 2, self.smoothing,
                          self.transition])
 
@@ -252,7 +261,7 @@ class OverTimeWeights:
         shape : int, int
             Numbers of frames and feet, T and nf.
         squared_speed : (T, nf) array, optional [m^2/s^2]
-            Of the contact points over ground.
+            Squared speeds of the contact points over ground.
 
         Returns
         -------

@@ -84,7 +84,7 @@ class Past:
         x : (nc,) array
             Contact coordinates.
         weight : (nc,) array
-            Of the square of each difference.
+            Weight of the square of each difference.
 
         Returns
         -------
@@ -110,9 +110,9 @@ class Frames:
     problem : Problem
         Its unknowns are the frames' contact coordinates.
     foot_rotation : (T, nf, 9) array, or (0, nf, 9)
-        From the feet's axes to the problem's, where they are needed.
+        Rotations from the feet's axes to the problem's, where they are needed.
     normal : tuple of three floats
-        Of the ground, in world axes.
+        Unit normal of the ground, in world axes.
     external : (T, nb, 6) array, or (0, nb, 6) [N, N m]
         Wrenches on bodies, in their axes.
     in_world : bool
@@ -169,7 +169,7 @@ class Frames:
         Parameters
         ----------
         following : Frames
-            Of the same robot and feet.
+            Frames of the same robot and feet.
 
         Returns
         -------
@@ -236,11 +236,11 @@ class Frames:
         Returns
         -------
         wrench : (T, nf, 6) array [N, N m]
-            In the feet's frames.
+            Wrenches in the feet's frames.
         effort : (T, nv) array [N m or N]
-            Of the joints.
+            Efforts of the joints.
         residual : (T, 6) array [N, N m]
-            At the base, in its axes.
+            Residual wrench at the base, in its axes.
 
         Raises
         ------
@@ -341,7 +341,7 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
     stretch : Stretch
         Motion, contacts and external wrenches.
     weights : OverTimeWeights
-        Of the cost.
+        Weights of the cost.
     normal : (3,) sequence
         Unit normal of the ground in world axes.
     axes : {'world', 'foot'}

@@ -54,7 +54,7 @@ class Problem(NamedTuple):
     required : (T, 6) array [N, N m]
         b, within what the feet can carry.
     rank : (T,) int array
-        Of A.
+        Rank of A.
     line : (T, 6) array [m, -]
         Middle of the contact points, and the unit vector along them, where the rank is below 6.
     cost : (T, nf, 2) array
@@ -87,7 +87,7 @@ def by_threes(index: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     index : (nf, N_INDEX) int array
-        Of a FeetTable.
+        Index table of a FeetTable.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def gain_width(index: np.ndarray, *, whole: bool) -> int:
     Parameters
     ----------
     index : (nf, N_INDEX) int array
-        Of the problem.
+        Index table of the problem.
     whole : bool
         Whether all feet carry whole wrenches, and frames balance exactly.
 
@@ -157,7 +157,7 @@ def _apply_gain(problem, t, gain, u, x, scratch):
     Parameters
     ----------
     problem : Problem
-        Of all frames.
+        Equations of all frames.
     t : int
         The frame.
     gain : array
@@ -278,7 +278,7 @@ def _add_costs(problem, t, blocks, either, both, W):
     Parameters
     ----------
     problem : Problem
-        Of all frames.
+        Equations of all frames.
     t : int
         The frame.
     blocks : (T, nf, 6, 6) array
@@ -495,7 +495,7 @@ def substitute_back(problem, gains, x, after, x_after, vectors):
     Parameters
     ----------
     problem : Problem
-        Of the T frames.
+        Equations of the T frames.
     gains : array
         K of each frame, from the forward pass.
     x : (T, nc) array

@@ -39,7 +39,7 @@ class RecordedMotion:
     position : (n, nq) array [rad or m]
         Joints in the model's order.
     velocity, acceleration : (n, nv) array [rad/s, rad/s^2 or m/s, m/s^2]
-        Of the joints.
+        Velocities and accelerations of the joints.
     base_position : (n, 3) array [m]
         p_WB.
     base_rotation : (n, 3, 3) array
@@ -68,7 +68,7 @@ class RecordedMotion:
         Parameters
         ----------
         model : RobotModel
-            With joints of one degree of freedom.
+            Robot with joints of one degree of freedom.
         time : (n,) array [s]
             Evenly spaced.
         base_position : (n, 3) array [m]
@@ -135,7 +135,7 @@ class RecordedMotion:
         imu_quaternion : (n, 4) array
             Orientation of the IMU in the world, x, y, z, w.
         gyro, accelerometer : (n, 3) array [rad/s, m/s^2]
-            In the IMU's axes; the accelerometer reads +9.81 along up at rest.
+            Readings in the IMU's axes; the accelerometer reads +9.81 along up at rest.
         mount : Transform
             Pose of the IMU in the base.
 
@@ -226,7 +226,7 @@ def even_step(time: np.ndarray) -> float:
     Parameters
     ----------
     time : (n,) array [s]
-        Of the samples.
+        Times of the samples.
 
     Returns
     -------

@@ -82,15 +82,15 @@ class MotionArrays(NamedTuple):
     Attributes
     ----------
     position : (T, nq) array [rad or m]
-        Of the joints.
+        Positions of the joints.
     velocity, acceleration : (T, nv) array [rad/s, rad/s^2 or m/s, m/s^2]
-        Of the joints.
+        Velocities and accelerations of the joints.
     base : (T, 9) array [rad/s, rad/s^2, m/s^2]
         Angular velocity and acceleration, proper acceleration of the base, in its axes.
     rotation : (T, 9) array
         R_WB.
     base_velocity : (T, 3) array, or (0, 3) [m/s]
-        Of the base's origin over ground, in world axes.
+        Velocity of the base's origin over ground, in world axes.
 
     """
 
@@ -112,13 +112,13 @@ def _enter(memory, motion, standing, external, normal, t):
     memory : Memory
         Changed.
     motion : MotionArrays
-        Of all frames.
+        Motion of all frames.
     standing : (T, nf) array
         Flags of feet in contact.
     external : (T, nb, 6) array
         Wrenches on bodies; empty where there are none.
     normal : tuple of 3 floats
-        Of the ground, world axes.
+        Unit normal of the ground, world axes.
     t : int
         The frame.
 
@@ -156,7 +156,7 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
     motion : MotionArrays
         Frames.
     normal : tuple of three floats
-        Of the ground, in world axes.
+        Unit normal of the ground, in world axes.
     external : (T, nb, 6) array, or (0, nb, 6) [N, N m]
         Wrenches on bodies, in their axes.
     in_world : bool
@@ -164,11 +164,11 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
     integers, floats : 2-D arrays
         Memory of a tick.
     problem : Problem
-        To be filled.
+        Equations; filled here.
     foot_rotation : (T, nf, 9) array, or (0, nf, 9)
-        To be filled with the feet's rotations into the problem's axes.
+        Filled here with the feet's rotations into the problem's axes.
     speed : (T, nf) array, or (0, nf) [m^2/s^2]
-        To be filled with squares of the contact points' speeds over ground.
+        Filled here with squares of the contact points' speeds over ground.
 
     Returns
     -------
@@ -222,11 +222,11 @@ def express(motion, normal, external, in_world, integers, floats, problem, x, re
     results : 1-D array
         Memory for the results of a tick.
     wrench : (T, nf, 6) array [N, N m]
-        To be filled.
+        Filled here.
     effort : (T, nv) array [N m or N]
-        To be filled.
+        Filled here.
     residual : (T, 6) array [N, N m]
-        To be filled, in base axes.
+        Filled here, in base axes.
 
     Returns
     -------
@@ -307,7 +307,7 @@ class GeneralizedMotion(RecordedMotion):
     Attributes
     ----------
     base_velocity : (n, 3) array [m/s]
-        Of the base's origin, in world axes. Contact points' speeds follow from it.
+        Velocity of the base's origin, in world axes. Contact points' speeds follow from it.
 
     """
 
@@ -323,11 +323,11 @@ class GeneralizedMotion(RecordedMotion):
         Parameters
         ----------
         model : RobotModel
-            With a floating base.
+            Robot with a floating base.
         positions : (T, 7 + nq) array [m, -, rad or m]
             ``[p_WB, quaternion x y z w, joints]``, a row a frame.
         time_step : float
-            From frame to frame. [s]
+            Time from frame to frame. [s]
         scheme : {'central', 'forward'}
             See :data:`SCHEMES`. Forward differences put the root wrench of a 1 Hz motion at
             100 Hz off by tens of newtons, central ones by tenths.
@@ -385,13 +385,13 @@ class GeneralizedMotion(RecordedMotion):
         Parameters
         ----------
         model : RobotModel
-            With a floating base.
+            Robot with a floating base.
         positions : (T, 7 + nq) array [m, -, rad or m]
             As in `from_positions`.
         velocities, accelerations : (T, 6 + nv) array [m/s, rad/s, joints; their derivatives]
             ``[v; w, joints]``, the base's in its own axes; the acceleration is *spatial*.
         time_step : float
-            From frame to frame. [s]
+            Time from frame to frame. [s]
         joint_names : sequence of str, optional
             The order of the joints' columns; the model's by default.
 
@@ -650,7 +650,7 @@ def unit_normal(normal: Sequence[float]) -> tuple[float, float, float]:
     Parameters
     ----------
     normal : (3,) sequence
-        Of the ground, in world axes.
+        Unit normal of the ground, in world axes.
 
     Returns
     -------

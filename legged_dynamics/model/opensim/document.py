@@ -216,7 +216,7 @@ class OpenSimJoint:
     Attributes
     ----------
     name : str
-        Of the joint.
+        Name of the joint.
     parent, child : str
         Names of bodies, or 'ground'.
     in_parent, in_child : Transform
@@ -256,9 +256,9 @@ class Document:
     path : Path
         The file.
     name : str
-        Of the model.
+        Name of the model.
     bodies : dict of str to Inertia
-        By name, in OpenSim's axes.
+        Inertias by name, in OpenSim's axes.
     joints : list of OpenSimJoint
     couplings : list of Coupling
         Constraints that make one coordinate a function of others.

@@ -20,6 +20,7 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.middleware.protocol import Dialect
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.nodes.diagnostics import publish_if_heard
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
@@ -75,7 +76,7 @@ class BaseStateOutput:
     Parameters
     ----------
     common : RobotComponent
-        Of the node; with the parameters `SETTINGS`.
+        Common part of the node; with the parameters `SETTINGS`.
     model : RobotModel
         Robot as its URDF describes it.
 
@@ -171,5 +172,4 @@ class BaseStateOutput:
             self._velocity.publish(twist)
         slips = state.slip_probability * reaction.contact_probability
         for publisher, slip in zip(self._slips, slips.tolist()):
-            if publisher.get_subscription_count():
-                publisher.publish(convert.float64(dialect, slip))
+            publish_if_heard(publisher, convert.float64, dialect, slip)

@@ -82,7 +82,7 @@ class _BodyWalk:
     Parameters
     ----------
     common : RobotComponent
-        Of the node; with the parameters `WALK_SETTINGS`.
+        Common part of the node; with the parameters `WALK_SETTINGS`.
     why_not : callable
         Returns why the robot cannot walk now, or ''.
 
@@ -91,7 +91,7 @@ class _BodyWalk:
     walker : Walker
         Set once the robot is known.
     monitor : InputMonitor
-        Of the velocity commands.
+        Monitor of the velocity commands.
 
     """
 
@@ -270,7 +270,15 @@ class BodyController(ControllerNode):
         """
 
     def asked(self) -> dict[int, AskedForce]:
-        """Return the desired forces of feet, by the index of the foot."""
+        """
+        Tell which forces are desired of feet.
+
+        Returns
+        -------
+        dict of int to AskedForce
+            Desired forces by the index of the foot; none unless a subclass asks for them.
+
+        """
         return {}
 
     # ---- lifecycle -------------------------------------------------------------------------
@@ -473,7 +481,15 @@ class BodyController(ControllerNode):
             self._topics.publish(self.state, self.command, self._position, self.mode())
 
     def mode(self) -> str:
-        """Return in a word what the body does."""
+        """
+        Say in a word what the body does.
+
+        Returns
+        -------
+        str
+            'lost', 'idle', the walker's state, or that of the posture or target.
+
+        """
         if self.lost:
             return 'lost'
         if self.command is None or not self._started:

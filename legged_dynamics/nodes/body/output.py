@@ -19,6 +19,7 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.body.base_state import odometry_of
 from legged_dynamics.nodes.body.targets import BodyTargets
+from legged_dynamics.nodes.diagnostics import publish_if_heard
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import CheckedSettings, setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
@@ -49,7 +50,7 @@ class StateOutput:
     Parameters
     ----------
     common : RobotComponent
-        Of the node; with the parameters `SETTINGS`.
+        Common part of the node; with the parameters `SETTINGS`.
     controller : WorkspaceController
         Controller whose margins are published.
 
@@ -109,8 +110,10 @@ class StateOutput:
         self._next_ns = ns + round(1e9 / rate)
         if self._markers.get_subscription_count():
             self._draw(state, command, position, mode, 2.0 / rate)
-        if not self._state.get_subscription_count():
-            return
+        publish_if_heard(self._state, self._said, state, command, position, mode)
+
+    def _said(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray,
+              mode: str) -> Any:
         feet = self.controller.feet
         values: dict[str, Any] = dict(zip(('x [m]', 'y [m]', 'z [m]'), state.position.tolist()))
         values |= dict(zip(('qx', 'qy', 'qz', 'qw'),
@@ -118,8 +121,7 @@ class StateOutput:
         values['stance'] = ', '.join(foot for foot, down in zip(feet, state.contact) if down)
         values |= self.margins(command, state, position)
         level = 'WARN' if command.faults else 'OK'
-        self._state.publish(convert.diagnostic_status(self._dialect, level, self._name, mode,
-                                                      values))
+        return convert.diagnostic_status(self._dialect, level, self._name, mode, values)
 
     def _draw(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray, mode: str,
               lifetime: float) -> None:
@@ -141,7 +143,7 @@ class BodyOutput:
     Parameters
     ----------
     common : RobotComponent
-        Of the node; with the parameters odom_frame and publish_tf.
+        Common part of the node; with the parameters odom_frame and publish_tf.
     feet : sequence of str
         Links of the feet, which are frames of their wrenches.
     base : str
@@ -174,7 +176,7 @@ class BodyOutput:
         state : BodyState
             Where the body is.
         command : WorkspaceCommand
-            With the forces wanted of the ground.
+            Command with the forces wanted of the ground.
         reaction : GroundReaction
             Newest estimate, `delay` samples older.
         target : BodyTarget
@@ -183,13 +185,11 @@ class BodyOutput:
         """
         dialect, ns = self._dialect, command.stamp_ns
         for foot, publisher, wrench in zip(self._feet, self._desired, command.foot_wrench):
-            if publisher.get_subscription_count():
-                publisher.publish(convert.wrench_stamped(dialect, ns, foot, wrench))
+            publish_if_heard(publisher, convert.wrench_stamped, dialect, ns, foot, wrench)
         if reaction.mode != Mode.UNAVAILABLE:
             for foot, publisher, wrench in zip(self._feet, self._estimated, reaction.wrench):
-                if publisher.get_subscription_count():
-                    publisher.publish(convert.wrench_stamped(dialect, reaction.latest_ns, foot,
-                                                             wrench))
+                publish_if_heard(publisher, convert.wrench_stamped, dialect, reaction.latest_ns,
+                                 foot, wrench)
         if self._reference.get_subscription_count():
             self._reference.publish(convert.pose_stamped(
                 dialect, ns, self._frame, target.position,
@@ -222,7 +222,7 @@ class BodyPostures:
     Parameters
     ----------
     common : RobotComponent
-        Of the node.
+        Common part of the node.
     targets : BodyTargets
         Moves the body.
     why_not : callable
@@ -326,7 +326,7 @@ class BodyPostures:
         effort : (nj,) array [N m or N]
             Efforts of the controller.
         position, velocity : (nj,) array [rad or m, rad/s or m/s]
-            Of the joints, in the model's order.
+            Positions and velocities of the joints, in the model's order.
 
         Returns
         -------

@@ -67,7 +67,7 @@ class BodyTargets:
     Parameters
     ----------
     common : RobotComponent
-        Of the node; with the parameters `SETTINGS`.
+        Common part of the node; with the parameters `SETTINGS`.
     why_not : callable
         Returns why no target can be taken now, or ''.
 
@@ -123,7 +123,7 @@ class BodyTargets:
         stamp : int [ns]
             Stamp of the joint states.
         position : (3,) array [m]
-            Of the body in odom_frame.
+            Position of the body in odom_frame.
         rotation : (3, 3) array
             Orientation of the body, to the axes of odom_frame.
 

@@ -42,7 +42,7 @@ GYRATION = {'body': 0.496, 'thigh': 0.323, 'shank': 0.302, 'foot': 0.475}
 LEG_MASSES = {'thigh': 0.100, 'shank': 0.0465, 'foot': 0.0145}      # as parts of the total
 
 
-def stature() -> float:
+def _stature() -> float:
     """Return the height of the person whose start pose puts the body at 1.05 m [m]."""
     pitch, (hip, knee, _) = START_POSE[2], START_LEG
     return float(START_POSE[1]) / (HIP_TO_CENTER * TRUNK * math.cos(pitch)
@@ -69,7 +69,7 @@ class Biped:
 
     """
 
-    height: float = stature()
+    height: float = _stature()
     body_scale: float = 1.0
     leg_scale: float = 1.0
 
@@ -123,7 +123,15 @@ class Biped:
                 for name, mass in self.masses.items()}
 
     def planar(self) -> PlanarRobot:
-        """Return the seven links in the paper's order: body, left leg, right leg."""
+        """
+        Build the planar model.
+
+        Returns
+        -------
+        PlanarRobot
+            Seven links in the paper's order: body, left leg, right leg.
+
+        """
         kinds = ('body', *('thigh', 'shank', 'foot') * 2)
         thigh, shank = LEG_CENTER * self.thigh, LEG_CENTER * self.shank
         ahead, below = self.foot_center
@@ -137,7 +145,15 @@ class Biped:
 
 
 def start_state() -> PlanarState:
-    """Return the paper's initial state: knees bent, body leaning by 10 degrees, at rest."""
+    """
+    Make the paper's initial state.
+
+    Returns
+    -------
+    PlanarState
+        Knees bent, body leaning by 10 degrees, at rest.
+
+    """
     return PlanarState(START_POSE, np.zeros(3), np.tile(START_LEG, 2), np.zeros(6))
 
 

@@ -43,7 +43,7 @@ def _propagate_force(parent, links, force, shares, wrenches, torque):
     parent : (n,) int array
         Inboard link of each link.
     links : (n, MOTION.width) array
-        Of stage 1.
+        Links in the columns of stage 1.
     force : (3,) array [N, N, N m]
         Wanted on the body, its axes.
     shares : (legs,) array
@@ -78,7 +78,7 @@ def force_propagation(robot: PlanarRobot, motion: LinkMotion, force: np.ndarray,
     robot : PlanarRobot
         The links.
     motion : LinkMotion
-        Of stage 1.
+        Motion of stage 1.
     force : (3,) array
         ``F_1`` in the body's axes [N, N m].
     shares : (n_legs,) sequence of float
@@ -218,9 +218,9 @@ def workspace_force(dynamics: WorkspaceDynamics, gains: PlanarGains, error: np.n
     Parameters
     ----------
     dynamics : WorkspaceDynamics
-        Of stage 2.
+        Dynamics of stage 2.
     gains : PlanarGains
-        On x, z and angle.
+        Gains on x, z and angle.
     error, rate : (3,) array
         (3.21), (3.22), in the body's axes.
     acceleration : (3,) array
@@ -319,18 +319,23 @@ class PlanarController:
     def update(self, state: PlanarState, target: PlanarTarget, period: float,
                gravity: float = GRAVITY) -> PlanarCommand:
         """
-        Return the torques until the next tick.
+        Compute the torques until the next tick.
 
         Parameters
         ----------
         state : PlanarState
-            Of body and joints, now.
+            State of body and joints, now.
         target : PlanarTarget
             Wanted of the body, now.
         period : float
             Time until the next tick [s]; accumulates the error.
         gravity : float
             [m/s^2].
+
+        Returns
+        -------
+        PlanarCommand
+            Torques until the next tick, and how they came about.
 
         Raises
         ------

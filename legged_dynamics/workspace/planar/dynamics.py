@@ -121,11 +121,11 @@ def propagate_velocity(parent, constants, pose, twist, position, velocity, gravi
     Parameters
     ----------
     parent, constants : (n,) int array, (n, LINK.width) array
-        Of the PlanarRobot.
+        Arrays of the PlanarRobot.
     pose, twist : (3,) array [m, m, rad], [m/s, m/s, rad/s]
-        Of the body, in inertial axes and in its own.
+        Pose and twist of the body, in inertial axes and in its own.
     position, velocity : (n - 1,) array [rad, rad/s]
-        Of the joints.
+        Positions and velocities of the joints.
     gravity : float [m/s^2]
         Acceleration of gravity, downwards.
     links : (n, MOTION.width) array
@@ -170,9 +170,14 @@ def velocity_propagation(robot: PlanarRobot, state: PlanarState,
     robot : PlanarRobot
         The links.
     state : PlanarState
-        Of body and joints.
+        State of body and joints.
     gravity : float
         [m/s^2], downwards.
+
+    Returns
+    -------
+    LinkMotion
+        Orientation, velocity, Coriolis acceleration and load of every link.
 
     Raises
     ------
@@ -276,9 +281,9 @@ def reduce_exact(parent, constants, links, rates, workspace):
     Parameters
     ----------
     parent, constants : (n,) int array, (n, LINK.width) array
-        Of the PlanarRobot.
+        Arrays of the PlanarRobot.
     links : (n, MOTION.width) array
-        Of stage 1.
+        Links in the columns of stage 1.
     rates : (n, 3) array
         Filled for the joints; see `WorkspaceDynamics.rates`.
     workspace : (12,) array
@@ -364,9 +369,14 @@ def workspace_dynamics_big_base(robot: PlanarRobot, motion: LinkMotion,
     robot : PlanarRobot
         The links.
     motion : LinkMotion
-        Of stage 1.
+        Motion of stage 1.
     size : float
         Mass and inertia of a foot, in those of the body (3.14).
+
+    Returns
+    -------
+    WorkspaceDynamics
+        Inertia and bias of the body; neither a condition number nor joint rates.
 
     Raises
     ------
@@ -393,7 +403,13 @@ def workspace_dynamics(robot: PlanarRobot, motion: LinkMotion) -> WorkspaceDynam
     robot : PlanarRobot
         The links.
     motion : LinkMotion
-        Of stage 1.
+        Motion of stage 1.
+
+    Returns
+    -------
+    WorkspaceDynamics
+        Inertia and bias of the body, the largest condition number of a leg's Jacobian, and joint
+        rates per twist of the body.
 
     """
     rates, workspace = np.zeros((robot.n_links, JOINTS_PER_LEG)), np.empty(12)

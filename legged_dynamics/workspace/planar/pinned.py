@@ -114,15 +114,15 @@ def _pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slo
     Parameters
     ----------
     parent, constants : (n,) int array, (n, LINK.width) array
-        Of the PlanarRobot.
+        Arrays of the PlanarRobot.
     feet : (legs, HELD.width) array
         Places of the fixed feet.
     body : (6,) array
         Pose [m, m, rad] and twist in the body's axes [m/s, rad/s].
     torque : (n - 1,) array [N m]
-        Of the joints.
+        Efforts of the joints.
     push : (3,) array [N, N, N m]
-        On the body's centre of mass, inertial axes.
+        Wrench on the body's centre of mass, inertial axes.
     gravity : float [m/s^2]
         Downwards.
     work : (., .) array
@@ -264,7 +264,7 @@ class PinnedRobot:
         Parameters
         ----------
         torque : (n_joints,) array
-            Of the joints [N m].
+            Torques of the joints [N m].
         duration : float
             [s]; cut into equal steps of at most the timestep.
         push : (3,) array, optional

@@ -53,7 +53,7 @@ class PlanarRobot:
     ----------
     parent : (n,) int array
     constants : (n, 6) array
-        At the columns `LINK`.
+        Constants at the columns `LINK`.
     feet : tuple of int
         Links without a link outboard of them.
 
@@ -310,7 +310,7 @@ def inboard(A, U):
     Parameters
     ----------
     A : 9 floats
-        Of :func:`adjoint_of_joint`.
+        Adjoint of :func:`adjoint_of_joint`.
     U : 3 floats [m/s, m/s, rad/s]
         Twist in outboard axes.
 
@@ -331,7 +331,7 @@ def outboard_wrench(A, F):
     Parameters
     ----------
     A : 9 floats
-        Of :func:`adjoint_of_joint`.
+        Adjoint of :func:`adjoint_of_joint`.
     F : 3 floats [N, N, N m]
         Wrench in inboard axes.
 
@@ -355,7 +355,7 @@ def gravity_and_spin(mass, angle, V, gravity):
     Parameters
     ----------
     mass : float [kg]
-        Of the link.
+        Mass of the link.
     angle : float [rad]
         Orientation of the link about +y in the inertial frame.
     V : 3 floats [m/s, m/s, rad/s]

@@ -95,7 +95,7 @@ class BipedWalker(Walker):
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints.
+        Robot with a floating base and 1-DoF joints.
     config : RobotConfig
         Its two soles and its standing pose.
     settings : WalkSettings or mapping, optional
@@ -468,16 +468,21 @@ def _yawed(angle: float) -> np.ndarray:
 def make_walker(model: RobotModel, config: RobotConfig,
                 settings: WalkSettings | Mapping[str, Any] | None = None) -> Walker:
     """
-    Return the walker for a robot: a BipedWalker for two soles, each on a leg of six joints.
+    Make the walker that suits a robot.
 
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints.
+        Robot with a floating base and 1-DoF joints.
     config : RobotConfig
         Its feet and its standing pose.
     settings : WalkSettings or mapping, optional
         Checked settings, or dotted names of `walking.settings.SETTINGS`.
+
+    Returns
+    -------
+    Walker
+        A BipedWalker for two soles, each on a leg of six joints; else a Walker.
 
     """
     steps = len(config.feet) == 2 and all(

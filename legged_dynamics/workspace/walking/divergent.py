@@ -51,7 +51,7 @@ def divergent_start(shifts: Sequence[Shift], omega: float) -> np.ndarray:
     shifts : sequence of Shift
         Way of the centre of pressure from now on; it stays at the end of the last.
     omega : float [1/s]
-        Of the pendulum.
+        Natural frequency of the pendulum.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def step_share(omega: float, left: float, shift: float) -> float:
     Parameters
     ----------
     omega : float [1/s]
-        Of the pendulum.
+        Natural frequency of the pendulum.
     left : float [s]
         Time until the foot lands.
     shift : float [s]
@@ -103,7 +103,7 @@ def step_correction(error: np.ndarray, omega: float, left: float, shift: float,
     Parameters
     ----------
     error : (2,) array [m]
-        Of the divergent component.
+        Error of the divergent component.
     omega, left, shift : float
         As for `step_share`.
     reach : (2,) array [m]

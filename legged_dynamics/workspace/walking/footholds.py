@@ -37,13 +37,13 @@ def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: floa
     Parameters
     ----------
     velocity : (2,) array or complex [m/s]
-        Of the body at touch-down, across the ground.
+        Velocity of the body at touch-down, across the ground.
     wanted : (2,) array or complex [m/s]
         Mean velocity of the walk.
     height : float [m]
-        Of the body over the ground.
+        Height of the body over the ground.
     step_time : float [s]
-        From one touch-down to the next.
+        Time from one touch-down to the next.
     capture : float
         Part of an error of the velocity that is taken away.
 
@@ -68,11 +68,11 @@ def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: 
     Parameters
     ----------
     place, velocity : (2,) array [m, m/s]
-        Of the body now.
+        Place and velocity of the body now.
     pressure : (2,) array [m]
         Centre of pressure.
     height : float [m]
-        Of the body over the ground.
+        Height of the body over the ground.
     time : float [s]
         How far ahead.
 
@@ -94,7 +94,7 @@ def move_center(rotation, position, twist, com, out):
     Parameters
     ----------
     rotation, position, twist : (3, 3), (3,), (6,) array [m, m/s, rad/s]
-        Of the base: ``R_WB``; its twist in base axes.
+        Rotation, position and twist of the base: ``R_WB``; its twist in base axes.
     com : (3,) array [m]
         Centre of mass in base axes.
     out : (6,) array [m, m/s]
@@ -147,7 +147,7 @@ def stand_on_slope(slope, heading, now, R):
     Parameters
     ----------
     slope : (2,) array
-        Of the ground, along x and y of the world.
+        Slope of the ground, along x and y of the world.
     heading : (2, 2) array
         Rotation about the vertical.
     now : (3, 3) array
@@ -182,7 +182,7 @@ def fill_target(place, drive, pull, turning, R, com, plane, goal, packed):
     Parameters
     ----------
     place, drive, pull : (2,) array [m, m/s, m/s^2]
-        Of the centre of mass, across the ground.
+        Place, velocity and acceleration of the centre of mass, across the ground.
     turning : float [rad/s]
         About the vertical.
     R : (3, 3) array
@@ -195,7 +195,7 @@ def fill_target(place, drive, pull, turning, R, com, plane, goal, packed):
         Height of the base over the ground, part of the way that its height goes now, and its
         height in the world, which is updated.
     packed : (24,) array
-        Of a `BodyTarget`; filled.
+        Numbers of a `BodyTarget`; filled.
 
     """
     a, b, c = plane

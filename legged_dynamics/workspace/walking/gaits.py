@@ -59,7 +59,7 @@ def rows_of(places: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     places : (nf, 2) array [m]
-        Of the feet in base axes, x ahead and y to the left, in a standing pose.
+        Places of the feet in base axes, x ahead and y to the left, in a standing pose.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def offsets_of(gait: str, places: np.ndarray) -> np.ndarray:
     gait : str
         A name in `GAITS`.
     places : (nf, 2) array [m]
-        Of the feet in base axes, in a standing pose.
+        Places of the feet in base axes, in a standing pose.
 
     Returns
     -------

@@ -115,7 +115,7 @@ class SwingPath:
         Parameters
         ----------
         step : float [m]
-            By how much the clearance grows.
+            Amount by which the clearance grows.
         most : float [m]
             Largest clearance that this leads to.
 
@@ -188,9 +188,9 @@ def directions(up, turn, force):
     up : (3,) array
         Against gravity, in base axes.
     turn : (3, 3) array
-        From the axes of the foot to those of the base.
+        Rotation from the axes of the foot to those of the base.
     force : (3,) array [N]
-        In the axes of the foot.
+        Force in the axes of the foot.
 
     Returns
     -------
@@ -209,7 +209,7 @@ class SwingLegs:
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints.
+        Robot with a floating base and 1-DoF joints.
     feet : sequence of Foot
         All feet.
     swinging : sequence of int
@@ -220,7 +220,7 @@ class SwingLegs:
     members : list of int
         Numbers of the swinging feet.
     arrays : StanceArrays
-        Of their legs; a ball is taken at its centre.
+        Arrays of their legs; a ball is taken at its centre.
     learnt : (2, nv) array [rad/s^2 or m/s^2, rad/s or m/s]
         Part of the last accelerations that corrects errors, and joint velocities along the
         reference; zero at other joints.
@@ -251,7 +251,7 @@ class SwingLegs:
         body : (18,) array
             ``R_WB`` by rows, position and twist of the base.
         q, v : (nv,) array [rad or m, rad/s or m/s]
-            Of the joints.
+            Positions and velocities of the joints.
         motions : sequence of (9,) array
             References of the swinging feet, as :meth:`SwingPath.advance` returns them.
         rotation : (3, 3) array
@@ -309,11 +309,11 @@ class SwingLegs:
         q : (nv,) array [rad or m]
             Joint positions near those sought.
         places : (k, 3) array [m]
-            Of the feet in axes of a level base.
+            Places of the feet in axes of a level base.
         force : float [N]
-            On each foot.
+            Force on each foot.
         limits : (nv,) array [N m or N]
-            Of the efforts; infinite ones do not count.
+            Limits of the efforts; infinite ones do not count.
 
         Returns
         -------
@@ -348,11 +348,11 @@ def learn_friction(learnt, moved, speed, inertia, most, dt, least, slides, borne
     Parameters
     ----------
     learnt : (2, nv) array
-        Of :class:`SwingLegs`.
+        Learnt friction of :class:`SwingLegs`.
     moved, speed : (nv,) array [rad/s^2 or m/s^2, rad/s or m/s]
         Accelerations of swinging joints, NaN at others; measured velocities.
     inertia, most : (nv,) array [kg m^2 or kg, N m or N]
-        Of the joints; largest friction that is believed.
+        Inertia of the joints; largest friction that is believed.
     dt : float [s]
         Since the last tick.
     least : float [1/s]
@@ -386,7 +386,7 @@ def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, awa
     Parameters
     ----------
     s : StanceArrays, packed
-        Of the swinging feet; q and v are read.
+        Arrays of the swinging feet; q and v are read.
     body : (18,) array
         ``R_WB`` by rows, position and twist of the base.
     goal : (k, 18) array

@@ -144,9 +144,9 @@ class WalkPlan(NamedTuple):
     Attributes
     ----------
     target : BodyTarget
-        Of the base.
+        Target of the base.
     legs : LegPlan
-        Of all legs.
+        Plan of all legs.
 
     """
 
@@ -161,7 +161,7 @@ class Walker:
     Parameters
     ----------
     model : RobotModel
-        With a floating base and 1-DoF joints.
+        Robot with a floating base and 1-DoF joints.
     config : RobotConfig
         Its feet and its standing pose.
     settings : WalkSettings or mapping, optional
@@ -174,7 +174,7 @@ class Walker:
     walk : bool
         Whether to walk in the gait of the settings; else the robot comes to a stand.
     height : float [m]
-        Of the base's origin over the ground.
+        Height of the base's origin over the ground.
     led : BodyTarget, optional
         Target of the base that others move while the robot stands; None when nobody does.
     borne : float
@@ -277,7 +277,7 @@ class Walker:
         Parameters
         ----------
         state : BodyState
-            Of a robot that stands.
+            State of a robot that stands.
         measurement : Measurement
             Joint positions and velocities, in the model's order.
         controller : WorkspaceController
