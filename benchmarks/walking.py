@@ -40,6 +40,21 @@ class Tally:
     worst: float = 0.0
     missing: set[str] = field(default_factory=set)
 
+    def laboratory(self, name: str, **options: Any) -> Laboratory | None:
+        """Return a robot in its world; None, and a note, where its description is missing."""
+        try:
+            return Laboratory(name, **options)
+        except MissingRobot:
+            self.missing.add(name)
+            return None
+
+    def count(self, found: Run, what: str) -> Run:
+        """Count a run, and note why it failed."""
+        self.runs += 1
+        if found.cause:
+            self.causes.append(f'{what}: {found.cause}')
+        return found
+
 
 def commands(fast: float, seconds: float, turning: float = 0.6
              ) -> Callable[[float], Sequence[float]]:
@@ -107,17 +122,11 @@ def run(tally: Tally, name: str, gait: str, command: Callable[[float], Sequence[
         seconds: float, title: str, pushes: Sequence[Push] = (), judged: bool = True,
         **ground: Any) -> Run | None:
     """Run one robot, print its row, and count it."""
-    friction = ground.pop('friction', 0.03)
-    try:
-        lab = Laboratory(name, friction=friction, **ground)
-    except MissingRobot:
-        tally.missing.add(name)
+    lab = tally.laboratory(name, **{'friction': 0.03} | ground)
+    if lab is None:
         return None
-    found = walk(lab, gait, command, seconds, pushes)
-    tally.runs += 1
-    if found.cause:
-        tally.causes.append(f'{name}, {gait}, {title}: {found.cause}')
-    elif judged:
+    found = tally.count(walk(lab, gait, command, seconds, pushes), f'{name}, {gait}, {title}')
+    if judged and not found.cause:
         tally.worst = max(tally.worst, speed_error(found))
     print(f'| {name} | {gait} | {title} | {row(found)}', flush=True)
     return found
@@ -176,16 +185,12 @@ def pushes(tally: Tally, robots: Sequence[str], quick: bool) -> None:
                 continue
             texts = []
             for side, way in SIDES.items():
-                try:
-                    lab = Laboratory(name, friction=0.03)
-                except MissingRobot:
-                    tally.missing.add(name)
+                lab = tally.laboratory(name, friction=0.03)
+                if lab is None:
                     break
-                found = walk(lab, gait, lambda t: (0.2, 0.0, 0.0), 5.5,
-                             [Push(2.0, duration, part * np.array(way))])
-                tally.runs += 1
-                if found.cause:
-                    tally.causes.append(f'{name}, {title}, {side}: {found.cause}')
+                found = tally.count(walk(lab, gait, lambda t: (0.2, 0.0, 0.0), 5.5,
+                                         [Push(2.0, duration, part * np.array(way))]),
+                                    f'{name}, {title}, {side}')
                 after = found.between(2.0, 9.0)
                 away = found.position[after] - found.position[after][0]
                 tilt = math.degrees(np.hypot(*found.rpy[after, :2].T).max())
@@ -223,15 +228,12 @@ def bipeds(tally: Tally, robots: Sequence[str], quick: bool) -> None:
 
 def _pushed(tally: Tally, name: str, gait: str, pushes: Sequence[Push], seed: int) -> str | None:
     """Push a robot that stands; return how far it went, or None without its description."""
-    try:
-        lab = Laboratory(name, seed=seed)
-    except MissingRobot:
-        tally.missing.add(name)
+    lab = tally.laboratory(name, seed=seed)
+    if lab is None:
         return None
-    found = walk(lab, gait, lambda t: (0.0, 0.0, 0.0), 6.0, pushes)
-    tally.runs += 1
+    found = tally.count(walk(lab, gait, lambda t: (0.0, 0.0, 0.0), 6.0, pushes),
+                        f'{name}, push {pushes[0].force}, seed {seed}')
     if found.cause:
-        tally.causes.append(f'{name}, push {pushes[0].force}, seed {seed}: {found.cause}')
         return found.cause
     after = found.between(2.0, 9.0)
     away = np.linalg.norm(found.position[after] - found.position[after][0], axis=1).max()
@@ -253,15 +255,11 @@ def standing(tally: Tally, robots: Sequence[str], quick: bool) -> None:
         texts: list[str] = []
         for case, moves, seconds in (({'payload': (0.12, (0.05, 0.04, 0.08))}, (), 5.0),
                                      ({'friction': 0.05}, MOVES, 14.0)):
-            try:
-                found = walk(Laboratory(name, **{'friction': 0.03} | case),    # type: ignore
-                             'stand', lambda t: (0.0, 0.0, 0.0), seconds, moves=moves)
-            except MissingRobot:
-                tally.missing.add(name)
+            lab = tally.laboratory(name, **{'friction': 0.03} | case)   # type: ignore
+            if lab is None:
                 break
-            tally.runs += 1
-            if found.cause:
-                tally.causes.append(f'{name}, standing: {found.cause}')
+            found = tally.count(walk(lab, 'stand', lambda t: (0.0, 0.0, 0.0), seconds,
+                                     moves=moves), f'{name}, standing')
             lean = np.degrees(np.hypot(*found.rpy[:, :2].T))
             ends = [found.between(t - 0.5, t) for t in (5.0, 8.0, 11.0, 14.0) if t <= seconds]
 
@@ -284,17 +282,12 @@ def random(tally: Tally, robots: Sequence[str], quick: bool, count: int = 100) -
             continue
         falls = 0
         for seed in range(count):
-            try:
-                lab = Laboratory(name, seed=seed)
-            except MissingRobot:
-                tally.missing.add(name)
+            lab = tally.laboratory(name, seed=seed)
+            if lab is None:
                 break
-            found = walk(lab, 'trot', random_commands(seed, 0.3 if name == 'solo_class' else 0.6),
-                         20.0)
-            tally.runs += 1
-            if found.cause:
-                falls += 1
-                tally.causes.append(f'{name}, random commands {seed}: {found.cause}')
+            commanded = random_commands(seed, 0.3 if name == 'solo_class' else 0.6)
+            falls += bool(tally.count(walk(lab, 'trot', commanded, 20.0),
+                                      f'{name}, random commands {seed}').cause)
         print(f'| {name} | {falls} |', flush=True)
 
 
@@ -303,11 +296,8 @@ def given(tally: Tally, paths: Sequence[Path], quick: bool) -> None:
     print(f'\nRobots by their URDFs and new-robot alone, trot\n\n{HEAD}')
     seconds = 12.0 if quick else 60.0
     for path in paths:
-        found = walk(Laboratory(described(path), friction=0.03), 'trot', commands(0.6, seconds),
-                     seconds)
-        tally.runs += 1
-        if found.cause:
-            tally.causes.append(f'{path.stem}: {found.cause}')
+        found = tally.count(walk(Laboratory(described(path), friction=0.03), 'trot',
+                                 commands(0.6, seconds), seconds), path.stem)
         print(f'| {path.stem} | trot | all commands | {row(found)}', flush=True)
 
 

@@ -12,7 +12,7 @@ from legged_dynamics.nodes.reaction_relay import NODE_SETTINGS as RELAY_NODE
 from legged_dynamics.nodes.robot_component import ROBOT
 from legged_dynamics.nodes.simulated_robot import NODE_SETTINGS as SIMULATOR_NODE
 from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
-from legged_dynamics.nodes.unitree import UnitreeSettings
+from legged_dynamics.nodes.unitree import UNITREE_SETTINGS
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.parameter_file import read_parameters
 from legged_dynamics.schema import read_parameter_file
@@ -31,7 +31,7 @@ TABLES = {'effort_watchdog': WATCHDOG_NODE,
           'reaction_relay': RELAY_NODE,
           'simulated_robot': SIMULATOR_NODE,
           'stickybot_controller': without(StickybotControllerNode.settings, ROBOT, STICKYBOT),
-          'unitree': UnitreeSettings.table(),
+          'unitree': UNITREE_SETTINGS,
           'workspace_controller': without(WorkspaceControllerNode.settings, ROBOT)}
 
 

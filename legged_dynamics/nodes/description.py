@@ -4,26 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.urdf import read_description_file
 from legged_dynamics.nodes.diagnostics import Endpoints
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 
-
-@dataclass(frozen=True)
-class DescriptionSettings(CheckedSettings):
-    """Where the URDF comes from."""
-
-    robot_description: str = setting(
+# Where the URDF comes from.
+SETTINGS = (
+    Setting(
         'robot_description', '', '',
-        'URDF of the robot, as XML or as a path; empty: wait for the topic of that name.')
-
-
-SETTINGS = DescriptionSettings.table()
+        'URDF of the robot, as XML or as a path; empty: wait for the topic of that name.'),
+)
 
 
 def when_described(component: Component, endpoints: Endpoints, parameter: str,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,18 +29,13 @@ from legged_dynamics.nodes.robot_component import (
 from legged_dynamics.nodes.safety_report import INACTIVE, SafetyReport
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog, LastEfforts, place_of
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 
-
-@dataclass(frozen=True)
-class WatchdogNodeSettings(CheckedSettings):
-    """Settings of the node, in addition to those of its watchdog."""
-
-    period: float = setting(
-        'period', 0.005, 's', 'How often it is checked whether commands still come.', 1e-3, 0.1)
-
-
-NODE_SETTINGS = (*WATCHDOG_SETTINGS, *SHARED, *WatchdogNodeSettings.table())
+NODE_SETTINGS = (
+    *WATCHDOG_SETTINGS, *SHARED,
+    Setting(
+        'period', 0.005, 's', 'How often it is checked whether commands still come.', 1e-3, 0.1),
+)
 INPUT = '~/commands'
 INPUT_TIMEOUT_NS = 500_000_000
 OTHERS_PERIOD = 0.5     # s between looks at who else publishes to the motors

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -26,7 +25,7 @@ from legged_dynamics.nodes.body.controller import BLIND, DEFAULTS, SETTINGS, Bod
 from legged_dynamics.nodes.controller_node import settings_of
 from legged_dynamics.nodes.diagnostics import FAULT_MEMORY_NS, publish_if_heard
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import AskedForce, WorkspaceFault
 from legged_dynamics.workspace.command import WorkspaceCommand
 from legged_dynamics.workspace.controller import WorkspaceController
@@ -35,18 +34,14 @@ from legged_dynamics.workspace.controller import WorkspaceController
 # ForceMapOutput: the map from joint torques to foot forces, as messages.
 
 
-@dataclass(frozen=True)
-class ForceMapSettings(CheckedSettings):
-    """Settings of the published force map."""
-
-    map_rate: float = setting(
+# Settings of the published force map.
+MAP_SETTINGS = (
+    Setting(
         'map.rate', 10.0, 'Hz',
-        'Rate of the force map and of its markers; 0 switches them off.', 0.0, 1000.0)
-    markers_newtons_per_meter: float = setting(
-        'markers.newtons_per_meter', 1000.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6)
-
-
-MAP_SETTINGS = ForceMapSettings.table()
+        'Rate of the force map and of its markers; 0 switches them off.', 0.0, 1000.0),
+    Setting(
+        'markers.newtons_per_meter', 1000.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6),
+)
 # Height of the drawn friction cone, as a part of the weight.
 DRAWN_LOAD = 0.5
 
@@ -152,18 +147,13 @@ class _ForceMapOutput:
 # -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class FootForceSettings(CheckedSettings):
-    """Settings of the desired forces."""
-
-    desired_timeout: float = setting(
+NODE_SETTINGS = (
+    *MAP_SETTINGS,
+    Setting(
         'desired_timeout', 0.5, 's',
-        'Age at which a desired wrench is no longer obeyed.', 0.01, 1e6)
-    world_frame: str = setting(
-        'world_frame', 'world', '', 'Name of the frame whose z is up, for desired wrenches.')
-
-
-NODE_SETTINGS = (*MAP_SETTINGS, *FootForceSettings.table())
+        'Age at which a desired wrench is no longer obeyed.', 0.01, 1e6),
+    Setting('world_frame', 'world', '', 'Name of the frame whose z is up, for desired wrenches.'),
+)
 _WRENCH = 'geometry_msgs/msg/WrenchStamped'
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -29,7 +28,7 @@ from legged_dynamics.nodes.diagnostics import InputMonitor, publish_if_heard
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import RobotInput
-from legged_dynamics.schema import CheckedSettings, Setting, setting
+from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
@@ -96,22 +95,18 @@ def _names(feet: tuple[str, ...], joints: tuple[str, ...], deviations: int) -> l
 # -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class MarkerSettings(CheckedSettings):
-    """Settings of the published markers."""
-
-    rate: float = setting(
-        'markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0)
-    newtons_per_meter: float = setting(
-        'markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6)
-    friction: float = setting(
+# Settings of the published markers.
+_MARKER = (
+    Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
+    Setting(
+        'markers.newtons_per_meter', 500.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6),
+    Setting(
         'markers.friction', 0.6, '',
-        'Friction coefficient of the cones and margins drawn; 0: none.', 0.0, 10.0)
-
-
+        'Friction coefficient of the cones and margins drawn; 0: none.', 0.0, 10.0),
+)
 # A foot's contact is in doubt while the mean of 4 p (1 - p) over this time [s] is above a level.
 DOUBT_TIME, DOUBTFUL = 0.5, 0.2
-NODE_SETTINGS = (*INPUT_SETTINGS, *MarkerSettings.table(), *BASE_SETTINGS)
+NODE_SETTINGS = (*INPUT_SETTINGS, *_MARKER, *BASE_SETTINGS)
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
     Fault.GAP: 'a gap in the joint states; the estimator was reset',

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -20,7 +19,7 @@ from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 
 # -------------------------------------------------------------------------------------------------
 # Values in messages by their place: ``header.stamp``, ``motor_state[3].q``, ``effort[LF_HAA]``.
@@ -172,35 +171,28 @@ def _item_class(owner: Any, field: str) -> Any:
 # -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class RelaySettings(CheckedSettings):
-    """What is relayed, and in which fields."""
-
-    input: str = setting(
+# What is relayed, and in which fields.
+NODE_SETTINGS = (
+    Setting(
         'relay.input', 'ground_reaction_estimator/reactions', '',
-        'Topic that is handed on, message by message.')
-    input_type: str = setting(
-        'relay.input_type', 'sensor_msgs/msg/JointState', '', 'Type of that topic.')
-    output: str = setting('relay.output', '~/output', '', 'Topic to hand it on to.')
-    output_type: str = setting(
-        'relay.output_type', 'std_msgs/msg/Float64MultiArray', '', 'Type of that topic.')
-    onto: str = setting(
+        'Topic that is handed on, message by message.'),
+    Setting('relay.input_type', 'sensor_msgs/msg/JointState', '', 'Type of that topic.'),
+    Setting('relay.output', '~/output', '', 'Topic to hand it on to.'),
+    Setting('relay.output_type', 'std_msgs/msg/Float64MultiArray', '', 'Type of that topic.'),
+    Setting(
         'relay.onto', '', '',
         'Topic of the type of the output: its newest message is sent on with the fields written '
-        'into it; empty: fields are written into a blank one.')
-    fields: Sequence[str] = setting(
+        'into it; empty: fields are written into a blank one.'),
+    Setting(
         'relay.fields', [], '',
         'What stands where: "place in the output = place in the input", or a number, \'text\' or '
-        'now; a number and * may stand before a place.')
-    names: Sequence[str] = setting(
-        'relay.names', [], '', 'What {0}, {1}, ... stand for in the fields: the feet, say.')
-    definitions: Sequence[str] = setting(
+        'now; a number and * may stand before a place.'),
+    Setting('relay.names', [], '', 'What {0}, {1}, ... stand for in the fields: the feet, say.'),
+    Setting(
         'relay.definitions', [], '',
         'Messages of packages that are not installed, where there is no ROS 2: '
-        '"my_msgs/msg/Stance: std_msgs/Header header; bool left".')
-
-
-NODE_SETTINGS = RelaySettings.table()
+        '"my_msgs/msg/Stance: std_msgs/Header header; bool left".'),
+)
 INPUT_TIMEOUT_NS = 500_000_000
 _NUMBER = r'[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?'
 _SOURCE = re.compile(rf"(?P<text>'[^']*')|(?P<number>{_NUMBER})|"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,31 +17,23 @@ from legged_dynamics.nodes.description import urdf_text
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.lock_step import BEGIN_NS, LockStep, LockStepSettings
 from legged_dynamics.nodes.robot_component import ROBOT, RobotComponent, SteadyClock
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 from legged_dynamics.simulation.choice import make_plant, make_robot, plant_settings
 from legged_dynamics.simulation.hardware import SimulatedHardware
 from legged_dynamics.simulation.plant import KIND
 from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule
 
-
-@dataclass(frozen=True)
-class SimulatedRobotSettings(CheckedSettings):
-    """Settings of the node, in addition to those of robot and physics."""
-
-    schedule: str = setting(
+NODE_SETTINGS = (
+    *LockStepSettings.table(),
+    Setting(
         'schedule', str(DEMO_SCHEDULE), '',
         'What a walking robot does until effort commands arrive: behaviours with seconds, such '
-        'as "stand 4, trot_forward 12, stand 4".')
-    sensor_noise: bool = setting(
-        'sensor_noise', True, '', 'Whether sensors have the noise and bias of `noise`.')
-    seed: int = setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1)
-    publish_clock: bool = setting(
-        'publish_clock', False, '', 'Whether to publish the simulated time on /clock.')
-    publish_truth: bool = setting(
-        'publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.')
-
-
-NODE_SETTINGS = (*LockStepSettings.table(), *SimulatedRobotSettings.table())
+        'as "stand 4, trot_forward 12, stand 4".'),
+    Setting('sensor_noise', True, '', 'Whether sensors have the noise and bias of `noise`.'),
+    Setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1),
+    Setting('publish_clock', False, '', 'Whether to publish the simulated time on /clock.'),
+    Setting('publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.'),
+)
 COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
 # A simulator that is behind by more sensor periods than this drops the lost time.
 CATCH_UP = 25

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,7 +20,7 @@ from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.nodes.robot_input import Commands
 from legged_dynamics.safety import GuardState
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.stickybot import (
     FootEventKind,
@@ -41,17 +40,12 @@ from legged_dynamics.stickybot.settings import StickybotSettings
 GRIPS = 'adhesion_controller/commands'
 
 
-@dataclass(frozen=True)
-class WallMarkerSettings(CheckedSettings):
-    """Settings of the published markers."""
-
-    rate: float = setting(
-        'markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0)
-    newtons_per_meter: float = setting(
-        'markers.newtons_per_meter', 20.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6)
-
-
-SETTINGS = WallMarkerSettings.table()
+# Settings of the published markers.
+OUTPUT_SETTINGS = (
+    Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
+    Setting(
+        'markers.newtons_per_meter', 20.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6),
+)
 
 
 class _WallOutput:
@@ -61,7 +55,7 @@ class _WallOutput:
     Parameters
     ----------
     common : RobotComponent
-        Common part of the node; with the parameters `SETTINGS`.
+        Common part of the node; with the parameters `OUTPUT_SETTINGS`.
     climber : StickybotModel
         The robot on its wall.
     limbs : LimbJoints
@@ -165,20 +159,14 @@ def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
 
 # -------------------------------------------------------------------------------------------------
 
-OUTPUT_SETTINGS = SETTINGS
 
-
-@dataclass(frozen=True)
-class ClimbingSettings(CheckedSettings):
-    """Settings of the node, in addition to those of its controller."""
-
-    walk: bool = setting(
+NODE_SETTINGS = (
+    *OUTPUT_SETTINGS,
+    Setting(
         'walk', False, '',
         'Whether to climb; otherwise the robot hangs on all its feet. It starts from there, and '
-        'stops as soon as all feet are on the wall.')
-
-
-NODE_SETTINGS = (*OUTPUT_SETTINGS, *ClimbingSettings.table())
+        'stops as soon as all feet are on the wall.'),
+)
 # Difference of the wall's inclination from the configured one that gives a warning [rad].
 LEAN_ERROR = 0.15
 # Allowed difference of the URDF's mass from that of the parameters.

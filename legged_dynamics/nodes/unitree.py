@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -32,7 +31,7 @@ from legged_dynamics.nodes.robot_component import COMMANDS, LONGEST_SHUTDOWN_NS,
 from legged_dynamics.nodes.robot_input import IMU, JOINTS, RobotInput
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 from legged_dynamics.unitree.low_level import LowCmdWriter, LowStateReader, write_foot_forces
 from legged_dynamics.unitree.robots import robot_named
 
@@ -43,29 +42,25 @@ WATCH_PERIOD = 0.005
 LAST_MESSAGES = 5
 
 
-@dataclass(frozen=True)
-class UnitreeSettings(CheckedSettings):
-    """Which robot, and what is sent to it."""
-
-    robot: str = setting('unitree.robot', 'go2', '', 'Robot of the table in unitree/robots.py.')
-    foot_force: str = setting(
+# Which robot, and what is sent to it.
+UNITREE_SETTINGS = (
+    Setting('unitree.robot', 'go2', '', 'Robot of the table in unitree/robots.py.'),
+    Setting(
         'unitree.foot_force', 'off', '',
         'LowState with our forces on ~/lowstate: in foot_force_est, or in foot_force too.',
-        choices=('off', 'estimate', 'both'))
-    print_period: float = setting(
-        'unitree.print_period', 0.0, 's', 'How often forces are printed; 0: never.', 0.0, 60.0)
-    command: bool = setting(
-        'unitree.command', False, '', 'Whether efforts are sent to the motors.')
-    kd: float = setting(
+        choices=('off', 'estimate', 'both')),
+    Setting(
+        'unitree.print_period', 0.0, 's', 'How often forces are printed; 0: never.', 0.0, 60.0),
+    Setting('unitree.command', False, '', 'Whether efforts are sent to the motors.'),
+    Setting(
         'unitree.kd', 0.0, 'N m s/rad',
-        'Damping that motors add to commanded efforts.', 0.0, 20.0)
-    resting_kd: float = setting(
+        'Damping that motors add to commanded efforts.', 0.0, 20.0),
+    Setting(
         'unitree.resting_kd', 2.0, 'N m s/rad',
         'Damping of the motors when commanding ends, and of those that are not commanded.',
-        0.0, 20.0)
-
-
-NODE_SETTINGS = (*ESTIMATOR_NODE, *WATCHDOG_SETTINGS, *SHARED, *UnitreeSettings.table())
+        0.0, 20.0),
+)
+NODE_SETTINGS = (*ESTIMATOR_NODE, *WATCHDOG_SETTINGS, *SHARED, *UNITREE_SETTINGS)
 
 
 class _LowStateInput(RobotInput):

@@ -3,7 +3,6 @@
 """Node workspace_controller: moves the body of a standing robot to where it is wanted."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -14,16 +13,14 @@ from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body.controller import DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.nodes.body.output import BodyOutput
 from legged_dynamics.nodes.controller_node import settings_of
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 
-
-@dataclass(frozen=True)
-class TransformSettings(CheckedSettings):
-    """Settings of the published transform."""
-
-    publish_tf: bool = setting(
+# Settings of the published transform.
+_TRANSFORM = (
+    Setting(
         'publish_tf', False, '',
-        'Whether to publish the transform from odom_frame to the base on /tf.')
+        'Whether to publish the transform from odom_frame to the base on /tf.'),
+)
 
 
 class WorkspaceControllerNode(BodyController):
@@ -38,7 +35,7 @@ class WorkspaceControllerNode(BodyController):
     """
 
     default_name = 'workspace_controller'
-    settings = settings_of(DEFAULTS, SETTINGS, TransformSettings.table())
+    settings = settings_of(DEFAULTS, SETTINGS, _TRANSFORM)
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
         """Open the topics of pose and forces."""

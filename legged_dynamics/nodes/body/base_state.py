@@ -7,7 +7,6 @@ Leg odometry runs from the first subscription on, with the feet that are felt to
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,18 +21,10 @@ from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.diagnostics import publish_if_heard
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
-
-@dataclass(frozen=True)
-class BaseStateSettings(CheckedSettings):
-    """Settings of the published state of the base, beside those of leg odometry."""
-
-    odom_frame: str = setting('odom_frame', 'odom', '', 'Parent frame of ~/odom.')
-
-
-SETTINGS = (*ODOMETRY_SETTINGS, *BaseStateSettings.table())
+SETTINGS = (*ODOMETRY_SETTINGS, Setting('odom_frame', 'odom', '', 'Parent frame of ~/odom.'))
 
 
 def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> Any:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -35,7 +34,7 @@ from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.nodes.robot_input import Commands
-from legged_dynamics.schema import CheckedSettings, Setting, setting
+from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import (
     AskedForce,
     BodyTarget,
@@ -57,17 +56,12 @@ from legged_dynamics.workspace.walking import (
 )
 from legged_dynamics.workspace.walking.settings import SETTINGS as GAIT_SETTINGS
 
-
-@dataclass(frozen=True)
-class VelocitySettings(CheckedSettings):
-    """Settings of the velocity commands."""
-
-    stamped: bool = setting(
+WALK_SETTINGS = (
+    *GAIT_SETTINGS,
+    Setting(
         'cmd_vel.stamped', True, '',
-        'Whether cmd_vel is a geometry_msgs/TwistStamped; else it is a Twist.')
-
-
-WALK_SETTINGS = (*GAIT_SETTINGS, *VelocitySettings.table())
+        'Whether cmd_vel is a geometry_msgs/TwistStamped; else it is a Twist.'),
+)
 # After this longer silence of cmd_vel a robot that steps in place stands [s].
 REST = 2.0
 
@@ -197,22 +191,19 @@ class _BodyWalk:
         self.monitor.saw(self._now())
 
 
-@dataclass(frozen=True)
-class BodySettings(CheckedSettings):
-    """Settings of a node that holds a body, in addition to its parts'."""
-
-    stance: str = setting(
+# Settings of a node that holds a body, in addition to its parts'.
+_BODY = (
+    Setting(
         'stance', 'detected', '',
         'Which feet count as in contact: detected: all that are not seen in the air, and the '
-        'robot may walk; all: every foot, always.', choices=('detected', 'all'))
-    sensor_patience: float = setting(
+        'robot may walk; all: every foot, always.', choices=('detected', 'all')),
+    Setting(
         'sensor_patience', 0.5, 's',
-        'How long the body is held without the IMU before the robot is let go limp.', 0.0, 10.0)
-
-
+        'How long the body is held without the IMU before the robot is let go limp.', 0.0, 10.0),
+)
 SETTINGS = (
     *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
-    *OUTPUT_SETTINGS, *WALK_SETTINGS, *BodySettings.table(),
+    *OUTPUT_SETTINGS, *WALK_SETTINGS, *_BODY,
 )
 # Without the IMU, joint states must still be answered before the guard's time-out.
 DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}

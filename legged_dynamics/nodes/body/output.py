@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,7 +20,7 @@ from legged_dynamics.nodes.body.base_state import odometry_of
 from legged_dynamics.nodes.body.targets import BodyTargets
 from legged_dynamics.nodes.diagnostics import publish_if_heard
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 from legged_dynamics.workspace.command import BodyTarget, WorkspaceCommand
 from legged_dynamics.workspace.controller import WorkspaceController
@@ -30,15 +29,10 @@ from legged_dynamics.workspace.posture import Ease, Phase, Posture
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
 
 
-@dataclass(frozen=True)
-class StateSettings(CheckedSettings):
-    """Settings of the published state."""
-
-    state_rate: float = setting(
-        'state.rate', 20.0, 'Hz', 'Rate of the state; 0 switches it off.', 0.0, 1000.0)
-
-
-SETTINGS = StateSettings.table()
+# Settings of the published state.
+SETTINGS = (
+    Setting('state.rate', 20.0, 'Hz', 'Rate of the state; 0 switches it off.', 0.0, 1000.0),
+)
 
 
 class StateOutput:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,31 +23,25 @@ from legged_dynamics.middleware.qos import Bounds
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.nodes.diagnostics import InputMonitor
 from legged_dynamics.nodes.robot_component import RobotComponent
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.workspace.controller import WorkspaceController
 from legged_dynamics.workspace.reach import ReachLimiter
 from legged_dynamics.workspace.reference import BodyPose, ReferenceGenerator
 from legged_dynamics.workspace.support import ANYTHING, Support
 
-
-@dataclass(frozen=True)
-class TargetSettings(CheckedSettings):
-    """Settings of the targets for the body."""
-
-    odom_frame: str = setting(
-        'odom_frame', 'odom', '', 'Name of the frame that body targets are given in.')
-    reach_linear: float = setting(
+# Settings of the targets for the body.
+SETTINGS = (
+    Setting('odom_frame', 'odom', '', 'Name of the frame that body targets are given in.'),
+    Setting(
         'reach.linear', 0.25, 'm',
         'Targets further than this from where the body stood at the start are refused.',
-        1e-3, 10.0)
-    reach_angular: float = setting(
+        1e-3, 10.0),
+    Setting(
         'reach.angular', 0.6, 'rad',
         'Targets turned further than this from where the body stood at the start are refused.',
-        1e-3, 3.0)
-
-
-SETTINGS = TargetSettings.table()
+        1e-3, 3.0),
+)
 TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
 # Longest trajectory in points; points read at a time; distance and turn from the last checked pose
 # within which a pose counts as in reach too [m, rad].
