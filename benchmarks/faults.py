@@ -174,22 +174,15 @@ def gap_while_sitting(bus: FaultBus) -> None:
     gap(0.1)(bus)
 
 
-def forger(bus: FaultBus) -> None:
-    """Command with the owner's identity, at full effort."""
-    publisher = bus.stranger(NUMBERS, '/effort_watchdog/commands')
-    bus.until(lambda: publisher.get_subscription_count(), 10.0)
-    for k in range(40):
-        publisher.publish(convert.command(DIALECT, bus.limits, bus.owner, 10**6 + k))
-        bus.ticks(1)
-
-
-def stranger(bus: FaultBus) -> None:
-    """Command the watchdog under a name of one's own, at full effort."""
-    publisher = bus.stranger(NUMBERS, '/effort_watchdog/commands')
-    bus.until(lambda: publisher.get_subscription_count(), 10.0)
-    for k in range(40):
-        publisher.publish(convert.command(DIALECT, bus.limits, 'stranger@1', k))
-        bus.ticks(1)
+def full_effort(sender: Callable[[FaultBus], str]) -> Callable[[FaultBus], None]:
+    """Return a fault: somebody commands the watchdog at full effort, with an identity."""
+    def spoil(bus: FaultBus) -> None:
+        publisher = bus.stranger(NUMBERS, '/effort_watchdog/commands')
+        bus.until(lambda: publisher.get_subscription_count(), 10.0)
+        for k in range(40):
+            publisher.publish(convert.command(DIALECT, bus.limits, sender(bus), 10**6 + k))
+            bus.ticks(1)
+    return spoil
 
 
 def past_the_watchdog(bus: FaultBus) -> None:
@@ -237,9 +230,11 @@ def rows() -> list[Row]:
         Row('all clocks set back by an hour', clocks(-HOUR), 'stands', 'clock', quick=True,
             machine=True),
         Row('all clocks set ahead by an hour', clocks(HOUR), 'stands', 'clock', machine=True),
-        Row('a forger with the identity of the owner', forger, 'down', 'a second sender has',
+        Row('a forger with the identity of the owner', full_effort(lambda bus: bus.owner),
+            'down', 'a second sender has',
             quick=True),
-        Row('a stranger at full effort', stranger, 'stands', 'not passed on: stranger@1'),
+        Row('a stranger at full effort', full_effort(lambda bus: 'stranger@1'), 'stands',
+            'not passed on: stranger@1'),
         Row('efforts published past the watchdog', past_the_watchdog, 'named',
             r'past the watchdog to the motors: (.*pid \d+|/|a DDS application)',
             quick=True, soft=False),

@@ -127,7 +127,7 @@ class ForcePolytope:
             start, end = piece.vertices[crossing[:, 0]], piece.vertices[crossing[:, 1]]
             share = height[crossing[:, 0]] / (height[crossing[:, 0]] - height[crossing[:, 1]])
             cut = start + share[:, None] * (end - start)
-            piece = polytope_of(np.vstack([piece.vertices[inside], cut]))
+            piece = _polytope_of(np.vstack([piece.vertices[inside], cut]))
         return piece
 
     def _edges(self) -> np.ndarray:
@@ -189,24 +189,12 @@ def force_polytope(force_map: AffineMap, limits: np.ndarray) -> ForcePolytope:
     points = np.zeros((1, 3))
     for g in generators:
         if np.linalg.norm(g) > FLAT * longest:
-            points = polytope_of(np.vstack([points - g, points + g])).vertices
-    return polytope_of(points + force_map.offset[:3])
+            points = _polytope_of(np.vstack([points - g, points + g])).vertices
+    return _polytope_of(points + force_map.offset[:3])
 
 
-def polytope_of(points: np.ndarray) -> ForcePolytope:
-    """
-    Return the convex hull of points, flat ones included.
-
-    Parameters
-    ----------
-    points : (n, 3) array [N]
-        Points in any order.
-
-    Returns
-    -------
-    ForcePolytope
-
-    """
+def _polytope_of(points: np.ndarray) -> ForcePolytope:
+    """Return the convex hull of points (n, 3) [N], flat sets included."""
     none = np.zeros((0, 3), dtype=int)
     if not len(points):
         return ForcePolytope(points.reshape(0, 3), none, -1)

@@ -158,7 +158,7 @@ class Override:
 
     @property
     def is_for_all(self) -> bool:
-        """Whether it was meant for whatever node wants it, not for one in particular."""
+        """Whether the override is for any node, and not for one in particular."""
         return '*' in self.selector and not self.source.startswith('-p')
 
     def fits(self, full_node_name: str) -> bool:
@@ -272,7 +272,7 @@ class RosArguments:
         """
         return {entry.name: entry for entry in self.overrides if entry.fits(full_node_name)}
 
-    def strangers_to(self, full_node_name: str) -> list[str]:
+    def unused_files(self, full_node_name: str) -> list[str]:
         """
         Find parameter files that have nothing for a node.
 

@@ -363,7 +363,7 @@ class _TopicInfo(NamedTuple):
 
 
 class _CyclonePublisher:
-    """A protocol.Publisher on DDS; what nobody would get is not even serialised."""
+    """A protocol.Publisher on DDS; a message without subscribers is not serialized."""
 
     def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool,
                  matching: _Matching):

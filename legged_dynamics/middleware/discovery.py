@@ -180,10 +180,11 @@ def fast_dds_environment(folder: Path, environ: Mapping[str, str] = os.environ) 
 
 class DomainLease:
     """
-    A domain id that nobody on this machine uses, kept from others until closed.
+    A domain id that no other process of this machine uses, reserved until it is closed.
 
-    For demonstrations and tests that run beside each other. Whoever leases finds a domain whose
-    first process's port is free, and holds one more port of that domain as a sign for the others.
+    For demonstrations and tests that run beside each other. A lease takes a domain whose first
+    process's port is free, and holds one more port of that domain, which other leases then find
+    taken.
 
     Attributes
     ----------

@@ -153,9 +153,9 @@ def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
     """
     Call ``stop`` on the first signal that asks to stop, and again on one that comes later.
 
-    A launcher sends SIGINT on top of the terminal's: what comes within a second changes nothing.
-    One who asks again after that does not want to wait for a robot that is being brought down.
-    After the first, signals stay ignored when the context is left, for the process is ending.
+    A launcher sends SIGINT in addition to the terminal's: a second signal within `SAME` seconds
+    changes nothing. A later one means that the user does not want to wait until the robot is down.
+    After the first, signals stay ignored when the context is left, because the process is ending.
 
     Parameters
     ----------

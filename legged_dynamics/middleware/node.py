@@ -332,7 +332,7 @@ class StandaloneNode(Node):
         self._transport = transport
         self._clock = clock or NodeClock()
         overrides = arguments.overrides_for(self.full_name)
-        self._strangers = arguments.strangers_to(self.full_name)
+        self._unused_files = arguments.unused_files(self.full_name)
         for key, value in (parameters or {}).items():
             overrides[key] = Override(self.full_name, key, value, 'parameters')
         self._store = ParameterStore(overrides)
@@ -512,8 +512,8 @@ class StandaloneNode(Node):
 
     def warn_of_undeclared_parameters(self) -> None:
         """Warn of overrides meant for this node that no parameter took."""
-        for stranger in self._strangers:
-            self._logger.warning(stranger)
+        for text in self._unused_files:
+            self._logger.warning(text)
         self._store.warn_of_undeclared(self._logger)
 
     def call(self, callback: Callable[..., None], *args: Any) -> None:

@@ -286,8 +286,8 @@ class ParameterStore:
         """
         Warn of every override meant for this node that no declaration took.
 
-        What a file gives to all nodes may be meant for another, unless this node has its group of
-        settings, or nobody has. ``others`` are names declared elsewhere.
+        What a file gives to all nodes may be meant for another one, unless this node has its
+        group of settings, or no node has. ``others`` are names declared elsewhere.
 
         Parameters
         ----------

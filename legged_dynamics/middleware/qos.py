@@ -202,7 +202,7 @@ class Bounds:
     name : str
         The message's ROS name.
     topic : str
-        Where it comes, for what is said.
+        Name of the topic, for the warning.
     clock : callable
         Monotonic time [ns].
 

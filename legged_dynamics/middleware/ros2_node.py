@@ -175,7 +175,7 @@ def quiet_subscription_events() -> SubscriptionEventCallbacks:
 
 class _RclpyPublisher:
     """
-    A protocol.Publisher of our messages; what nobody would get is not even serialised.
+    A protocol.Publisher of our messages; a message without subscribers is not serialized.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class _RclpySubscription:
     name : str
         The message's ROS name.
     topic : str
-        Where it comes, for what is said.
+        Name of the topic, for the warning.
     callback : callable
         Called with each message.
     refused : callable
@@ -450,7 +450,7 @@ class _ComponentNode(LifecycleNode):
         return found
 
     def destroy_publisher(self, publisher: Any) -> Any:
-        """Take a publisher off the bus; what it said last arrives, unless nobody answers."""
+        """Take a publisher off the bus, once subscribers have acknowledged its last messages."""
         if isinstance(publisher, _RclpyPublisher):
             left = self._farewell_ends - time.monotonic()
             if left > 0.0 and publisher.get_subscription_count():

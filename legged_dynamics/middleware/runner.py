@@ -159,7 +159,7 @@ def run_polled(component_class: type[Component], argv: Sequence[str],
         Command line without the program's name, ``--ros-args`` included.
     work : callable
         Called again and again with the component, after it has got the newest messages; it
-        sleeps until it wants the next ones.
+        sleeps until the next ones are due.
 
     Returns
     -------

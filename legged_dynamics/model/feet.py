@@ -366,17 +366,7 @@ class LineFoot(Foot):
 
     def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
                ) -> tuple[LineFoot, np.ndarray]:
-        """
-        Return the vertical projection of the line on the ground, and its heading.
-
-        Returns
-        -------
-        line : LineFoot
-            The projected line.
-        heading : (3, 3) array
-            Its rotation about the vertical.
-
-        """
+        """Return the vertical projection of the line on the ground, and its heading."""
         turned, along = _heading(R_WF), float(np.linalg.norm(R_WF[:2, 0]))
         high, low = _ends(along * (self.front - self.back), turned[:, 0] @ pressed, least)
         return LineFoot(self.link, high, low), turned
@@ -422,15 +412,7 @@ class FlatFoot(Foot):
         return self.front, self.back, self.left, self.right
 
     def slip_rows(self, coefficient: float, facets: int) -> np.ndarray:
-        """
-        Return rows of friction pyramids of four facets under the corners.
-
-        Returns
-        -------
-        (4, 6) array
-            One column for each contact coordinate.
-
-        """
+        """Return rows of friction pyramids of four facets under the corners."""
         mu = coefficient
         return np.array([[sx, 0, mu, 0, 0, 0] for sx in (1, -1)]
                         + [[0, sy, mu, 0, 0, 0] for sy in (1, -1)], float)
@@ -457,17 +439,7 @@ class FlatFoot(Foot):
 
     def shadow(self, R_WF: np.ndarray, pressed: np.ndarray, least: float
                ) -> tuple[FlatFoot, np.ndarray]:
-        """
-        Return the vertical projection of the sole on the ground, and its heading.
-
-        Returns
-        -------
-        sole : FlatFoot
-            The projected sole.
-        heading : (3, 3) array
-            Its rotation about the vertical.
-
-        """
+        """Return the vertical projection of the sole on the ground, and its heading."""
         turned, (x, y) = _heading(R_WF), np.linalg.norm(R_WF[:2, :2], axis=0)
         front, back = _ends(x * (self.front - self.back), turned[:, 0] @ pressed, least)
         left, right = _ends(y * (self.left - self.right), turned[:, 1] @ pressed, least)

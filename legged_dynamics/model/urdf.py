@@ -470,7 +470,7 @@ def parse_urdf(text: str, origin: str = 'robot description') -> Description:
     Read the XML of a URDF; a path is refused, and nothing is opened.
 
     Links without an ``<inertial>`` are massless. A joint limit is kept where it is stated; a
-    limit of zero effort is kept as zero, for that is what the hardware would be told.
+    limit of zero effort is kept as zero, because that is what the hardware would be told.
 
     Parameters
     ----------
@@ -519,7 +519,7 @@ def _check_format(robot: Element, origin: str) -> None:
         other = sorted(robot.skipped & {'sdf', 'model', 'world', 'worldbody'})
         if other:
             raise ModelError(f'{origin}: expected URDF, got <{other[0]}> inside <robot>: that is '
-                             'another format in the clothes of a URDF.')
+                             'another format inside a <robot> element.')
         raise ModelError(f'{origin}: expected at least one <link> in <robot>, got none')
 
 

@@ -220,8 +220,8 @@ class EffortOutput(Diagnosed):
     def start(self) -> None:
         """Start the inputs; efforts are sent from the first usable command on."""
         self._count = 0
-        # Random, so that no other start has it: not in a container where every process is the
-        # first, nor of one that means to be taken for this one.
+        # Random: in containers every first process has the same number, and no other process may
+        # pretend to be this one.
         self._owner = f'{self._common.node.get_name()}@{secrets.token_hex(8)}'
         self.input.start()
         self._arm()
@@ -416,7 +416,7 @@ class EffortOutput(Diagnosed):
     # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Judge inputs, control and whoever takes the efforts."""
+        """Judge inputs, control and the receiver of the efforts."""
         inputs = self.input
         return (inputs.judge(now) | {'control': inputs.state() or self._judge_control(now)}
                 | self._after.judge(now))
@@ -540,7 +540,7 @@ class ControllerNode(Component):
         self.efforts.fault(error)
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
-        """Judge inputs, control and whoever takes the efforts."""
+        """Judge inputs, control and the receiver of the efforts."""
         return self.efforts.judge(now)
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ from legged_dynamics.middleware.protocol import Component
 
 def publish_if_heard(publisher: Any, make: Callable[..., Any], *args: Any) -> None:
     """
-    Publish what ``make(*args)`` returns; where nobody listens, it is not even made.
+    Publish ``make(*args)``; without subscriptions the message is not built.
 
     Parameters
     ----------

@@ -58,8 +58,9 @@ class EffortWatchdogNode(Component):
     One that is killed cannot do that. The next one finds in a file what was sent last
     (`LastEfforts`), holds the posture, and lets the robot down unless a controller is
     still there. What it does and why is published on ``~/safety``; who publishes to the motors
-    beside it is named, for no watchdog can stop that. Where time is simulated (``use_sim_time``)
-    every joint state is answered on ``~/answer``, so that a simulator in lock-step can wait.
+    beside it is named, because no watchdog can stop that. Where time is simulated
+    (``use_sim_time``) every joint state is answered on ``~/answer``, so that a simulator in
+    lock-step can wait.
     """
 
     default_name = 'effort_watchdog'

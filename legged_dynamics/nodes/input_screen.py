@@ -39,7 +39,7 @@ class InputScreen:
     clock_note : str
         Says that the clock of the joint states was set; empty when it was not.
     stance : sequence of bool or None
-        Which feet stand, by whoever detects that; None when it is not known.
+        Which feet stand, by the contact detector; None when it is not known.
 
     """
 

@@ -4,8 +4,8 @@
 Status messages of guard and watchdog: what goes to the motors, and why.
 
 Each publishes a stamped diagnostic_msgs/DiagnosticArray on `~/safety`, at every change of state
-and ten times a second: a bag keeps what was done, and a controller whose watchdog falls silent
-says so, for nobody else would.
+and ten times a second: a bag keeps what was done. A controller reports when its watchdog falls
+silent, since nothing else would.
 """
 from __future__ import annotations
 

@@ -46,22 +46,8 @@ class Pressure:
     lean: float = 0.0
 
 
-def nearest_inside(corners: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """
-    Return the point of a convex polygon that is nearest to a point.
-
-    Parameters
-    ----------
-    corners : (k, 2) array [m]
-        Corners of the polygon, counterclockwise.
-    point : (2,) array [m]
-        Inside or outside.
-
-    Returns
-    -------
-    (2,) array [m]
-
-    """
+def _nearest_inside(corners: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """Return the point of a convex polygon, corners counterclockwise, that is nearest to one."""
     along = np.roll(corners, -1, axis=0) - corners
     to = point - corners
     if (along[:, 0] * to[:, 1] - along[:, 1] * to[:, 0] >= 0.0).all():
@@ -113,7 +99,7 @@ def pressing_acceleration(pressure: Pressure, rotation: np.ndarray, position: np
     fx, fy, fz = np.array([fx, fy, fz]) + F @ wanted
     mx, my = np.array([mx, my]) + M[:2] @ wanted
     place = position[:2] + np.array([-high * fx - my, mx - high * fy]) / fz
-    inside = nearest_inside(pressure.corners, place)
+    inside = _nearest_inside(pressure.corners, place)
     if inside is place:
         return wanted, np.zeros(2)
     x, y = inside - position[:2]

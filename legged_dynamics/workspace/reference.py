@@ -263,25 +263,13 @@ def _join(R_start, start, end, T, row):
     _fill_segment(load9(R_start, 0), start, end, T, row)
 
 
-def segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
+def _segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
             duration: float) -> np.ndarray:
     """
-    Fit the polynomials of a segment, for `_sample_segment`.
+    Return a segment's row for `_sample_segment`.
 
-    Parameters
-    ----------
-    R_start : (3, 3) array
-        Orientation from which the exponential coordinates count.
-    start, end : (3, 6) array
-        Position in the world and exponential coordinates, with two derivatives.
-    duration : float [s]
-        Above zero.
-
-    Returns
-    -------
-    array
-        Row in the columns `SegmentColumns`.
-
+    Start and end are (3, 6): position in the world and exponential coordinates, which count from
+    the orientation R_start, with two derivatives.
     """
     row = np.empty(SEGMENT.width)
     _join(R_start.ravel(), start, end, duration, row)
@@ -439,7 +427,7 @@ class ReferenceGenerator:
         """
         still = np.zeros((3, 6))
         still[0, :3] = pose.position
-        self._go([stamp_ns], [segment(pose.rotation, still, still, 1e-9)])
+        self._go([stamp_ns], [_segment(pose.rotation, still, still, 1e-9)])
 
     def hold(self, stamp_ns: int) -> None:
         """
@@ -612,11 +600,9 @@ class ReferenceGenerator:
 
         """
         now, rows = self.at(stamp_ns), plan.rows[1:]
-        R, v, w = now.rotation, now.twist[:3], now.twist[3:]
-        rates = np.array([*(R @ v), *w, *(R @ (now.acceleration[:3] + np.cross(w, v))),
-                          *now.acceleration[3:]])
-        rows[0] = run(self._between(np.array([now.packed[:12], plan.first]),
-                                    np.array([rates, plan.first_rates]), plan.first_step))
+        rates = np.array([_start_of(now)[1:].ravel(), plan.first_rates])
+        rows[0] = run(self._between(np.array([now.packed[:12], plan.first]), rates,
+                                    plan.first_step))
         starts = np.empty(len(rows), np.int64)
         starts[0], starts[1:] = stamp_ns, (stamp_ns + round(rows[0, SEGMENT.duration] * 1e9)
                                            + plan.ends_ns[:-1])
@@ -662,7 +648,7 @@ class ReferenceGenerator:
         """Return the segment from a moving target to rest."""
         end = np.zeros((3, 6))
         end[0] = [*position, *phi]
-        return segment(now.rotation, _start_of(now), end, duration)
+        return _segment(now.rotation, _start_of(now), end, duration)
 
 
 def _start_of(now: BodyTarget) -> np.ndarray:

@@ -17,9 +17,9 @@ from legged_dynamics.exceptions import ModelError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.opensim import read_osim
 from legged_dynamics.model.opensim.document import (
+    _read_function,
     joint_pose,
     read_document,
-    read_function,
     rotations,
 )
 from legged_dynamics.model.opensim.joints import TO_OURS, nearest_axis
@@ -233,7 +233,7 @@ def test_constraints_locks_offsets_and_slopes(tmp_path):
     ('Constant', '<value>4</value>', 1.0, 4.0)])
 def test_functions(kind, text, at, value):
     """A cubic's points give the cubic; beyond its points a spline goes on straight."""
-    function = read_function(ElementTree.fromstring(f'<{kind}>{text}</{kind}>'), 'here')
+    function = _read_function(ElementTree.fromstring(f'<{kind}>{text}</{kind}>'), 'here')
     assert function.evaluate(np.array([[at]]))[0] == pytest.approx(value)
 
 

@@ -15,7 +15,7 @@ from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.rotations import rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController
 from legged_dynamics.workspace.controller import LegPlan
-from legged_dynamics.workspace.pressure import Pressure, nearest_inside
+from legged_dynamics.workspace.pressure import Pressure, _nearest_inside
 from legged_dynamics.workspace.walking import BipedWalker, make_walker
 from legged_dynamics.workspace.walking.divergent import Shift, divergent_start, step_correction
 
@@ -63,11 +63,11 @@ def test_the_nearest_point_of_a_polygon():
     inside = np.vstack([share @ corners, *(np.linspace(a, b, 500) for a, b in
                                            zip(corners, np.roll(corners, -1, axis=0)))])
     for point in rng.normal(0.0, 0.25, (40, 2)):
-        found = nearest_inside(corners, point)
+        found = _nearest_inside(corners, point)
         best = np.linalg.norm(inside - point, axis=1).min()
         assert np.linalg.norm(found - point) == pytest.approx(best, abs=6e-3)
     for point in inside[:40]:
-        assert nearest_inside(corners, point) == pytest.approx(point, abs=1e-12)
+        assert _nearest_inside(corners, point) == pytest.approx(point, abs=1e-12)
 
 
 # -------------------------------------------------------------------------------------------------

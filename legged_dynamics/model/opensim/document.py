@@ -65,27 +65,8 @@ def _linear(*coefficients: float) -> OpenSimFunction:
     return OpenSimFunction(evaluate, tuple(coefficients))
 
 
-def read_function(element: Element, where: str) -> OpenSimFunction:
-    """
-    Return the function that an element of the file defines.
-
-    Parameters
-    ----------
-    element : Element
-        Such as <LinearFunction>.
-    where : str
-        What the function belongs to, for the error's text.
-
-    Returns
-    -------
-    OpenSimFunction
-
-    Raises
-    ------
-    ModelError
-        When its kind is not known, or it lacks numbers.
-
-    """
+def _read_function(element: Element, where: str) -> OpenSimFunction:
+    """Return the function that an element states; ``where`` names it in errors."""
     kind = element.tag
     if kind == 'Constant':
         return _constant(_numbers(element, 'value', where, 1)[0])
@@ -95,7 +76,7 @@ def read_function(element: Element, where: str) -> OpenSimFunction:
         inner = next((child for holder in element.iter('function') for child in holder), None)
         if inner is None:
             raise ModelError(f'{where}: its MultiplierFunction has no function inside')
-        scale, found = _numbers(element, 'scale', where, 1)[0], read_function(inner, where)
+        scale, found = _numbers(element, 'scale', where, 1)[0], _read_function(inner, where)
         if found.linear is not None:
             return _linear(*(scale * part for part in found.linear))
         return OpenSimFunction(lambda values: scale * found.evaluate(values))
@@ -448,7 +429,7 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
         if stated is None:
             function = _linear(1.0, 0.0) if names else _constant()
         else:
-            function = read_function(stated, what)
+            function = _read_function(stated, what)
         function = _of_inputs(function, len(names), what)
         length = np.linalg.norm(vector)
         if length < 1e-9:
@@ -474,7 +455,7 @@ def _coupling(constraint: Element, origin: str) -> Coupling:
         raise ModelError(f'{where}: it has no function')
     masters = tuple((constraint.findtext('independent_coordinate_names') or '').split())
     return Coupling((constraint.findtext('dependent_coordinate_name') or '').strip(), masters,
-                    _of_inputs(read_function(stated, where), len(masters), where))
+                    _of_inputs(_read_function(stated, where), len(masters), where))
 
 
 def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:

@@ -299,7 +299,8 @@ def _root(document: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]
                                                 for name in trees[joint.name]))
     others = [name for joint in to_ground if joint is not root for name in trees[joint.name]]
     if others:
-        notes.append(f'Left out, for they hang on the ground by themselves: {", ".join(others)}.')
+        notes.append('Left out, because they are attached to the ground on their own: '
+                     f'{", ".join(others)}.')
     return root, trees[root.name]
 
 

@@ -120,25 +120,7 @@ class BipedWalker(Walker):
 
     def update(self, state: BodyState, measurement: Measurement, felt: np.ndarray,
                force: np.ndarray) -> WalkPlan:
-        """
-        Return the target of the base and the plan of the legs at an instant.
-
-        Parameters
-        ----------
-        state : BodyState
-            Pose, twist and places of the feet.
-        measurement : Measurement
-            Joint positions and velocities, in the model's order.
-        felt : (2,) array of bool
-            Feet that are felt to bear.
-        force : (2, 3) array [N]
-            Estimated force on each foot, in the axes of the foot.
-
-        Returns
-        -------
-        WalkPlan
-
-        """
+        """Return the target of the base and the plan of the legs at an instant."""
         q, v = np.asarray(measurement.position), np.asarray(measurement.velocity)
         if not self._begun:
             self._begin(state, q)
