@@ -20,13 +20,11 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.timing import microseconds, picture_path
+from benchmarks.timing import bare_quadruped, draw_times, microseconds
 from legged_dynamics.contact import ContactInverseDynamics, EquationWeights, MotionNoise
 from legged_dynamics.dynamics import BaseMotion, Motion
 from legged_dynamics.force_map import FrictionCone
 from legged_dynamics.model import Inertia, Joint, PointFoot, RobotConfig, RobotModel
-from legged_dynamics.reports.palette import FOOT_COLORS
-from legged_dynamics.reports.style import dress, legend, new_figure
 from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.frames import Transform
 
@@ -106,11 +104,8 @@ def in_mujoco(urdf: str, base: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 def rows() -> list[dict]:
     """Return one row a call, and draw the picture."""
-    yaml, urdf = robot_files('anymal_class')
-    config = RobotConfig.from_yaml(yaml)
-    model = RobotModel.from_urdf(str(urdf))
-    none = dict.fromkeys(model.joint_names, 0.0)
-    model = model.with_joint_physics(damping=none, friction=none, armature=none)
+    config = RobotConfig.from_yaml(robot_files('anymal_class')[0])
+    model, urdf = bare_quadruped()
     rng = np.random.default_rng(0)
     pose = dict(zip(config.joints, config.nominal_position))
     q = np.array([pose[name] for name in model.joint_names]) + 0.05 * rng.normal(size=12)
@@ -125,7 +120,7 @@ def rows() -> list[dict]:
     cone = ContactInverseDynamics(model, config.feet, friction=FrictionCone(0.6))
     weights = EquationWeights(np.full(6, 25.0), np.full(12, 0.25))
     fused = ContactInverseDynamics(model, config.feet, weights=weights)
-    twin = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
+    twin = pin.buildModelFromUrdf(urdf, pin.JointModelFreeFlyer())
     peer = PinocchioNumpy(twin, tuple(foot.link for foot in config.feet), config.feet[0].radius,
                           model.joint_names)
     found, (forces, efforts) = solver.tick(*state), peer.tick(*state)
@@ -145,7 +140,7 @@ def rows() -> list[dict]:
     assert cone.tick(*still, steep).kkt_residual > 0.0 and cone.tick(*still, steep).feasible
     assert not cone.tick(*still, lost).feasible
 
-    mj, data = in_mujoco(urdf.read_text(), config.base_link or model.base_link)
+    mj, data = in_mujoco(Path(urdf).read_text(), config.base_link or model.base_link)
     twin_data = twin.createData()
     rnea = partial(pin.rnea, twin, twin_data, peer.q.copy(), peer.v.copy(), peer.a.copy())
     motion = Motion(q, v, a, BaseMotion(base[:3], base[3:6], base[6:]))
@@ -175,7 +170,7 @@ def rows() -> list[dict]:
          'note': 'agrees to 1e-9'},
         {'name': '`tick`', 'ours_us': tick, 'peer': '`mj_inverse`', 'peer_us': inverse,
          'note': 'MuJoCo: no contacts in it, so no wrenches'},
-        *nimble(tick, str(urdf), [foot.link for foot in config.feet]),
+        *nimble(tick, urdf, [foot.link for foot in config.feet]),
         {'name': '`tick`, two feet down', 'ours_us': trot, 'note': 'rank 5, least squares'},
         {'name': '`tick`, two feet down, ground normal', 'ours_us': seen},
         {'name': '`solve`', 'ours_us': both},
@@ -262,16 +257,8 @@ def draw() -> None:
                  'Pinocchio + numpy': partial(peer.tick, *state)}
         for (name, _), value in zip(calls.items(), microseconds(*calls.values(), batches=7)):
             curves.setdefault(name, []).append((n, value / (500 if 'batch' in name else 1)))
-    figure = new_figure(3.2)
-    figure.set_size_inches(6.0, 3.2)
-    axes = figure.add_subplot()
-    for color, (name, points) in zip(FOOT_COLORS, curves.items()):
-        n, value = np.array(points).T
-        axes.loglog(n, value, '-o' if name in ('tick', 'batch, a sample') else '--o', color=color,
-                    label=name, markersize=3.5)
-    dress(axes, 'joints, four feet', 'time [us]')
-    legend(axes, loc='upper left')
-    figure.savefig(picture_path(PICTURE), dpi=90)
+    draw_times(curves, lambda name: name in ('tick', 'batch, a sample'), 'joints, four feet',
+               'time [us]', 'upper left', PICTURE)
 
 
 if __name__ == '__main__':

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.timing import microseconds
+from benchmarks.timing import bare_quadruped, microseconds
 from legged_dynamics.dynamics import (
     ArticulatedBody,
     BaseMotion,
@@ -16,19 +16,14 @@ from legged_dynamics.dynamics import (
 )
 from legged_dynamics.dynamics.kinematics import body_workspace
 from legged_dynamics.dynamics.newton_euler import newton_euler
-from legged_dynamics.model import RobotModel
-from legged_dynamics.resources import robot_files
 
 title = 'Rigid-body dynamics, quadruped of 18 DoF'
 
 
 def rows() -> list[dict]:
     """Return one row an algorithm; peers are checked to agree before they are timed."""
-    _, urdf = robot_files('anymal_class')
-    model = RobotModel.from_urdf(str(urdf))
-    zeros = dict.fromkeys(model.joint_names, 0.0)
-    model = model.with_joint_physics(damping=zeros, friction=zeros, armature=zeros)
-    twin = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
+    model, urdf = bare_quadruped()
+    twin = pin.buildModelFromUrdf(urdf, pin.JointModelFreeFlyer())
     data = twin.createData()
     rng = np.random.default_rng(0)
     q = np.tile([0.1, 0.7, -1.2], 4) + 0.1 * rng.normal(size=12)

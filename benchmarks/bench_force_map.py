@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.linalg import lapack
 
-from benchmarks.timing import microseconds
+from benchmarks.timing import bare_quadruped, microseconds
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.force_map import (
     ConstrainedForceMap,
@@ -22,8 +22,7 @@ from legged_dynamics.force_map import (
     stacked_inequalities,
     standing_on,
 )
-from legged_dynamics.model import PointFoot, RobotModel
-from legged_dynamics.resources import robot_files
+from legged_dynamics.model import PointFoot
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 
 title = 'Force maps, quadruped of 18 DoF'
@@ -100,15 +99,12 @@ class PinocchioMaps:
 
 def rows() -> list[dict]:
     """Return one row a map and peer."""
-    _, urdf = robot_files('anymal_class')
-    model = RobotModel.from_urdf(str(urdf))
-    zeros = dict.fromkeys(model.joint_names, 0.0)
-    model = model.with_joint_physics(damping=zeros, friction=zeros, armature=zeros)
+    model, urdf = bare_quadruped()
     rng = np.random.default_rng(0)
     q = np.tile([0.1, 0.7, -1.2], 4) + 0.05 * rng.normal(size=12)
     v, w, xyzw = rng.normal(size=12), rng.normal(size=3), np.array([0.05, -0.03, 0.1, 1.0])
     R_WB = rotation_from_quaternion(xyzw)
-    names = list(pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer()).names)[2:]
+    names = list(pin.buildModelFromUrdf(urdf, pin.JointModelFreeFlyer()).names)[2:]
     order = [names.index(name) for name in model.joint_names]
     state, rate = np.zeros(19), np.zeros(18)
     state[3:7], rate[3:6] = xyzw / np.linalg.norm(xyzw), w
@@ -121,7 +117,7 @@ def rows() -> list[dict]:
 
         def compute(ours: ConstrainedForceMap = ours):
             return ours.compute(q, v, angular_velocity=w, R_WB=R_WB)
-        found, peers = compute().in_axes(R_WB), PinocchioMaps(str(urdf), feet, state, rate)
+        found, peers = compute().in_axes(R_WB), PinocchioMaps(urdf, feet, state, rate)
         calls = {'`constraintDynamics` + its factor': peers.constraint,
                  '`computeMinverse` + LAPACK': peers.inverse,
                  '`computeAllTerms` + `numpy.linalg.solve`': peers.dense}

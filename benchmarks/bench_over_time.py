@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 from scipy.spatial.transform import Rotation
 
-from benchmarks.timing import microseconds, picture_path
+from benchmarks.timing import bare_quadruped, draw_times, microseconds
 from legged_dynamics.contact import (
     ContactInverseDynamicsOverTime,
     ContactLimits,
@@ -26,9 +26,6 @@ from legged_dynamics.contact import (
 )
 from legged_dynamics.force_map import FrictionCone
 from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
-from legged_dynamics.reports.palette import FOOT_COLORS
-from legged_dynamics.reports.style import dress, legend, new_figure
-from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.frames import GRAVITY
 
 title = 'Contact inverse dynamics over time, quadruped of 18 DoF, four feet'
@@ -133,10 +130,7 @@ class PinocchioAndScipy:
 
 def rows() -> list[dict]:
     """Return rows for each kind of contact, and draw the picture."""
-    _, urdf = robot_files('anymal_class')
-    model = RobotModel.from_urdf(str(urdf))
-    zeros = dict.fromkeys(model.joint_names, 0.0)
-    model = model.with_joint_physics(damping=zeros, friction=zeros, armature=zeros)
+    model, urdf = bare_quadruped()
     found, curves, weights = [], {}, OverTimeWeights()
     for kind, feet in KINDS.items():
         solver = ContactInverseDynamicsOverTime(model, feet)
@@ -145,7 +139,7 @@ def rows() -> list[dict]:
             motion = sway(model, T)
             calls = [partial(solver.solve, motion, weights=weights)]
             if T <= FRAMES[0]:
-                peer = PinocchioAndScipy(str(urdf), feet, motion, model.joint_names, weights)
+                peer = PinocchioAndScipy(urdf, feet, motion, model.joint_names, weights)
                 peer.check(solver.solve(motion, weights=weights).wrench)
                 calls.append(peer.solve)
             times = microseconds(*calls, batches=9 if T < FRAMES[-1] else 3)
@@ -166,19 +160,6 @@ def rows() -> list[dict]:
         found.append({'name': f'3-D contacts in cones ({shape}), T = {FRAMES[0]}',
                       'ours_us': microseconds(call, batches=3)[0],
                       'note': f'interior point, {call().iterations} iterations'})
-    draw(curves)
+    draw_times({name: [(T, time / 1e3) for T, time in points] for name, points in curves.items()},
+               lambda name: 'scipy' not in name, 'frames', 'time [ms]', 'lower right', PICTURE)
     return found
-
-
-def draw(curves: dict[str, list[tuple[int, float]]]) -> None:
-    """Draw time against the number of frames."""
-    figure = new_figure(3.2)
-    figure.set_size_inches(6.0, 3.2)
-    axes = figure.add_subplot()
-    for color, (name, points) in zip(FOOT_COLORS, curves.items()):
-        T, time = np.array(points).T
-        axes.loglog(T, time / 1e3, '--o' if 'scipy' in name else '-o', color=color, label=name,
-                    markersize=3.5)
-    dress(axes, 'frames', 'time [ms]')
-    legend(axes, loc='lower right')
-    figure.savefig(picture_path(PICTURE), dpi=90)

@@ -1,14 +1,25 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""How calls are timed: batches of many, interleaved between rivals, the median of the batches."""
+"""
+How calls are timed: batches of many, interleaved between rivals, the median of the batches.
+
+Beside it what several benchmarks share: the quadruped without joint physics, and a picture.
+"""
 from __future__ import annotations
 
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.model import RobotModel
+from legged_dynamics.reports.palette import FOOT_COLORS
+from legged_dynamics.reports.style import dress, legend, new_figure
+from legged_dynamics.resources import robot_files
 
 IMAGES = Path(__file__).resolve().parent.parent / 'docs' / 'images'
 
@@ -20,6 +31,29 @@ def picture_path(name: str) -> Path:
     path = Path(tempfile.gettempdir()) / name
     print(f'Picture: {path}')
     return path
+
+
+def bare_quadruped() -> tuple[RobotModel, str]:
+    """Return the quadruped without friction and rotors, as Pinocchio has it, and its URDF."""
+    urdf = str(robot_files('anymal_class')[1])
+    model = RobotModel.from_urdf(urdf)
+    none = dict.fromkeys(model.joint_names, 0.0)
+    return model.with_joint_physics(damping=none, friction=none, armature=none), urdf
+
+
+def draw_times(curves: Mapping[str, Sequence[tuple[int, float]]], ours: Callable[[str], bool],
+               across: str, up: str, place: str, name: str) -> None:
+    """Draw times against a number on logarithmic axes, peers dashed, and keep the picture."""
+    figure = new_figure(3.2)
+    figure.set_size_inches(6.0, 3.2)
+    axes = figure.add_subplot()
+    for color, (label, points) in zip(FOOT_COLORS, curves.items()):
+        n, time_taken = np.array(points).T
+        axes.loglog(n, time_taken, '-o' if ours(label) else '--o', color=color, label=label,
+                    markersize=3.5)
+    dress(axes, across, up)
+    legend(axes, loc=place)
+    figure.savefig(picture_path(name), dpi=90)
 
 
 def undisturbed(call: Callable[[], object], measure: Callable[[], object], batches: int = 2000,

@@ -185,7 +185,7 @@ def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         for number, handler in previous.items():
-            # A handler of Python's would be taken off at the very end; this one is not.
+            # Python removes its own handlers at the very end of a process, but not this one.
             signal.signal(number, signal.SIG_IGN if stopped else handler)
 
 

@@ -57,7 +57,7 @@ from legged_dynamics.middleware.qos import Bounds
 
 
 _HUGE = sys.float_info.max
-# What rmw calls the node of a publisher without one, and what people are told.
+# Name that rmw gives to the node of a publisher without one, and what is shown instead.
 BARE_DDS, NO_NODE = '_CREATED_BY_BARE_DDS_APP_', 'a DDS application without a ROS node'
 
 

@@ -142,7 +142,7 @@ class EffortWatchdogNode(Component):
         joints = config.joints or model.joint_names
         self.watchdog = EffortWatchdog(config.apply_to(model), joints,
                                        self.common.values((*WATCHDOG_SETTINGS, *SHARED)))
-        # A joint without a usable reading is done without.
+        # The watchdog works without a joint whose reading cannot be used.
         self._read = convert.JointStateReader(joints, dict.fromkeys(joints, math.nan),
                                               finite=False)
         bus = self.node.bus_name

@@ -18,7 +18,7 @@ from legged_dynamics.safety.imu_watch import ImuWatch, StampClock
 from legged_dynamics.safety.joint_watch import disagreement, first_state
 from legged_dynamics.safety.stance_watch import StanceWatch
 
-# Measured efforts beyond this many limits are no efforts.
+# Measured efforts beyond this multiple of the limit are not possible.
 STRONGEST = 3.0
 # Measured efforts are compared with commands of at least this part of a limit, over this time [s];
 # as many of this share of the opposite sign, and the sign is wrong.

@@ -20,7 +20,7 @@ KIND = 'diagnostic_msgs/msg/DiagnosticArray'
 PERIOD_NS = 100_000_000
 # Silence after which a watchdog that was heard counts as gone [ns].
 SILENT_NS = 500_000_000
-# What a watchdog says that passes nothing on.
+# State of a watchdog that passes nothing on.
 INACTIVE = 'inactive'
 
 

@@ -62,8 +62,8 @@ class SegmentColumns(NamedTuple):
 SEGMENT = offsets(SegmentColumns())
 # Instants at which a segment is checked against the limits.
 SAMPLES = 32
-# What is too much for the ground when so many times slower is not so by its speed; and what may be
-# missing of a margin [m].
+# A motion that the ground cannot support even this many times slower is not limited by its speed;
+# and the part of a margin that may be missing [m].
 MOST, NOTHING = 100.0, 1e-6
 
 

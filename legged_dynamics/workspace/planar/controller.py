@@ -244,7 +244,8 @@ def workspace_force(dynamics: WorkspaceDynamics, gains: PlanarGains, error: np.n
 # The controller.
 
 
-# A leg of this condition is straight: its inertia at the body has no digits left.
+# Condition number of a leg's Jacobian from which the knee counts as straight: rounding leaves no
+# digits of the leg's inertia at the body.
 STRAIGHT = 1e6
 
 

@@ -24,8 +24,8 @@ from legged_dynamics.spatial.jit import lean_kernel
 
 # A vector across the ground.
 Plane = TypeVar('Plane', np.ndarray, complex)
-# How the ground is before it is felt, one deviation: the height of single footholds, in widths of
-# the stance, and the slope.
+# Standard deviations of the ground that feet have not felt yet: the height of single footholds, in
+# widths of the stance, and the slope.
 UNEVEN, STEEP = 0.02, 0.35
 
 

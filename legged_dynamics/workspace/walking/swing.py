@@ -60,7 +60,7 @@ from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_
 INVERSIONS, REACHED = 12, 1e-3
 # Least time in which a reference reaches its foothold [s]: nearer the end it is frozen.
 LEAST_TIME = 0.02
-# What friction is worth before any joint has moved: the time of sliding that tells as much [s].
+# Weight of the friction assumed before any joint has moved, as a time of sliding [s].
 FIRST = 0.025
 
 

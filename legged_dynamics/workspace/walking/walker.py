@@ -83,7 +83,7 @@ WEIGHTS /= WEIGHTS.sum()
 NOWHERE = np.zeros(2)
 # Velocity from which a robot stops stepping [m/s or rad/s].
 SLOW = 0.04
-# Where a body that is about to stand comes to rest: so far on as it goes in this time [s].
+# A body that is about to stand comes to rest as far ahead as it moves in this time [s].
 RESTS = 0.1
 # A standing robot steps when its capture point is nearer to the edge of its support than this part
 # of its height, and it moves as fast as this [m/s].
@@ -773,7 +773,7 @@ class Walker:
                 place = then + hip + self._limit(pendulum_step(
                     fast, wanted, self._com_height, self._step_time, s.capture))
                 if self._sways:
-                    # Off its reference the pendulum gets as much further until the foot lands.
+                    # Until the foot lands the pendulum falls further away from its reference.
                     omega = math.sqrt(GRAVITY / self._com_height)
                     off = com - self._goal_com + (com_speed - self._drive) / omega
                     off = off * (math.exp(min(omega * left, 1.0)) * s.capture)
