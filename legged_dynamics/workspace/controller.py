@@ -374,8 +374,8 @@ class WorkspaceController:
         pressure = None if legs is None else legs.pressure
         stepping = legs is not None and legs.stepping
         if stepping != self._stepping:
-            # The gain changes; the integral is rescaled so that its moment does not jump, and below
-            # its force.
+            # The gain changes: the integral is rescaled so that its moment, and below its force,
+            # do not jump.
             self._integral[3:] *= 1.0 / CALMER if stepping else CALMER
             self._stepping = stepping
         falling = legs is not None and legs.falling

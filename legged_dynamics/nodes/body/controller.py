@@ -406,7 +406,7 @@ class BodyController(ControllerNode):
                     and not self._postures.posture.active)
         contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
         if contact is not None and self._started:
-            # What is planned and felt: a doubt of the detector must not unload a foot that is needed.
+            # As planned and felt: a doubt of the detector must not unload a foot that is needed.
             contact = self._walk.walker.trusted
         self.efforts.screen.stance = contact
         state = self._odometry.update(measurement, contact)
