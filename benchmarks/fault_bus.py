@@ -159,15 +159,7 @@ class FaultBus:
                                       qos or DIALECT.qos.reliable(1000))
 
     def stranger(self, kind: str, topic: str) -> Any:
-        """
-        Return a publisher that leaves at the end of the row.
-
-        Parameters
-        ----------
-        kind, topic : str
-            Message and topic.
-
-        """
+        """Return a publisher that leaves at the end of the row."""
         made = self._publisher(kind, topic)
         self._strangers.append(made)
         return made
@@ -323,48 +315,17 @@ class FaultBus:
         self.height = getattr(self, 'height', math.nan)
 
     def set_clocks(self, ahead_ns: int) -> None:
-        """
-        Set the wall clock of all processes.
-
-        Parameters
-        ----------
-        ahead_ns : int [ns]
-            By how much it is ahead of what it would be.
-
-        """
+        """Set the wall's clock of all processes ahead by so much [ns]."""
         self._ahead_ns = ahead_ns
         self._set_time(getattr(self, '_time_ns', 0))
 
     def advance(self, seconds: float) -> None:
-        """
-        Let the clocks of processes advance.
-
-        Parameters
-        ----------
-        seconds : float [s]
-            By how much.
-
-        """
+        """Let the clocks of processes advance."""
         end = self._time_ns + round(1e9 * seconds)
         self.until(lambda: self._time_ns >= end)
 
     def start(self, node: str, *arguments: str) -> subprocess.Popen[bytes]:
-        """
-        Start a node.
-
-        Parameters
-        ----------
-        node : str
-            Its module.
-        *arguments : str
-            ROS arguments beyond those of the mode.
-
-        Returns
-        -------
-        Popen
-            Its process.
-
-        """
+        """Start a node with ROS arguments beyond those of the mode; return its process."""
         self._watch.pop(node, None)
         self._answered.pop(node, None)
         self._missed[node] = GIVEN_UP
@@ -379,17 +340,7 @@ class FaultBus:
         return self.processes[node]
 
     def send(self, node: str, number: signal.Signals) -> None:
-        """
-        Send a signal to a node's process.
-
-        Parameters
-        ----------
-        node : str
-            Its module.
-        number : Signals
-            Which signal.
-
-        """
+        """Send a signal to a node's process."""
         self.processes[node].send_signal(number)
         if number is signal.SIGSTOP:
             self._stopped.add(node)
@@ -397,22 +348,7 @@ class FaultBus:
             self._stopped.discard(node)
 
     def until(self, condition: Callable[[], object], seconds: float = PATIENCE) -> bool:
-        """
-        Let things happen until a condition holds.
-
-        Parameters
-        ----------
-        condition : callable
-            Returns whether it holds.
-        seconds : float [s]
-            Longest wall time to wait.
-
-        Returns
-        -------
-        bool
-            Whether it came to hold.
-
-        """
+        """Let things happen until a condition holds, or time is over; return whether it holds."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.bus.spin_once(0.005)
@@ -422,22 +358,7 @@ class FaultBus:
         return False
 
     def ticks(self, count: int, until: Callable[[], object] = lambda: False) -> bool:
-        """
-        Let so many joint states pass, or until a condition holds; return whether it did.
-
-        Parameters
-        ----------
-        count : int
-            Joint states; where the robot has stopped, their time by the wall's clock.
-        until : callable
-            Condition.
-
-        Returns
-        -------
-        bool
-            Whether the condition holds.
-
-        """
+        """Let so many joint states pass, or until a condition holds; return whether it does."""
         end = self.tick + count
         self.until(lambda: self.tick >= end or until(), 60.0 * count / self.rate + 2.0)
         return bool(until())
@@ -446,11 +367,7 @@ class FaultBus:
         """
         Start everything; return whether the robot stands under the controller.
 
-        Parameters
-        ----------
-        simulated : bool
-            Whether nodes take the time from /clock, or from the clocks of their processes.
-
+        Nodes take the time from /clock, or from the clocks of their processes.
         """
         self._arguments = SIMULATED if simulated else MACHINE
         self.paused = simulated     # a node that starts must not find that time has run away
@@ -464,15 +381,7 @@ class FaultBus:
                 and self._watch.get(DOG) == 'forwarding' and self.height > 0.4)
 
     def state(self, node: str) -> str:
-        """
-        Return the last state that a node has told.
-
-        Parameters
-        ----------
-        node : str
-            Its module.
-
-        """
+        """Return the last state that a node has told."""
         return str(self._watch.get(node, ''))
 
     def end(self) -> None:
@@ -506,20 +415,7 @@ class FaultBus:
     # ---- judgement ---------------------------------------------------------------------------
 
     def largest(self, ticks: int) -> float:
-        """
-        Return the largest effort that went out in the first ticks since the notes began.
-
-        Parameters
-        ----------
-        ticks : int
-            How many.
-
-        Returns
-        -------
-        float
-            As a part of the limit.
-
-        """
+        """Return the largest effort of the first ticks since the notes began, in limits."""
         shares = [float(np.max(np.abs(effort) / self.limits)) for tick, effort, _ in self.sent
                   if tick - self.began <= ticks and len(effort) == len(self.limits)]
         return max(shares, default=math.nan)

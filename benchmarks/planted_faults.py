@@ -25,17 +25,7 @@ TRANSPORT_NS = 300_000      # from a stamp to its receipt
 
 
 def record_sensors(robot: SimulatedHardware, seconds: float) -> SensorLog:
-    """
-    Let a simulated robot move on and return what its sensors said.
-
-    Parameters
-    ----------
-    robot : SimulatedHardware
-        It goes on from where it is.
-    seconds : float
-        How long.
-
-    """
+    """Let a simulated robot move on and return what its sensors said."""
     samples = []
     for _ in range(round(seconds * 1e9 / robot.period_ns)):
         robot.step()
@@ -376,12 +366,8 @@ class Defect:
         """
         Return what a doctor made of it.
 
-        Returns
-        -------
-        str
-            'found'; 'cannot tell' where it is one of two that are named; 'missed'; else what was
-            said instead, with 'harm' where a healthy joint's torque would be scaled.
-
+        'found'; 'cannot tell' where it is one of two that are named; 'missed'; else what was said
+        instead, with 'harm' where a healthy joint's torque would be scaled.
         """
         torques = self.kind.startswith('effort_s')
         for finding in findings:

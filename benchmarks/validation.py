@@ -73,24 +73,7 @@ class Case:
 
 
 def planted(rng: np.random.Generator, limits: np.ndarray, size: float) -> Planted:
-    """
-    Return errors as they occur on robots, times a size.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of chance.
-    limits : (nj,) array [N m]
-        Effort limits.
-    size : float
-        1 for errors of a usual size.
-
-    Returns
-    -------
-    Planted
-        Errors in the order of the limits.
-
-    """
+    """Return errors as they occur on robots, times a size."""
     n = len(limits)
     common = 0.03 * size * rng.normal()
     return Planted(common + 0.04 * size * rng.normal(size=n),
@@ -100,26 +83,7 @@ def planted(rng: np.random.Generator, limits: np.ndarray, size: float) -> Plante
 
 
 def make_case(name: str, seed: int, size: float, motion: str = MOTION) -> Case:
-    """
-    Simulate a robot with planted errors.
-
-    Parameters
-    ----------
-    name : str
-        Of `benchmarks.doctor_table`.
-    seed : int
-        Of noise and errors.
-    size : float
-        Size of the errors.
-    motion : str
-        Schedule.
-
-    Returns
-    -------
-    Case
-        The recording and its truth.
-
-    """
+    """Simulate a robot with planted errors."""
     rng = np.random.default_rng(seed)
     plant, parameters = plant_of(name)
     truth = RobotModel.from_urdf(plant.urdf)
@@ -168,20 +132,7 @@ def _in_base(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
 
 
 def true_accuracy(case: Case) -> dict[str, float]:
-    """
-    Return the rms error of a standing foot's force, % of the weight, as `validate` states it.
-
-    Parameters
-    ----------
-    case : Case
-        Recording and truth.
-
-    Returns
-    -------
-    dict of str to float
-        Of the parts of the recording, below 25 Hz.
-
-    """
+    """Return the rms error of a standing foot's force below 25 Hz [% of the weight], by phase."""
     stamps = np.array([one.stamp_ns for one in case.measurements])
     period = float(np.median(np.diff(stamps))) * 1e-9
     record = run_estimator(case.model, case.config, EstimatorSettings(rate=1.0 / period),
@@ -201,24 +152,7 @@ def true_accuracy(case: Case) -> dict[str, float]:
 
 
 def row_of(case: Case, found: Validation, true: dict[str, float]) -> tuple[str, bool]:
-    """
-    Return a row of the table, and whether every part is within the factor.
-
-    Parameters
-    ----------
-    case : Case
-        Recording.
-    found : Validation
-        What `validate` says.
-    true : dict of str to float
-        True accuracy.
-
-    Returns
-    -------
-    tuple of str and bool
-        Markdown, and the judgement.
-
-    """
+    """Return a row of the table, and whether every part is within the factor."""
     ratios = [found.accuracy[part] / true[part] for part in true]
     right = all(1.0 / WITHIN <= ratio <= WITHIN for ratio in ratios)
     cells = [f'{found.accuracy[part]:.1f} | {true[part]:.1f}' for part in true]
@@ -226,20 +160,7 @@ def row_of(case: Case, found: Validation, true: dict[str, float]) -> tuple[str, 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """
-    Print the table.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; sys.argv when None.
-
-    Returns
-    -------
-    int
-        0 when enough cases are right, else 1.
-
-    """
+    """Print the table; return 0 when enough cases are right, else 1."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--cases', type=int, default=CASES)
     parser.add_argument('--first', type=int, default=0, metavar='SEED')

@@ -71,10 +71,8 @@ class Endpoints:
             Open until :meth:`close`.
 
         """
-        node = self._component.node
-        made = node.create_publisher(self._component.dialect.message(kind), topic, qos)
-        self._closing.append(lambda: node.destroy_publisher(made))
-        return made
+        node, message = self._component.node, self._component.dialect.message(kind)
+        return self._keep(node.create_publisher(message, topic, qos), node.destroy_publisher)
 
     def subscription(self, kind: str, topic: str, callback: Callable[[Any], None],
                      qos: Any) -> Any:
@@ -98,11 +96,9 @@ class Endpoints:
             Open until :meth:`close`.
 
         """
-        node = self._component.node
-        made = node.create_subscription(self._component.dialect.message(kind), topic, callback,
-                                        qos)
-        self._closing.append(lambda: node.destroy_subscription(made))
-        return made
+        node, message = self._component.node, self._component.dialect.message(kind)
+        return self._keep(node.create_subscription(message, topic, callback, qos),
+                          node.destroy_subscription)
 
     def raw_subscription(self, kind: str, topic: str, callback: Callable[[bytes, int], None],
                          qos: Any) -> Any:
@@ -127,9 +123,8 @@ class Endpoints:
 
         """
         node: Any = self._component.node
-        made = node.create_raw_subscription(kind, topic, callback, qos)
-        self._closing.append(lambda: node.destroy_subscription(made))
-        return made
+        return self._keep(node.create_raw_subscription(kind, topic, callback, qos),
+                          node.destroy_subscription)
 
     def service(self, kind: str, name: str, answer: Callable[[Any, Any], Any]) -> Any:
         """
@@ -154,9 +149,7 @@ class Endpoints:
         service = self._component.dialect.service(kind)
         if service is None:
             return None
-        made = node.create_service(service, name, answer)
-        self._closing.append(lambda: node.destroy_service(made))
-        return made
+        return self._keep(node.create_service(service, name, answer), node.destroy_service)
 
     def timer(self, period: float, callback: Callable[[], None]) -> Any:
         """
@@ -176,8 +169,10 @@ class Endpoints:
 
         """
         node = self._component.node
-        made = node.create_timer(period, callback)
-        self._closing.append(lambda: node.destroy_timer(made))
+        return self._keep(node.create_timer(period, callback), node.destroy_timer)
+
+    def _keep(self, made: Any, destroy: Callable[[Any], Any]) -> Any:
+        self._closing.append(lambda: destroy(made))
         return made
 
     def close(self) -> None:
