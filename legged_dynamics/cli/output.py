@@ -28,6 +28,11 @@ def output_folder(folder: Path, ours: Sequence[str]) -> Iterator[Path]:
     ours : sequence of str
         Names by which such results are known.
 
+    Yields
+    ------
+    Path
+        The folder.
+
     Raises
     ------
     OutputError
@@ -237,7 +242,7 @@ class ProgressBar:
 @contextmanager
 def counting(title: str, count: int) -> Iterator[Callable[[bool], None]]:
     """
-    Have a bar of things to do; call with whether one failed.
+    Show a progress bar that counts the things done and those that failed.
 
     Parameters
     ----------
@@ -245,6 +250,11 @@ def counting(title: str, count: int) -> Iterator[Callable[[bool], None]]:
         What is counted.
     count : int
         How many steps there are.
+
+    Yields
+    ------
+    callable
+        To be called after each step, with whether it failed.
 
     """
     done = failed = 0

@@ -124,7 +124,15 @@ class ProcessGroup:
                 env=self._environment, start_new_session=True)
 
     def check(self) -> None:
-        """Raise MiddlewareError when a process has ended by itself."""
+        """
+        Check that no process has ended by itself.
+
+        Raises
+        ------
+        MiddlewareError
+            When one has; it quotes the end of its log.
+
+        """
         for name, process in self._processes.items():
             if process.poll() is not None:
                 raise MiddlewareError(

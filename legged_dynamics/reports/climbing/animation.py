@@ -115,7 +115,15 @@ class ClimbAnimation:
                 for k in np.linspace(0.0, len(times) - 1.0, SAMPLES)]
 
     def frames(self) -> Iterator[np.ndarray]:
-        """Draw every picture, (height, width, 3) array of uint8."""
+        """
+        Draw every picture.
+
+        Yields
+        ------
+        (height, width, 3) array of uint8
+            Red, green and blue.
+
+        """
         background, seen = None, math.nan
         for frame in range(self.n_frames):
             time = self._trace.time[0] + frame / self.frame_rate
