@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -415,8 +416,7 @@ def versions() -> str:
 def __getattr__(name: str) -> Any:
     """Return `Page`, which is `Report`'s own now."""
     if name == 'Page':
-        from legged_dynamics.reports.section import _Page
         warnings.warn('reports.page.Page is deprecated: make a reports.section.Report',
                       DeprecationWarning, stacklevel=2)
-        return _Page
+        return import_module('legged_dynamics.reports.section')._Page
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
