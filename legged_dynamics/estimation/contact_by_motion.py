@@ -16,7 +16,8 @@ standing over swinging:
 Samples closer together than the errors' correlation time have smaller weights. The base's
 velocity over the ground is predicted by the accelerometer and corrected by standing feet, so that
 a foot that starts to swing differs from the others at once. A robot that does not fall stands on
-one foot at least.
+one foot at least, unless it was lifted: its base has risen as none of its feet says
+(`follow_lift`).
 """
 from __future__ import annotations
 
@@ -73,6 +74,17 @@ LEAST_LOAD = 0.03
 RECENT = 0.03
 # Time constant in which a standing foot's place follows it, in natural times sqrt(l / g).
 SETTLING = 0.5
+# A robot that stands rises as its feet say; one that is lifted does not: deviation of the
+# difference of both velocities while it stands [m/s], as a fraction of the velocity as well, and
+# deviation of the velocity of one that hangs [m/s].
+RISES, RISING_SHARE, HANGS = 0.03, 0.1, 0.2
+# Times for which all feet must stand until the accelerometer's mean error is looked at and until
+# it is known, time constant of the observer that follows it and the difference of velocities, and
+# correlation time of this [s]; largest mean error [m/s^2].
+SETTLES, STOOD, RISING_TIME, RISING_CORRELATION, LARGEST_BIAS = 0.25, 1.0, 5.0, 0.1, 0.3
+# Times in which it is forgotten that a robot was perhaps lifted, and, down to a probability, that
+# it was: a slow descent is not seen [s]. The largest probability: it may be put down soon.
+LIFT_DOUBTED, LIFT_FORGOTTEN, STAYS_LIFTED, MOST_LIFTED = 1.0, 100.0, 0.75, 0.95
 
 
 @part
@@ -149,6 +161,78 @@ def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration,
         body[MOTION.known] = 1.0
     else:
         body[MOTION.variance] = unknown
+
+
+@part
+def follow_lift(feet, bodies, states, R_WB, acceleration, imu, flags, dt, body):
+    """
+    Update the probability that the robot has been lifted off the ground.
+
+    The base of a robot that stands rises as one of its feet says; that of one which is lifted
+    rises by the accelerometer alone. Both velocities are compared while all feet seem to stand.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        Feet of the robot.
+    bodies : (nb, N_BODY_STATE) array
+        Frames and motion of the bodies, base axes.
+    states : (nf, N_FOOT_STATE) array
+        Frames and contact points of the feet, base axes.
+    R_WB : 9 floats
+        Orientation of the base, by rows; it turns vectors from base to world axes.
+    acceleration : tuple of 3 floats [m/s^2]
+        Proper acceleration of the base, base axes.
+    imu : bool
+        Whether there is a reading of the IMU.
+    flags : (nf,) array
+        1 for a foot in contact.
+    dt : float [s]
+        Time since the last sample.
+    body : (MOTION.width,) array
+        Probability, and what it follows from; written.
+
+    """
+    nf, upward, hanging = feet.index.shape[0], 0.0, body[MOTION.lifted] > 0.5
+    down = 0
+    for i in range(nf):
+        upward -= rotate(R_WB, foot_velocity(feet, bodies, states, i))[2] / nf
+        down += 1 if flags[i] > 0.5 else 0
+    before = body[MOTION.upward]
+    body[MOTION.upward] = upward
+    if not imu or not (hanging or down == nf):
+        body[MOTION.stood] = body[MOTION.rising] = 0.0
+        return
+    body[MOTION.stood] += dt
+    if body[MOTION.stood] < SETTLES:
+        body[MOTION.rising] = body[MOTION.rising_bias] = 0.0
+        return
+    faster = rotate(R_WB, acceleration)[2] - GRAVITY - (upward - before) / dt
+    faster -= body[MOTION.rising_bias]
+    if body[MOTION.stood] < STOOD:
+        body[MOTION.rising_bias] += dt / (body[MOTION.stood] - SETTLES + dt) * faster
+        return
+    if math.fabs(body[MOTION.rising_bias]) > LARGEST_BIAS:      # it was not at rest
+        body[MOTION.stood] = 0.0
+        return
+    rising = body[MOTION.rising]
+    body[MOTION.rising_bias] += dt / RISING_TIME ** 2 * clip(rising, 3.0 * RISES)
+    rising += dt * (faster - 2.0 / RISING_TIME * rising)
+    body[MOTION.rising] = rising
+    velocity, error = rising + upward, math.hypot(RISES, RISING_SHARE * upward)
+    off = 1e30
+    for i in range(nf):
+        one = velocity + rotate(R_WB, foot_velocity(feet, bodies, states, i))[2]
+        off = min(off, math.fabs(one) if hanging else max(one, 0.0))
+    rests = -0.5 * (velocity / error) ** 2
+    hangs = max(rests, -0.5 * (velocity / HANGS) ** 2 - math.log(HANGS / error))
+    lifted = bayes_update(body[MOTION.lifted], min(dt / RISING_CORRELATION, 1.0) * (
+        hangs + 0.5 * (off / error) ** 2))
+    if lifted <= 0.5:
+        lifted *= 1.0 - min(dt / LIFT_DOUBTED, 1.0)
+    elif lifted > STAYS_LIFTED:
+        lifted -= min(dt / LIFT_FORGOTTEN, 1.0) * (lifted - STAYS_LIFTED)
+    body[MOTION.lifted] = min(lifted, MOST_LIFTED)
 
 
 @part
@@ -271,6 +355,8 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
     if spread >= 0.0:
         support = force_evidence(total, spread, settings.weight, settings.flight, FLIGHT_NOISE,
                               settings.force_evidence)
+    if support < 0.0:       # dropped
+        body[MOTION.lifted] = body[MOTION.stood] = 0.0
     share = min(dt / CORRELATION_TIME, 1.0)
     none, best, best_p, anyone, changes = 1.0, 0, -1.0, False, 0.0
     for i in range(nf):
@@ -293,6 +379,7 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
         if p > best_p:
             best, best_p = i, p
     ticks = min(dt / (FORGETS * settings.natural_time), 1.0)
+    lifted = body[MOTION.lifted]
     body[MOTION.switches] += changes / nf - ticks * body[MOTION.switches]
     # A robot that does not fall while no foot seems to stand: its velocity is wrong.
     body[MOTION.lost] = body[MOTION.lost] + dt if support > 0.0 and none > LOST else 0.0
@@ -302,6 +389,8 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
         p, given = contact.probability[i], row[layout.given_contact + i]
         if support >= 0.0 and not anyone:      # something holds the robot up
             p = min(p / (1.0 - none), 1.0 - LEAST_PROBABILITY)
+        if lifted > 0.5:
+            p = max((1.0 - lifted) * p, LEAST_PROBABILITY)
         down = _contact_flag(p, i, settings, contact.flag[i], motion, dt)
         if support >= 0.0 and not anyone and i == best and p > 0.5:
             down = 1.0

@@ -115,6 +115,41 @@ def test_a_sole_without_load_is_seen_to_rise_slowly(rate):
     assert len(lands) <= 1 and all(1.55 < t < 1.9 for t in lands)
 
 
+def _way(t, start, time):
+    """Return how far a smooth way of length one has been gone, its velocity and acceleration."""
+    s = np.clip((t - start) / time, 0.0, 1.0)
+    return np.array([3.0 * s ** 2 - 2.0 * s ** 3, 6.0 * s * (1.0 - s) / time,
+                     (6.0 - 12.0 * s) / time ** 2 * (0.0 < s < 1.0)])
+
+
+@pytest.mark.filterwarnings('ignore::legged_dynamics.model.robot_model.ModelWarning')
+@pytest.mark.parametrize('lifted', [True, False], ids=['lifted', 'stands up'])
+@pytest.mark.parametrize('bias', [0.0, -0.1])
+def test_a_robot_that_is_lifted_does_not_stand(lifted, bias):
+    """The base rises by 0.1 m and sinks by 0.14, the legs give at last or follow it all along."""
+    model, config = two_soles(0.0, 'prismatic')
+    estimator = GroundReactionEstimator(model, config, {'rate': 200.0})
+    knees = [model.joint_index('knee_r'), model.joint_index('knee_l')]
+    weight = model.total_mass * 9.81
+    for k in range(900):
+        t = k / 200.0
+        base = 0.1 * _way(t, 1.0, 0.6) - 0.14 * _way(t, 3.0, 0.7)
+        legs = np.zeros(3) if lifted and base[0] > 0.0 else base
+        q, v = np.zeros(model.n_joints), np.zeros(model.n_joints)
+        q[knees], v[knees] = -legs[0], -legs[1]
+        r = estimator.update(Measurement(
+            k * 5_000_000, q, v, None, np.zeros(3), np.array([0.0, 0.0, 9.81 + bias + base[2]]),
+            np.array([0.0, 0.0, 0.0, 1.0])))
+        if not r.mode:
+            continue
+        if lifted and 1.5 < t < 3.4:
+            assert not r.contact.any() and np.abs(r.wrench[:, 2]).max() < 0.02 * weight
+        elif not lifted or t < 1.0 or t > 3.8:
+            assert r.contact.all()
+        assert (np.diag(r.covariance) > 0.0).all()
+    assert r.wrench[:, 2].sum() == pytest.approx(weight, rel=0.02)
+
+
 def test_no_foot_pulls_and_no_deviation_is_zero():
     scene = Scene(*quadruped(), down=(1, 1, 1, 1), squeeze=0.0)
     for r in without_torque(scene, 200, 1.0)[5:]:

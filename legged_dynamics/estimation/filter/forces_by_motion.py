@@ -31,7 +31,11 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.estimation.contact import mix_with_air, normal_force
-from legged_dynamics.estimation.contact_by_motion import predict_velocity, update_contact_by_motion
+from legged_dynamics.estimation.contact_by_motion import (
+    follow_lift,
+    predict_velocity,
+    update_contact_by_motion,
+)
 from legged_dynamics.estimation.filter.force_tracking import covariance_row, predict_equation
 from legged_dynamics.estimation.filter.layout import BASE, BEYOND, VECTOR
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
@@ -353,6 +357,23 @@ def _log_density_of_no_load(x, P, feet, settings, i, up):
 
 
 @part
+def _update_by_base(robot, settings, scratch, tracking, up, motion, evidence, dt):
+    """Update forces by the equations of the base, and fill what these say of each foot's load."""
+    feet, x, P = robot.feet, motion.state, motion.covariance
+    for i in range(feet.index.shape[0]):
+        evidence[i] = _log_density_of_no_load(x, P, feet, settings, i, up)
+    if _base_update(robot, settings, scratch, tracking, up, motion, dt):
+        for i in range(feet.index.shape[0]):
+            evidence[i] -= _log_density_of_no_load(x, P, feet, settings, i, up)
+    else:
+        _start_loads(feet, settings, up, x, P)
+        reset_momentum_error(x, P)
+        for i in range(feet.index.shape[0]):
+            evidence[i] = 0.0
+    _keep_unilateral(feet, up, x, P)
+
+
+@part
 def _start_from_torque(forces, motion):
     """Take over the forces of the filter with torque."""
     nc = forces.state.shape[0] - N_EXTRA
@@ -374,6 +395,7 @@ def _start_learning(feet, settings, up, memory, contact):
         legs[i, LEG.probability] = legs[i, LEG.mean] = contact.probability[i]
     memory.body[MOTION.noise_scale], memory.body[MOTION.switches] = 1.0, 0.0
     memory.body[MOTION.slip_variance] = settings.swing_speed ** 2
+    memory.body[MOTION.stood] = memory.body[MOTION.rising] = memory.body[MOTION.lifted] = 0.0
 
 
 @part
@@ -432,17 +454,10 @@ def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_W
         evidence[i] = 0.0
     if base_used:
         base_covariances(robot, settings, scratch, tracking, imu, jump, dt)
-        for i in range(nf):
-            evidence[i] = _log_density_of_no_load(x, P, feet, settings, i, up)
-        if _base_update(robot, settings, scratch, tracking, up, motion, dt):
-            for i in range(nf):
-                evidence[i] -= _log_density_of_no_load(x, P, feet, settings, i, up)
-        else:
-            _start_loads(feet, settings, up, x, P)
+        if motion.body[MOTION.lifted] > 0.5:    # what holds the robot is no foot
             reset_momentum_error(x, P)
-            for i in range(nf):
-                evidence[i] = 0.0
-        _keep_unilateral(feet, up, x, P)
+        else:
+            _update_by_base(robot, settings, scratch, tracking, up, motion, evidence, dt)
         total = dot(up, load3(scratch.bodies[0], FORCE))
         spread = 0.0
         for r in range(3):
@@ -452,6 +467,7 @@ def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_W
         reset_momentum_error(x, P)
     predict_velocity(feet, settings, scratch.bodies, states, memory.ground.normal, R_WB, a, imu,
                      dt, motion.body)
+    follow_lift(feet, scratch.bodies, states, R_WB, a, imu, contact.flag, dt, motion.body)
     loads = scratch.vectors[VECTOR]
     for i in range(nf):
         loads[i] = dot(up, load3(x, feet.index[i, START]))

@@ -103,6 +103,11 @@ class _MotionColumns(NamedTuple):
     slip_variance: int = 1  # of a standing foot's velocity, each component [m^2/s^2]
     noise_scale: int = 1    # noise of the base's equations as a share of the stated
     switches: int = 1       # changes of contact of late, of each foot
+    stood: int = 1          # for how long all feet have been called standing [s]
+    upward: int = 1         # the base's upward velocity by its feet, at the last sample [m/s]
+    rising: int = 1         # how much faster the base rises by the accelerometer [m/s]
+    rising_bias: int = 1    # mean difference of the accelerations [m/s^2]
+    lifted: int = 1         # probability that the robot hangs in the air
     width: int = 0
 
 
