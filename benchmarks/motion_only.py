@@ -7,21 +7,26 @@ Real robots without joint torque, against their foot sensors: the table of docs/
 YAML and bag) in the folder, or in ``robots`` of the one that LEGGED_DYNAMICS_DATA names. The
 iCub's sensors are low-passed by the robot itself: estimates go through the same filter before they
 are compared; its contact is judged by the height of the soles, from motion capture and encoders.
-The Go1's pressure sensors are fit for contact alone. Definitions are those of the document.
+The Go1's pressure sensors are fit for contact alone. ``--simulated [NAME...]`` prints the table of
+runs of `benchmarks.zoo` without torque, with good sensors and with wrong ones. Definitions are
+those of the document.
 """
 from __future__ import annotations
 
 import os
 import sys
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.zoo.cache import recording
 from benchmarks.zoo.contact_events import WINDOW, changes, closed, matched
-from benchmarks.zoo.estimators import outputs_of
+from benchmarks.zoo.estimators import Output, outputs_of
+from benchmarks.zoo.recording import Recording
+from benchmarks.zoo.scoring import score
 from legged_dynamics.conversions import stamp_ns
 from legged_dynamics.conversions.samples import SampleReader
 from legged_dynamics.dynamics.kinematics import frame_poses
@@ -31,7 +36,11 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.reports.page import Table
-from legged_dynamics.spatial.rotations import rotation_from_quaternion
+from legged_dynamics.spatial.rotations import (
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+    rotation_from_vector,
+)
 from legged_dynamics.trials.analysis import analyse_gait
 from legged_dynamics.trials.subject import GaitOptions
 
@@ -45,10 +54,16 @@ LEAST = 1.0
 RISEN, NEARBY, SHORTEST = 0.004, 1.5, 0.03
 # When the iCub walks: what constants were chosen on, and what was looked at last [s].
 WALKS = {'first half': (5.2, 7.1), 'second half': (7.1, 9.0), 'whole walk': (5.2, 9.0)}
+STANDS = {'standing': (1.0, 4.5)}
 # Recordings that stand first are often judged as a whole: off line, that is shown as well [s].
 ALL = {'with 5 s of standing': (0.0, 9.0)}
-# Pressure of a Go1's foot in contact, once it trots [N, s].
-PRESSED, TROTS = 12.0, 5.0
+# Pressure of a Go1's foot in contact, and of one that bears load for certain, and when it trots
+# [N, s].
+PRESSED, BEARS, TROTS = 12.0, 25.0, 5.0
+# Speed of a foot that slides against others [m/s], and the time around a change [s].
+SLIDES, NEAR = 0.4, 0.01
+# Contact is in doubt when its probability is this close to one half.
+DOUBT = 0.4
 
 
 def folder() -> Path:
@@ -178,6 +193,8 @@ class Estimate:
             up, out = r.base_rotation[2], outputs_of(r, list(range(nf)))['latest']
             rows[k] = out.force @ up, np.sqrt(np.einsum('i,fij,j->f', up, out.covariance, up)), (
                 out.contact)
+            if not rows[:k].any():      # nothing was known before
+                rows[:k] = rows[k]
         return cls(rows[:, 0], rows[:, 1], rows[:, 2] > 0.5)
 
     @classmethod
@@ -257,6 +274,9 @@ def rows_of(robot: Robot, estimates: dict[str, Estimate], stands: np.ndarray,
     short = max(round(SHORTEST / float(np.median(np.diff(robot.time)))), 1)
     for name, found in estimates.items():
         error = low_passed(found.force, robot.time) - robot.truth
+        # The filter takes off errors that change fast: what the bars hold before it.
+        before = robot.truth + SENSOR_TIME * np.gradient(robot.truth, robot.time, axis=0)
+        fast = (found.force - before) / found.deviation.clip(LEAST)
         # As of errors that last longer than the filter: an upper bound, fast ones are damped.
         deviation = low_passed(found.deviation, robot.time).clip(LEAST)
         for span, (start, stop) in spans.items():
@@ -265,8 +285,10 @@ def rows_of(robot: Robot, estimates: dict[str, Estimate], stands: np.ndarray,
             ratio = error[loaded] / deviation[loaded]
             row = [robot.name, name, span]
             row += [f'{_rms(error[loaded]):.1f}', f'{_rms(error[inside].sum(axis=1)):.1f}',
-                    f'{_rms(ratio):.2f}', f'{100.0 * np.mean(np.abs(ratio) < 1.96):.0f}'] if (
-                newtons) else [''] * 4
+                    f'{_rms(ratio):.2f}', f'{100.0 * np.mean(np.abs(ratio) < 1.96):.0f}',
+                    f'{_rms(fast[loaded]):.2f}',
+                    f'{100.0 * np.mean(np.abs(fast[loaded]) < 1.96):.0f}'] if (
+                newtons) else [''] * 6
             true, unseen, made_up, late = 0, 0, 0, []
             for i in range(stands.shape[1]):
                 real, light, mine = (
@@ -291,6 +313,140 @@ def matched_within(events: list, others: list) -> tuple[list[float | None], list
                           [(1e9 * t, down) for t, down in others])
     return ([None if lag is None else lag * 1e-9 for _, lag in pairs],
             [(t * 1e-9, down) for t, down in free])
+
+
+def wrong_samples(robot: Robot, found: Estimate) -> list[list[str]]:
+    """
+    Sort the samples in which contact and a robot's pressure sensors disagree.
+
+    A foot is *at rest* when it moves by less than `SLIDES` against another one that bears load.
+
+    Parameters
+    ----------
+    robot : Robot
+        With pressure sensors.
+    found : Estimate
+
+    Returns
+    -------
+    list of list of str
+        Kind, and its share of all samples of feet [%].
+
+    """
+    pressed, step = robot.truth > PRESSED, float(np.median(np.diff(robot.time)))
+    links = tuple(foot.link for foot in robot.config.feet)
+    found_at = [frame_poses(robot.model, m.position, links) for m in robot.measurements]
+    place = np.array([[poses[link].p for link in links] for poses in found_at])
+    turn = np.array([m.angular_velocity for m in robot.measurements])
+    speed = np.gradient(place, robot.time, axis=0) + np.cross(turn[:, None], place)
+    apart = np.linalg.norm(speed[:, :, None] - speed[:, None], axis=3)
+    apart[np.broadcast_to(~(robot.truth > BEARS)[:, None], apart.shape)] = np.inf
+    apart[:, range(len(links)), range(len(links))] = np.inf
+    rests = apart.min(axis=2) < SLIDES
+    near = np.zeros_like(pressed)
+    for i in range(len(links)):
+        for k, _ in changes(closed(pressed[:, i], round(SHORTEST / step))):
+            near[max(k - round(NEAR / step), 0):k + round(NEAR / step), i] = True
+    inside = (robot.time >= TROTS)[:, None]
+    wrong = (found.contact != pressed) & inside
+    kinds = {'within 10 ms of a change': near,
+             'sensor open, foot at rest on the ground': ~near & ~pressed & rests,
+             'sensor open, foot moves': ~near & ~pressed & ~rests,
+             'sensor closed, foot slides': ~near & pressed & ~rests,
+             'sensor closed, foot at rest': ~near & pressed & rests}
+    return [[name, f'{100.0 * (wrong & kind).sum() / (inside.sum() * len(links)):.1f}']
+            for name, kind in kinds.items()]
+
+
+# -------------------------------------------------------------------------------------------------
+# Simulated robots, torque withheld.
+
+Sensed = Callable[[Recording, Iterator[Measurement]], Iterator[Measurement]]
+
+
+def _late_imu(kept: Recording, heard: Iterator[Measurement]) -> Iterator[Measurement]:
+    """Yield measurements whose IMU is 5 ms late, to the nearest sample."""
+    past: list[Measurement] = []
+    for m in heard:
+        past = [*past, m][-round(0.005 * kept.rate) - 1:]
+        yield replace(m, angular_velocity=past[0].angular_velocity,
+                      linear_acceleration=past[0].linear_acceleration,
+                      orientation=past[0].orientation)
+
+
+def _offset_joints(kept: Recording, heard: Iterator[Measurement]) -> Iterator[Measurement]:
+    """Yield measurements whose encoders are off by one degree, half of them down."""
+    off = np.radians(np.where(np.arange(len(kept.joints)) % 2, 1.0, -1.0))
+    for m in heard:
+        yield replace(m, position=m.position + off)
+
+
+def _tilted_imu(kept: Recording, heard: Iterator[Measurement]) -> Iterator[Measurement]:
+    """Yield measurements of an IMU that is mounted one degree off, nose down."""
+    R = rotation_from_vector(np.radians([0.0, 1.0, 0.0]))
+    for m in heard:
+        assert m.orientation is not None
+        yield replace(m, angular_velocity=R.T @ m.angular_velocity,
+                      linear_acceleration=R.T @ m.linear_acceleration,
+                      orientation=quaternion_from_rotation(
+                          rotation_from_quaternion(m.orientation) @ R))
+
+
+def _good(kept: Recording, heard: Iterator[Measurement]) -> Iterator[Measurement]:
+    """Yield measurements as they are."""
+    return heard
+
+
+SENSORS: dict[str, Sensed] = {'good': _good, 'IMU 5 ms late': _late_imu,
+                              'joints 1 deg off': _offset_joints, 'IMU 1 deg off': _tilted_imu}
+# Runs with good sensors only, and with all.
+RUNS = ('talos-stand', 'talos-squat', 'talos-shift', 'talos-push', 'talos-steps-com',
+        'romeo-steps', 'bolt-steps', 'g1-steps', 'go2-walk-mass', 'go2-stairs', 'go2-trot-2mps',
+        'go2-lifted', 'anymal_b-dropped', 'go2-belly')
+ALL_SENSORS = ('talos-steps', 'biped-steps', 'go2-trot', 'hexapod-tripod')
+
+
+def simulated(names: Sequence[str] = ()) -> Iterator[list[str]]:
+    """
+    Yield the rows of the table of simulated robots whose torque is withheld.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Scenarios of `benchmarks.zoo`; all of the table if there are none.
+
+    Yields
+    ------
+    list of str
+
+    """
+    for name in names or RUNS + ALL_SENSORS:
+        kept = recording(name)
+        for title, sensors in SENSORS.items():
+            if title != 'good' and name not in ALL_SENSORS:
+                continue
+            doubted: list[float] = []
+
+            def run(kept: Recording, heard: Iterator[Measurement], sensors: Sensed = sensors,
+                    doubted: list[float] = doubted) -> Iterator[dict[str, Output]]:
+                estimator = GroundReactionEstimator(kept.model, kept.config, {'rate': kept.rate})
+                order = [estimator.feet.index(foot) for foot in kept.feet]
+                for m in sensors(kept, heard):
+                    r = estimator.update(m)
+                    doubted.append(float((np.abs(r.contact_probability - 0.5) < DOUBT).mean()))
+                    yield {} if r.mode == 0 else outputs_of(r, order)
+
+            found = score(kept, run, effort=False)['latest']
+            c = found.contact
+            assert c is not None
+            flips = c.unseen + c.false
+            yield [name, title, f'{found.zero_phase:.1f}', f'{found.on_line:.1f}',
+                   f'{found.normalised:.2f}', f'{found.inside:.0f}', f'{c.agreement_on_line:.1f}',
+                   '' if np.isnan(flips) else f'{flips:.2f}', f'{100.0 * np.mean(doubted):.1f}']
+
+
+SIMULATED_HEAD = ['scenario', 'sensors', 'zero phase', 'on line', 'error / deviation',
+                  'in 95 % bars', 'contact', 'unseen + false', 'in doubt']
 
 
 def _rms(values: np.ndarray) -> float:
@@ -322,24 +478,31 @@ def measured(place: Path) -> list[list[str]]:
             estimates = {'on line': Estimate.on_line(robot),
                          # A sole that has risen by its middle still bears load on an edge.
                          'on line, contacts given': Estimate.on_line(robot, touches)}
-            rows += rows_of(robot, estimates, stands, touches, WALKS, True)
+            rows += rows_of(robot, estimates, stands, touches, STANDS | WALKS, True)
             estimates = {f'off line, base by {base}': Estimate.off_line(robot, place / name, base)
                          for base in ('both', 'imu', 'odometry')}
             rows += rows_of(robot, estimates, stands, touches, WALKS | ALL, True)
         else:
             stands = robot.truth > PRESSED
-            rows += rows_of(robot, {'on line': Estimate.on_line(robot)}, stands, stands,
+            found = Estimate.on_line(robot)
+            rows += rows_of(robot, {'on line': found}, stands, stands,
                             {'trot': (TROTS, robot.time[-1])}, False)
+            print(Table('Wrong samples of contact', ['go1', '% of samples'],
+                        wrong_samples(robot, found)).markdown)
     return rows
 
 
 HEAD = ['robot', 'estimate', 'part', 'N a foot', 'N of both', 'error / deviation', 'in 95 % bars',
-        'contact', 'changes', 'unseen', 'made up', 'late [ms]']
+        'unfiltered', 'in bars', 'contact', 'changes', 'unseen', 'made up', 'late [ms]']
 
 
 def main(words: list[str]) -> int:
     """Measure and print; returns the exit code."""
     warnings.simplefilter('ignore')
+    if words[:1] == ['--simulated']:
+        print(Table('Simulated robots without torque', SIMULATED_HEAD,
+                    list(simulated(words[1:]))).markdown)
+        return 0
     rows = measured(Path(words[0]) if words else folder())
     if rows:
         print(Table('Robots without torque', HEAD, rows).markdown)

@@ -76,8 +76,9 @@ RECENT = 0.03
 SETTLING = 0.5
 # A robot that stands rises as its feet say; one that is lifted does not: deviation of the
 # difference of both velocities while it stands [m/s], as a fraction of the velocity as well, and
-# deviation of the velocity of one that hangs [m/s].
-RISES, RISING_SHARE, HANGS = 0.03, 0.1, 0.2
+# deviation of the velocity of one that hangs [m/s]. At rest neither is seen: least velocity, in
+# deviations.
+RISES, RISING_SHARE, HANGS, MOVING = 0.03, 0.1, 0.2, 2.0
 # Times for which all feet must stand until the accelerometer's mean error is looked at and until
 # it is known, time constant of the observer that follows it and the difference of velocities, and
 # correlation time of this [s]; largest mean error [m/s^2].
@@ -226,8 +227,10 @@ def follow_lift(feet, bodies, states, R_WB, acceleration, imu, flags, dt, body):
         off = min(off, math.fabs(one) if hanging else max(one, 0.0))
     rests = -0.5 * (velocity / error) ** 2
     hangs = max(rests, -0.5 * (velocity / HANGS) ** 2 - math.log(HANGS / error))
-    lifted = bayes_update(body[MOTION.lifted], min(dt / RISING_CORRELATION, 1.0) * (
-        hangs + 0.5 * (off / error) ** 2))
+    lifted = body[MOTION.lifted]
+    if max(math.fabs(velocity), math.fabs(upward)) > MOVING * RISES:
+        lifted = bayes_update(lifted, min(dt / RISING_CORRELATION, 1.0) * (
+            hangs + 0.5 * (off / error) ** 2))
     if lifted <= 0.5:
         lifted *= 1.0 - min(dt / LIFT_DOUBTED, 1.0)
     elif lifted > STAYS_LIFTED:
