@@ -15,9 +15,10 @@ the recording at frequencies which gait does not reach, and `motion.noise` at le
 is larger.
 
 **Landing.** When a foot lands, the leg stops within 30 ms, in running twice as fast. Markers on
-skin, and a model of rigid segments, show that less sharply; what is lost grows with the speed
-(`motion.landing`, compared with force plates). The force is sharpened by the second derivative of
-a Gaussian, which neither changes the momentum nor moves the body.
+skin, and a model of rigid segments, show the force that follows as through a low-pass of 5 to 8 Hz,
+which also smears it over the time before; what is lost grows with the speed (`motion.landing`,
+compared with force plates). It is added as a curve over time that changes neither the momentum nor
+the path of the body: for walking as measured, for running the second derivative of a Gaussian.
 
 **Flight.** In flight the force is zero. What the motion requires there, often a tenth of the
 weight, is an error of the body's momentum, so as much is missing or surplus during stance. The
@@ -54,9 +55,12 @@ BEYOND = (23.0, 38.0)
 SWAY, TRAVELS = 6.0, 0.1
 # Weight of the change of the third derivative at most: a fit with a period of a minute.
 STIFFEST = 1e9
-# Landing: when, and how wide in walking and in running, in sqrt(l / g); the speed from which on it
-# shows, in sqrt(g l).
-LANDS, WIDE, NARROW, FROM_SPEED = 0.12, 0.094, 0.047, 0.25
+# Landing: the speed from which on it shows, in sqrt(g l). In running, when, and how wide, in
+# sqrt(l / g). In walking, the curve is a cubic spline of these coefficients, every tenth of
+# sqrt(l / g), the first of them before touch-down by four tenths.
+FROM_SPEED, LANDS, WIDE = 0.25, 0.12, 0.047
+FIRST, SPACING = -0.4, 0.1
+CURVE = (-1.38, 0.585, 0.725, 0.375, -2.34, 3.815, -0.365, -0.055, -1.9, 0.545)
 # Standard deviation of a force that is changed: a part of the weight, and of the force itself.
 LEAST_CHANGE, CHANGE = 0.02, 0.1
 # Time over which errors of the force, and of the path, are correlated [s].
@@ -106,10 +110,9 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     found = np.stack([_smoothed(column, dynamics.step, each, EQUAL * rate)
                       for column, each in zip(values.T, densities)], axis=1)
     found[:, :2] = found[:, :2] @ axes.T
-    landings = _landings(dynamics, contact, settings)
     if not standing.all():
         found[:, 2] = _bent_least(values[:, 2], _yielding(contact, dynamics.step, settings), 1)
-    found += landings
+    found[:, 2] += _landings(dynamics, contact, settings)
     if not standing.all():
         found[:, :3] = _free_in_flight(found[:, :3], standing, dynamics.step, rate, density,
                                        settings.path_error)
@@ -183,13 +186,16 @@ def _travel(dynamics: GaitInverseDynamics) -> tuple[np.ndarray, float]:
 def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
               settings: GaitSettings) -> np.ndarray:
     """
-    Return what landings do not show, (n, 6), over the weight and the leg length.
+    Return the vertical force that landings do not show, (n,) over the weight.
 
-    A vertical force under the foot that lands, and its moment about the centre of mass.
+    It acts at the centre of mass: the moment about it agrees better with force plates as it is.
     """
+    from scipy.interpolate import BSpline  # slow to import
+
+    knots = FIRST + SPACING * np.arange(-2, len(CURVE) + 2)
+    walked = BSpline(knots, CURVE, 3, extrapolate=False)
     unit, dt = np.sqrt(dynamics.leg_length / GRAVITY), dynamics.step
-    sample, found = np.arange(len(contact)), np.zeros((len(contact), 6))
-    arm = (dynamics.foot_arm - dynamics.center_of_mass[:, None]) / dynamics.leg_length
+    sample, found = np.arange(len(contact)), np.zeros(len(contact))
     moving = dynamics.center_velocity[:, :2]
     for i in range(contact.shape[1]):
         others = np.delete(contact, i, axis=1).any(axis=1)
@@ -198,14 +204,14 @@ def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
             speed = np.linalg.norm(np.median(
                 moving[near] - dynamics.ground_velocity[near, i, :2], axis=0))
             size = settings.landing * (speed / np.sqrt(GRAVITY * dynamics.leg_length) - FROM_SPEED)
-            walking, running = others[k - 1:k + 1].all(), not (contact[k - 1].any() or others[k])
-            if not (walking or running) or size <= 0.0:
+            phase = (sample - k + 0.5) * dt / unit
+            if size <= 0.0:
                 continue
-            phase = ((sample - k + 0.5) * dt / unit - LANDS) / (WIDE if walking else NARROW)
-            force = size * (1.0 - phase ** 2) * np.exp(-0.5 * phase ** 2)
-            found[:, 2] += force
-            found[:, 3] += force * arm[:, i, 1]
-            found[:, 4] -= force * arm[:, i, 0]
+            if others[k - 1:k + 1].all():
+                found += size * np.nan_to_num(walked(phase))
+            elif not (contact[k - 1].any() or others[k]):
+                square = ((phase - LANDS) / WIDE) ** 2
+                found += size * (1.0 - square) * np.exp(-0.5 * square)
     return found
 
 
