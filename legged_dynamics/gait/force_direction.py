@@ -50,13 +50,16 @@ from legged_dynamics.gait.sole_motion import SoleMotion
 LEVEL, TURNING = 1.3, 0.7
 # Deviation of the path of the centre of pressure, over length and width of the sole, before the
 # path is told what the motion itself says; and once it is.
-PATH, KNOWN_PATH = np.array([0.12, 0.15]), np.array([0.08, 0.12])
+PATH, KNOWN_PATH = np.array([0.08, 0.15]), np.array([0.08, 0.12])
 # The centre of pressure of the motion has the error that is looked for: its deviation where the
 # force is found [m].
 HARDLY_SEEN = 0.2
 # Part of the moment about the centre of mass that is believed where the force is found: it is
 # small, and its noise is not.
 BELIEVED = 0.75
+# Deviation of that moment in the plane of travel, over the square of that of the force, and across
+# it, over that of the force, times the leg length.
+PITCHED, ROLLED = 6.0, 0.5
 # Part of the load by which the forces of a step lean further forward and outward, per speed in
 # sqrt(g l), and outward at rest, for a foot that hardly bears any.
 STEPPING, STANDING = 0.33, 0.1
@@ -151,7 +154,8 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     # Horizontal moments as they tilt a force along x and along y.
     tilting = BELIEVED * np.stack([moment[:, 1], -moment[:, 0]], axis=1)
     wanted = -(arm[:, :2] * force[:, 2:] + tilting) / height[:, None]
-    variance = ((doubt * force[:, 2:]) ** 2 + turning[:, None]) / height[:, None] ** 2
+    tilted = (dynamics.leg_length * np.stack([PITCHED * error ** 2, ROLLED * error], axis=1)) ** 2
+    variance = ((doubt * force[:, 2:]) ** 2 + tilted) / height[:, None] ** 2
     variance = np.where(alone[:, None], variance, np.inf)
     if lean is not None:
         stepping = (steps(contact) & (dynamics.load > LEAST_LOAD))[:, None]
