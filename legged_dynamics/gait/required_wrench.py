@@ -192,8 +192,9 @@ def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
     """
     from scipy.interpolate import BSpline  # slow to import
 
-    knots = FIRST + SPACING * np.arange(-2, len(CURVE) + 2)
-    walked = BSpline(knots, CURVE, 3, extrapolate=False)
+    # Three more knots on either side, where it begins and ends in zero.
+    knots = FIRST + SPACING * np.arange(-5, len(CURVE) + 5)
+    walked = BSpline(knots, np.pad(CURVE, 3), 3, extrapolate=False)
     unit, dt = np.sqrt(dynamics.leg_length / GRAVITY), dynamics.step
     sample, found = np.arange(len(contact)), np.zeros(len(contact))
     moving = dynamics.center_velocity[:, :2]

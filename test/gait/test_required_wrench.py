@@ -91,33 +91,35 @@ def test_the_momentum_that_flight_lacks_is_taken_from_stance():
 def test_a_clean_walk_is_left_as_it_is():
     walk = two_footed_walk()
     dynamics = GaitInverseDynamics.of(walk.model, walk.feet, walk.motion())
-    found = without_noise(dynamics, walk.contact, SETTINGS)
-    assert np.std(found.noise[10:-10, :3], axis=0).max() < 0.02 * WEIGHT
+    # Its feet land softly, so there is nothing that markers would hide.
+    found = without_noise(dynamics, walk.contact, replace(SETTINGS, landing=0.0))
+    assert np.std(found.noise[10:-10, :3], axis=0).max() < 0.01 * WEIGHT
 
 
-def test_what_landings_hide_moves_no_body_and_acts_under_the_foot():
+def test_what_landings_hide_moves_no_body():
     walk = two_footed_walk()
     dynamics = GaitInverseDynamics.of(walk.model, walk.feet, walk.motion())
     speed = np.ptp(walk.base[:, 0]) / np.ptp(walk.time)
     slow, fast = (dynamics.on_ground(np.broadcast_to([by, 0.0, 0.0], dynamics.foot_arm.shape))
                   for by in (speed - 0.3, speed - 2.0))
     assert not _landings(slow, walk.contact, SETTINGS).any()
-    hidden = _landings(fast, walk.contact, SETTINGS)
-    force = hidden[:, 2]
+    force = _landings(fast, walk.contact, SETTINGS)
     assert force.max() > 0.02
-    assert abs(force.sum()) < 0.02 * np.abs(force).sum()
-    assert abs(np.cumsum(np.cumsum(force))[-1] * DT ** 2 * GRAVITY) < 1e-3      # of the body [m]
-    k = int(np.argmax(force))
-    at = np.array([-hidden[k, 4], hidden[k, 3]]) / force[k] * dynamics.leg_length
-    arms = (dynamics.foot_arm - dynamics.center_of_mass[:, None])[k, :, :2]
-    assert np.linalg.norm(arms - at, axis=1).min() < 1e-9
+    # Of one landing, which no other overlaps and no end of the recording cuts off.
+    landed = np.flatnonzero(walk.contact[1:, 0] & ~walk.contact[:-1, 0]) + 1
+    once = walk.contact.copy()
+    once[:, 0] = np.arange(len(once)) >= landed[len(landed) // 2]
+    once[:, 1] = True
+    one = _landings(fast, once, SETTINGS)
+    assert abs(one.sum()) < 0.005 * np.abs(one).sum()
+    assert abs(np.cumsum(np.cumsum(one))[-1] * DT ** 2 * GRAVITY) < 1e-3        # of the body [m]
     # A runner's foot stops in half the time, and feet that land together are left as they are.
     time = np.arange(len(walk.contact))
     flying = (time % 80 >= 60)[:, None] | (time[:, None] // 80 % 2 != np.arange(2))
-    running = _landings(fast, ~flying, SETTINGS)[:, 2]
+    running = _landings(fast, ~flying, SETTINGS)
     assert running.max() > 0.02 and abs(running.sum()) < 0.02 * np.abs(running).sum()
     long, short = (np.flatnonzero(values[k - 20:k + 20] > 0.0) for values, k in (
-        (force, int(np.argmax(force))), (running, int(np.argmax(running)))))
+        (one, int(np.argmax(one))), (running, int(np.argmax(running)))))
     assert len(short) < 0.7 * len(long)
     together = np.tile((time % 80 < 60)[:, None], (1, 2))
     assert not _landings(fast, together, SETTINGS).any()
