@@ -80,11 +80,13 @@ def evaluate(bag: Path, name: str, options: GaitOptions | None = None) -> Evalua
     errors = {(DETECTED, method): error for method, error in result.errors.items()}
     solver = DoubleSupport(result.model, result.feet,
                            GaitSettings.from_parameters(options.settings))
-    truth = result.plates.world_force(result.reactions.foot_rotation)[..., 2]
+    plates = result.aligned_plates
+    assert plates is not None
+    truth = plates.world_force(result.reactions.foot_rotation)[..., 2]
     contact = np.where(np.isfinite(truth), truth > LOADED, result.reactions.contact)
     for method in result.errors:
         errors[GIVEN, method] = foot_errors(solver.share(result.dynamics, contact, method),
-                                            result.plates)
+                                            plates)
     return Evaluation(name, result.weight, errors)
 
 

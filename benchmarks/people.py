@@ -82,7 +82,7 @@ def measure(result: GaitResult) -> Trial:
     step = _smoothstep(result.dynamics.wrench[:, 2], on) - truth[..., 2]
     trial = Trial(
         result.model.total_mass, error[on], error[several][:, 2], error[known].sum(axis=1)[:, 2],
-        result.errors[result.method].vertical, _clock_error(result, truth),
+        (result.as_recorded or result.errors[result.method]).vertical, _clock_error(result, truth),
         _filter_error(truth, result.motion.step), np.ptp(truth[on], axis=0), bars.mean(axis=0),
         step[on & np.isfinite(step)], _pressure_error(result), _moment_error(result))
     half = 0.5 * result.motion.step

@@ -57,8 +57,8 @@ HARDLY_SEEN = 0.2
 # Part of the moment about the centre of mass that is believed where the force is found: it is
 # small, and its noise is not.
 BELIEVED = 0.75
-# Deviation of that moment in the plane of travel, over the square of that of the force, and across
-# it, over that of the force, times the leg length.
+# Deviation of that moment there, over the leg length: in the plane of travel, over the square of
+# the deviation of the force, and across it, over that deviation.
 PITCHED, ROLLED = 6.0, 0.5
 # Part of the load by which the forces of a step lean further forward and outward, per speed in
 # sqrt(g l), and outward at rest, for a foot that hardly bears any.
@@ -154,21 +154,30 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     # Horizontal moments as they tilt a force along x and along y.
     tilting = BELIEVED * np.stack([moment[:, 1], -moment[:, 0]], axis=1)
     wanted = -(arm[:, :2] * force[:, 2:] + tilting) / height[:, None]
-    tilted = (dynamics.leg_length * np.stack([PITCHED * error ** 2, ROLLED * error], axis=1)) ** 2
-    variance = ((doubt * force[:, 2:]) ** 2 + tilted) / height[:, None] ** 2
-    variance = np.where(alone[:, None], variance, np.inf)
+    stepping = np.zeros((len(alone), 1), bool)
     if lean is not None:
         stepping = (steps(contact) & (dynamics.load > LEAST_LOAD))[:, None]
         wanted = np.where(stepping, lean * force[:, 2:], wanted)
-        variance = np.where(stepping, (LEAN * force[:, 2:]) ** 2, variance)
-    force[:, :2] = _drawn(force[:, :2], wanted, variance,
-                          error, contact.any(axis=1), dynamics.step, settings.path_error)
 
+    def drawn(moment_variance: np.ndarray) -> np.ndarray:
+        """Return forces (n, 3) where the moment about the centre of mass is that uncertain."""
+        variance = ((doubt * force[:, 2:]) ** 2 + moment_variance) / height[:, None] ** 2
+        variance = np.where(alone[:, None], variance, np.inf)
+        variance = np.where(stepping, (LEAN * force[:, 2:]) ** 2, variance)
+        return np.hstack([_drawn(force[:, :2], wanted, variance, error, contact.any(axis=1),
+                                 dynamics.step, settings.path_error), force[:, 2:]])
+
+    # Errors of force and moment go together: the centre of pressure of both is better than that
+    # of the moment with the best force.
+    center_force = drawn(turning[:, None])
+    there = replace(dynamics, wrench=np.hstack(
+        [center_force, moment + np.cross(center, center_force)]) * weight)
+    arm, doubt_of_arm = _pressed(there, contact, settings, moved, KNOWN_PATH)
+    force = drawn((dynamics.leg_length * np.stack([PITCHED * error ** 2, ROLLED * error],
+                                                  axis=1)) ** 2)
     found = np.hstack([force, moment + np.cross(center, force)])
-    there = replace(dynamics, wrench=found * weight)
-    arm, doubt = _pressed(there, contact, settings, moved, KNOWN_PATH)
     part = np.where(alone, turning, 0.0)[:, None] / (
-        turning[:, None] + (doubt[:, ::-1] * force[:, 2:]) ** 2 + 1e-12)
+        turning[:, None] + (doubt_of_arm[:, ::-1] * force[:, 2:]) ** 2 + 1e-12)
     found[:, 3:5] += part * (np.cross(arm, force) - moment)[:, :2]
     found *= weight
     return replace(dynamics, wrench=found, noise=dynamics.noise + dynamics.wrench - found)

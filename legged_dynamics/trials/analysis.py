@@ -97,15 +97,16 @@ class GaitResult:
     plates : Plates or None
         True forces, where the recording has them.
     errors : dict of str to FootErrors
-        Errors against the true forces, by method.
+        Errors against the true forces, by method; with the clocks of plates and motion aligned
+        where they differ significantly.
     notes : list of str
         What is odd or was assumed.
     dynamics : GaitInverseDynamics
         Inverse dynamics of the motion, which all methods share.
     alignment : Alignment or None
         Differences between plates and motion.
-    together : FootErrors or None
-        Errors of the method with the clocks of plates and motion aligned, where they differ.
+    as_recorded : FootErrors or None
+        Errors of the method with the clocks as they were recorded, where they differ.
     ground_velocity : (n, nf, 3) array or None [m/s]
         Velocity of the ground under each foot, in world axes; None for the floor.
     bodies : dict of str to str
@@ -128,7 +129,7 @@ class GaitResult:
     notes: list[str]
     dynamics: GaitInverseDynamics
     alignment: Alignment | None = None
-    together: FootErrors | None = None
+    as_recorded: FootErrors | None = None
     ground_velocity: np.ndarray | None = None
     bodies: dict[str, str] = field(default_factory=dict)
     model_file: str = ''
@@ -367,16 +368,18 @@ def _solved(trial: _Trial, options: GaitOptions,
     reactions = solver.share(dynamics, timing, options.method, guess, moved, by_markers=True)
     notes += slope_notes(floor_slope(dynamics, moved, reactions.contact))
     errors: dict[str, FootErrors] = {}
-    together = None
+    as_recorded = None
     if plates is not None and alignment is not None:
         notes += alignment_notes(alignment)
-        errors[options.method] = foot_errors(reactions, plates)
+        aligned = plates
         if alignment.late:
-            together = foot_errors(reactions, plates_later(plates, motion.time, alignment.lag))
+            as_recorded = foot_errors(reactions, plates)
+            aligned = plates_later(plates, motion.time, alignment.lag)
+        errors[options.method] = foot_errors(reactions, aligned)
         for method in METHODS if options.compare else ():
             if method not in errors and method != 'guess':
                 errors[method] = foot_errors(
-                    solver.share(dynamics, timing, method, moved=moved), plates)
+                    solver.share(dynamics, timing, method, moved=moved), aligned)
     notes = [*subject.notes, *trial.notes, *notes]
     if not reactions.supported.all():
         notes.append(f'In {(~reactions.supported).sum()} of {len(motion)} samples something else '
@@ -391,7 +394,7 @@ def _solved(trial: _Trial, options: GaitOptions,
         notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
     result = GaitResult(trial.source, model, subject.feet, trial.start_ns, motion, reactions,
                         options.method, origin, plates, errors, notes, dynamics, alignment,
-                        together, belt, subject.bodies, options.urdf)
+                        as_recorded, belt, subject.bodies, options.urdf)
     return result, subject.description
 
 

@@ -39,7 +39,6 @@ from legged_dynamics.reports.fleet.report import counted
 from legged_dynamics.reports.fleet.summarise import Outcome
 from legged_dynamics.reports.page import Table, command_line, versions
 from legged_dynamics.reports.section import Listing, Part, Report, ReportSection
-from legged_dynamics.trials.accuracy import FootErrors
 from legged_dynamics.trials.analysis import GaitResult, analyse_gait
 from legged_dynamics.trials.coordinates import LOADS
 from legged_dynamics.trials.report import doubts
@@ -406,12 +405,15 @@ def _foot_rows(result: GaitResult) -> list[dict[str, Any]]:
 
 
 def _error_rows(result: GaitResult) -> list[dict[str, Any]]:
-    found: dict[str, FootErrors | None] = {RECORDED: result.errors.get(result.method),
-                                           TOGETHER: result.together}
+    error, found = result.errors.get(result.method), {}
+    if error is not None and result.as_recorded is not None:
+        found = {RECORDED: result.as_recorded, TOGETHER: error}
+    elif error is not None:
+        found = {RECORDED: error}
     return [{'clocks': clocks, 'samples': error.count, 'vertical': error.vertical,
              'single': error.single, 'double': error.double, 'fore_aft': error.fore_aft,
              'sideways': error.sideways, 'total': error.total, 'agreement': error.agreement}
-            for clocks, error in found.items() if error is not None]
+            for clocks, error in found.items()]
 
 
 def _foot_series(result: GaitResult) -> dict[str, Any]:
@@ -471,14 +473,14 @@ def trials_table(data: DataSet) -> Table:
         rows.append((
             row['person'], row['trial'], f'{row["duration"]:.1f}', f'{row["mass"]:.1f}',
             *('-' if error is None else f'{error["vertical"]:.1f}'
-              for error in (recorded, together)),
+              for error in (together, recorded)),
             *('-' if together is None or not np.isfinite(together[name])
               else f'{together[name]:.1f}' for name in ('double', 'total')),
             '-' if recorded is None or not np.isfinite(row['lag'])
             else f'{1e3 * row["lag"]:+.0f}',
             'yes' if row['trusted'] else 'no'))
     return Table('Trials', (
-        'person', 'trial', 'duration [s]', 'mass [kg]', 'error [N]', 'clocks together [N]',
+        'person', 'trial', 'duration [s]', 'mass [kg]', 'error [N]', 'as recorded [N]',
         'several feet [N]', 'sum of all feet [N]', 'plates late [ms]', 'trusted'), rows)
 
 
@@ -508,17 +510,13 @@ def verdict_of(data: DataSet, failed: Sequence[Outcome]) -> str:
         said += f' {counted(len(failed), "trial")} could not be analysed.'
     weights = {row['recording']: row['weight'] for row in rows}
     errors = data.read(schema.TRIAL_ERRORS).to_pylist()
-    for clocks, what in ((RECORDED, 'as recorded'), (TOGETHER, 'with the clocks put together')):
-        own = {row['recording']: row['vertical'] for row in errors if row['clocks'] == RECORDED}
-        if clocks == TOGETHER:
-            shifted = {row['recording']: row['vertical'] for row in errors
-                       if row['clocks'] == TOGETHER}
-            if not shifted:
-                continue
-            own |= shifted
+    recorded, together = ({row['recording']: row['vertical'] for row in errors
+                           if row['clocks'] == clocks} for clocks in (RECORDED, TOGETHER))
+    for own, what in ((recorded | together, ', with the clocks put together' if together else ''),
+                      (recorded if together else {}, ', as recorded')):
         if own:
             share = np.mean([own[name] / weights[name] for name in own])
-            said += (f' Against the plates of {counted(len(own), "trial")}, {what}, the vertical '
+            said += (f' Against the plates of {counted(len(own), "trial")}{what}, the vertical '
                      f'force on a loaded foot errs by {np.mean(list(own.values())):.0f} N rms, '
                      f'{100.0 * share:.1f} % of the weight.')
     return said

@@ -240,10 +240,9 @@ def errors_table(result: GaitResult) -> Table:
     rows = []
     for method, e in result.errors.items():
         rows.append((method, *_errors(e), METHODS[method]))
-        if method == result.method and result.together is not None and result.alignment:
-            lag = 1e3 * result.alignment.lag
-            rows.append((f'{method}, {abs(lag):.0f} ms', *_errors(result.together),
-                         f'the same, the plates {"earlier" if lag > 0.0 else "later"} by that'))
+        if method == result.method and result.as_recorded is not None:
+            rows.append((f'{method}, as recorded', *_errors(result.as_recorded),
+                         'the same, with the clock of the plates as it was'))
     first = next(iter(result.errors.values()), None)
     title = '' if first is None else (
         f'Error of each foot while truly loaded, rms [N], {first.count} samples (contact agrees '
@@ -354,11 +353,15 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
         Whether force plates were there to compare with.
 
     """
-    error = result.together or result.errors.get(result.method)
+    error = result.errors.get(result.method)
     if error is not None:
-        late = result.alignment if result.together is not None else None
-        text = ('Error against the plates' + (', with the clocks put together' if late else '')
-                + f': {error.vertical:.0f} N rms of the vertical force on a '
+        late = result.alignment if result.as_recorded is not None else None
+        text = 'Error against the plates' if late is None else (
+            f'With the clocks put together (the plates are {1e3 * abs(late.lag):.0f} ± '
+            f'{1e3 * COVERED * late.lag_deviation:.0f} ms (95 %) '
+            f'{"behind" if late.lag > 0.0 else "ahead of"} the motion), error against the plates')
+        text += (f': {error.vertical:.0f} N '
+                'rms of the vertical force on a '
                 f'loaded foot, {100.0 * error.vertical / result.weight:.1f} % of the weight')
         if np.isfinite(error.double) and np.isfinite(error.single):
             text += f' ({error.single:.0f} N alone, {error.double:.0f} N with several feet down)'
@@ -366,11 +369,6 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
         if moment is not None:
             text += (f', and {moment[1]:.1f} N m rms of the joint moments of the legs, most at '
                      f'{moment[0]} ({moment[2]:.1f} N m)')
-        if late is not None:
-            text += (f'. As recorded the force errs by {result.errors[result.method].vertical:.0f}'
-                     f' N: the plates are {1e3 * abs(late.lag):.0f} ± '
-                     f'{1e3 * COVERED * late.lag_deviation:.0f} ms (95 %) '
-                     f'{"behind" if late.lag > 0.0 else "ahead of"} the motion')
         return f'{text}.', True
     r = result.reactions
     loads = ', '.join(f'{foot} {r.force[r.contact[:, i], i, 2].mean():.0f} N'

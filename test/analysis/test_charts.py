@@ -141,7 +141,7 @@ def test_results_that_deserve_no_trust():
     assert len(gait.doubts(result)) == 3
 
 
-def test_the_first_line_says_the_error_by_both_clocks(monkeypatch):
+def test_the_first_line_says_the_error_with_the_clocks_put_together(monkeypatch):
     from legged_dynamics.trials import report as gait
     from legged_dynamics.trials.accuracy import Alignment, FootErrors
 
@@ -149,14 +149,17 @@ def test_the_first_line_says_the_error_by_both_clocks(monkeypatch):
         return FootErrors(vertical, 20.0, 50.0, 9.0, 8.0, 7.0, 0.0, 0.9, 100)
 
     monkeypatch.setattr(gait, 'moment_error', lambda result: None)
-    result = SimpleNamespace(errors={'travelling': errors(80.0)}, method='travelling',
-                             weight=800.0, together=errors(40.0),
+    result = SimpleNamespace(errors={'travelling': errors(40.0)}, method='travelling',
+                             weight=800.0, as_recorded=errors(80.0),
                              alignment=Alignment(0.014, 0.0, 0.0, 1.0, 0.002))
     text, judged = gait.verdict(result)
-    assert judged and 'with the clocks put together: 40 N' in text and '5.0 %' in text
-    assert 'As recorded the force errs by 80 N: the plates are 14 ± 4 ms (95 %) behind' in text
-    result.together = None
-    assert 'clocks' not in gait.verdict(result)[0] and '80 N' in gait.verdict(result)[0]
+    assert judged and 'plates: 40 N' in text and '5.0 %' in text and '80 N' not in text
+    assert text.startswith('With the clocks put together (the plates are 14 ± 4 ms (95 %) behind')
+    rows = gait.errors_table(result).rows
+    assert [(row[0], row[1]) for row in rows] == [('travelling', '40.0'),
+                                                  ('travelling, as recorded', '80.0')]
+    result.as_recorded = None
+    assert 'clocks' not in gait.verdict(result)[0] and '40 N' in gait.verdict(result)[0]
 
 
 def test_a_figure_is_what_its_name_says(tmp_path):
