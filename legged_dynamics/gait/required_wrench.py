@@ -15,10 +15,11 @@ the recording at frequencies which gait does not reach, and `motion.noise` at le
 is larger.
 
 **Landing.** When a foot lands, the leg stops within 30 ms, in running twice as fast. Markers on
-skin, and a model of rigid segments, show the force that follows as through a low-pass of 5 to 8 Hz,
-which also smears it over the time before; what is lost grows with the speed (`motion.landing`,
-compared with force plates). It is added as a curve over time that changes neither the momentum nor
-the path of the body: for walking as measured, for running the second derivative of a Gaussian.
+skin, and a model of rigid segments, show the force that follows as through a low-pass of 5 to 8
+Hz, which also smears it over the time before; what is lost grows with the speed
+(`motion.landing`, compared with force plates). It is added as a curve over time that changes
+neither the momentum nor the path of the body: for walking as measured, for running the second
+derivative of a Gaussian.
 
 **Flight.** In flight the force is zero. What the motion requires there, often a tenth of the
 weight, is an error of the body's momentum, so as much is missing or surplus during stance. The
