@@ -140,6 +140,7 @@ BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
 # odds that they are right, before there are data.
 WRONG_GAINS, WRONG_MASSES = 2.5, 0.04
 LET_GO_GAINS, RIGHT_GAINS = 4.0, 3.0
+LET_GO_FRICTION = 8.0   # of unknown dry and viscous friction against stated
 LET_GO_DELAY = 4.0      # as LET_GO, of the IMU's delay; deviations of the faults of both
 DELAY_ODDS = 3.0        # logarithm of the odds by which a delay of torques is let go of
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
@@ -272,6 +273,7 @@ class ActuatorLearner:
         self._others[self._delays[0]] = False
         self._joints, self._command = model.joint_names, config.joints or model.joint_names
         self._in_legs = np.isin(np.arange(nj), [j for own in legs for j in own])
+        self._rubbing = np.unique(self._place[self._in_legs][:, [FRICTION, DAMPING]])
         self._kinds = [np.flatnonzero(self._place[:, 0] == at)
                        for at in np.unique(self._place[:, 0])]
         self._usual = effort ** 2 + (USUAL * self.stated.limit) ** 2
@@ -475,7 +477,11 @@ class ActuatorLearner:
         # go of together, and first those that are pulled most.
         pulled = np.abs(theta - self._prior)
         z = pulled / np.sqrt(np.maximum(deviation ** 2 - variance, 0.1 * deviation ** 2))
-        # Gains are many, and none is far off: they are judged together.
+        # Frictions and gains are many, and none is many deviations off: they are judged together.
+        rubs = self._rubbing
+        stated, unknown = self._evidence(V[rubs], (at_once - self._prior)[rubs], deviation[rubs], [
+            _independent(each[rubs]) for each in (deviation, self._wide)])
+        z[rubs] = LET_GO / LET_GO_FRICTION * (unknown - stated)
         z[self._gains] = LET_GO / LET_GO_GAINS * (odds[1] - max(odds[0], odds[2], odds[3]))
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
@@ -537,10 +543,8 @@ class ActuatorLearner:
         """
         tight, wide = self._tight[self._of_torques], self._wide[self._of_torques]
         gains = np.arange(len(tight)) < len(self._gains)
-        found = []
-        for deviation in (tight, np.where(gains, WRONG_GAINS * tight, tight),
-                          np.where(gains, tight, wide)):
-            found.append((np.diag(deviation ** -2.0), -2.0 * float(np.log(deviation).sum())))
+        found = [_independent(deviation) for deviation in (
+            tight, np.where(gains, WRONG_GAINS * tight, tight), np.where(gains, tight, wide))]
         # Of t^2 1 + c^2 u u^T with u of gains alone, by Sherman and Morrison.
         u = np.where(gains, tight ** -2.0, 0.0)
         grown = 1.0 + WRONG_MASSES ** 2 * float(u.sum())
@@ -548,13 +552,14 @@ class ActuatorLearner:
                       found[0][1] - math.log(grown)))
         return found
 
-    def _odds_of_gains(self, V: np.ndarray, theta: np.ndarray, deviation: np.ndarray
-                       ) -> list[float]:
+    def _evidence(self, V: np.ndarray, theta: np.ndarray, deviation: np.ndarray,
+                  priors: Sequence[tuple[np.ndarray, float]]) -> list[float]:
         """
-        Return the logarithm of the evidence for each of `_priors_of_torques`.
+        Return the logarithm of the evidence of priors of some parameters, their means zero.
 
         Of linear equations with Gaussian errors, all other parameters integrated out: MacKay,
-        "Bayesian interpolation" (1992).
+        "Bayesian interpolation" (1992). ``V V^T`` is the covariance of the estimate theta with
+        the prior deviations.
         """
         factor = np.einsum('ik,jk->ij', V, V)
         factorize_upper(factor)
@@ -564,11 +569,17 @@ class ActuatorLearner:
         right = np.einsum('ij,j->i', information, theta)
         information -= np.diag(deviation ** -2.0)      # of the data alone
         odds = []
-        for precision, log_determinant in self._explanations:
+        for precision, log_determinant in priors:
             factor = information + precision
             factorize_upper(factor)
             odds.append(float(0.5 * (np.sum(right * _solved(factor, right.copy()))
                                      + log_determinant) + np.log(np.diag(factor)).sum()))
+        return odds
+
+    def _odds_of_gains(self, V: np.ndarray, theta: np.ndarray, deviation: np.ndarray
+                       ) -> list[float]:
+        """Return the logarithm of the evidence for each of `_priors_of_torques`."""
+        odds = self._evidence(V, theta, deviation, self._explanations)
         likely = [math.exp(each - max(odds) - (RIGHT_GAINS if k else 0.0))
                   for k, each in enumerate(odds)]
         # Wrong gains are doubted torques; of what all of them share, masses may be wrong as well.
@@ -730,6 +741,11 @@ class ActuatorFinding:
         scale, unit = (1e3, 'ms') if self.unit == 's' else (1.0, self.unit)
         size = f'{scale * self.amount:.3g} +- {scale * self.deviation:.2g} {unit}'.strip()
         return f'{self.parameter.replace("_", " ")}{where}: {size}; write {self.line}'
+
+
+def _independent(deviation: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the precision of a prior with these deviations, and the logarithm of its determinant."""
+    return np.diag(deviation ** -2.0), -2.0 * float(np.log(deviation).sum())
 
 
 def _factorized(information: np.ndarray, more: np.ndarray) -> np.ndarray:
