@@ -140,7 +140,7 @@ BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
 # odds that they are right, before there are data.
 WRONG_GAINS, WRONG_MASSES = 2.5, 0.04
 LET_GO_GAINS, RIGHT_GAINS = 4.0, 3.0
-LET_GO_FRICTION = 8.0   # of unknown dry and viscous friction against stated
+LET_GO_FRICTION = 5.0   # of unknown dry and viscous friction against stated
 LET_GO_DELAY = 4.0      # as LET_GO, of the IMU's delay; deviations of the faults of both
 DELAY_ODDS = 3.0        # logarithm of the odds by which a delay of torques is let go of
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
@@ -481,7 +481,8 @@ class ActuatorLearner:
         rubs = self._rubbing
         stated, unknown = self._evidence(V[rubs], (at_once - self._prior)[rubs], deviation[rubs], [
             _independent(each[rubs]) for each in (deviation, self._wide)])
-        z[rubs] = LET_GO / LET_GO_FRICTION * (unknown - stated)
+        # A robot that stands may be pushed.
+        z[rubs] = LET_GO / LET_GO_FRICTION * (unknown - stated) * (x.counts[1] > 0.0)
         z[self._gains] = LET_GO / LET_GO_GAINS * (odds[1] - max(odds[0], odds[2], odds[3]))
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
@@ -744,7 +745,7 @@ class ActuatorFinding:
 
 
 def _independent(deviation: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the precision of a prior with these deviations, and the logarithm of its determinant."""
+    """Return a prior's precision by deviations, and the logarithm of its determinant."""
     return np.diag(deviation ** -2.0), -2.0 * float(np.log(deviation).sum())
 
 
