@@ -128,10 +128,10 @@ LOAD, TILT = (0.1, 0.05), 0.05
 # Least error of the base's centre of mass [m], and of its mass and the accelerometer, which are
 # never exact, as a share of the mass and of gravity.
 LEAST_CENTER, LEAST_SHARE = 0.01, 5e-4
-# Velocities are late from this on, and corrected again where that is off by so much [s]; and from
-# this on [samples]: a difference of positions is half a sample late, and continued along its slope
-# has 1.8 times the noise.
-LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION, LEAST_VELOCITY_SAMPLES = 1e-3, 3e-4, 0.75
+# Velocities are late from this on [s], and corrected again where that is off by so much of it, for
+# what a correction leaves is in proportion; and from this on [samples]: a difference of positions
+# is half a sample late, and continued along its slope has 1.8 times the noise.
+LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION, LEAST_VELOCITY_SAMPLES = 1e-3, 0.3, 0.75
 # What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
 LOW_PASSED = 2.5
 BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
@@ -640,7 +640,7 @@ class ActuatorLearner:
             self.velocity_noise = LOW_PASSED * math.sqrt(noise / self._lag_count)
         # Four blocks count as one.
         self._lag_deviation = math.sqrt(4.0 * noise / (self._lag_count * motion))
-        least = VELOCITY_CORRECTION if self.velocity_late else self._least_lag
+        least = VELOCITY_CORRECTION * self.velocity_late or self._least_lag
         # Of slow motion the ratio is of small numbers: it counts once known to half a sample.
         if abs(late) < max(least, CERTAIN * self._lag_deviation) or (
                 self._lag_deviation > 0.5 * self._period):

@@ -243,12 +243,18 @@ def _slerp(a: np.ndarray, b: np.ndarray, t: float) -> np.ndarray:
     return mixed / math.sqrt(mixed @ mixed)
 
 
+# Samples over which squares of a late signal's differences are means.
+MEAN_SAMPLES = 500.0
+
+
 class LateSignal:
     """
     A signal that is older than the sample it comes with, as behind a low-pass.
 
-    ``x(t) = y(t) + late dy/dt`` to first order, with the slope between the last two samples: what
-    a low-pass has smoothed becomes as noisy as it was before.
+    ``x(t) = y(t) + late dy/dt + k late^2/2 d2y/dt2``, by differences of the last samples: with
+    k = 1 the Taylor series of a delay, and the inverse of a second-order Butterworth low-pass. It
+    holds where a signal is smooth: k goes to 0 as third differences grow beyond second ones. Of
+    white noise their mean squares are 3.3 times as large, of jumps 3 times.
 
     Attributes
     ----------
@@ -262,12 +268,14 @@ class LateSignal:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the last sample."""
-        self._last: np.ndarray | None = None
+        """Forget all samples."""
+        self._last: list[np.ndarray] = []       # the last sample and its differences
+        self._squares = np.zeros(2)     # mean ones, of second and third differences
+        self._count = 0.0
 
     def correct(self, values: np.ndarray, dt: float) -> None:
         """
-        Continue a sample along its slope.
+        Continue a sample by its slope and bend.
 
         Parameters
         ----------
@@ -277,8 +285,23 @@ class LateSignal:
             Time since the last one; 0 for the first.
 
         """
-        now = values.copy()
-        if self._last is not None and dt > 0.0:
-            ahead = (now - self._last) * (self.late / dt)
-            np.add(values, ahead, out=values, where=np.isfinite(ahead))
-        self._last = now
+        differences = [values.copy()]
+        if dt > 0.0:
+            for last in self._last[:3]:
+                differences.append(differences[-1] - last)
+        steps = self.late / dt if dt > 0.0 else 0.0
+        ahead = np.zeros(len(values))
+        if len(differences) > 1:
+            ahead += steps * differences[1]
+        if len(differences) > 3:
+            ahead += self._smooth(differences) * 0.5 * steps * steps * differences[2]
+        np.add(values, ahead, out=values, where=np.isfinite(ahead))
+        self._last = differences
+
+    def _smooth(self, differences: list[np.ndarray]) -> float:
+        """Return the part of second differences that counts, by how smooth the signal is."""
+        squares = np.square(differences[2:])
+        self._count = min(self._count + 1.0, MEAN_SAMPLES)
+        self._squares += (np.nansum(squares, axis=1) - self._squares) / self._count
+        second, third = self._squares
+        return min(max(2.0 - third / second, 0.0), 1.0) if second > 0.0 else 0.0
