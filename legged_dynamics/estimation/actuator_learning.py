@@ -134,13 +134,13 @@ LEAST_CENTER, LEAST_SHARE = 0.01, 5e-4
 LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION, LEAST_VELOCITY_SAMPLES = 1e-3, 0.3, 0.75
 # What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
 LOW_PASSED = 2.5
-BESIDE_FRICTION = 0.5   # part of a pull that counts once friction was let go of
-# Gains that are wrong, in deviations of stated ones; an error of all masses alike. Logarithm of
-# the odds by which data must prefer the first to all else until gains are let go of; and of the
-# odds that they are right, before there are data.
+BESIDE = 0.5    # part of a pull that counts once friction, or of loads once gains, were let go of
+# Gains that are wrong, in deviations of stated ones; an error of all masses alike. Logarithms of the
+# odds by which data must prefer the first to all else until gains are let go of; of the odds that
+# they are right, before there are data; and by which unknown friction and armature are preferred.
 WRONG_GAINS, WRONG_MASSES = 2.5, 0.04
 LET_GO_GAINS, RIGHT_GAINS = 4.0, 3.0
-LET_GO_FRICTION = 5.0   # of unknown dry and viscous friction against stated
+LET_GO_FRICTION, LET_GO_ARMATURE = 5.0, 25.0    # masses that are 10 % wrong make 22 of the latter
 LET_GO_DELAY = 4.0      # as LET_GO, of the IMU's delay; deviations of the faults of both
 DELAY_ODDS = 3.0        # logarithm of the odds by which a delay of torques is let go of
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
@@ -273,7 +273,9 @@ class ActuatorLearner:
         self._others[self._delays[0]] = False
         self._joints, self._command = model.joint_names, config.joints or model.joint_names
         self._in_legs = np.isin(np.arange(nj), [j for own in legs for j in own])
-        self._rubbing = np.unique(self._place[self._in_legs][:, [FRICTION, DAMPING]])
+        in_legs = self._place[self._in_legs]
+        self._rubbing = np.unique(in_legs[:, [FRICTION, DAMPING]])
+        self._inert = np.unique(in_legs[:, ARMATURE])
         self._kinds = [np.flatnonzero(self._place[:, 0] == at)
                        for at in np.unique(self._place[:, 0])]
         self._usual = effort ** 2 + (USUAL * self.stated.limit) ** 2
@@ -477,12 +479,14 @@ class ActuatorLearner:
         # go of together, and first those that are pulled most.
         pulled = np.abs(theta - self._prior)
         z = pulled / np.sqrt(np.maximum(deviation ** 2 - variance, 0.1 * deviation ** 2))
-        # Frictions and gains are many, and none is many deviations off: they are judged together.
-        rubs = self._rubbing
-        stated, unknown = self._evidence(V[rubs], (at_once - self._prior)[rubs], deviation[rubs], [
-            _independent(each[rubs]) for each in (deviation, self._wide)])
-        # A robot that stands may be pushed.
-        z[rubs] = LET_GO / LET_GO_FRICTION * (unknown - stated) * (x.counts[1] > 0.0)
+        # Parameters of a kind are judged together: many are off, and none by many deviations.
+        for kind, odds_needed in ((self._rubbing, LET_GO_FRICTION),
+                                  (self._inert, LET_GO_ARMATURE)):
+            stated, unknown = self._evidence(
+                V[kind], (at_once - self._prior)[kind], deviation[kind],
+                [_independent(each[kind]) for each in (deviation, self._wide)])
+            # A robot that stands may be pushed.
+            z[kind] = LET_GO / odds_needed * (unknown - stated) * (x.counts[1] > 0.0)
         z[self._gains] = LET_GO / LET_GO_GAINS * (odds[1] - max(odds[0], odds[2], odds[3]))
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
@@ -502,7 +506,9 @@ class ActuatorLearner:
             found[0] ** 2 * (1.0 / small - 1.0 / any_delay) - math.log(any_delay / small))
         # What much dry friction does at rest nothing explains: others are then pulled by it.
         if self._loose[self._place[:, FRICTION]].any():
-            z[self._others] *= BESIDE_FRICTION
+            z[self._others] *= BESIDE
+        if self._loose[self._gains].any():
+            z[self._of_torques] *= BESIDE
         early = (theta - self._prior)[delays] < 0.0     # of one that is stated to be late
         z[delays] *= ~early | [self.stated.value[DELAY, 0] > 0.0, False]
         z[self._loose | self._free] = 0.0
