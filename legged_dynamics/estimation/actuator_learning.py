@@ -135,12 +135,13 @@ LEAST_VELOCITY_DELAY, VELOCITY_CORRECTION, LEAST_VELOCITY_SAMPLES = 1e-3, 0.3, 0
 # What a low-pass takes from a velocity beside being late, over what the slopes of positions show.
 LOW_PASSED = 2.5
 BESIDE = 0.5    # part of a pull that counts once friction, or of loads once gains, were let go of
-# Gains that are wrong, in deviations of stated ones; an error of all masses alike. Logarithms of the
-# odds by which data must prefer the first to all else until gains are let go of; of the odds that
-# they are right, before there are data; and by which unknown friction and armature are preferred.
+# Gains that are wrong, in deviations of stated ones; an error of all masses alike. Logarithms of
+# the odds by which data must prefer the first to all else until gains are let go of, of the odds
+# that they are right, before there are data, and by which data must prefer unknown friction and
+# armature to stated ones; error of an armature, as a share of it, that wrong masses make.
 WRONG_GAINS, WRONG_MASSES = 2.5, 0.04
 LET_GO_GAINS, RIGHT_GAINS = 4.0, 3.0
-LET_GO_FRICTION, LET_GO_ARMATURE = 5.0, 25.0    # masses that are 10 % wrong make 22 of the latter
+LET_GO_FRICTION, LET_GO_ARMATURE, ARMATURE_ERROR = 5.0, 3.0, 0.3
 LET_GO_DELAY = 4.0      # as LET_GO, of the IMU's delay; deviations of the faults of both
 DELAY_ODDS = 3.0        # logarithm of the odds by which a delay of torques is let go of
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
@@ -480,13 +481,14 @@ class ActuatorLearner:
         pulled = np.abs(theta - self._prior)
         z = pulled / np.sqrt(np.maximum(deviation ** 2 - variance, 0.1 * deviation ** 2))
         # Parameters of a kind are judged together: many are off, and none by many deviations.
-        for kind, odds_needed in ((self._rubbing, LET_GO_FRICTION),
-                                  (self._inert, LET_GO_ARMATURE)):
+        for kind, least, error in ((self._rubbing, LET_GO_FRICTION, 0.0),
+                                  (self._inert, LET_GO_ARMATURE, ARMATURE_ERROR)):
+            known = np.maximum(deviation[kind], error * np.abs(self._prior[kind]))
             stated, unknown = self._evidence(
                 V[kind], (at_once - self._prior)[kind], deviation[kind],
-                [_independent(each[kind]) for each in (deviation, self._wide)])
+                [_independent(each) for each in (known, self._wide[kind])])
             # A robot that stands may be pushed.
-            z[kind] = LET_GO / odds_needed * (unknown - stated) * (x.counts[1] > 0.0)
+            z[kind] = LET_GO / least * (unknown - stated) * (x.counts[1] > 0.0)
         z[self._gains] = LET_GO / LET_GO_GAINS * (odds[1] - max(odds[0], odds[2], odds[3]))
         # Of delays the data alone decide: they are the same for all joints, and seen well.
         sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
