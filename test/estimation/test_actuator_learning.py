@@ -43,7 +43,7 @@ class Moving:
     """A robot whose legs swing or press, with torques by inverse dynamics and known actuators."""
 
     def __init__(self, swinging, friction=0.0, armature=0.0, late=0.0, gain=1.0, sway=0.6,
-                 seed=3, late_velocity=0.0, noise=0.0, **parameters):
+                 seed=3, late_velocity=0.0, noise=0.0, push=0.0, **parameters):
         rng = np.random.default_rng(seed)
         self.model, self.config = quadruped(**{**UNSTATED, **parameters})
         self.model = self.config.apply_to(self.model)
@@ -51,7 +51,7 @@ class Moving:
         self.q0 = self.config.nominal_in(self.model)
         self.friction, self.armature, self.late, self.gain = friction, armature, late, gain
         self.sway, self.late_velocity = sway, late_velocity
-        self.noise = noise
+        self.noise, self.push = noise, push
         self.phase = rng.uniform(0.0, 6.0, NJ)
         self.rate = 5.0 + rng.uniform(0.0, 4.0, NJ)
         self.size = np.full(NJ, 0.02)       # feet on the ground hardly move against each other
@@ -74,7 +74,9 @@ class Moving:
         q, v, a = self.joints(t)
         sway = self.sway * np.array([np.sin(7.0 * t), np.cos(9.0 * t), np.sin(11.0 * t)])
         base = BaseMotion(np.zeros(3), np.zeros(3), np.array([0.0, 0.0, 9.81]) + sway)
-        found = self.solver.solve(Motion(q, v, a, base), in_contact=self.down)
+        lifted = self.push * np.sin(4.0 * t) * np.array([0.0, 0.3, 1.0])    # no IMU feels a push
+        carried = BaseMotion(np.zeros(3), np.zeros(3), base.proper_acceleration + lifted)
+        found = self.solver.solve(Motion(q, v, a, carried), in_contact=self.down)
         return base, found.joint_effort + self.armature * a + self.friction * np.tanh(v / 0.05)
 
     def learn(self, seconds, file=''):
@@ -110,6 +112,46 @@ def test_coulomb_friction_is_found_and_said_with_the_line_to_write():
     said = [one for one in learner.findings if one.fault == Fault.FRICTION_MISSTATED]
     assert said and said[0].line.startswith('robot.joint_friction: [')
     assert learner.faults & Fault.FRICTION_MISSTATED
+
+
+def test_friction_that_is_stated_wrong_is_found_in_the_first_swing():
+    wrong = {'robot.joint_friction': [0.1]}
+    learner = Moving((0, 3), friction=3.0, **wrong).learn(0.3)
+    assert (learner.value[FRICTION] > 1.5).all()
+    right = Moving((0, 3), friction=0.1, **wrong).learn(2.0)
+    assert np.abs(right.value[FRICTION] - 0.1).max() < 0.1
+
+
+def test_a_push_on_a_robot_that_stands_is_no_friction():
+    learner = Moving((), push=3.0, **{'robot.joint_friction': [0.1]}).learn(2.0)
+    assert np.abs(learner.value[FRICTION] - 0.1).max() < 0.05
+    assert learner.doubt[:, FRICTION, FRICTION].max() < 0.1 ** 2
+
+
+def test_a_late_signal_is_what_a_low_pass_made_it_from():
+    """Of 20 Hz through 50 Hz (Butterworth, second order) the slope alone leaves 16 %."""
+    rate, w, cutoff = 2000.0, 2.0 * np.pi * 20.0, 2.0 * np.pi * 50.0
+    passed = 1.0 / (1.0 + np.sqrt(2.0) * 1j * w / cutoff - (w / cutoff) ** 2)
+    signal, errors = LateSignal(), []
+    signal.late = np.sqrt(2.0) / cutoff
+    for k in range(400):
+        whole = np.exp(1j * (w * k / rate + np.arange(3.0)))
+        sample = (passed * whole).real
+        signal.correct(sample, 1.0 / rate)
+        errors.append(sample - whole.real)
+    assert np.abs(errors[10:]).max() < 0.05
+
+
+def test_white_noise_of_a_late_signal_is_continued_by_its_slope_alone():
+    signal, rng, last = LateSignal(), np.random.default_rng(1), np.zeros(12)
+    signal.late = 0.006
+    for k in range(100):
+        now = rng.standard_normal(12)
+        sample = now.copy()
+        signal.correct(sample, 1.0 / RATE)
+        if k > 20:
+            assert sample == pytest.approx(now + 0.006 * RATE * (now - last))
+        last = now
 
 
 def test_a_robot_that_is_as_stated_has_no_finding():
