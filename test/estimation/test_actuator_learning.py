@@ -43,7 +43,7 @@ class Moving:
     """A robot whose legs swing or press, with torques by inverse dynamics and known actuators."""
 
     def __init__(self, swinging, friction=0.0, armature=0.0, late=0.0, gain=1.0, sway=0.6,
-                 seed=3, late_velocity=0.0, noise=0.0, push=0.0, **parameters):
+                 seed=3, late_velocity=0.0, noise=0.0, **parameters):
         rng = np.random.default_rng(seed)
         self.model, self.config = quadruped(**{**UNSTATED, **parameters})
         self.model = self.config.apply_to(self.model)
@@ -51,7 +51,7 @@ class Moving:
         self.q0 = self.config.nominal_in(self.model)
         self.friction, self.armature, self.late, self.gain = friction, armature, late, gain
         self.sway, self.late_velocity = sway, late_velocity
-        self.noise, self.push = noise, push
+        self.noise = noise
         self.phase = rng.uniform(0.0, 6.0, NJ)
         self.rate = 5.0 + rng.uniform(0.0, 4.0, NJ)
         self.size = np.full(NJ, 0.02)       # feet on the ground hardly move against each other
@@ -74,9 +74,7 @@ class Moving:
         q, v, a = self.joints(t)
         sway = self.sway * np.array([np.sin(7.0 * t), np.cos(9.0 * t), np.sin(11.0 * t)])
         base = BaseMotion(np.zeros(3), np.zeros(3), np.array([0.0, 0.0, 9.81]) + sway)
-        lifted = self.push * np.sin(4.0 * t) * np.array([0.0, 0.3, 1.0])    # no IMU feels a push
-        carried = BaseMotion(np.zeros(3), np.zeros(3), base.proper_acceleration + lifted)
-        found = self.solver.solve(Motion(q, v, a, carried), in_contact=self.down)
+        found = self.solver.solve(Motion(q, v, a, base), in_contact=self.down)
         return base, found.joint_effort + self.armature * a + self.friction * np.tanh(v / 0.05)
 
     def learn(self, seconds, file=''):
@@ -120,12 +118,6 @@ def test_friction_that_is_stated_wrong_is_found_in_the_first_swing():
     assert (learner.value[FRICTION] > 1.5).all()
     right = Moving((0, 3), friction=0.1, **wrong).learn(2.0)
     assert np.abs(right.value[FRICTION] - 0.1).max() < 0.1
-
-
-def test_a_push_on_a_robot_that_stands_is_no_friction():
-    learner = Moving((), push=3.0, **{'robot.joint_friction': [0.1]}).learn(2.0)
-    assert np.abs(learner.value[FRICTION] - 0.1).max() < 0.05
-    assert learner.doubt[:, FRICTION, FRICTION].max() < 0.1 ** 2
 
 
 def test_a_late_signal_is_what_a_low_pass_made_it_from():
