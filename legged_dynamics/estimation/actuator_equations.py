@@ -46,8 +46,6 @@ from legged_dynamics.spatial.packed import opened
 
 # Parameters of a joint in Phi, in the order of model.actuators.PARAMETERS.
 N_LOCAL = 7
-# Column of Learning.joint after Phi and the residual.
-DOUBLE = N_LOCAL + 1
 # Samples that count as one: neighbouring blocks share their errors.
 CORRELATED, CORRELATED_SWINGING = 4.0, 2.0
 # Share by which a block changes the residual variances; how far a residual counts in them.
@@ -61,6 +59,8 @@ OUTLIER = 6.0
 STUCK = 1.0
 # Deviations of noise within which an acceleration may be no more than that.
 NOISE = 3.0
+# Time that a torque is held before it counts [samples].
+HELD = 0.5
 # Force of a foot before its joints are heard, in weights.
 PRIOR_FORCE = 3.0
 # Errors of the base's equations: a force that stays, mass and first moment of a load.
@@ -100,12 +100,12 @@ class Learning(NamedTuple):
         Variance that noise of velocities gives to dry friction at rest, over friction squared.
     dry : (nj,) array
         Square of the dry friction that a joint may have.
-    rows : (m + 1, input_size) array
-        Measurements of a block; the first is the last of the block before.
+    rows : (3 m + 1, input_size) array
+        Measurements of a block of m samples between its neighbours; blocks share their ends.
     bodies, states, jacobian, grasp : array
         Scratch of kinematics.
-    joint : (nj, N_LOCAL + 2) array
-        Phi of the block, the residual, and half the difference of two slopes of torque.
+    joint : (nj, N_LOCAL + 1) array
+        Phi of the block, and the residual.
     motion : (4, nj) array
         Mean position, velocity, acceleration and bare inverse dynamics of the block.
     base : (9,) array
@@ -118,17 +118,17 @@ class Learning(NamedTuple):
         Scratch.
     variance : (6, 6) array
         Of the base's equations.
-    regressors : (6, np + 3) array
+    regressors : (6, np + 2) array
         Of the base's equations; the right side, and half the difference of two estimates of the
-        regressors of delay and of the IMU's.
+        regressor of the IMU's delay.
     spread : (6 + nj,) array
         Residual variances, of the base's and the joints' equations.
     information, right : (np, np), (np,) array
         The information's upper triangle.
     lag : (3,) array
         Sums that say how late velocities are, `LAG_ERROR` and so on.
-    noisy : (2,) array
-        What noise of their regressors has added to the information on delay and on the IMU's.
+    noisy : (1,) array
+        What noise of its regressor has added to the information on the IMU's delay.
     theta, used : (np,) array
         Estimate with all parameters free, for residuals; and the one in use.
     misfit : (nj,) array
@@ -212,12 +212,12 @@ def _add_swinging(x, j):
     """
     Add the equation of a joint whose leg swings: residual and Phi theta make zero.
 
-    Torques are small there, and their slope is mostly noise: it says nothing of delay. Nor of
-    gain, which is taken as known: noise of torque is in its regressor and in the residual, which
-    would draw the gain up.
+    Torques are small there, and say nothing of gain, which is taken as known: noise of torque is
+    in its regressor and in the residual, which would draw the gain up. A commanded torque is held
+    from sample to sample: what moves a joint is half a sample older than the mean of its readings.
     """
     phi = x.joint[j]
-    phi[DELAY] = 0.0
+    phi[N_LOCAL] -= HELD * x.constants[PERIOD] * phi[DELAY]
     left = missed = -phi[N_LOCAL]
     for k in range(N_LOCAL):
         left -= phi[k] * x.theta[x.place[j, k]]
@@ -261,8 +261,8 @@ def regress_block(x, up):
 
     """
     x = opened(x)
-    m, nj, nf = x.rows.shape[0] - 1, x.joint.shape[0], x.feet.index.shape[0]
-    n_theta, rows = x.theta.shape[0], x.rows
+    m, nj, nf = x.rows.shape[0] // 3, x.joint.shape[0], x.feet.index.shape[0]
+    n_theta, rows = x.theta.shape[0], x.rows[m:2 * m + 1]
     position, velocity, effort, gyro, accelerometer = x.at[0], x.at[1], x.at[2], x.at[3], x.at[4]
     first, last, span = rows[0], rows[m], m * x.constants[PERIOD]
     shorter = span - x.constants[PERIOD]
@@ -292,9 +292,13 @@ def regress_block(x, up):
         rest = 1.0 - slip * slip
         x.uncertain[j] = x.noise[j] + x.dry[j] * rest * (STUCK + x.slip_noise[j] * rest)
         phi[0], phi[1], phi[2], phi[3], phi[4], phi[5] = slip, s, load, a[j], tau, 1.0
-        early = (rows[m - 1, effort + j] - first[effort + j]) / shorter
-        late = (last[effort + j] - rows[1, effort + j]) / shorter
-        phi[DELAY], phi[DOUBLE] = -0.5 * (early + late), -0.5 * (early - late)
+        # The slope is that between the means of the neighbours, which have noise of their own:
+        # that of the block's ends would draw the delay to zero.
+        before = after = 0.0
+        for k in range(m):
+            before += x.rows[k, effort + j]
+            after += x.rows[2 * m + 1 + k, effort + j]
+        phi[DELAY] = (before - after) / (m * (2.0 * span + x.constants[PERIOD]))
         # Velocities that are late differ from the slope of positions by the acceleration.
         miss = (last[position + j] - first[position + j]) / span - s
         if math.isfinite(miss):
@@ -350,8 +354,9 @@ def regress_block(x, up):
     lowest = _height(x.states, 0, up)
     for i in range(1, nf):
         lowest = min(lowest, _height(x.states, i, up))
-    for c in range(rows.shape[1]):
-        first[c] = last[c]
+    for k in range(2 * m + 1):
+        for c in range(rows.shape[1]):
+            x.rows[k, c] = x.rows[k + m, c]
     if not -lowest > x.constants[LOWEST]:
         return False
     contact_jacobians(x.tree, x.feet, x.bodies, x.states, x.jacobian)
@@ -359,7 +364,7 @@ def regress_block(x, up):
 
     find_swinging(x.feet, x.bodies, x.states, (up[0], up[1], up[2]), x.constants[LENGTH], x.swings)
     for r in range(6):
-        for c in range(n_theta + 3):
+        for c in range(n_theta + 2):
             x.regressors[r, c] = 0.0
         for c in range(6):
             x.variance[r, c] = 0.0
@@ -411,7 +416,6 @@ def regress_block(x, up):
                 t *= certain
                 for k in range(N_LOCAL):
                     x.regressors[e, x.place[j, k]] += t * x.joint[j, k]
-                x.regressors[e, n_theta + 1] += t * x.joint[j, DOUBLE]
                 force[e] -= t * x.joint[j, N_LOCAL]
     if swinging > 0:
         x.counts[1] += 1.0
@@ -420,7 +424,7 @@ def regress_block(x, up):
     mass = x.constants[MASS]        # of an IMU that is late: F(t) = F measured + delay dF/dt
     for k in range(3):
         x.regressors[k, n_theta - 1] = -mass * jerk[k]
-        x.regressors[k, n_theta + 2] = -mass * jitter[k]
+        x.regressors[k, n_theta + 1] = -mass * jitter[k]
     _add_load(x, n_theta - 1 - N_BASE)
     for e in range(6):
         x.regressors[e, n_theta] = force[e]
@@ -439,10 +443,10 @@ def regress_block(x, up):
         row = x.regressors[e]
         for g in range(e):
             h, other = x.variance[e, g], x.regressors[g]
-            for c in range(n_theta + 3):
+            for c in range(n_theta + 2):
                 row[c] -= h * other[c]
         left = 0.0
-        for c in range(n_theta + 3):
+        for c in range(n_theta + 2):
             row[c] *= x.variance[e, e]
         left = row[n_theta]
         for c in range(n_theta):
@@ -451,11 +455,10 @@ def regress_block(x, up):
     alike = max(CORRELATED / (1.0 + x.constants[SKIPPED]), 1.0)
     share = 1.0 / (alike * max(1.0, chi2 / (3.0 * OUTLIER)))
     x.counts[0] += 1.0
-    # Slopes of torques and accelerations are noisy: a regressor's noise would draw its parameter
-    # towards zero. Two slopes with independent noise say how large it is.
-    for n in range(2):
-        for e in range(6):
-            x.noisy[n] += share * x.regressors[e, n_theta + 1 + n] ** 2
+    # Slopes of accelerations are noisy: a regressor's noise would draw its parameter towards
+    # zero. Two slopes with independent noise say how large it is.
+    for e in range(6):
+        x.noisy[0] += share * x.regressors[e, n_theta + 1] ** 2
     for c in range(n_theta):
         t0, t1, t2 = (share * x.regressors[0, c], share * x.regressors[1, c],
                       share * x.regressors[2, c])

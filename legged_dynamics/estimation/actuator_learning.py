@@ -96,7 +96,7 @@ SETTLED, N_SKIPPED, SOLVE_SETTLED = 10.0, 3, 2.0
 MEMORY = 60.0
 # Deviations by which data must pull a stated value until it is let go of.
 LET_GO = 5.0
-# Largest part of the information on a delay that is noise of its regressor.
+# Largest part of the information on the IMU's delay that is noise of its regressor.
 LARGEST_NOISE_SHARE = 0.6
 # Deviations beyond which a stated value is wrong, and how much it must change the force of a foot
 # in usual motion [weights]; delays [s], which are wrong where data let go of them.
@@ -107,7 +107,7 @@ DIFFERS = {FRICTION: 0.3, ARMATURE: 0.6, GAIN: 0.05}
 # Part of a leg's length that a joint's torque presses a foot with at least.
 LEAST_ARM = 0.15
 # Delays that a healthy robot reads [s].
-ZERO_DELAY, ZERO_IMU = 5e-4, 2e-4
+ZERO_DELAY, ZERO_IMU = 2e-4, 2e-4
 # How far from that healthy robots are, of the IMU [s].
 IMU_DOUBT = 3e-4
 # Residual of a swinging joint that noise and small errors of the model make, over its limit.
@@ -143,7 +143,7 @@ WRONG_GAINS, WRONG_MASSES = 2.5, 0.04
 LET_GO_GAINS, RIGHT_GAINS = 4.0, 3.0
 LET_GO_FRICTION, LET_GO_ARMATURE, ARMATURE_ERROR = 5.0, 3.0, 0.3
 LET_GO_DELAY = 4.0      # as LET_GO, of the IMU's delay; deviations of the faults of both
-DELAY_ODDS = 3.0        # logarithm of the odds by which a delay of torques is let go of
+DELAY_ODDS = 1.0        # logarithm of the odds by which a delay of torques is let go of
 LAG_BLOCKS = 10     # with swinging legs, from which on that is judged
 DONE = object()        # what the steps of an estimate end with
 
@@ -255,19 +255,19 @@ class ActuatorLearner:
             uncertain=noise.copy(),
             slip_noise=(velocity / FRICTION_SPEED) ** 2 / block,
             dry=np.zeros(nj),
-            rows=np.zeros((block + 1, row_size)), bodies=body_workspace(model),
+            rows=np.zeros((3 * block + 1, row_size)), bodies=body_workspace(model),
             states=np.zeros((nf, N_FOOT_STATE)), jacobian=np.zeros((table.size, nj)),
-            grasp=np.zeros((6, table.size)), joint=np.zeros((nj, N_LOCAL + 2)),
+            grasp=np.zeros((6, table.size)), joint=np.zeros((nj, N_LOCAL + 1)),
             motion=np.zeros((4, nj)), base=np.zeros(9), force=np.zeros(6),
             swings=np.zeros(nf),
             block=np.zeros((6, 6)), variance=np.zeros((6, 6)),
-            regressors=np.zeros((6, n_theta + 3)), spread=spread,
+            regressors=np.zeros((6, n_theta + 2)), spread=spread,
             information=np.zeros((n_theta, n_theta)), right=np.zeros(n_theta),
-            lag=np.zeros(3), noisy=np.zeros(2), theta=self._prior.copy(), used=self._prior.copy(),
+            lag=np.zeros(3), noisy=np.zeros(1), theta=self._prior.copy(), used=self._prior.copy(),
             misfit=np.zeros(nj), counts=np.zeros(2), heard=np.zeros(nj))
         self._packed = pack(self._x)
         self._loose, self._rows = np.zeros(n_theta, bool), self._x.rows
-        self._period, self._first_ns, self._last_ns = 1.0 / rate, 0, 0
+        self._period, self._first, self._first_ns, self._last_ns = 1.0 / rate, 0, 0, 0
         self._suspicion = np.array([SUSPICION.get(one.split()[0], 1.0) for one in self.names])
         self._delays = [self._place[0, DELAY], n_theta - 1]
         self._others = self._group != self._group[self._place[0, FRICTION]]
@@ -344,14 +344,14 @@ class ActuatorLearner:
         if self._skip > 0:
             self._skip -= 1
             return self._working
-        if self._filled > self._block:      # the last block was not learned from
+        if self._filled == len(self._rows):     # the last block was not learned from
             self._filled = 0
         self._rows[self._filled] = row
         if not self._filled:
-            self._first_ns = stamp_ns
+            self._first, self._first_ns = 0, stamp_ns
         self._last_ns = stamp_ns
         self._filled += 1
-        return self._working or self._filled > self._block
+        return self._working or self._filled == len(self._rows)
 
     def learn(self, up: Sequence[float] | np.ndarray) -> bool:
         """
@@ -370,25 +370,27 @@ class ActuatorLearner:
             Whether there is a new estimate.
 
         """
-        if self._filled <= self._block or self._skip > 0:
+        if self._filled < len(self._rows) or self._skip > 0:
             self._working = next(self._work, DONE) is not DONE
             return not self._working
         x = self._x
-        period = (self._last_ns - self._first_ns) * 1e-9 / self._block
+        new = self._filled - 1 - self._first
+        period = (self._last_ns - self._first_ns) * 1e-9 / new
         self._filled = 0
         if not 0.5 < period / self._period < 2.0:       # samples were lost within the block
             return False
         x.constants[PERIOD] = period
         self._up[:] = up
         regress_block(self._packed, self._up)
-        self._filled, self._first_ns = 1, self._last_ns
+        self._filled = 2 * self._block + 1
+        self._first, self._first_ns = self._filled - 1, self._last_ns
         self._blocks += 1
         span = self._block * period
         self.seconds += span * (1.0 + float(x.constants[SKIPPED]))
         settled = self.seconds > SETTLED
         if settled:     # neighbours say nearly the same: what counts as one is one
             x.constants[SKIPPED] = N_SKIPPED
-            self._filled, self._skip = 0, N_SKIPPED * self._block - 1
+            self._filled, self._skip = 0, (N_SKIPPED - 2) * self._block - 1
         span *= 1.0 + x.constants[SKIPPED]
         if self._working or self._blocks * span < SOLVE[0]:
             return False
@@ -457,12 +459,12 @@ class ActuatorLearner:
         weight = deviation ** -2.0
         delays = self._delays
         factor = _factorized(x.information, weight)
-        # What is known of delays given all else; with little data the noise's part of it is not
-        # known well enough to be taken off whole.
-        known = 1.0 / _variances(factor, delays) - weight[delays]
-        noise = np.minimum(x.noisy, LARGEST_NOISE_SHARE * known)
+        # What is known of the IMU's delay given all else; with little data the noise's part of it
+        # is not known well enough to be taken off whole.
+        known = 1.0 / _variances(factor, [len(weight) - 1])[0] - weight[-1]
+        noise = min(float(x.noisy[0]), LARGEST_NOISE_SHARE * known)
         corrected = weight.copy()
-        corrected[delays] -= noise
+        corrected[-1] -= noise
         factor = _factorized(x.information, corrected)
         theta = _solved(factor, x.right + weight * self._prior)
         at_once = theta.copy()
@@ -470,6 +472,14 @@ class ActuatorLearner:
         own = np.mean(deviation[self._gains] ** 2) / len(self._gains)
         theta[self._gains] -= (theta - self._prior)[self._gains].mean() * self._mass_variance / (
             self._mass_variance + own)
+        yield
+        # Residuals are of what no parameter explains, not of what is stated wrong.
+        free = np.maximum(self._wide, self._tight) ** -2.0
+        any_value = _factorized(x.information, free)
+        x.theta[:] = _solved(any_value, x.right + free * self._prior)
+        frictions, kind = np.unique(self._place[:, FRICTION], return_inverse=True)
+        x.dry[:] = (x.theta[frictions] ** 2 + _variances(any_value, frictions))[kind]
+        late, sensed_late = self._sensed_delay(any_value, free, weight[-1] - free[-1])
         yield
         invert_upper(factor)
         V = np.triu(factor)                 # the covariance is V V^T
@@ -491,21 +501,21 @@ class ActuatorLearner:
             z[kind] = LET_GO / least * (unknown - stated) * (x.counts[1] > 0.0)
         z[self._gains] = LET_GO / LET_GO_GAINS * (odds[1] - max(odds[0], odds[2], odds[3]))
         # Of delays the data alone decide: they are the same for all joints, and seen well.
-        sensed = np.maximum(1.0 / variance[delays] - weight[delays], 1e-9 * weight[delays])
-        found = pulled[delays] / (variance[delays] * sensed)
+        sensed = max(1.0 / variance[-1] - weight[-1], 1e-9 * weight[-1])
+        found = pulled[-1] / (variance[-1] * sensed)
         # Where the base hardly jerks, a small error of its force passes for a late IMU: at most
         # as far as it would, were it proportional to the jerk (Cauchy and Schwarz).
         errors = self._force_error * np.sqrt(
-            np.diag(x.information)[self._base_force].sum() / sensed[1])
+            np.diag(x.information)[self._base_force].sum() / sensed)
         # Noise taken off the information I is in the estimate still: its variance is I/(I - N)^2.
-        z[delays[1]] = (LET_GO / LET_GO_DELAY * max(found[1] - max(IMU_DOUBT, errors), 0.0)
-                        * sensed[1] / math.sqrt(sensed[1] + noise[1]))
-        variance[-1] *= 1.0 + noise[1] * variance[-1]
+        z[-1] = (LET_GO / LET_GO_DELAY * max(found - max(IMU_DOUBT, errors), 0.0)
+                 * sensed / math.sqrt(sensed + noise))
+        variance[-1] *= 1.0 + noise * variance[-1]
         # Of torques by the odds of an unknown delay against a small one.
-        small, any_delay = (each[delays[0]] ** 2 + 1.0 / sensed[0]
+        small, any_delay = (each[delays[0]] ** 2 + 1.0 / sensed_late
                             for each in (self._tight, np.maximum(self._wide, self._tight)))
         z[delays[0]] = LET_GO / DELAY_ODDS * 0.5 * (
-            found[0] ** 2 * (1.0 / small - 1.0 / any_delay) - math.log(any_delay / small))
+            late ** 2 * (1.0 / small - 1.0 / any_delay) - math.log(any_delay / small))
         # What much dry friction does at rest nothing explains: others are then pulled by it.
         if self._loose[self._place[:, FRICTION]].any():
             z[self._others] *= BESIDE
@@ -518,12 +528,6 @@ class ActuatorLearner:
         if z[worst] > LET_GO:
             self._loose |= self._group == self._group[worst]
         yield
-        # Residuals are of what no parameter explains, not of what is stated wrong.
-        free = np.maximum(self._wide, self._tight) ** -2.0
-        factor = _factorized(x.information, free)
-        x.theta[:] = _solved(factor, x.right + free * self._prior)
-        frictions, kind = np.unique(self._place[:, FRICTION], return_inverse=True)
-        x.dry[:] = (x.theta[frictions] ** 2 + _variances(factor, frictions))[kind]
         self._theta, self._deviation = theta, np.sqrt(variance)
         # A stated value stays in use until it is let go of, without a doubt: impacts and wrong
         # masses move estimates as far. Friction is no one number: what is learned of it is used.
@@ -542,6 +546,24 @@ class ActuatorLearner:
         yield
         yield       # here the estimator finds what follows from doubt
         self._find()
+
+    def _sensed_delay(self, factor: np.ndarray, free: np.ndarray, of_imu: float
+                      ) -> tuple[float, float]:
+        """
+        Return a delay of torques beyond the stated one by data alone, and its information.
+
+        With all else free, for friction that is stated wrong would pass for it; but the IMU, which
+        torques are late against, with that much more precision (Sherman and Morrison).
+        """
+        at = self._delays[0]
+        unit = np.zeros((2, len(free)))
+        unit[0, at] = unit[1, -1] = 1.0
+        both, imu = (_solved(factor, one) for one in unit)
+        pull = of_imu * imu[at] / (1.0 + of_imu * imu[-1])
+        off = self._x.theta - self._prior
+        variance = both[at] - pull * imu[at]
+        sensed = max(1.0 / variance - free[at], 1e-9 * free[at])
+        return float(off[at] - pull * off[-1]) / (variance * sensed), sensed
 
     def _priors_of_torques(self) -> list[tuple[np.ndarray, float]]:
         """

@@ -183,7 +183,7 @@ def test_no_call_does_a_block_and_a_new_estimate():
     for k in range(500):
         busy = learner.take(row + 1e-3 * np.sin(k + np.arange(len(row))),
                             round(1e9 * (1.0 + k / RATE)))
-        blocks.append(busy and learner._filled > learner._block)
+        blocks.append(busy and learner._filled == len(learner._rows))
         news.append(busy and learner.learn((0.0, 0.0, 1.0)))
     assert sum(news) >= 2
     assert not (np.array(blocks) & np.array(news)).any()
