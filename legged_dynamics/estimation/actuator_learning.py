@@ -43,6 +43,7 @@ from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.actuator_equations import (
     ARM,
     HAS_IMU,
+    HELD,
     LAG_ERROR,
     LAG_MOTION,
     LAG_NOISE,
@@ -613,6 +614,8 @@ class ActuatorLearner:
         odds = self._evidence(V, theta, deviation, self._explanations)
         likely = [math.exp(each - max(odds) - (RIGHT_GAINS if k else 0.0))
                   for k, each in enumerate(odds)]
+        if not self.walks:      # a robot that stands says the same again and again
+            likely = [1.0, 0.0, 0.0, 0.0]
         # Wrong gains are doubted torques; of what all of them share, masses may be wrong as well.
         self._gain_doubt = likely[1] / sum(likely) * (
             WRONG_GAINS * float(np.median(self._tight[self._gains]))) ** 2
@@ -656,7 +659,9 @@ class ActuatorLearner:
         if not self._loose[self._place[0, DELAY]]:
             return stated
         late = max(float(self._theta[self._place[0, DELAY]]) + ZERO_DELAY, 0.0)
-        return stated if -ZERO_DELAY < late - stated < LEAST_DELAY else late
+        if -ZERO_DELAY < late - stated < LEAST_DELAY:
+            return stated
+        return max(late - HELD * self._period, 0.0)     # of what moves the joints
 
     def _follow_lag(self) -> None:
         """Say how late velocities are still found to be; what is learned then begins anew."""
