@@ -157,6 +157,16 @@ def test_late_torques_are_found():
     assert late.effort_age > 0.002
 
 
+def test_friction_is_not_taken_for_late_torques():
+    assert not Moving((0, 3), friction=2.0, noise=0.03).learn(2.0).faults & Fault.EFFORT_LATE
+
+
+def test_a_robot_that_only_stands_says_nothing_of_gains_and_masses():
+    stands, walks = (Moving(swinging, gain=1.06).learn(2.0) for swinging in ((), (0, 3)))
+    assert stands.scale_doubt == 0.0 and (stands.doubt[:, GAIN, GAIN] == 0.0).all()
+    assert walks.scale_doubt > 0.0
+
+
 def test_velocities_behind_a_low_pass_are_found_late_and_nothing_else_is_said():
     learner = Moving((0, 3), late_velocity=0.005).learn(3.0)
     assert learner.velocity_late == pytest.approx(0.005, rel=0.1)
@@ -306,6 +316,15 @@ def test_rotor_inertia_that_the_yaml_lacks_does_no_harm_to_a_trotting_robot():
     untold, _ = rms_after(run, lacking, 1.0, **{'actuators.learn': False})
     assert learned < 1.1 * stated < untold
     assert any(one.fault == Fault.ARMATURE_MISSTATED for one in estimator.actuator_findings)
+
+
+@pytest.mark.slow
+def test_late_torques_of_a_trot_are_found():
+    run = simulate(SHORT['four'])
+    late = replace(run, tau=np.concatenate([run.tau[:2], run.tau[:-2]]))
+    found = [one for one in rms_after(late, {}, 1.0)[1].actuator_findings
+             if one.fault == Fault.EFFORT_LATE]
+    assert found and found[0].amount == pytest.approx(2.0 / run.rate, rel=0.25)
 
 
 @pytest.mark.slow
