@@ -272,10 +272,13 @@ def _late(x: np.ndarray, samples: float) -> np.ndarray:
 
 
 def scenario_of(name: str) -> Scenario:
-    """Return the run of a robot, by a scenario of the zoo or for `go1` a trot."""
+    """Return the run of a robot: a scenario of the zoo, or a robot's first gait."""
     if name in SCENARIOS:
         return SCENARIOS[name]
-    return Scenario(f'{name}-trot', name, 'trot', speed=1.0, landing=1.0)
+    gait = GAITS.get(name, FOUR_LEGGED)[0]
+    if gait == 'step':
+        return Scenario(f'{name}-step', name, gait, speed=0.08, landing=0.3, lift=0.05)
+    return Scenario(f'{name}-{gait}', name, gait, speed=1.0, landing=1.0)
 
 
 def made_run(name: str, defect: Defect, rate: float) -> Defective:
@@ -389,9 +392,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks.actuators', description=__doc__)
     parser.add_argument('robots', nargs='*', default=[], metavar='RUN',
-                        help='go1, or scenarios of the zoo that walk; if none is given go1 where '
-                        'its URDF is at hand, anymal_class-trot, hexapod-tripod, and hyq-trot and '
-                        'talos-steps where example-robot-data is')
+                        help='scenarios of the zoo that walk, or robots (b1, b2); '
+                        'if none is given go1 where its URDF is at hand, anymal_class-trot, '
+                        'hexapod-tripod, and hyq-trot and talos-steps where example-robot-data is')
     parser.add_argument('--unitree', metavar='FOLDER', help="unitree_ros/robots, makers' URDFs")
     parser.add_argument('--healthy', type=int, metavar='N', help='instead N runs of robots that '
                         'are as stated, and the faults that are said of them')
