@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.dynamics.jacobians import (
     N_FOOT_STATE,
     START,
@@ -115,6 +116,8 @@ IMU_DOUBT = 3e-4
 USUAL = 0.008
 # Deviation of each parameter that was let go of, as a multiple of that of an unknown one.
 LOOSER = (1.5, 1.5, 1.5, 1.5, 2.0, 2.0, 1.5)
+# Error of a leg's inertia about a joint, one deviation, as a share.
+LINK_INERTIA = 0.02
 # Lateness of the IMU, one deviation, and that of one which was let go of [s].
 IMU_DELAY = (3e-4, 3e-3)
 # Parameters that are often wrong are let go of before those that could explain the same.
@@ -239,6 +242,7 @@ class ActuatorLearner:
         self._loads = mass * np.array([TILT * GRAVITY] * 2 + [0.0, LOAD[0]] + [LOAD[1] * size] * 3)
         self._gains = np.array([n for n, one in enumerate(self.names)
                                 if one.startswith('gain') and one != 'gain others'])
+        self._inertia = np.diag(mass_matrix(model, config.nominal_in(model)))[-nj:]
         self._prior, self._tight, self._wide = self._priors()
         self._of_torques = np.concatenate([self._gains, n_theta - 1 - N_BASE + np.arange(N_BASE)])
         self._explanations = self._priors_of_torques()
@@ -317,6 +321,9 @@ class ActuatorLearner:
             # Of gains that are stated to be bad no worse ones are asked for.
             unknown = self.stated.unknown[k, j] if k != GAIN else UNKNOWN[GAIN]
             wide[at] = max(wide[at], unknown * LOOSER[k])
+        # An inertia of links that is wrong reads as an armature.
+        at = self._place[:, ARMATURE]
+        np.maximum.at(tight, at, np.minimum(LINK_INERTIA * self._inertia, wide[at]))
         mean[self._place[0, DELAY]] -= ZERO_DELAY
         mean[-1], tight[-1], wide[-1] = -ZERO_IMU, IMU_DELAY[0], IMU_DELAY[1]
         of_base = slice(n - 1 - N_BASE, n - 1)
