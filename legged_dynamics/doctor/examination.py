@@ -143,7 +143,8 @@ def _blind(samples: object, signals: Signals) -> list[str]:
     """Return sentences on what the recording cannot show."""
     said = []
     if not samples.has_effort.any():        # type: ignore[attr-defined]
-        said.append('Masses, centre of mass and efforts: joint_states has no effort.')
+        said.append('Masses, centre of mass and efforts: joint_states has no effort that can be '
+                    'judged.')
     if not signals.has_imu:
         said.append('The IMU: there is none.')
     elif not np.isfinite(signals.orientation).any():

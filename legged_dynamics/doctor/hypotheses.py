@@ -380,12 +380,15 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
             'The legs come in another order: ' + ', '.join(
                 f'{same[order[i]][0]} has what belongs to {same[i][0]}' for i in count
                 if order[i] != i) + '.', RARE if two else RARE + 2.0)
-    for _, joints in legs:
-        for a, b in itertools.combinations(joints, 2):
-            source = list(range(nj))
-            source[a], source[b] = b, a
-            yield from offer(source, 'swapped_joints', (names[a], names[b]),
-                             f'Joints {names[a]} and {names[b]} are swapped in joint_states.')
+    place = {joint: (foot, k) for foot, joints in legs for k, joint in enumerate(joints)}
+    for a, b in itertools.combinations(place, 2):
+        source = list(range(nj))
+        source[a], source[b] = b, a
+        # Cables are mistaken within a leg, or for those of the same joint of another one.
+        usual = place[a][0] == place[b][0] or place[a][1] == place[b][1]
+        yield from offer(source, 'swapped_joints', (names[a], names[b]),
+                         f'Joints {names[a]} and {names[b]} are swapped in joint_states.',
+                         RARE if usual else RARE + 2.0)
     for i, j in itertools.combinations(range(len(legs[0][1])), 2):
         source = list(range(nj))
         for _, joints in same:

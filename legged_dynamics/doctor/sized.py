@@ -40,8 +40,9 @@ from legged_dynamics.model.actuators import ActuatorModel
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
-# Log of the prior odds against a fault of a kind that many robots have.
-OFTEN = 5.0
+# Log of the prior odds against a fault of a kind that many robots have, and against one torque
+# constant that is wrong: there are many of them.
+OFTEN, OFTENER = 5.0, 4.0
 BEFORE, AFTER = 40.0, 8.0       # Hz: low-passes of the signals and of the residuals
 AIR = 0.06                      # of the height: a foot so far above the others is in the air
 PRESSED = 0.5                   # of a foot's share of the weight: a foot so loaded is not
@@ -58,7 +59,7 @@ HEALTHY = {'effort_scale_joint': 0.02, FRICTION: 0.004, 'damping': 0.001, 'effor
            'armature': 4e-5, 'effort_delay': 5e-4, 'position_offset': 0.006, 'imu_mount': 0.004,
            'center_of_mass': 0.006, 'total_mass': 0.002, 'clock_offset': 5e-4,
            'foot_radius': 0.01}
-FAULTY = {'effort_scale_joint': 0.3, FRICTION: 0.05, 'damping': 0.005, 'armature': 8e-4,
+FAULTY = {'effort_scale_joint': 0.15, FRICTION: 0.05, 'damping': 0.005, 'armature': 8e-4,
           'effort_delay': 5e-3, 'position_offset': 0.1, 'imu_mount': 0.1, 'center_of_mass': 0.1,
           'total_mass': 0.2, 'clock_offset': 0.02, 'foot_radius': 0.05}
 # Friction of all joints differs by so much from joint to joint; the gain of all.
@@ -166,7 +167,8 @@ class SizedFaults:
             moved = np.flatnonzero(np.diag(extra))
             # Drivers filter torques: that they are newer than positions is rare.
             newer = kind == 'effort_delay' and x[moved[0]] < 0.0
-            evidence -= nothing + (RARE if newer else OFTEN)
+            evidence -= nothing + (RARE if newer else OFTENER if kind == 'effort_scale_joint'
+                                   else OFTEN)
             if kind == 'effort_scale' and np.mean(x[moved]) < SMALL[0] - 1.0:
                 # So small readings say little of their size: what all evidence says counts.
                 x[moved] = max(SMALL, key=lambda reading: self._likelihood.evaluate(

@@ -27,6 +27,10 @@ SLOW_RATE = 100.0       # Hz: what legs' dynamics need
 EPOCH = 86_400.0        # s: clocks that differ by more than a day are of another origin
 WINDOWS = (3, 5, 7, 9, 11, 15, 21)      # samples, of drivers that differentiate positions
 SAME = 1e-6             # of its size: a velocity this close to a derivative is one
+HELD, UNUSUAL = 0.3, 5  # s, and usual runs of equal readings: a reading that is not a new one
+# Samples of the largest effort to the last bit, and their share of all above NEAR of it; steps
+# of a finer resolution; times that it was reached.
+CLIPPED, CLIPPED_PART, NEAR, FINE, REACHED = 20, 0.3, 0.95, 0.01, 3
 # Names of the one-sided finite differences.
 BACKWARD, FORWARD = 'the backward difference', 'the forward difference'
 
@@ -59,9 +63,15 @@ def check_streams(model: RobotModel, config: RobotConfig,
     findings += _clocks(log)
     dead, config = _dead_joints(model, config, log.joints)
     findings += dead
+    clipped, config = _clipped_efforts(model, config, log.joints)
+    findings += clipped
+    for field in ('velocity', 'effort'):
+        findings += _held(log.joints, field, {name for one in (*dead, *clipped)
+                                              for name in one.subject})
     findings += _dead_imu(log)
     findings += _derived(log.joints)
-    unchecked = []
+    unchecked = [f'Smaller faults of torques: the efforts of {len(one.subject)} joints are '
+                 'clipped and left out.' for one in clipped]
     if not np.isfinite(log.joints.velocity).any():
         unchecked.append('Velocities: joint_states has none; they are taken from positions.')
     return findings, config, unchecked
@@ -139,7 +149,11 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
         found.append(Finding('stamps_back', (name,), f'{back} stamps of {name} are not later than '
                              'the one before.', PRIOR + back, advice='Publish in order, once.'))
     period = float(np.median(forward))
-    lost = int((forward > 1.8 * period).sum())
+    # Stamps that jitter leave gaps, but no more time than the samples take.
+    apart = min(20, len(stamp) - 1)
+    usual = float(np.median(stamp[apart:] - stamp[:-apart])) * 1e-9 / apart
+    missing = float(stamp[-1] - stamp[0]) * 1e-9 / max(usual, 1e-9) - len(step)
+    lost = min(int((forward > 1.8 * period).sum()), round(missing))
     # Half the normalised steps of a healthy clock lie within JITTER; gaps are counted apart.
     jitter = float(np.std(forward[forward < 1.8 * period]) / period)
     evidence = _gauss(jitter, 2.0 * JITTER)
@@ -227,6 +241,63 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
                 'Look at current sensor and driver; until then the estimate goes on without.'))
             config = corrected
     return findings, config
+
+
+def _clipped_efforts(model: RobotModel, config: RobotConfig,
+                     joints: JointLog) -> tuple[list[Finding], RobotConfig]:
+    """Find efforts that stop at a largest value, and leave these joints out of the examination."""
+    c, found = config.sensors, {}
+    driver = c.driver_names(model.joint_names, effort=True)
+    for name, reader in zip(model.joint_names, driver):
+        values = joints.effort[:, joints.names.index(reader)]
+        if name in c.ignore_effort or not np.isfinite(values).all():
+            continue
+        for side in (values, -values):
+            top = float(side.max())
+            near = side[side > NEAR * top]
+            at = side == top
+            levels = np.unique(near)
+            if (top > 0.0 and at.sum() > max(CLIPPED, CLIPPED_PART * len(near))
+                    and np.count_nonzero(np.diff(at.astype(int)) > 0) >= REACHED
+                    and len(levels) > 1 and levels[-1] - levels[-2] < FINE * top):
+                found[name] = int(at.sum()), top
+    if not found:
+        return [], config
+    count = min(number for number, _ in found.values())
+    tops = ', '.join(f'{name} {top:.3g} N m' for name, (_, top) in found.items())
+    finding = Finding(
+        'clipped_effort', tuple(found), f'Efforts stop at a largest value: {tops}. Either the '
+        'motors are at their limits, or what is beyond is cut off in the record.',
+        count * -math.log(REPEATS) - PRIOR, advice='Look at the limits of driver and message; '
+        'forces are too small while more than that is needed.')
+    return [finding], replace(config, sensors=replace(c, ignore_effort=(
+        *c.ignore_effort, *found)))
+
+
+def _held(joints: JointLog, field: str, dead: set[str]) -> list[Finding]:
+    """Find readings that stayed the same for a while as those of other joints changed."""
+    values = getattr(joints, field)
+    if not np.isfinite(values).any():
+        return []
+    same = values[1:] == values[:-1]
+    period = float(np.median(np.diff(joints.receipt_ns))) * 1e-9
+    held: dict[tuple[int, int], list[str]] = {}
+    for i, name in enumerate(joints.names):
+        if name in dead or not same[:, i].any() or same[:, i].all():
+            continue
+        edges = np.flatnonzero(np.diff(same[:, i].astype(int), prepend=0, append=0))
+        runs = edges.reshape(-1, 2)
+        length = np.diff(runs, axis=1)[:, 0]
+        usual = np.percentile(np.append(length + 1, np.ones(len(same) - length.sum())), 99)
+        for start, end in runs[length > max(HELD / period, UNUSUAL * usual)].tolist():
+            others = np.delete(same[start:end], i, axis=1)
+            if others.size and others.mean() < REPEATS:
+                held.setdefault((start, end), []).append(name)
+    return [Finding(f'held_{field}', tuple(names), f'{", ".join(names)}: the {field} stays the '
+                    f'same to the last bit for {(end - start) * period:.1f} s, from '
+                    f'{start * period:.1f} s on: no new readings came.',
+                    (end - start) * -math.log(REPEATS) - PRIOR, advice='Look at bus and driver; '
+                    'meanwhile forces are wrong.') for (start, end), names in held.items()]
 
 
 def _dead_imu(log: SensorLog) -> list[Finding]:

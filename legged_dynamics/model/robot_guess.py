@@ -40,11 +40,15 @@ FOOT_NAMES = (r'sole', r'foot|feet|paw|hoof', r'(^|_)(contact|toe|tip)', r'toe|w
               r'ankle.*roll|ankle')
 NOT_LEGS = r'hand|wrist|finger|thumb|grip|head|neck|camera|lidar|velodyne|end_effector'
 ARMS = r'(^|_|\b|left|right)arm|elbow|shoulder|torso'
+HANDS = r'(^|_)(hand|palm|gripper)(_|$)'
+WHEELS = r'wheel|caster'        # of a leg, or of a chassis
 NOT_FEET = r'imu|camera|sensor|fsr|dh_frame|cop|optical|force|(^|_)ft(_|$)|rotor|motor'
 # Soles of unknown size: those of a person, in metres.
 UNKNOWN_SOLE = (0.13, -0.07, 0.04, -0.04)
 # Largest distance of a link's frame from the contact area; beyond it the foot gets a frame [m].
 NEAR = 0.004
+# Feet of two limbs nearer than that are one: the limbs close a loop [m].
+TOGETHER = 0.03
 
 
 class FootGuess(NamedTuple):
@@ -73,7 +77,9 @@ class FootGuess(NamedTuple):
 def _guess_feet(model: RobotModel, shapes: Mapping[str, Sequence[Shape]],
                 links: Sequence[str] = ()) -> list[FootGuess]:
     """Return the feet, or an empty list where nothing tells."""
-    chosen = dict.fromkeys(links, 'given') or _by_name(model) or _by_place(model, shapes)
+    chosen = dict.fromkeys(links, 'given')
+    if not chosen and not re.search(HANDS, model.base_link, re.IGNORECASE):
+        chosen = _by_name(model) or _by_place(model, shapes)
     for link in chosen:
         model.frame(link)
     return [_measured(model, shapes, link, why, len(chosen)) for link, why in chosen.items()]
@@ -83,13 +89,15 @@ def _ends(model: RobotModel) -> list[int]:
     """Return the bodies that nothing hangs on and that are no arm's or head's."""
     parents = {int(parent) for parent in model.tree.topology[1:, 0]}
     return [body for body in range(1, model.n_bodies) if body not in parents
-            and not _has(model, body, NOT_LEGS)]
+            and not _has(model, body, NOT_LEGS)
+            and not (len(model.chain(body)) < 3 and _has(model, body, WHEELS))]
 
 
 def _has(model: RobotModel, body: int, pattern: str) -> bool:
     """Tell whether a name on a limb fits a pattern."""
     joints = [model.joints[b - 1] for b in model.chain(body)]
-    return any(re.search(pattern, name, re.IGNORECASE)
+    # Of a joint 'torso_to_thigh' the second name counts.
+    return any(re.search(pattern, name.rpartition('_to_')[2], re.IGNORECASE)
                for joint in joints for name in (joint.name, joint.child))
 
 
@@ -104,7 +112,8 @@ def _by_name(model: RobotModel) -> dict[str, str]:
         chain = model.chain(end)
         # A toe may follow the foot: a link fixed to the body before the last may be the sole.
         limbs[end] = [name for name, frame in model.frames.items()
-                      if frame.body in chain[-2:] and not re.search(NOT_FEET, name, re.IGNORECASE)]
+                      if frame.body in chain[-2:]
+                      and not re.search(f'{NOT_FEET}|{NOT_LEGS}', name, re.IGNORECASE)]
     for pattern in FOOT_NAMES:
         found = {}
         for end, names in limbs.items():
@@ -180,6 +189,9 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
         return _sole(link, corners, why, source)
     hinge = pose.inverse().p        # of the joint that the foot hangs on, in the foot's link
     shape = (balls or touching)[0]
+    if (up[2] > 0.9 and shape.kind == 'cylinder' and _has_ankle(model, link, count)
+            and abs(shape.pose.R[2, 2]) < 0.5):
+        return _sole(link, shape.corners, why, '')
     if up[2] > 0.9 and not balls and _is_blade(shape, hinge):
         return _blade(link, shape, why, f'its collision {shape.kind}, which is narrow')
     center, radius = _tip(shape, hinge)
@@ -256,10 +268,14 @@ def _sole(link: str, corners: np.ndarray, why: str, source: str) -> FootGuess:
 
 
 def _unknown(model: RobotModel, link: str, why: str, count: int) -> FootGuess:
-    # Two legs with an ankle stand on soles; more legs, or legs without an ankle, on points.
-    if count == 2 and len(model.chain(model.frame(link).body)) >= 5:
+    if _has_ankle(model, link, count):
         return FootGuess(FlatFoot(link, *UNKNOWN_SOLE), None, why, '')
     return FootGuess(PointFoot(link, 0.0), None, why, '')
+
+
+def _has_ankle(model: RobotModel, link: str, count: int) -> bool:
+    """Tell two legs that stand on soles from more legs, or legs without an ankle, on points."""
+    return count == 2 and len(model.chain(model.frame(link).body)) >= 5
 
 
 def _resting_position(model: RobotModel) -> np.ndarray:
@@ -443,7 +459,7 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
                        'along the rail, no spring, no hand and little friction. absent_joints: '
                        'take a rail out whose position and velocity are in joint_states')
     passive = _passive_joints(model, looks, rails, said)
-    position = _standing(model, guessed, passive, measure)
+    position = _standing(model, guessed, passive, bool(rails), measure)
     leg = _leg_length(model, guessed, position)
     motors, limited = _actuators(model, looks, passive, leg, said, measure)
     measure.append('nominal_position: how the robot stands; it is a guess with bent legs'
@@ -451,7 +467,7 @@ def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
     return RobotGuess(guessed, imu_link, said, measure, position, rails, passive, motors, limited)
 
 
-def _standing(model: RobotModel, feet: Sequence[FootGuess], passive: Sequence[str],
+def _standing(model: RobotModel, feet: Sequence[FootGuess], passive: Sequence[str], held: bool,
               measure: list[str]) -> np.ndarray:
     """Return a standing pose, and say where the feet cannot carry the robot in it."""
     rest = _resting_position(model)
@@ -461,14 +477,30 @@ def _standing(model: RobotModel, feet: Sequence[FootGuess], passive: Sequence[st
                                 for one in feet if one.frame is not None})
     links = [one.foot for one in feet]
     position = half_bent_position(framed, links, rest, passive)
-    if len(feet) > 1:
-        fall = foot_loads(framed, links, body_poses(framed, position))[1]
-        if fall > CANNOT_STAND:
+    if held:
+        return position
+    poses = body_poses(framed, position)
+    places = np.array([link_pose(framed, poses, foot.link).p for foot in links])
+    fall = foot_loads(framed, links, poses)[1]
+    away = places.mean(axis=0)
+    if away[2] > -np.abs(away).max():
+        axis = int(np.abs(away).argmax())
+        measure.append(
+            f'base: the feet are {"-" if away[axis] < 0.0 else "+"}{"xyz"[axis]} of '
+            f'{model.base_link}, whose z must point up (REP 103). Put a link above it that is '
+            'fixed to it and turned, or the guess of the feet is wrong')
+    elif fall > CANNOT_STAND:
+        measure.append(
+            f'feet: on {", ".join(foot.link for foot in links)} the robot cannot stand, with '
+            f'the base level its centre of mass is {fall:.2f} m outside of them. The guess of '
+            'the feet is probably wrong: name their links with --feet, or correct kind and '
+            'measures in the YAML')
+    for i, j in zip(*np.triu_indices(len(links), 1)):
+        if np.linalg.norm(places[i] - places[j]) < TOGETHER:
             measure.append(
-                f'feet: on {", ".join(foot.link for foot in links)} the robot cannot stand, with '
-                f'the base level its centre of mass is {fall:.2f} m outside of them. The guess of '
-                'the feet is probably wrong: name their links with --feet, or correct kind and '
-                'measures in the YAML')
+                f'feet: {links[i].link} and {links[j].link} are at one place. Where their limbs '
+                'are one leg with a closed loop, which a URDF cannot describe, forces of the '
+                'leg are wrong: describe it as a chain')
     return position
 
 
