@@ -126,7 +126,8 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
             text = (sized.text(start, key[0], key[1][0], size) if earlier.fixable and len(size)
                     else earlier.text)
             best = replace(best, finding=replace(earlier, text=text))
-        explained = max(explained, best.finding.evidence)
+        if len(best.size):      # a swap or a sign is mended whole
+            explained = max(explained, best.finding.evidence)
         config, after = best.config, likelihood.evaluate(best.config)
         fixed = best.finding if not best.finding.fixable else replace(
             best.finding, fix=changes(start, config, model.joint_names))
@@ -136,15 +137,18 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
             break
     samples = observe(signals, model, first)
     return Examination((*findings, *(one for one, _, _ in found.values())), before, after, config,
-                       ('streams', *after.dimensions), (*unchecked, *_blind(samples, signals)))
+                       ('streams', *after.dimensions),
+                       (*unchecked, *_blind(samples, signals, config)))
 
 
-def _blind(samples: object, signals: Signals) -> list[str]:
+def _blind(samples: object, signals: Signals, config: RobotConfig) -> list[str]:
     """Return sentences on what the recording cannot show."""
     said = []
     if not samples.has_effort.any():        # type: ignore[attr-defined]
         said.append('Masses, centre of mass and efforts: joint_states has no effort that can be '
                     'judged.')
+    elif not all(foot.round for foot in config.feet):
+        said.append('Rotor inertia: feet are soles.')
     if not signals.has_imu:
         said.append('The IMU: there is none.')
     elif not np.isfinite(signals.orientation).any():

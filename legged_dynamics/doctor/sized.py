@@ -47,7 +47,7 @@ BEFORE, AFTER = 40.0, 8.0       # Hz: low-passes of the signals and of the resid
 AIR = 0.06                      # of the height: a foot so far above the others is in the air
 PRESSED = 0.5                   # of a foot's share of the weight: a foot so loaded is not
 NOTHING, ANYTHING = 0.003, 5.0  # of the weight: force on a foot in the air, on the ground
-QUIETEST = 0.04                 # tolerances: least noise; 0.1 % of the weight
+QUIETEST, ON_SOLES = 0.04, 0.12 # tolerances: least noise; 0.1 % of the weight, on soles 0.3 %
 LONGEST = 0.98                  # correlation of noise from sample to sample
 ROUNDS = 6                      # of weights and correlation
 PRESLIDING = 0.003              # rad: a joint turns so far before dry friction is full
@@ -62,6 +62,9 @@ HEALTHY = {'effort_scale_joint': 0.02, FRICTION: 0.004, 'damping': 0.001, 'effor
 FAULTY = {'effort_scale_joint': 0.15, FRICTION: 0.05, 'damping': 0.005, 'armature': 8e-4,
           'effort_delay': 5e-3, 'position_offset': 0.1, 'imu_mount': 0.1, 'center_of_mass': 0.1,
           'total_mass': 0.2, 'clock_offset': 0.02, 'foot_radius': 0.05}
+# A stated rotor inertia is known to the first part of itself, and faulty from the second on; the
+# height of the centre of mass is known worse, as sampled accelerometers miss landings.
+ROTOR, WRONG_ROTOR, COM_HEIGHT = 0.1, 0.6, 0.02
 # Friction of all joints differs by so much from joint to joint; the gain of all.
 FRICTION_SPREAD, DAMPING_SPREAD, ALL_GAINS = 0.015, 0.003, 0.3
 
@@ -178,7 +181,9 @@ class SizedFaults:
                 scale = abs(float(np.mean(x[moved])))
                 if scale < LEAST_SCALE or (kind == 'total_mass' and scale > MASS_LIMIT):
                     continue
-            if evidence < -2.0 * OFTEN:
+            if evidence < -2.0 * OFTEN or (kind == 'armature' and all(
+                    abs(size) < WRONG_ROTOR * stated
+                    for size, (_, stated) in zip(x[moved], self._typical))):
                 continue
             corrected = config
             try:
@@ -306,11 +311,21 @@ class SizedFaults:
                      limit[j] * s.velocity[:, j]),
                     ('effort_offset', None, np.full(len(needed), limit[j]))):
                 yield _Parameter(kind, names[j], HEALTHY[kind], apply), {j: value}
-        self._typical = []      # effort limits, from the hip on
+        # Effort limits, and stated armature as a part of them, from the hip on.
+        self._typical: list[tuple[float, float]] = []
+        # On soles, moments leave the pitch of the body to the base's equations alone, and what
+        # its acceleration is off by passes for rotors.
+        soles = not all(foot.round for foot in config.feet)
+        self._quietest = ON_SOLES if soles else QUIETEST
+        physical = config.apply_to(self._model).joints
         for k in range(max(map(len, legs), default=0)):
             alike = [joints[k] for joints in legs if k < len(joints)]
-            self._typical.append(float(np.median(limit[alike])))
-            yield _Parameter('armature', str(k), HEALTHY['armature'], self._joint_list(
+            if soles:
+                continue
+            stated = float(np.median([physical[j].armature / limit[j] for j in alike]))
+            self._typical.append((float(np.median(limit[alike])), stated))
+            yield _Parameter('armature', str(k), math.hypot(
+                HEALTHY['armature'], ROTOR * stated), self._joint_list(
                 'armature', 'armature', alike)), {j: limit[j] * s.acceleration[:, j]
                                                   for j in alike}
         if self._known.any():
@@ -342,7 +357,8 @@ class SizedFaults:
         for j in [j for _, joints in legs_of(self._model, config) for j in joints]:
             yield one('position_offset', shifted(j), joint=self._model.joint_names[j])
         if self._known.any():
-            yield from (one('center_of_mass', center(e)) for e in np.eye(3))
+            yield from (replace(one('center_of_mass', center(e)), healthy=known) for e, known in
+                        zip(np.eye(3), (*2 * [HEALTHY['center_of_mass']], COM_HEIGHT)))
         if all(foot.round for foot in config.feet):
             yield one('foot_radius', lambda c, x: m.with_foot_radius(c, h * x))
         if self._signals.has_imu:
@@ -387,7 +403,7 @@ class SizedFaults:
                                 self._b + s2 * self._b_other)
             e = self._r + self._J @ x
             squares = np.sum(self._white(e) ** 2, axis=1)
-            s2 = max(float(self._weight @ squares) / self._count, QUIETEST ** 2)
+            s2 = max(float(self._weight @ squares) / self._count, self._quietest ** 2)
             self._weight = (DEGREES + free) / (DEGREES + squares / s2)
             lag = float(np.sum(e[1:] * e[:-1])) / max(float(np.sum(e[:-1] ** 2)), 1e-12)
             self._correlation = min(max(lag, 0.0), LONGEST)
@@ -416,7 +432,7 @@ class SizedFaults:
             x = np.linalg.solve(K, right)
             left = self._c / s2 - right @ x
             torque = self._c - 2.0 * self._b @ x + x @ self._A @ x
-            s2 = max(float(torque + s2 * x @ inverse @ x) / self._count, QUIETEST ** 2)
+            s2 = max(float(torque + s2 * x @ inverse @ x) / self._count, self._quietest ** 2)
         K = self._A / s2 + self._A_other + inverse
         right = self._b / s2 + self._b_other
         x = np.linalg.solve(K, right)
@@ -481,7 +497,8 @@ class SizedFaults:
                 text += f' and viscous friction of about {FAST * viscous:.0f} % at {FAST:g} rad/s'
             return f'{text} of the effort limit.'
         if kind == 'armature':
-            sizes = ', '.join(f'{value * limit:.2g}' for value, limit in zip(x, self._typical))
+            sizes = ', '.join(f'{value * limit:.2g}'
+                              for value, (limit, _) in zip(x, self._typical))
             return (f'The rotors are heavier than the YAML says, by {sizes} kg m^2 at the joints '
                     'from the hip on (armature).')
         if kind == 'total_mass':
