@@ -13,7 +13,7 @@ from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.series import EstimateSeries, InputTimes, input_statistics
 from legged_dynamics.recordings.truth import world_force
 from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
-from legged_dynamics.reports.bag.analysis import analyse, base_residual, doubts
+from legged_dynamics.reports.bag.analysis import analyse, doubts
 from legged_dynamics.reports.fleet import data_set as schema
 from legged_dynamics.reports.fleet import tallies as window
 from legged_dynamics.reports.fleet.data_set import DataSet, arrow_schema
@@ -66,7 +66,9 @@ def test_the_summary_is_that_of_the_report(both):
     assert row['duration'] == analysis.duration and row['messages'] == analysis.message_count
     assert row['gait'] == 'trotting' and row['estimate'] == 'fused'
     assert row['standing'] == pytest.approx(analysis.behaviours[0].samples.mean(), rel=ROUNDING)
-    assert row['residual_share'] == pytest.approx(base_residual(analysis), rel=ROUNDING)
+    rest = np.linalg.norm(analysis.series.base_residual.values[:, :3], axis=1)
+    assert row['residual_share'] == pytest.approx(
+        np.sqrt(np.nanmean(rest ** 2)) / analysis.weight, rel=ROUNDING)
     assert row['trusted'] == outcome.trusted == (not doubts(analysis))
     assert row['joints'] == list(analysis.series.joints)
     assert set(row['notes']) <= set(analysis.notes)

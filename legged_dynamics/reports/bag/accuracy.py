@@ -395,7 +395,7 @@ def unexplained(series: EstimateSeries, weight: float) -> float:
     return float(np.quantile(np.sqrt(means), 0.75)) / weight
 
 
-def cautions(residual: float, sums: SlowSums, bag: str) -> list[str]:
+def cautions(residual: float, sums: SlowSums, bag: str, wrong: bool = False) -> list[str]:
     """
     Return why a result is doubtful, and the command that finds the cause.
 
@@ -407,6 +407,8 @@ def cautions(residual: float, sums: SlowSums, bag: str) -> list[str]:
         Of all feet.
     bag : str
         Path of the recording, for the command.
+    wrong : bool
+        Whether the result is known to be wrong, so that the command is named anyway.
 
     Returns
     -------
@@ -421,7 +423,7 @@ def cautions(residual: float, sums: SlowSums, bag: str) -> list[str]:
                      'model leaves.')
     if sums.disagree:
         found.append(sums.text)
-    if found:
+    if found or wrong:
         found.append('Friction, gains or delay of the torques, masses or the IMU may be wrong. '
                      f'Next: legged-dynamics doctor {bag}, with the same --robot and --urdf')
     return found

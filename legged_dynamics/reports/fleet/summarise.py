@@ -22,7 +22,7 @@ from legged_dynamics.recordings.replay import Preparation, Replay, prepare
 from legged_dynamics.recordings.series import InputStatistics, input_notes
 from legged_dynamics.recordings.topics import namespace_of
 from legged_dynamics.recordings.truth import Truth, align_truth
-from legged_dynamics.reports.bag.accuracy import ON_LINE
+from legged_dynamics.reports.bag.accuracy import ON_LINE, unexplained
 from legged_dynamics.reports.bag.analysis import reasons_for_doubt
 from legged_dynamics.reports.fleet import data_set as schema
 from legged_dynamics.reports.fleet.data_set import WRENCH, XYZ, DataSet, RecordingWriter
@@ -168,6 +168,7 @@ class _Summary:
         n = len(ready.feet)
         self._feet, self._errors = FootTally(n), ErrorTally(n, self._weight)
         self._base, self._joints = BaseTally(), JointTally(ready.robot.model.n_joints)
+        self._unexplained: list[float] = []
         topics = ready.topics
         self._inputs = [IntervalTally(topics.joint_states)]
         if topics.imu:
@@ -186,8 +187,8 @@ class _Summary:
                    and error.subject in ('standing', self._errors.gait)]
         row = self._base.row()
         doubts = reasons_for_doubt(on_line, self._feet.agreement.tolist(),
-                                   self._base.residual / self._weight, float(row['silent']),
-                                   inputs)
+                                   float(np.quantile(self._unexplained, 0.75)),
+                                   float(row['silent']), inputs)
         feet = self._feet.rows(self._ready.feet)
         if replay.faults[Fault.NO_ORIENTATION] or not self._ready.topics.imu:
             for foot in feet:       # without heading, turning cannot be told from slip
@@ -209,6 +210,7 @@ class _Summary:
         self._note_inputs(replay)
         truth = align_truth(window.series, window.recording, self._weight,
                             self._ready.robot.contact_force)
+        self._unexplained.append(unexplained(window.series, self._weight))
         force = force_of(window.series)
         standing = self._errors.add(window, truth)
         self._feet.add(window, force, truth)
