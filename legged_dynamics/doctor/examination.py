@@ -168,9 +168,12 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
     plain = [_evaluated(likelihood, guess, now) for guess in hypotheses(
         model, config, orientation=orientation, imu=signals.has_imu, effort=effort)
         if -now.score > guess.cost]     # all scores are at most zero
+    soles = not all(foot.round for foot in config.feet)
+
     def fixable(one: Sized) -> bool:
-        """Tell whether no mass or friction explains it as well."""
-        return one.kind != FRICTION and not (
+        """Tell whether no mass or friction explains it as well, nor the base's errors on soles."""
+        unsure = soles and one.kind in OF_TORQUES and one.evidence < LARGE
+        return one.kind != FRICTION and not unsure and not (
             one.kind in OF_SCALE and abs(np.mean(one.size)) < MASS_LIMIT)
 
     by_size = [_Candidate(Finding(one.kind, one.subject, one.text, one.evidence,
