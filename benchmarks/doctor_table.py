@@ -24,6 +24,7 @@ from benchmarks.planted_faults import (
     planted_faults,
     record_sensors,
     small_defects,
+    unforeseen,
     with_gains,
 )
 from legged_dynamics.doctor.examination import examine
@@ -204,6 +205,31 @@ def defects(robots: list[str], seeds: int) -> int:
     return 0
 
 
+def not_built_for(robots: list[str], seeds: int) -> int:
+    """Print what the doctor makes of faults that it has no rule for."""
+    rows: dict[str, list[str]] = {}
+    for robot in robots:
+        patient = healthy(robot, WITH_TROT)
+        for seed in range(seeds):
+            drawn = with_gains(noisy(patient, seed) if seed else patient, seed)
+            for fault in unforeseen(drawn):
+                sick = fault.plant(drawn)
+                said = fault.verdict(examine(sick.model, sick.config, sick.log).findings)
+                rows.setdefault(fault.name, []).append(said)
+                print(robot, seed, f'{fault.name}: {said}', flush=True)
+    columns = ('named', 'in part', 'cannot tell', 'nothing said')
+    print(f'\n| not built for | {" | ".join(columns)} | else |\n|---|{"---|" * 5}')
+    for name, verdicts in rows.items():
+        rest = [one for one in verdicts if one not in columns]
+        print(f'| {name} | {" | ".join(str(verdicts.count(c) or "") for c in columns)} | '
+              f'{"; ".join(dict.fromkeys(rest))} |')
+    every = [one for verdicts in rows.values() for one in verdicts]
+    print(f'\n{len(every)} examinations: '
+          + ', '.join(f'{every.count(column)} {column}' for column in columns)
+          + f', {sum(one.startswith("harm") for one in every)} with a mend that harms.')
+    return 0
+
+
 def main(names: list[str]) -> int:
     """Fill the table; return the exit code."""
     warnings.simplefilter('ignore')
@@ -254,6 +280,11 @@ if __name__ == '__main__':
                         'then only printed; default: all that are installed')
     parser.add_argument('--defects', type=int, metavar='SEEDS', help='print the table of small '
                         'defects instead, with so many draws of noise and gains a robot')
+    parser.add_argument('--not-built-for', type=int, metavar='SEEDS', help='print the table of '
+                        'faults without a rule instead, with so many draws a robot')
     options = parser.parse_args()
-    sys.exit(defects(options.robots or available(), options.defects) if options.defects
+    robots = options.robots or available()
+    if options.not_built_for:
+        sys.exit(not_built_for(robots, options.not_built_for))
+    sys.exit(defects(robots, options.defects) if options.defects
              else main(options.robots))

@@ -444,3 +444,157 @@ def small_defects(p: Patient) -> list[Defect]:
         Defect('IMU tilted by 2 degrees', 'imu_mount', lambda x: _turned(x, _tilt(2.0 * DEGREE))),
         Defect('centre of mass off', 'center_of_mass', lambda x: _unbalanced(x, 0.06)),
     ]
+
+
+# -------------------------------------------------------------------------------------------------
+# Faults that no rule of the doctor was made for: what is said of them, and whether it harms.
+
+
+@dataclass(frozen=True)
+class Unforeseen:
+    """
+    A fault, or two, on a robot whose torques have errors of gain anyway.
+
+    Attributes
+    ----------
+    name : str
+    kinds : tuple of str
+        Of findings that name it; empty where the doctor has no such kind, and nothing should be
+        said of it.
+    plant : callable
+        Returns a patient with the fault for a healthy one.
+    joints : tuple of str
+        Joints that have it; empty: all, or none.
+
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    plant: Callable[[Patient], Patient]
+    joints: tuple[str, ...] = ()
+
+    def verdict(self, findings: Any) -> str:
+        """
+        Return what a doctor made of it.
+
+        Returns
+        -------
+        str
+            'named'; 'cannot tell'; 'nothing said'; 'in part' where one of two is named; 'harm'
+            where a mend is offered for what is healthy; else what was said without a mend.
+
+        """
+        def about(finding: Any) -> bool:
+            return finding.kind in self.kinds and (
+                not self.joints or any(joint in self.joints for joint in finding.subject))
+        wrong = [one for one in findings if not about(one)]
+        for finding in wrong:
+            if finding.fix:
+                return f'harm: {finding.kind} {finding.subject[0]}'
+        if not findings:
+            return 'nothing said'
+        if any(one.text.startswith('Cannot tell') for one in findings):
+            return 'cannot tell'
+        if wrong:
+            return 'said ' + ', '.join(one.kind for one in wrong)
+        found = {one.kind for one in findings}, {one.subject for one in findings}
+        complete = found[0] == set(self.kinds) or len(self.kinds) == 1
+        return 'named' if complete and (
+            len(self.joints) < 2 or set(self.joints) <= {
+                joint for subject in found[1] for joint in subject}) else 'in part'
+
+
+def _clipped(p: Patient, share: float) -> Patient:
+    effort = p.log.joints.effort
+    most = share * np.abs(effort).max(axis=0)
+    return p.joints(effort=np.clip(effort, -most, most))
+
+
+def _held_for(p: Patient, joints: list[int], first: float, last: float) -> Patient:
+    effort, stamp = p.log.joints.effort.copy(), p.log.joints.stamp_ns
+    rows = np.flatnonzero(np.abs(1e-9 * (stamp - stamp[0]) - 0.5 * (first + last))
+                          < 0.5 * (last - first))
+    effort[np.ix_(rows, joints)] = effort[rows[0], joints]
+    return p.joints(effort=effort)
+
+
+def _with_play(p: Patient, play: float) -> Patient:
+    """Return a patient whose motors, with their encoders, lead the links by half the play."""
+    log = p.log.joints
+    firm = 0.02 * np.abs(log.effort).max(axis=0)
+    return p.joints(position=log.position + 0.5 * play * np.clip(log.effort / firm, -1.0, 1.0))
+
+
+def _shaken(p: Patient, deviation: float) -> Patient:
+    stamp = p.log.joints.stamp_ns
+    shake = np.random.default_rng(1).normal(0.0, 1e9 * deviation, len(stamp))
+    return p.joints(stamp_ns=np.sort(stamp + shake.astype(np.int64)))
+
+
+def _imu_turned(p: Patient, R: np.ndarray) -> Patient:
+    """Return a patient whose IMU, its orientation included, is mounted turned."""
+    from scipy.spatial.transform import Rotation
+    turned = _turned(p, R)
+    orientation = Rotation.from_quat(p._imu.orientation) * Rotation.from_matrix(R).inv()
+    return turned.imu(orientation=orientation.as_quat())
+
+
+def unforeseen(p: Patient) -> list[Unforeseen]:
+    """Return faults that nobody built for, of a robot of four legs with three joints."""
+    legs = [p.leg(i) for i in range(len(p.config.feet))]
+    names = p.log.joints.names
+    thigh, knee, other = legs[1][1], legs[2][2], legs[0][2]
+    every, degree = slice(None), DEGREE
+    U = Unforeseen
+
+    def gain(x: Patient, joint: Any, factor: float) -> Patient:
+        return _scaled(x, joint, factor, 'effort')
+
+    def of(*joints: int) -> tuple[str, ...]:
+        return tuple(names[joint] for joint in joints)
+    geared = np.full(len(names), 1.0 / 6.33)
+    geared[[leg[2] for leg in legs]] = 1.0 / 9.5
+    return [
+        U('gain +15 % of a thigh, -15 % of a knee', ('effort_scale_joint',),
+          lambda x: gain(gain(x, thigh, 1.15), knee, 0.85), of(thigh, knee)),
+        U('gain +15 % of a thigh, offset 3 degrees of a knee',
+          ('effort_scale_joint', 'position_offset'),
+          lambda x: _shifted(gain(x, thigh, 1.15), knee, 3.0 * degree), of(thigh, knee)),
+        U('offsets of 3 degrees of two knees', ('position_offset',),
+          lambda x: _shifted(_shifted(x, knee, 3.0 * degree), other, -3.0 * degree),
+          of(knee, other)),
+        U('friction 5 % of a thigh, wrong sign of a knee', ('friction', 'effort_sign'),
+          lambda x: gain(rubbing(x, 0.05, thigh), knee, -1.0), of(thigh, knee)),
+        U('play of 0.5 degrees in all joints', (), lambda x: _with_play(x, 0.5 * degree)),
+        U('offset of 2 degrees of a knee', ('position_offset',),
+          lambda x: _shifted(x, knee, 2.0 * degree), of(knee)),
+        U('knees of two legs swapped', ('swapped_joints',),
+          lambda x: _swap(x, [legs[0][2]], [legs[1][2]]), of(legs[0][2], legs[1][2])),
+        U('a hip and a thigh of two legs swapped', ('swapped_joints',),
+          lambda x: _swap(x, [legs[0][0]], [legs[3][1]]), of(legs[0][0], legs[3][1])),
+        U('efforts of two thighs swapped', ('effort_order',),
+          lambda x: _swap(x, [legs[0][1]], [legs[1][1]], 'effort'), of(legs[0][1], legs[1][1])),
+        U('IMU turned by 90 degrees, with its orientation', ('imu_axes',),
+          lambda x: _imu_turned(x, np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0],
+                                             [0.0, 0.0, 1.0]]))),
+        U('gravity of the other sign', ('accelerometer_sign',),
+          lambda x: x.imu(acceleration=-x._imu.acceleration)),
+        U('payload of 8 % on the trunk', ('total_mass', 'effort_scale'),
+          lambda x: _heavier(x, 1.0 / 1.08)),
+        U('payload of 8 %, off the centre', ('total_mass', 'effort_scale', 'center_of_mass'),
+          lambda x: _unbalanced(_heavier(x, 1.0 / 1.08), -0.05)),
+        U('foot radius off by 5 mm', ('foot_radius',), lambda x: replace(x, config=replace(
+            x.config, feet=tuple(foot.rolled(0.005) for foot in x.config.feet)))),
+        U('torques before the gear', ('effort_scale',), lambda x: gain(x, every, 1.0 / 6.33)),
+        U('torques before gears of two ratios', ('effort_scale', 'effort_scale_joint'),
+          lambda x: x.joints(effort=x.log.joints.effort * geared)),
+        U('torques cut off at 80 %', ('clipped_effort',), lambda x: _clipped(x, 0.8)),
+        U('torques of a knee cut off at 80 %', ('clipped_effort',), lambda x: x.joints(
+            effort=np.where(np.arange(len(names)) == knee, _clipped(x, 0.8).log.joints.effort,
+                            x.log.joints.effort)), of(knee)),
+        U('stamps that jitter by 2 ms', ('stamp_jitter',), lambda x: _shaken(x, 0.002)),
+        U('torques of a leg the same for 1 s', ('held_effort',),
+          lambda x: _held_for(x, legs[0], 4.0, 5.0), of(*legs[0])),
+        U('velocities in degrees', ('velocity_degrees',),
+          lambda x: _scaled(x, every, 1.0 / DEGREE, 'velocity')),
+    ]

@@ -424,6 +424,7 @@ def cautions(residual: float, sums: SlowSums, bag: str, wrong: bool = False) -> 
     if sums.disagree:
         found.append(sums.text)
     if found or wrong:
-        found.append('Friction, gains or delay of the torques, masses or the IMU may be wrong. '
+        found.append('If nobody pushed or held the robot, friction, gains or delay of the '
+                     'torques, masses or the IMU may be wrong. '
                      f'Next: legged-dynamics doctor {bag}, with the same --robot and --urdf')
     return found
