@@ -369,6 +369,8 @@ BELIEVED = 30.0
 UNKNOWN_FRICTION, UNKNOWN_ARMATURE = 0.03, 8e-4
 # A centre of mass so far from the feet means that the robot cannot stand [m].
 CANNOT_STAND = 0.02
+# Feet that are below the base by less than that part of their way from it are beside it.
+LEVEL = 0.2
 
 
 def _actuators(model: RobotModel, looks: Looks, passive: Sequence[str], leg: float,
@@ -483,7 +485,7 @@ def _standing(model: RobotModel, feet: Sequence[FootGuess], passive: Sequence[st
     places = np.array([link_pose(framed, poses, foot.link).p for foot in links])
     fall = foot_loads(framed, links, poses)[1]
     away = places.mean(axis=0)
-    if away[2] > -np.abs(away).max():
+    if away[2] > -LEVEL * np.abs(away).max():
         axis = int(np.abs(away).argmax())
         measure.append(
             f'base: the feet are {"-" if away[axis] < 0.0 else "+"}{"xyz"[axis]} of '

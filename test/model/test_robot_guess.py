@@ -285,6 +285,35 @@ def test_feet_that_cannot_carry_the_robot_are_said_to_be_the_cause():
     assert any('cannot stand' in text and '--feet' in text for text in guess.measure)
 
 
+QUADRUPED = robot(*(limb(f'{leg}_', f'{x} {y} 0', ('thigh', 'toe'), foot=BALL.format(
+    at='0 0 0', r=0.02)) for leg, x, y in (('fl', 0.2, 0.1), ('fr', 0.2, -0.1), ('hl', -0.2, 0.1),
+                                           ('hr', -0.2, -0.1))))
+
+
+def test_wheels_of_a_chassis_and_fingers_are_no_feet():
+    assert len(guessed(QUADRUPED)[1].feet) == 4
+    for text in (QUADRUPED.replace('_toe', '_wheel'), QUADRUPED.replace('"base"', '"palm"'),
+                 QUADRUPED.replace('_toe', '_finger_toe')):
+        assert guessed(text)[1].feet == []
+
+
+def test_a_leg_whose_joint_names_the_torso_is_no_arm():
+    text = QUADRUPED
+    for leg in ('fl', 'fr', 'hl', 'hr'):
+        text = text.replace(f'"{leg}_thigh_joint"', f'"torso_to_{leg}_thigh"')
+    assert [one.foot.link for one in guessed(text)[1].feet] == [
+        'fl_toe', 'fr_toe', 'hl_toe', 'hr_toe']
+
+
+def test_a_base_whose_z_is_not_up_and_legs_that_close_a_loop_are_said():
+    lying = QUADRUPED.replace('0 0 -0.3', '0 -0.3 0').replace('"0 1 0"', '"0 0 1"')
+    assert any('feet are -y of base' in text for text in guessed(lying)[1].measure)
+    loop = robot(*(limb(f'{side}{half}_', f'0 {y} 0', ('thigh', 'toe'), foot=BALL.format(
+        at='0 0 0', r=0.02)) for side, y in (('l', 0.1), ('r', -0.1)) for half in 'ab'))
+    assert any('la_toe and lb_toe are at one place' in text for text in guessed(loop)[1].measure)
+    assert not any('one place' in text for text in guessed(QUADRUPED)[1].measure)
+
+
 STAND = ('<robot name="rig"><link name="ground"/><joint name="rail" type="prismatic">'
          '<parent link="ground"/><child link="base"/><axis xyz="0 0 1"/>'
          '<limit lower="-9" upper="9" effort="1000" velocity="9"/></joint>'

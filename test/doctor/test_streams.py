@@ -1,0 +1,68 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Clocks that jitter or lose samples, efforts that are cut off or held; and none of these."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from legged_dynamics.doctor.streams import check_streams
+from legged_dynamics.identification.samples import JointLog, SensorLog
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.resources import robot_files
+
+PERIOD, COUNT = 2_000_000, 4000
+
+
+@pytest.fixture(scope='module')
+def robot():
+    """Return model, configuration and a log of joints that swing, each in its own time."""
+    yaml, urdf = robot_files('solo_class')
+    model, rng = RobotModel.from_urdf(urdf), np.random.default_rng(0)
+    stamp = 10 ** 18 + PERIOD * np.arange(COUNT)
+    phase = 1e-9 * (stamp - stamp[0])[:, None] * np.linspace(2.0, 5.0, model.n_joints)
+    shape = phase.shape
+    log = JointLog(stamp, stamp + 300_000, model.joint_names,
+                   np.sin(phase) + 1e-4 * rng.standard_normal(shape),
+                   np.cos(phase) + 1e-2 * rng.standard_normal(shape),
+                   np.sin(phase) + 1e-2 * rng.standard_normal(shape))
+    return model, RobotConfig.from_yaml(yaml), log
+
+
+def found(robot, **changes):
+    """Return findings and configuration for a changed log."""
+    model, config, log = robot
+    findings, config, _ = check_streams(model, config, SensorLog(replace(log, **changes), None))
+    return {one.kind: one for one in findings}, config
+
+
+def test_a_good_stream_is_not_blamed(robot):
+    assert found(robot)[0] == {}
+    coarse = np.round(robot[2].effort / 0.05) * 0.05      # repeats itself, and its largest value
+    assert found(robot, effort=coarse)[0] == {}
+
+
+def test_stamps_that_jitter_lose_no_samples_but_gaps_do(robot):
+    stamp = robot[2].stamp_ns
+    shaken = np.sort(stamp + np.random.default_rng(1).normal(0.0, 2e6, COUNT).astype(np.int64))
+    assert set(found(robot, stamp_ns=shaken)[0]) == {'stamp_jitter'}
+    late = stamp + PERIOD * np.cumsum(np.arange(COUNT) % 50 == 0)
+    kinds = found(robot, stamp_ns=late, receipt_ns=late)[0]
+    assert set(kinds) == {'lost_samples'} and kinds['lost_samples'].text.startswith('79 gaps')
+
+
+def test_efforts_that_are_cut_off_are_named_and_left_out(robot):
+    model, _, log = robot
+    effort = log.effort.copy()
+    effort[:, 2] = np.clip(effort[:, 2], -0.8, 0.8)
+    kinds, config = found(robot, effort=effort)
+    assert kinds['clipped_effort'].subject == (log.names[2],) and not kinds['clipped_effort'].fix
+    assert set(kinds) == {'clipped_effort'} and config.sensors.ignore_effort == (log.names[2],)
+
+
+def test_efforts_that_stay_the_same_for_a_second_are_named(robot):
+    effort = robot[2].effort.copy()
+    effort[1000:1500, 3:6] = effort[1000, 3:6]
+    kinds = found(robot, effort=effort)[0]
+    assert set(kinds) == {'held_effort'} and kinds['held_effort'].subject == robot[2].names[3:6]
+    assert 'for 1.0 s, from 2.0 s on' in kinds['held_effort'].text
