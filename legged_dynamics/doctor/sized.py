@@ -43,6 +43,8 @@ from legged_dynamics.model.robot_model import RobotModel
 # Log of the prior odds against a fault of a kind that many robots have, and against one torque
 # constant that is wrong: there are many of them.
 OFTEN, OFTENER = 5.0, 4.0
+# Added to these for recordings of a few steps: what the model leaves is the same in each step.
+SHORT, DOUBT = 10.0, 8.0        # s, nats
 BEFORE, AFTER = 40.0, 8.0       # Hz: low-passes of the signals and of the residuals
 AIR = 0.06                      # of the height: a foot so far above the others is in the air
 PRESSED = 0.5                   # of a foot's share of the weight: a foot so loaded is not
@@ -132,6 +134,7 @@ class SizedFaults:
     def __init__(self, signals: Signals, likelihood: Likelihood, model: RobotModel):
         self._signals, self._likelihood, self._model = signals, likelihood, model
         self._corrector, self._height = Corrector(model), likelihood.height
+        self._doubt = DOUBT if np.ptp(signals.time) < SHORT else 0.0
         dt = float(np.median(np.diff(signals.time)))
         cut = min(AFTER, 0.5 * signals.band)
         self._filter = butter(2, min(2.0 * cut * dt, 0.9), output='sos')
@@ -170,8 +173,8 @@ class SizedFaults:
             moved = np.flatnonzero(np.diag(extra))
             # Drivers filter torques: that they are newer than positions is rare.
             newer = kind == 'effort_delay' and x[moved[0]] < 0.0
-            evidence -= nothing + (RARE if newer else OFTENER if kind == 'effort_scale_joint'
-                                   else OFTEN)
+            evidence -= nothing + self._doubt + (
+                RARE if newer else OFTENER if kind == 'effort_scale_joint' else OFTEN)
             if kind == 'effort_scale' and np.mean(x[moved]) < SMALL[0] - 1.0:
                 # So small readings say little of their size: what all evidence says counts.
                 x[moved] = max(SMALL, key=lambda reading: self._likelihood.evaluate(
