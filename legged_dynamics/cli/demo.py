@@ -304,7 +304,10 @@ def _trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> 
 # -------------------------------------------------------------------------------------------------
 
 SCHEDULE = 'stand 4, trot_forward 12, stand 4'
-INPUTS = ('/joint_states:sensor_msgs/msg/JointState', '/imu/data:sensor_msgs/msg/Imu')
+# The recorder listens to these before anybody publishes. The true odometry is among them since the
+# view listens to it as well: the simulator, which counts listeners, cannot tell who they are.
+INPUTS = ('/joint_states:sensor_msgs/msg/JointState', '/imu/data:sensor_msgs/msg/Imu',
+          '/ground_truth/odom:nav_msgs/msg/Odometry')
 ESTIMATOR, RECORDER = 'ground_reaction_estimator', 'legged_dynamics_recorder'
 MARGIN = 0.2            # s simulated beyond the schedule
 STARTING = 300.0        # s for a process to come up
