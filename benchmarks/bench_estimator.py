@@ -140,7 +140,7 @@ def rows() -> list[dict]:
         {'name': '`GroundReactionEstimator.update`, four feet', 'ours_us': tick,
          'peer': 'Pinocchio + numpy', 'peer_us': tick_peer,
          'note': 'ours also detects contact, filters, checks; the peer only estimates'},
-        {'name': 'the same, while nothing else runs', 'ours_us': calm,
+        {'name': 'the same, undisturbed', 'ours_us': calm,
          'peer': 'one bare `pin.rnea`', 'peer_us': bare,
          'note': f'{calm / bare:.1f} times as long'},
         {'name': f'the longest of {len(recorded)} updates', 'ours_us': longest,

@@ -726,16 +726,20 @@ class ActuatorLearner:
                     float(self.value[row, worst]), float(sigma[worst]), UNITS[row],
                     f'{KEYS[row]}: {self._as_list(value)}'))
         stated_age = float(stated.value[DELAY, 0])
-        for code, at, value, was, key, least in (
+        # A torque is held for a sample: what moves a joint is older by half of it, and that half
+        # is in the delay that is found, but not in the age that is stated.
+        held = HELD * self._period
+        for code, at, value, was, line, least in (
                 (Fault.EFFORT_LATE, self._delays[0],
-                 self._theta[self._delays[0]] + ZERO_DELAY, stated_age, 'noise.effort_age',
-                 LEAST_DELAY),
+                 self._theta[self._delays[0]] + ZERO_DELAY,
+                 stated_age + held if stated_age > 0.0 else 0.0,
+                 f'noise.effort_age: {self.effort_age:.4f}', LEAST_DELAY),
                 (Fault.IMU_LATE, self._delays[1], self.imu_late, 0.0,
-                 'robot.sensors.imu_delay', LEAST_IMU_DELAY)):
+                 f'robot.sensors.imu_delay: {self.imu_late:.4f}', LEAST_IMU_DELAY)):
             sigma = self._deviation[at]
             if self._loose[at] and value - was > max(least, LET_GO_DELAY * sigma):
                 found.append(ActuatorFinding(code, (), 'delay', float(value), float(sigma), 's',
-                                             f'{key}: {value:.4f}'))
+                                             line))
         if self.velocity_late > self._least_lag:
             found.append(ActuatorFinding(
                 Fault.VELOCITY_LATE, (), 'velocity delay', self.velocity_late,

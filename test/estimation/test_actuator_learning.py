@@ -155,6 +155,8 @@ def test_late_torques_are_found():
     found = late.value[DELAY, 0] - on_time.value[DELAY, 0]
     assert found == pytest.approx(0.004, rel=0.25)
     assert late.effort_age > 0.002
+    lines = [one.line for one in late.findings if one.fault == Fault.EFFORT_LATE]
+    assert lines == [f'noise.effort_age: {late.effort_age:.4f}']     # what is used is offered
 
 
 def test_friction_is_not_taken_for_late_torques():
