@@ -19,8 +19,8 @@ from legged_dynamics.spatial.jit import part
 # Forgetting time [s].
 MASS_TIME = 5.0
 # The model's own mass and first moment count like so many seconds of measuring.
-KNOWN_TIME = 0.05
-# An error of so many deviations counts half.
+PRIOR_TIME = 0.05
+# Shrinkage: an estimate of so many deviations is halved.
 DOUBTFUL = 2.0
 # Weight of a sample during a push.
 PUSHED_SHARE = 0.2
@@ -144,15 +144,15 @@ def update_mass_error(settings, columns, left, slow, pushed, equations, weight, 
             equations[r, c] = keep * equations[r, c] + total
             if c < 4:
                 block[r, c] = equations[r, c]
-        block[r, r] += KNOWN_TIME * g2 / (1.0 if r == 0 else arm2)
+        block[r, r] += PRIOR_TIME * g2 / (1.0 if r == 0 else arm2)
         error[r] = equations[r, 4]
     if not factorize(block, 4):
         return
     solve_factorized(block, 4, error)
     for r in range(4):
-        sight, unsure = 1e-12 * g2, 0.0
+        information, variance = 1e-12 * g2, 0.0
         for e in range(6):
-            sight += columns[e, r] ** 2
-            unsure += columns[e, r] ** 2 * slow[e]
-        t = (error[r] * sight / DOUBTFUL) ** 4 / max(unsure * unsure, 1e-300)
+            information += columns[e, r] ** 2
+            variance += columns[e, r] ** 2 * slow[e]
+        t = (error[r] * information / DOUBTFUL) ** 4 / max(variance * variance, 1e-300)
         error[r] *= t / (1.0 + t)

@@ -41,9 +41,9 @@ CONE = 0.8
 # A link touches where it explains the readings better than feet and other links alone, in sums of
 # squares of so many deviations, with a normal force of this share of the weight; of half of it
 # where it has touched before.
-CERTAIN, LEAST = 4.0, 0.03
+SIGNIFICANCE, LEAST_SHARE = 4.0, 0.03
 # Links that are tried in each round, those that a single force fits best.
-TRIED = 2
+CANDIDATES = 2
 # Points of a link that forces are sought at, those nearest to the ground.
 MOST_POINTS = 4
 # A joint so near to its end stop has no known torque [rad or m].
@@ -256,18 +256,18 @@ class OffFeet:
             order = sorted(candidates, key=lambda i: -gain[candidates[i]].max())
             tried = {}
             # The base is tried in any case: it may do alone what hips would do together.
-            for i in dict.fromkeys([*order[:TRIED], *([0] if 0 in candidates else ())]):
+            for i in dict.fromkeys([*order[:CANDIDATES], *([0] if 0 in candidates else ())]):
                 places = candidates[i]
                 if gain[places].max() <= 0.0:
                     continue
                 found, left = _solved(cones[np.concatenate([*own, places])], right,
                                       self._weight)
                 farness = float((off / self._near)[chosen[places - n_feet]].min())
-                tried[i] = left + (CERTAIN * farness) ** 2, left, found
+                tried[i] = left + (SIGNIFICANCE * farness) ** 2, left, found
             if not tried:
                 break
             best = min(tried, key=lambda i: tried[i][0])
-            if cost - tried[best][0] < CERTAIN ** 2:
+            if cost - tried[best][0] < SIGNIFICANCE ** 2:
                 break
             _, cost, share = tried[best]
             own.append(candidates.pop(best))
@@ -289,7 +289,7 @@ class OffFeet:
         kept: list[int] = []
         levers = []
         for n, (i, load, places) in enumerate(zip(links, pressures, own)):
-            if load.sum() < (0.5 if self.force[i].any() else 1.0) * LEAST * self._weight:
+            if load.sum() < (0.5 if self.force[i].any() else 1.0) * LEAST_SHARE * self._weight:
                 continue
             at = 3 * (len(self._foot_body) + n)
             block = covariance[at:at + 3, at:at + 3]

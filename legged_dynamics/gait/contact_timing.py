@@ -37,7 +37,9 @@ from legged_dynamics.gait.stance_detection import detect_stance, soles_of
 # sqrt(g l), heights in leg lengths, loads in weights.
 RESTS, SLOW, FALLS = (0.11, 0.0, 0.04), (0.18, 0.0, 0.045), (-0.1, 0.083, 0.035)
 MOVES, RISES, LIFTS = (0.25, 0.0, 0.03), (0.02, 0.0, 0.045), (0.2, 0.0, 0.04)
-LOADED, UNLOADED, HALF = (0.06, 0.015, 0.03), (0.06, -0.065, 0.035), 0.5
+LOADED, UNLOADED = (0.06, 0.015, 0.03), (0.06, -0.065, 0.035)
+# Load at which a transfer is half done, in weights.
+HALF_LOAD = 0.5
 # The same where feet jump or land together: the load changes sooner than that of a runner.
 LANDED_TOGETHER, LEFT_TOGETHER = (0.06, -0.043, 0.03), (0.06, 0.03, 0.035)
 # Signs are those of swings faster than this, in sqrt(g l); slower ones, as of humanoids, keep the
@@ -55,6 +57,7 @@ FIRST_SHARE = 0.05
 SHARE_MEMORY, WHITE = 0.03, 0.3
 # The centre of pressure of feet in double support errs by more than in single support [m].
 PRESSURE_ERROR = 0.035
+# How often times and loads, which depend on each other, are found in turns.
 ROUNDS = 2
 
 
@@ -224,7 +227,7 @@ class _Signs:
             crossed = _crossing(self.load, least, wide, landing, sample)
             if not landing and crossed is not None and not together.any():
                 # The faster the load falls, the shorter is its tail.
-                half = _crossing(self.load, HALF, wide, False, sample)
+                half = _crossing(self.load, HALF_LOAD, wide, False, sample)
                 tail = np.inf if half is None else max(crossed - half, 0.0) * self.dt / self.unit
                 delay = max(delay, -tail)
             found.append((crossed, (least, delay, spread)))

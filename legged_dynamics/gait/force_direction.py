@@ -48,12 +48,12 @@ from legged_dynamics.gait.sole_motion import SoleMotion
 # Deviation of the horizontal force, over that of the vertical one, and of the moment about the
 # centre of mass, over that of the horizontal force times the leg length.
 LEVEL, TURNING = 1.3, 0.7
-# Deviation of the path of the centre of pressure, over length and width of the sole, before the
-# path is told what the motion itself says; and once it is.
+# Standard deviation of the path of the centre of pressure, as a part of the sole's length and
+# width: a priori, and once it is combined with what the motion itself says.
 PATH, KNOWN_PATH = np.array([0.08, 0.15]), np.array([0.08, 0.12])
-# The centre of pressure of the motion has the error that is looked for: its deviation where the
-# force is found [m].
-HARDLY_SEEN = 0.2
+# The motion's own centre of pressure is almost ignored while the force is estimated, for it
+# carries the error that is sought: its standard deviation there [m].
+LOOSE_PRESSURE_ERROR = 0.2
 # Part of the moment about the centre of mass that is believed where the force is found: it is
 # small, and its noise is not.
 BELIEVED = 0.75
@@ -148,7 +148,7 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     force = dynamics.wrench[:, :3] / weight
     moment = dynamics.wrench[:, 3:] / weight - np.cross(center, force)
 
-    hardly = replace(settings, pressure_error=HARDLY_SEEN)
+    hardly = replace(settings, pressure_error=LOOSE_PRESSURE_ERROR)
     arm, doubt = _pressed(dynamics, contact, hardly, moved, PATH)
     height = np.maximum(-arm[:, 2], LEAST_HEIGHT * dynamics.leg_length)
     # Horizontal moments as they tilt a force along x and along y.

@@ -39,9 +39,10 @@ PENALTY = 1e7
 EVEN = 1e-3
 # Loads below this part of the weight do not tell where they act.
 LEAST_LOAD = 0.02
+# Iterations at most.
 ROUNDS = 50
 # Smaller loads, as parts of the weight, count as this one when relative changes are taken.
-HALF = 0.5
+LEAST_RELATIVE_LOAD = 0.5
 # Directions in which a centre of pressure may be outside the soles: right to a thousandth.
 DIRECTIONS = 64
 
@@ -174,7 +175,8 @@ def _cutoff(dynamics: GaitInverseDynamics, contact: np.ndarray,
             cutoff[first:end] = max(settings.planted_cutoff,
                                     settings.step_cutoff / ((end - first) * dt))
     # Where the total load changes fast, as at an impact, the shares may as well.
-    change = np.abs(np.gradient(dynamics.load, dt)) / np.maximum(dynamics.load, HALF)
+    change = np.abs(np.gradient(dynamics.load, dt)) / np.maximum(
+        dynamics.load, LEAST_RELATIVE_LOAD)
     return cutoff + change / (2.0 * np.pi)
 
 
