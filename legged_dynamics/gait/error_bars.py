@@ -4,7 +4,8 @@ r"""
 Standard deviations of the force on each foot, from what is not known about a motion.
 
 These errors add up, as if independent. The sum of all forces errs by parts of the weight that grow
-with the movement (`error.sum`, `error.sum_moving`); each foot has its share of that. The share of
+with the movement (`error.sum`, `error.sum_moving`), and by what white noise of the poses leaves
+where it is seen (`pose_noise`); each foot has its share of that. The share of
 a foot errs by the centre of pressure, or by how much people differ from a load that passes over at
 a constant rate, whichever says more; between feet that stay in place an even share, with its
 doubt, takes the place of the latter. Feet may press against each other, which no motion shows. A
@@ -75,7 +76,8 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     total = vertical.sum(axis=1, keepdims=True)
     share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
     moving, arm = _moving(dynamics), from_middle(contact, points)
-    deviation = sum_deviation(dynamics, settings)[:, None] * AXES * dynamics.weight
+    deviation = np.hypot(sum_deviation(dynamics, settings)[:, None] * AXES * dynamics.weight,
+                         dynamics.noise_left)
     # A foot that is alone has all of the error, one of two about half of it.
     carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
     covariance = np.einsum('nf,na,ab->nfab', carried ** 2, deviation ** 2, np.eye(3))

@@ -164,6 +164,9 @@ class GaitInverseDynamics:
     noise : (n, 6) array [N, N m]
         What was taken from `wrench` for noise of the motion; zero unless it was smoothed
         (`required_wrench`).
+    noise_left : (n, 3) array [N]
+        Standard deviation of the error that noise of the poses leaves in the force, in world axes;
+        zero where none is seen.
 
     """
 
@@ -180,6 +183,7 @@ class GaitInverseDynamics:
     ground_velocity: np.ndarray
     toes: tuple[tuple[Toe, np.ndarray, np.ndarray] | None, ...] = ()
     noise: np.ndarray = field(default_factory=lambda: np.zeros((1, 6)))
+    noise_left: np.ndarray = field(default_factory=lambda: np.zeros((1, 3)))
 
     @classmethod
     def of(cls, model: RobotModel, feet: Sequence[Foot], motion: RecordedMotion,
@@ -316,7 +320,8 @@ class GaitInverseDynamics:
     @property
     def as_recorded(self) -> GaitInverseDynamics:
         """The same, with the wrench that the motion requires before it was smoothed."""
-        return replace(self, wrench=self.wrench + self.noise, noise=np.zeros((1, 6)))
+        return replace(self, wrench=self.wrench + self.noise, noise=np.zeros((1, 6)),
+                       noise_left=np.zeros((1, 3)))
 
     @property
     def time(self) -> np.ndarray:

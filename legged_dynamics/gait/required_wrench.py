@@ -12,7 +12,8 @@ over the cosine transform; Whittle 1953), and the estimate is the smoothing spli
 
 (Whittaker 1923; Wahba 1990, section 1.3). The spectral density :math:`N` of the noise is that of
 the recording at frequencies which gait does not reach, and `motion.noise` at least; sideways it
-is larger.
+is larger. Where white noise of the poses is seen, `pose_noise` takes the place of this, except
+for the vertical force of motions with flight, which have a law of their own.
 
 **Landing.** When a foot lands, the leg stops within 30 ms, in running twice as fast. Markers on
 skin, and a model of rigid segments, show the force that follows as through a low-pass of 5 to 8
@@ -39,6 +40,7 @@ from scipy.linalg import solveh_banded
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.gait.pose_noise import without_pose_noise
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.stance_detection import runs
 
@@ -110,7 +112,13 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     densities[1] += (sway - 1.0) * (density - _least_density(settings))
     found = np.stack([_smoothed(column, dynamics.step, each, EQUAL * rate)
                       for column, each in zip(values.T, densities)], axis=1)
+    left, cutoff = np.zeros((n, 6)), dynamics.motion.cutoff
+    if cutoff is not None:
+        mean, left = without_pose_noise(values, dynamics.step, cutoff, rate,
+                                        _least_density(settings))
+        found = np.where(np.isnan(mean), found, mean)
     found[:, :2] = found[:, :2] @ axes.T
+    left[:, :2] = np.sqrt(left[:, :2] ** 2 @ axes.T ** 2)
     if not standing.all():
         found[:, 2] = _bent_least(values[:, 2], _yielding(contact, dynamics.step, settings), 1)
     found[:, 2] += _landings(dynamics, contact, settings)
@@ -121,7 +129,8 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
         found[:, 2] = np.maximum(found[:, 2], 0.0)
     found *= scale
     found[:, 3:] += np.cross(arm, found[:, :3])
-    return replace(dynamics, wrench=found, noise=before - found)
+    return replace(dynamics, wrench=found, noise=before - found,
+                   noise_left=left[:, :3] * dynamics.weight)
 
 
 def _noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettings) -> float:

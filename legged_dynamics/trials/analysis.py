@@ -363,6 +363,8 @@ def _solved(trial: _Trial, options: GaitOptions,
 
     timing = timed(dynamics)
     dynamics = without_noise(dynamics, timing.contact, settings)
+    if dynamics.noise_left.any() and plates is not None and measured:
+        alignment = align(dynamics, plates)         # whose clock shows better without the noise
     if not given:       # the smoothed centre of pressure times steps better
         timing = timed(dynamics)
     reactions = solver.share(dynamics, timing, options.method, guess, moved, by_markers=True)

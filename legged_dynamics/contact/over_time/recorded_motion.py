@@ -47,6 +47,9 @@ class RecordedMotion:
     base_motion : (n, 9) array [rad/s, rad/s^2, m/s^2]
         Angular velocity, angular acceleration and proper acceleration of the base's origin, in
         base axes.
+    cutoff : float or None [Hz]
+        Low-pass of the poses that were differentiated; None where there was none, or where not all
+        is by differences.
 
     """
 
@@ -57,6 +60,7 @@ class RecordedMotion:
     base_position: np.ndarray
     base_rotation: np.ndarray
     base_motion: np.ndarray
+    cutoff: float | None = None
 
     @classmethod
     def from_poses(cls, model: RobotModel, time: np.ndarray, base_position: np.ndarray,
@@ -116,9 +120,9 @@ class RecordedMotion:
         w, alpha = (forward + back) / 2.0, (forward - back) / dt
         alpha[0], alpha[-1] = alpha[1], alpha[-2]
         R_WB = R.as_matrix()
-        proper = np.einsum('nji,nj->ni', R_WB, _second(p, dt) + GRAVITY * UP)
-        return cls(time, q, np.gradient(q, dt, axis=0), _second(q, dt), p, R_WB,
-                   np.hstack([w, alpha, proper]))
+        proper = np.einsum('nji,nj->ni', R_WB, second_difference(p, dt) + GRAVITY * UP)
+        return cls(time, q, np.gradient(q, dt, axis=0), second_difference(q, dt), p, R_WB,
+                   np.hstack([w, alpha, proper]), cutoff)
 
     @classmethod
     def from_inertial(cls, model: RobotModel, time: np.ndarray, base_position: np.ndarray,
@@ -159,7 +163,7 @@ class RecordedMotion:
         alpha = np.gradient(w, dt, axis=0)
         a = a - np.cross(alpha, mount.p) - np.cross(w, np.cross(w, mount.p))
         return replace(posed, base_rotation=posed.base_rotation @ mount.R.T,
-                       base_motion=np.hstack([w, alpha, a]))
+                       base_motion=np.hstack([w, alpha, a]), cutoff=None)
 
     def __len__(self) -> int:
         """Return the number of instants."""
@@ -216,7 +220,7 @@ class RecordedMotion:
             _checked('joint accelerations', self.acceleration, (n, model.nv)),
             _checked('base position', self.base_position, (n, 3)),
             _checked('base rotation', self.base_rotation, (n, 3, 3)),
-            _checked('base motion', self.base_motion, (n, 9)))
+            _checked('base motion', self.base_motion, (n, 9)), self.cutoff)
 
 
 def even_step(time: np.ndarray) -> float:
@@ -304,7 +308,22 @@ def _before(values: np.ndarray, length: int, fitted: int) -> np.ndarray:
     return powers[:length] @ np.linalg.lstsq(powers[length:], values[:size], rcond=None)[0]
 
 
-def _second(values: np.ndarray, dt: float) -> np.ndarray:
+def second_difference(values: np.ndarray, dt: float) -> np.ndarray:
+    """
+    Return second derivatives by central differences; the first and last are their neighbours'.
+
+    Parameters
+    ----------
+    values : (n, ...) array
+        Evenly spaced samples.
+    dt : float [s]
+        Time between samples.
+
+    Returns
+    -------
+    (n, ...) array
+
+    """
     second = np.empty_like(values)
     second[1:-1] = (values[2:] - 2.0 * values[1:-1] + values[:-2]) / dt ** 2
     second[0], second[-1] = second[1], second[-2]

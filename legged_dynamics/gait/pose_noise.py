@@ -1,0 +1,183 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+White noise of recorded poses, and what of it reaches the force that the motion requires.
+
+Differentiated twice, white noise of poses has a density that grows with the fourth power of the
+frequency, up to the low-pass of the poses, and is largest in the first and last samples, where the
+low-pass continues the recording. With the low-pass and the differences as one linear map
+:math:`A`, the covariance of the noise of a force is :math:`C = \sigma^2 A A^T + N I / \Delta t`.
+The signal's third derivative is taken for white, of intensity :math:`q`. With third differences
+:math:`D` and :math:`s^2 = q \Delta t^5`, the estimate and the covariance of its error are
+
+.. math:: \hat F = F^m - C D^T (D C D^T + s^2 I)^{-1} D F^m , \quad
+          P = C - C D^T (D C D^T + s^2 I)^{-1} D C
+
+(Wahba 1990, section 1.3). The intensity is not known: the result is the mean over intensities,
+each weighted by its restricted likelihood (Patterson and Thompson 1971) and by what walkers show
+(`USUAL`), and what they differ by is part of the deviation.
+"""
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from legged_dynamics.contact.over_time.recorded_motion import low_pass, second_difference
+from legged_dynamics.dynamics.motion import GRAVITY
+
+# Frequencies at which the poses' noise is seen, in sqrt(g / l): 20 to 36 Hz for a person.
+SEEN = (38.0, 69.0)
+# Fewest frequencies there that tell a noise.
+FEWEST = 6
+# Least deviation of the force by noise of poses, in weights, that is treated as such: a quarter of
+# a millimetre in walking. Steps and soft tissue look like less than that.
+LEAST = 0.03
+# Most samples that are treated at once.
+LONGEST = 500
+# Derivative that is taken for white; its intensities that are tried, in weights squared times
+# (g / l)^(5/2), that of walkers, and the standard deviation of its decimal logarithm.
+ORDER = 3
+INTENSITY = np.geomspace(3e-2, 3e5, 36)
+USUAL, DECADES = 300.0, 0.7
+
+
+def response(n: int, dt: float, cutoff: float) -> np.ndarray:
+    """
+    Return the forces that unit errors of one pose coordinate make.
+
+    Parameters
+    ----------
+    n : int
+        Samples.
+    dt : float [s]
+        Time between them.
+    cutoff : float [Hz]
+        Low-pass of the poses.
+
+    Returns
+    -------
+    (n, n) array [1/m]
+        A: column k is the force, over the weight, by an error of one metre in sample k.
+
+    """
+    return second_difference(low_pass(np.eye(n), dt, cutoff), dt) / GRAVITY
+
+
+def seen_variance(values: np.ndarray, dt: float, A: np.ndarray, rate: float) -> np.ndarray:
+    """
+    Return the variance of the poses' white noise, by frequencies that gait does not reach.
+
+    Parameters
+    ----------
+    values : (n, k) array
+        Components of the required force, over the weight.
+    dt : float [s]
+        Time between samples.
+    A : (n, n) array [1/m]
+        Of `response`.
+    rate : float [rad/s]
+        sqrt(g / l) with the leg length l.
+
+    Returns
+    -------
+    (k,) array [m^2]
+        Of each component; zero where the recording has too few samples to tell.
+
+    """
+    from scipy.fft import dct  # slow to import
+
+    # Differences keep the ends of the recording from leaking into high frequencies.
+    seen, unit = (np.diff(columns, ORDER, axis=0) for columns in (values, A))
+    frequency = np.pi * np.arange(len(seen)) / (len(seen) * dt)
+    used = (frequency > SEEN[0] * rate) & (frequency < SEEN[1] * rate)
+    if used.sum() < FEWEST:
+        return np.zeros(values.shape[1])
+    expected = (dct(unit, axis=0, norm='ortho')[used] ** 2).sum(axis=1, keepdims=True)
+    return np.mean(dct(seen, axis=0, norm='ortho')[used] ** 2 / expected, axis=0)
+
+
+def smoothed(values: np.ndarray, dt: float, noise: np.ndarray,
+             rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the mean and the deviation of a smooth signal in noise of a stated covariance.
+
+    Parameters
+    ----------
+    values : (n,) array
+        One component of the required force, over the weight.
+    dt : float [s]
+        Time between samples.
+    noise : (n, n) array
+        Covariance C of their noise.
+    rate : float [rad/s]
+        sqrt(g / l) with the leg length l.
+
+    Returns
+    -------
+    (n,) array
+        The signal.
+    (n,) array
+        Standard deviation of its error.
+
+    """
+    DC = np.diff(noise, ORDER, axis=0)
+    level, axes = eigh(np.diff(DC, ORDER, axis=1))
+    seen, gain = axes.T @ np.diff(values, ORDER), DC.T @ axes
+    total = level + (INTENSITY * rate ** 5 * dt ** 5)[:, None]
+    signal = values - (seen / total) @ gain.T
+    variance = np.diag(noise) - (1.0 / total) @ (gain ** 2).T
+    unlikely = (np.log(total) + seen ** 2 / total).sum(axis=1) + (
+        np.log10(INTENSITY / USUAL) / DECADES) ** 2
+    weight = np.exp(-0.5 * (unlikely - unlikely.min()))
+    weight /= weight.sum()
+    mean = weight @ signal
+    return mean, np.sqrt((weight @ (variance + (signal - mean) ** 2)).clip(0.0))
+
+
+def without_pose_noise(values: np.ndarray, dt: float, cutoff: float, rate: float,
+                       white: float) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return components of the required force as they are without the noise of the poses.
+
+    Parameters
+    ----------
+    values : (n, k) array
+        Components, over the weight.
+    dt : float [s]
+        Time between samples.
+    cutoff : float [Hz]
+        Low-pass of the poses.
+    rate : float [rad/s]
+        sqrt(g / l) with the leg length l.
+    white : float [1/Hz]
+        Two-sided density N of further noise, which is white in the force.
+
+    Returns
+    -------
+    (n, k) array
+        The components; NaN for those with no more noise of poses than can be passed over.
+    (n, k) array
+        Standard deviations of their errors, zero for the latter.
+
+    """
+    n, size = len(values), min(len(values), LONGEST)
+    # Blocks of a long recording overlap by half, and are faded into each other.
+    starts = sorted({*range(0, n - size, max(size // 2, 1)), n - size})
+    fade = np.minimum(np.arange(1, size + 1), np.arange(size, 0, -1))[:, None].astype(float)
+    A = response(size, dt, cutoff)
+    blocks = [values[first:first + size] for first in starts]
+    variance = np.mean([seen_variance(block, dt, A, rate) for block in blocks], axis=0)
+    passed = (A ** 2).sum(axis=1)[size // 4:size - size // 4].mean()
+    noisy = np.flatnonzero(variance * passed > LEAST ** 2)
+    total, mean, left = np.zeros((n, 1)), np.zeros(values.shape), np.zeros(values.shape)
+    noise = A @ A.T if len(noisy) else A
+    for first, block in zip(starts, blocks):
+        part = slice(first, first + size)
+        total[part] += fade
+        for k in noisy:
+            found = smoothed(block[:, k], dt, variance[k] * noise + white / dt * np.eye(size),
+                             rate)
+            mean[part, k] += fade[:, 0] * found[0]
+            left[part, k] += fade[:, 0] * found[1]
+    mean[:, np.setdiff1d(np.arange(values.shape[1]), noisy)] = np.nan
+    return mean / total, left / total
