@@ -7,11 +7,16 @@ Ground reactions of people from motion alone against force plates: the tables of
 ``X_ik.mot`` with ``X_grf.mot``, ``X_grf.xml`` and one ``.osim`` beside it, or a folder with a bag
 (``bag/metadata.yaml``) that has true forces. Nothing but the comparison sees the plates. It prints
 the tables and writes them to the document. Definitions are those of the document.
+
+``--noise MM`` before the groups adds white noise of that many millimetres, and three tenths of a
+degree for each of them, to all coordinates of the .mot files, four times drawn; it only prints.
 """
 from __future__ import annotations
 
 import sys
+import tempfile
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -33,6 +38,8 @@ DOCUMENT = Path(__file__).resolve().parent.parent / 'docs' / 'people.md'
 BEGIN, END = '<!-- measured: begin -->', '<!-- measured: end -->'
 # Centres of pressure count from this part of the weight on.
 PRESSED = 0.3
+# Degrees of noise that go with a millimetre, and how often noise is drawn.
+DEGREES, DRAWN = 0.3, 4
 # Furthest that a detected change may be from a measured one [s].
 REACH = 0.12
 
@@ -183,6 +190,29 @@ def trials_of(folder: Path) -> list[tuple[Path, GaitOptions]]:
     return found
 
 
+def _with_noise(source: Path, noise: float) -> Iterator[Path]:
+    """Yield the source, or copies of its table with noise [mm] on all coordinates."""
+    if not noise or source.suffix != '.mot':
+        yield source
+        return
+    lines = source.read_text(encoding='utf-8').splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith('endheader')) + 2
+    names = lines[head - 1].split()
+    values = np.array([line.split() for line in lines[head:] if line.strip()], float)
+    # A coupled coordinate follows from another one.
+    size = np.array([0.0 if name == 'time' or name.endswith('_beta') else 1e-3 * noise
+                     if name.endswith(('_tx', '_ty', '_tz')) else DEGREES * noise
+                     for name in names])
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(DRAWN):
+            rng = np.random.default_rng([seed, *source.as_posix().encode()])
+            rows = values + size * rng.normal(size=values.shape)
+            copy = Path(folder) / source.name
+            copy.write_text('\n'.join([*lines[:head], *(
+                '\t'.join(f'{x:.8f}' for x in row) for row in rows)]) + '\n', encoding='utf-8')
+            yield copy
+
+
 def _rms(values: list[np.ndarray]) -> float:
     """Return the root of the mean over trials of their mean squares."""
     squares = [np.mean(np.square(v)) for v in values if np.size(v)]
@@ -246,9 +276,11 @@ def main(words: list[str]) -> int:
     """Measure, print and write; return the exit code."""
     warnings.simplefilter('ignore', ModelWarning)
     groups: dict[str, list[Trial]] = {}
-    for word in words:
+    noise = float(words[1]) if words[:1] == ['--noise'] else 0.0
+    for word in words[2:] if noise else words:
         name, _, folder = word.partition('=')
-        for source, options in trials_of(Path(folder)):
+        for source, options in ((copy, options) for trial, options in trials_of(Path(folder))
+                                for copy in _with_noise(trial, noise)):
             try:
                 result, _ = analyse_gait(source, options)
             except LeggedDynamicsError as error:
@@ -264,6 +296,8 @@ def main(words: list[str]) -> int:
     for table in tables(groups):
         print(f'\n{table.text}')
         text += [f'\n{table.title}:\n', table.markdown.rstrip()]
+    if noise:
+        return 0
     page = DOCUMENT.read_text(encoding='utf-8')
     before, rest = page.split(BEGIN)
     DOCUMENT.write_text(before + '\n'.join([*text, END]) + rest.split(END)[1], encoding='utf-8')
