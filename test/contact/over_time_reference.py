@@ -33,7 +33,7 @@ def swing(model, frames, seed=0, step=0.01, **sizes):
 
 def parts_of(motion, places):
     """Return a motion cut in front of frames."""
-    names = motion.__dataclass_fields__
+    names = [name for name in motion.__dataclass_fields__ if name != 'cutoff']
     return [type(motion)(**{name: getattr(motion, name)[a:b] for name in names})
             for a, b in zip([0, *places], [*places, len(motion)])]
 

@@ -8,7 +8,7 @@ Poses from markers or encoders are noisy, and a second derivative turns a millim
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class RecordedMotion:
     base_position: np.ndarray
     base_rotation: np.ndarray
     base_motion: np.ndarray
-    cutoff: float | None = None
+    cutoff: float | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_poses(cls, model: RobotModel, time: np.ndarray, base_position: np.ndarray,
@@ -122,7 +122,7 @@ class RecordedMotion:
         R_WB = R.as_matrix()
         proper = np.einsum('nji,nj->ni', R_WB, second_difference(p, dt) + GRAVITY * UP)
         return cls(time, q, np.gradient(q, dt, axis=0), second_difference(q, dt), p, R_WB,
-                   np.hstack([w, alpha, proper]), cutoff)
+                   np.hstack([w, alpha, proper]), cutoff=cutoff)
 
     @classmethod
     def from_inertial(cls, model: RobotModel, time: np.ndarray, base_position: np.ndarray,
@@ -220,7 +220,7 @@ class RecordedMotion:
             _checked('joint accelerations', self.acceleration, (n, model.nv)),
             _checked('base position', self.base_position, (n, 3)),
             _checked('base rotation', self.base_rotation, (n, 3, 3)),
-            _checked('base motion', self.base_motion, (n, 9)), self.cutoff)
+            _checked('base motion', self.base_motion, (n, 9)), cutoff=self.cutoff)
 
 
 def even_step(time: np.ndarray) -> float:
