@@ -58,6 +58,12 @@ VERBS: tuple[Verb, ...] = (
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C
+# Which extra of setup.py brings a package that is imported.
+EXTRAS = {'cyclonedds': 'dds', 'mujoco': 'sim', 'rosbags': 'bag', 'mcap': 'bag',
+          'matplotlib': 'bag', 'viser': 'view', 'trimesh': 'view', 'rich': 'cli',
+          'ezc3d': 'c3d', 'opensim': 'opensim', 'pandas': 'tables', 'pyarrow': 'tables',
+          'xarray': 'tables', 'dask': 'fleet', 'distributed': 'fleet', 'cryptography': 'fleet',
+          'rerun': 'rerun'}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -106,8 +112,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or '').startswith('legged_dynamics'):
             raise
+        extra = EXTRAS.get((error.name or '').split('.')[0], 'all')
         print(f'legged-dynamics {args.verb}: the Python package {error.name!r} is not installed; '
-              'pip install ".[all]" in the folder of this package', file=sys.stderr)
+              f'pip install ".[{extra}]" in the folder of this package', file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -142,6 +142,11 @@ def _position(model: RobotModel, nominal: np.ndarray, words: Sequence[str]) -> n
         if not equals or not math.isfinite(angle):
             raise ConfigurationError('--pose: expected nominal, zero or JOINT=RAD, got '
                                      f'{word!r}')
+        joint = model.joints[model.joint_index(name)]
+        if not joint.allows(angle):
+            raise ConfigurationError(
+                f'expected joint {name} within {joint.lower:.3g} to {joint.upper:.3g} '
+                f'{joint.unit}, got {value}; is it in {joint.mistaken_unit}?')
         q[model.joint_index(name)] = angle
     return q
 

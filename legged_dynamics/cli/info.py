@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from legged_dynamics.model import Joint, RobotConfig, RobotModel
 
+# A centre of mass that is farther outside of the feet makes a robot fall [m].
+FALL = 1e-3
+
 
 def add_parser(verbs: Any) -> None:
     """Add the verb to the command line."""
@@ -47,18 +50,22 @@ def _run(args: argparse.Namespace) -> int:
           f'{len(model.links)} links; the base is {model.base_link}\n')
     for line in _tree_lines(model):
         print(line)
-    print('\nWarnings')
-    for warning in [*model.warnings, *_joint_warnings(model)] or ['none']:
-        print(f'  {warning}')
+    yaml, config, unknown = None, None, ''
     try:
         yaml = robot_files(args.robot)[0] if args.robot else recognise(model)
+        config = RobotConfig.from_yaml(yaml)
     except ConfigurationError as error:
         if args.robot:
             raise
-        print(f'\nFeet\n  not known: {error}\n  `legged-dynamics new-robot {args.urdf}` writes a '
-              'YAML to begin with.')
+        unknown = str(error)
+    print('\nWarnings')
+    standing = standing_warnings(model, config) if config else []
+    for warning in [*model.warnings, *_joint_warnings(model), *standing] or ['none']:
+        print(f'  {warning}')
+    if yaml is None or config is None:
+        print(f'\nFeet\n  not known: {unknown}\n  `legged-dynamics new-robot {args.urdf}` writes '
+              'a YAML to begin with.')
         return 0
-    config = RobotConfig.from_yaml(yaml)
     print(f'\nFeet ({yaml.name})')
     for line in feet_lines(model, config):
         print(f'  {line}')
@@ -106,7 +113,7 @@ def _mass(model: RobotModel, link: str) -> str:
 
 
 def _describe(joint: Joint) -> str:
-    unit, force = ('m', 'N') if joint.kind == 'prismatic' else ('rad', 'N m')
+    unit, force = joint.unit, _effort_unit(joint)
     parts = [f'{joint.kind} {joint.name}']
     if math.isfinite(joint.lower) or math.isfinite(joint.upper):
         parts.append(f'{joint.lower:.3g} to {joint.upper:.3g} {unit}')
@@ -118,6 +125,10 @@ def _describe(joint: Joint) -> str:
         parts.append(f'{joint.mimic.multiplier:g} times {joint.mimic.joint} '
                      f'{joint.mimic.offset:+g}')
     return ', '.join(parts)
+
+
+def _effort_unit(joint: Joint) -> str:
+    return 'N' if joint.kind == 'prismatic' else 'N m'
 
 
 def _joint_warnings(model: RobotModel) -> list[str]:
@@ -132,6 +143,47 @@ def _joint_warnings(model: RobotModel) -> list[str]:
         if joint.lower >= joint.upper:
             found.append(f'joint {joint.name!r}: limits from {joint.lower:g} to {joint.upper:g} '
                          'leave no room to move')
+    return found
+
+
+def standing_warnings(model: RobotModel, config: RobotConfig) -> list[str]:
+    """
+    Return what is odd about the standing pose: joints beyond their limits, motors too weak.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Robot.
+    config : RobotConfig
+        What the YAML adds to the model.
+
+    Returns
+    -------
+    list of str
+        A line for each joint beyond its limits, or one for the motor that lacks most.
+
+    """
+    from legged_dynamics.model.standing import body_poses, foot_loads, standing_efforts
+
+    model = config.apply_to(model)
+    position = config.nominal_in(model)
+    joints = {joint.name: joint for joint in model.joints}
+    given = dict(zip(config.joints or model.joint_names, config.nominal_position))
+    found = [f'robot.nominal_position: {name} at {value:g} {joints[name].unit} is outside its '
+             f'limits; is it in {joints[name].mistaken_unit}?'
+             for name, value in given.items() if not joints[name].allows(value)]
+    if found or not given or not config.feet or config.base != 'floating':
+        return found
+    if foot_loads(model, config.feet, body_poses(model, position))[1] > FALL:
+        return []
+    weak = {name: abs(effort) / joints[name].effort
+            for name, effort in standing_efforts(model, config.feet, position).items()
+            if 0.0 < joints[name].effort < abs(effort) and name not in config.passive_joints}
+    if weak:
+        joint = joints[max(weak, key=lambda name: weak[name])]
+        found.append('the motors cannot hold the robot while it stands: '
+                     f'{joint.name} would need {weak[joint.name] * joint.effort:.1f} '
+                     f'{_effort_unit(joint)} of {joint.effort:.3g}; are masses in kilograms?')
     return found
 
 
@@ -166,7 +218,7 @@ def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
         lines.append(f'{foot.link}: at ({x:+.3f}, {y:+.3f}, {z:+.3f}) m from the base, carries '
                      f'{load * model.total_mass * GRAVITY:.1f} N ({100.0 * load:.1f} % of the '
                      'weight) while standing')
-    if fall > 1e-3 and config.base == 'floating':
+    if fall > FALL and config.base == 'floating':
         lines.append(f'It cannot stand so: its centre of mass is {fall:.3f} m outside of its feet '
                      '(robot.nominal_position, with the base level)')
     return lines

@@ -31,7 +31,7 @@ def _run(args: argparse.Namespace) -> int:
     import re
     import warnings
 
-    from legged_dynamics.cli.info import feet_lines, write_picture
+    from legged_dynamics.cli.info import feet_lines, standing_warnings, write_picture
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
     from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
@@ -57,10 +57,10 @@ def _run(args: argparse.Namespace) -> int:
     for line in guess.said or ['nothing']:
         print(f'  {line}')
     print('\nTo be measured or checked')
-    for line in guess.measure:
+    config = RobotConfig.from_yaml(out)
+    for line in [*guess.measure, *standing_warnings(model, config)]:
         print(f'  {line}')
     print(f'\nRobot YAML:    {out}')
-    config = RobotConfig.from_yaml(out)
     if config.feet:
         picture = write_picture(model, config, out.with_suffix('.svg'), text)
         print(f'Check picture: {picture}\n')

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, ModelError
 from legged_dynamics.middleware.node import StandaloneNode
 from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.middleware.protocol import Component, Logger
@@ -111,6 +111,24 @@ class ComponentHost:
             step()
         except Exception as error:
             self.on_fault(error)
+
+
+def exit_code(error: Exception | None) -> int:
+    """
+    Return the exit code of a process whose node could not start.
+
+    Parameters
+    ----------
+    error : Exception or None
+        Why; None where that is not known.
+
+    Returns
+    -------
+    int
+        2 where a parameter, an argument or the robot's description is wrong, else 1.
+
+    """
+    return 2 if isinstance(error, (ConfigurationError, ModelError)) else 1
 
 
 def report_fault(component: Component, logger: Logger, error: Exception) -> None:

@@ -46,7 +46,12 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, 
 from legged_dynamics.middleware.arguments import Override, RosArguments
 from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.discovery import domain_id
-from legged_dynamics.middleware.lifecycle import Compilation, report_fault, stopped_by_signals
+from legged_dynamics.middleware.lifecycle import (
+    Compilation,
+    exit_code,
+    report_fault,
+    stopped_by_signals,
+)
 from legged_dynamics.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.middleware.parameters import ParameterStore
 from legged_dynamics.middleware.protocol import Component, Dialect
@@ -327,6 +332,7 @@ class _ComponentNode(LifecycleNode):
     def __init__(self, component_class: type[Component], **options: Any):
         self.component: Component | None = None
         self.busy = ''
+        self.fault: Exception | None = None     # why the last transition was refused
         self._farewell_ends = 0.0
         self._leaving: Any = None
         self._looking: Any = None
@@ -585,6 +591,7 @@ class _ComponentNode(LifecycleNode):
         try:
             getattr(self.component, step)()
         except LeggedDynamicsError as error:
+            self.fault = error
             self.get_logger().error(f'cannot {step}: {error}')
             return on_failure
         except Exception as error:
@@ -771,7 +778,7 @@ def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
                 spin(compiling)
                 node.busy = ''
             if not stopping and node.autostart and not node.start(lambda: not stopping):
-                return 1
+                return exit_code(node.fault)
             # the compiler's objects are here to stay; scanning them would stall callbacks
             gc.collect()
             gc.freeze()

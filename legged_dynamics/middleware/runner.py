@@ -15,6 +15,7 @@ from legged_dynamics.exceptions import LeggedDynamicsError, MiddlewareError
 from legged_dynamics.middleware.lifecycle import (
     Compilation,
     ComponentHost,
+    exit_code,
     report_fault,
     stopped_by_signals,
 )
@@ -52,8 +53,8 @@ def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
     for backend in (wanted,) if wanted else BACKENDS:
         if find_spec(backend) is not None:
             return backend
-    missing = wanted or 'neither rclpy nor cyclonedds'
-    raise MiddlewareError(f'{missing} cannot be imported: source a ROS 2 installation, or '
+    missing = f'{wanted} cannot' if wanted else 'neither rclpy nor cyclonedds can'
+    raise MiddlewareError(f'{missing} be imported: source a ROS 2 installation, or '
                           'pip install ".[dds]"')
 
 
@@ -81,7 +82,7 @@ def run(component_class: type[Component], argv: Sequence[str] | None = None) -> 
         return _ros2_backend().run_on_ros2(component_class, argv)
     except LeggedDynamicsError as error:
         print(f'{component_class.default_name}: {error}', file=sys.stderr)
-        return 1
+        return exit_code(error)
 
 
 def _ros2_backend() -> ModuleType:
@@ -112,7 +113,7 @@ def _run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> in
                 host.start(lambda: not bus.stopping)
             except LeggedDynamicsError as error:
                 node.get_logger().error(f'cannot start: {error}')
-                return 1
+                return exit_code(error)
             except Exception as error:
                 report_fault(host.component, node.get_logger(), error)
                 return 1
@@ -177,7 +178,7 @@ def run_polled(component_class: type[Component], argv: Sequence[str],
     ros2 = _ros2_backend()
     with ros2.ros2_process(component_class, argv) as (node, spinner, stopping):
         if not node.start(lambda: not stopping):
-            return 1
+            return exit_code(node.fault)
         while not stopping and ros2.rclpy.ok():
             for _ in range(_ROS_CALLBACKS if spinner.one_at_a_time else 1):
                 spinner.spin(_ROS_SPIN_S)

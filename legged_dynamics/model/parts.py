@@ -158,6 +158,32 @@ class Joint:
     rest: float = 0.0
     mimic: Mimic | None = None
 
+    @property
+    def unit(self) -> str:
+        """Unit of its position: 'rad' or 'm'."""
+        return 'm' if self.kind == 'prismatic' else 'rad'
+
+    @property
+    def mistaken_unit(self) -> str:
+        """What a position far outside of its limits may be in."""
+        return 'millimetres' if self.kind == 'prismatic' else 'degrees'
+
+    def allows(self, position: float) -> bool:
+        """
+        Tell whether a position is within the limits; limits that leave no room are none.
+
+        Parameters
+        ----------
+        position : float [rad or m]
+            One that a person wrote: limits are shown to people with three digits, and what they
+            copy from there is within them.
+
+        """
+        if self.kind == 'spherical' or not self.lower < self.upper:
+            return True
+        return (min(self.lower, float(f'{self.lower:.3g}')) <= position
+                <= max(self.upper, float(f'{self.upper:.3g}')))
+
 
 # -------------------------------------------------------------------------------------------------
 # The kinematic tree as two flat arrays, from which kernels read everything about a robot.

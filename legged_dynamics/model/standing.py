@@ -22,7 +22,7 @@ from legged_dynamics.model import parts as layout
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.shapes import Shape
-from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.spatial.frames import GRAVITY, Transform
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 
 # Radius of a limb whose shape is not known, as a share of its length.
@@ -122,6 +122,7 @@ def _half_height(inertia: parts.Inertia) -> float:
 
 
 SMALL_WEIGHT = 1e-7     # changes loads by about its square
+UP = np.array([0.0, 0.0, 1.0])
 
 
 def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
@@ -266,19 +267,79 @@ def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transfo
         Distance of the centre of mass from the support polygon; 0: the robot can stand.
 
     """
-    points, owner = [], []
+    _, owner, share, fall = _corner_loads(model, feet, bodies)
+    return np.bincount(owner, share, len(feet)), fall
+
+
+def _corner_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transform]
+                  ) -> tuple[np.ndarray, list[int], np.ndarray, float]:
+    """Return corners in the base (k, 3) [m], whose they are, their shares, and the fall [m]."""
+    corners, owner = [], []
     for i, foot in enumerate(feet):
         pose = link_pose(model, bodies, foot.link)
-        points += [pose.point(place)[:2] for place in foot.corners]
+        corners += [pose.point(place) for place in foot.corners]
         owner += [i] * len(foot.corners)
+    points = np.array(corners)
     com = center_of_mass(model, bodies)[:2]
-    A = np.vstack([np.ones(len(points)), (np.array(points) - com).T])
+    A = np.vstack([np.ones(len(points)), (points[:, :2] - com).T])
     # Of all solutions of these three rows the shortest, thanks to a small weight on their length.
     length = SMALL_WEIGHT * np.eye(len(points))
     wanted = np.concatenate([[1.0, 0.0, 0.0], np.zeros(len(points))])
     share = nnls(np.vstack([A, length]), wanted)[0]
-    loads = np.bincount(owner, share, len(feet))
-    return loads, float(np.linalg.norm((A @ share)[1:]) / max(share.sum(), 1e-9))
+    return points, owner, share, float(np.linalg.norm((A @ share)[1:]) / max(share.sum(), 1e-9))
+
+
+def standing_efforts(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
+                     ) -> dict[str, float]:
+    """
+    Return the efforts that hold a robot still with the base level, by vertical forces alone.
+
+    Each joint bears the weight of what hangs on it and the loads of :func:`foot_loads`.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    feet : sequence of Foot
+        All on the ground.
+    position : (nq,) array [rad or m]
+        Joint positions in the model's order.
+
+    Returns
+    -------
+    dict of str to float [N m or N]
+        By the names of joints; without spherical joints, and mimic joints' in their masters'.
+
+    """
+    bodies = body_poses(model, position)
+    points, owner, share, _ = _corner_loads(model, feet, bodies)
+    constants, topology = model.tree.constants, model.tree.topology
+    # Of each body with all beyond it: force up, and its moment about the base's origin.
+    up = -GRAVITY * constants[:, layout.MASS]
+    places = np.array([pose.point(row[layout.COM:layout.COM + 3])
+                       for pose, row in zip(bodies, constants)])
+    moment = np.cross(places, np.outer(up, UP))
+    for point, foot, part in zip(points, owner, share * -up.sum()):
+        body = model.frame(feet[foot].link)[0]
+        up[body] += part
+        moment[body] += np.cross(point, part * UP)
+    effort = np.zeros(model.nv)
+    for body in range(model.n_bodies - 1, 0, -1):
+        parent, kind, q_start, v_start = (int(topology[body, k]) for k in (
+            layout.PARENT, layout.JOINT, layout.Q_START, layout.V_START))
+        up[parent] += up[body]
+        moment[parent] += moment[body]
+        pose, force = bodies[body], up[body] * UP
+        if kind != layout.SPHERICAL:
+            load = force if kind == layout.PRISMATIC else moment[body] - np.cross(pose.p, force)
+            spring = constants[body, layout.STIFFNESS] * (
+                position[q_start] - constants[body, layout.REST])
+            effort[v_start] = spring - pose.R[:, 2] @ load
+    mimics = model.mimics
+    free = dict(zip(mimics.free.tolist(), mimics.matrix().T @ effort))
+    return {joint.name: float(free[start])
+            for joint, row in zip(model.joints, topology[1:])
+            if joint.kind != 'spherical' and (start := int(row[layout.V_START])) in free}
 
 
 # -------------------------------------------------------------------------------------------------

@@ -45,7 +45,8 @@ def when_described(component: Component, endpoints: Endpoints, parameter: str,
         return
     endpoints.subscription('std_msgs/msg/String', 'robot_description',
                            lambda message: callback(message.data), component.dialect.qos.latched)
-    component.node.get_logger().info('waiting for the topic robot_description')
+    component.node.get_logger().info(
+        'waiting for the topic robot_description; or give the URDF: -p robot_description:=FILE')
 
 
 def urdf_text(description: str) -> str:

@@ -89,13 +89,23 @@ def test_usage_is_told(arguments, capsys):
     assert end.value.code == 2 and 'usage: legged-dynamics' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(('package', 'extra'), [
+    ('cyclonedds.core', 'dds'), ('mujoco', 'sim'), ('viser', 'view'), ('some_other', 'all')])
+def test_the_extra_that_has_a_missing_package_is_named(package, extra, monkeypatch, capsys):
+    def lacks(path):
+        raise ModuleNotFoundError(f'No module named {package!r}', name=package)
+    monkeypatch.setattr('legged_dynamics.resources.urdf_path', lacks)
+    assert cli.main(['info', 'anymal_class']) == cli.WRONG
+    assert f'pip install ".[{extra}]"' in capsys.readouterr().err
+
+
 def test_a_missing_package_is_told():
     # in a process of its own: a module that is imported twice is two modules
     code = ('import sys; sys.modules["rosbags.highlevel"] = None; '
             'from legged_dynamics import cli; sys.exit(cli.main(["analyze", "bag"]))')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert done.returncode == cli.WRONG
-    assert 'rosbags' in done.stderr and 'pip install ".[all]"' in done.stderr
+    assert 'rosbags' in done.stderr and 'pip install ".[bag]"' in done.stderr
 
 
 def test_help_needs_no_heavy_packages():
@@ -172,6 +182,48 @@ def test_info_tells_what_is_odd(tmp_path, capsys):
     assert "link 'base': principal moments" in out and 'break the triangle inequality' in out
     assert "joint 'hip': effort limit 0" in out and 'leave no room to move' in out
     assert 'not known: cannot tell which robot' in out
+
+
+def warned(out):
+    """Return the lines below Warnings."""
+    return [line.strip() for line in out.split('Warnings\n')[1].split('\n\n')[0].splitlines()]
+
+
+@pytest.mark.parametrize('name', ['anymal_class', 'biped', 'solo_class', 'stickybot'])
+def test_info_warns_of_no_robot_that_comes_with_the_package(name, capsys):
+    assert cli.main(['info', name]) == 0
+    assert warned(capsys.readouterr().out) == ['none']
+
+
+def test_info_warns_of_a_pose_in_degrees_where_joints_have_limits(tmp_path, capsys):
+    yaml, urdf = tmp_path / 'robot.yaml', tmp_path / 'robot.urdf'
+    yaml.write_text(ROBOT.with_suffix('.yaml').read_text().replace('0.0, 0.4, -0.8,',
+                                                                   '0.0, 23.0, -46.0,', 1))
+    text = ROBOT.with_suffix('.urdf').read_text()
+    urdf.write_text(text)
+    arguments = ['info', str(urdf), '--robot', str(yaml), '--picture', str(tmp_path / 'it.svg')]
+    assert cli.main(arguments) == 0
+    assert warned(capsys.readouterr().out) == [
+        f'robot.nominal_position: LF_{joint} rad is outside its limits; is it in degrees?'
+        for joint in ('HFE at 23', 'KFE at -46')]
+    urdf.write_text(re.sub(r'(lower|upper)="[^"]*"', '', text).replace('"revolute"',
+                                                                       '"continuous"'))
+    assert cli.main(arguments) == 0
+    assert not any('nominal_position' in line for line in warned(capsys.readouterr().out))
+
+
+def test_info_and_new_robot_warn_of_motors_that_cannot_hold_the_robot(tmp_path, capsys):
+    urdf, text = tmp_path / 'heavy.urdf', ROBOT.with_suffix('.urdf').read_text()
+    model = RobotModel.from_urdf(ROBOT.with_suffix('.urdf'))
+    base = f'{model.links["base"].mass:g}'
+    assert text.count(f'<mass value="{base}"/>') == 1
+    urdf.write_text(text.replace(f'<mass value="{base}"/>', '<mass value="5204"/>'))
+    assert cli.main(['info', str(urdf)]) == 0
+    (line,) = warned(capsys.readouterr().out)
+    assert re.fullmatch(r'the motors cannot hold the robot while it stands: \w+ would need [\d.]+ '
+                        r'N m of 80; are masses in kilograms\?', line)
+    assert cli.main(['new-robot', str(urdf), '-o', str(tmp_path / 'heavy.yaml')]) == 0
+    assert 'the motors cannot hold the robot while it stands: ' in capsys.readouterr().out
 
 
 # ---- analyze -------------------------------------------------------------------------------

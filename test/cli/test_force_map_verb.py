@@ -55,6 +55,8 @@ def test_straight_legs_are_singular_and_said(tmp_path, capsys):
     (['anymal_class', '--pose', 'crouch'], "nominal, zero or JOINT=RAD, got 'crouch'"),
     (['anymal_class', '--pose', 'LF_KFE=far'], "nominal, zero or JOINT=RAD, got 'LF_KFE=far'"),
     (['anymal_class', '--pose', 'LF_KNE=1'], "Did you mean 'LF_KFE'?"),
+    (['anymal_class', '--pose', 'LF_HFE=-90'],
+     'expected joint LF_HFE within -9.42 to 9.42 rad, got -90; is it in degrees?'),
     (['anymal_class', '--on', 'LF_FOO'], "Did you mean 'LF_FOOT'?"),
     (['anymal_class', '--friction', '0'], 'expected a friction coefficient above 0'),
     (['anymal_class', '-o', '/proc/none/map.png'], 'cannot write the figure')])

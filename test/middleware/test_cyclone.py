@@ -345,10 +345,11 @@ def test_sigterm_and_a_faulty_message_between_processes(bus, start):
 
 @pytest.mark.parametrize(('argv', 'code', 'text'), [
     (['-p', 'fail_in:=configure'], 1, 'told to fail in configure'),
-    (['-p', 'gain:=3.0'], 1, "'gain': expected a value from 0 to 2, got 3.0"),
-    (['-p', 'gain:=3'], 1, "'gain': expected double, got integer 3"),
-    (['-p', 'gain'], 1, 'expected -p name:=value'),
-    (['-p', 'gian:=1.0', '-p', 'fail_in:=exit'], 1, "Did you mean 'gain'?"),
+    (['-p', 'gain:=3.0'], 2, "'gain': expected a value from 0 to 2, got 3.0"),
+    (['-p', 'gain:=3'], 2, "'gain': expected double, got integer 3"),
+    (['-p', 'gain'], 2, 'expected -p name:=value'),
+    (['--params-file', 'nope.yaml'], 2, 'cannot read the parameter file nope.yaml'),
+    (['-p', 'gian:=1.0', '-p', 'fail_in:=exit'], 2, "Did you mean 'gain'?"),
 ])
 def test_a_process_that_cannot_start_says_why(start, argv, code, text):
     process = start('--ros-args', *argv)

@@ -93,7 +93,7 @@ def test_choice_of_backend(monkeypatch, installed, wanted, chosen):
 
 
 @pytest.mark.parametrize(('installed', 'wanted', 'text'), [
-    (set(), '', 'source a ROS 2 installation, or pip install'),
+    (set(), '', 'neither rclpy nor cyclonedds can be imported: source a ROS 2 installation, or'),
     ({'cyclonedds'}, 'rclpy', 'rclpy cannot be imported'),
     ({'rclpy'}, 'zenoh', "one of rclpy, cyclonedds, got 'zenoh'"),
 ])

@@ -113,15 +113,16 @@ def test_a_manager_may_walk_it_through_its_life(start, node, echo_topics, spin_u
     spin_until(lambda: publisher.get_subscription_count() >= 1)
 
 
-@pytest.mark.parametrize(('argv', 'text'), [
-    (['-p', 'fail_in:=configure'], 'told to fail in configure'),
-    (['-p', 'gain:=3.0'], "parameter 'gain'"),
-    (['-p', 'gain:=3'], "parameter 'gain'"),
-    (['-p', 'gain'], 'expected -p name:=value'),
+@pytest.mark.parametrize(('argv', 'code', 'text'), [
+    (['-p', 'fail_in:=configure'], 1, 'told to fail in configure'),
+    (['-p', 'gain:=3.0'], 2, "parameter 'gain'"),
+    (['-p', 'gain:=3'], 2, "parameter 'gain'"),
+    (['-p', 'gain'], 2, 'expected -p name:=value'),
+    (['--params-file', 'nope.yaml'], 2, 'cannot read the parameter file nope.yaml'),
 ])
-def test_a_process_that_cannot_start_says_why(start, argv, text):
+def test_a_process_that_cannot_start_says_why(start, argv, code, text):
     process = start(*argv)
-    assert process.wait(PATIENCE) == 1
+    assert process.wait(PATIENCE) == code
     log = process.stderr.read()
     assert text in log
     assert 'Traceback' not in log
