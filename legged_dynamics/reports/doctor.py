@@ -60,9 +60,12 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
                      'What the sensors of this finding said.')])
         for i, finding in enumerate(found, start=1)]
     if examined.before is not None and examined.after is not None:
+        # Where there was nothing to correct, both are the same curve.
+        after = None if _same(examined.before, examined.after) else examined.after
         sections.append(ReportSection('Evidence', [ReportFigure(
-            '', partial(_evidence, examined.before, examined.after),
-            'Residuals in tolerances of a healthy robot: as described, and corrected.')]))
+            '', partial(_evidence, examined.before, after),
+            'Residuals in tolerances of a healthy robot: as described'
+            f'{"" if after is None else ", and corrected"}.')]))
     sections.append(ReportSection('Not judged', [
         Listing(examined.unchecked or ['Everything could be judged.'])]))
     Report(
@@ -110,22 +113,30 @@ def _picture(finding: Finding, log: SensorLog) -> Figure:
         when = (log.imu.receipt_ns - joints.receipt_ns[0]) * 1e-9
         for column, axis in zip(values.T, 'xyz'):
             axes.plot(when, column, lw=0.6, label=axis)
-        axes.set_ylabel('gyro' if 'gyro' in finding.kind else 'accelerometer')
+        axes.set_ylabel('gyro [rad/s]' if 'gyro' in finding.kind else 'accelerometer [m/s²]')
         axes.legend(loc='upper right')
     else:
         for i in named or range(min(3, len(joints.names))):
             axes.plot(time, getattr(joints, field)[:, i], lw=0.6, label=joints.names[i])
-        axes.set_ylabel(field)
+        axes.set_ylabel({'position': 'position [rad]', 'velocity': 'velocity [rad/s]',
+                         'effort': 'effort [N m]'}[field])
         axes.legend(loc='upper right')
     axes.set_xlabel('time [s]')
     return figure
 
 
-def _evidence(before: Evidence, after: Evidence) -> Figure:
-    kinds = [kind for kind in before.squares if kind in after.squares]
+def _same(before: Evidence, after: Evidence) -> bool:
+    return before.squares.keys() == after.squares.keys() and all(
+        np.array_equal(square, after.squares[kind], equal_nan=True)
+        for kind, square in before.squares.items())
+
+
+def _evidence(before: Evidence, after: Evidence | None) -> Figure:
+    kinds = [kind for kind in before.squares if after is None or kind in after.squares]
+    curves = [(before, 'as described'), *([] if after is None else [(after, 'corrected')])]
     figure = Figure(figsize=(9.0, 1.1 * len(kinds) + 0.6), layout='constrained')
     for axes, kind in zip(np.atleast_1d(figure.subplots(len(kinds), sharex=True)), kinds):
-        for evidence, label in ((before, 'as described'), (after, 'corrected')):
+        for evidence, label in curves:
             axes.plot(evidence.time, np.sqrt(evidence.squares[kind]) + 1e-4, label=label, lw=1.0)
         axes.set_yscale('log')
         axes.axhline(1.0, color='#999', lw=0.6)
