@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon
+from matplotlib.text import Text
 
 from legged_dynamics.reports.palette import FOOT_COLORS
 from legged_dynamics.spatial.convex_hull import convex_hull
@@ -88,14 +89,21 @@ def motion() -> Figure:
     """Draw how the motion of the body fixes the sum of the forces, not its division."""
     figure, axes = canvas()
     feet = quadruped(axes, 0.0)
-    arrow(axes, (0.0, 0.9), (0.42, 1.22), PINK, r'$m\,a$')
-    arrow(axes, (0.0, 0.9), (0.0, 0.35), '#777777', r'$m\,g$', (0.03, 0.0))
-    center = 0.12
-    arrow(axes, (center, 0.0), (center + 0.25, 0.72), BLUE, r'$\sum f$', (0.06, -0.08))
+    mass = np.array([0.0, 0.9])
+    ma, mg = np.array([0.2, 0.1]), np.array([0.0, -0.55])
+    force = ma - mg
+    # Without a change of the angular momentum the sum points from the ground through the mass.
+    center = mass[0] - mass[1] * force[0] / force[1]
+    axes.plot([center, mass[0]], [0.0, mass[1]], color=BLUE, lw=1, ls=':', zorder=4)
+    arrow(axes, tuple(mass), tuple(mass + ma), PINK, r'$m\,a$', (0.03, -0.02))
+    arrow(axes, tuple(mass), tuple(mass + mg), '#777777', r'$m\,g$', (0.03, 0.18))
+    arrow(axes, (center, 0.0), (center + force[0], force[1]), BLUE, r'$\sum f$', (-0.09, -0.5))
+    axes.plot(*mass, 'o', color=TEXT, ms=5, zorder=6)
     axes.plot([center], [0.0], 'o', color='#d62728', ms=8)
     axes.text(center + 0.04, -0.2, 'centre of pressure', color='#d62728', fontsize=9)
-    for foot, share in zip(feet, (0.35, 0.65)):
-        arrow(axes, tuple(foot), (foot[0] + 0.25 * share, foot[1] + 0.72 * share), GREEN)
+    front = (center - feet[0][0]) / (feet[1][0] - feet[0][0])
+    for foot, share in zip(feet, (1 - front, front)):
+        arrow(axes, tuple(foot), tuple(foot + share * force), GREEN)
     axes.text(1.05, 0.45, 'the sum follows from the motion;\nhow the feet share it is chosen:\n'
               'least moments, limits, torques, time', fontsize=10, color=TEXT, va='center')
     axes.set_xlim(-1.0, 3.0)
@@ -108,24 +116,29 @@ def boxes(rows: list[list[str]], height: float) -> Figure:
     figure = Figure(figsize=(7.4, height), layout='constrained')
     axes = figure.subplots()
     axes.axis('off')
-    places: list[list[tuple[float, float]]] = []
-    for k, column in enumerate(rows):
-        found = []
-        for i, text in enumerate(column):
-            y = (len(column) - 1) / 2 - i
-            axes.text(2.1 * k, y, text, ha='center', va='center', fontsize=9.5, color=TEXT,
-                      bbox={'boxstyle': 'round,pad=0.45', 'facecolor': '#eef2f6',
-                            'edgecolor': FOOT_COLORS[k % 4]})
-            found.append((2.1 * k, y))
-        places.append(found)
-    for before, after in pairwise(places):
-        for a in before:
-            for b in after:
-                axes.annotate('', (b[0] - 0.72, b[1]), (a[0] + 0.72, a[1]),
-                              arrowprops={'arrowstyle': '-|>', 'color': '#999999'})
     tallest = max(len(column) for column in rows)
     axes.set_xlim(-0.9, 2.1 * (len(rows) - 1) + 0.9)
     axes.set_ylim(-tallest / 2, tallest / 2)
+    places: list[list[Text]] = []
+    for k, column in enumerate(rows):
+        places.append([
+            axes.text(2.1 * k, (len(column) - 1) / 2 - i, text, ha='center', va='center',
+                      fontsize=9.5, color=TEXT,
+                      bbox={'boxstyle': 'round,pad=0.45', 'facecolor': '#eef2f6',
+                            'edgecolor': FOOT_COLORS[k % 4]})
+            for i, text in enumerate(column)])
+    # How wide a box is, only its text knows: arrows go from edge to edge of what was laid out.
+    figure.draw_without_rendering()
+
+    def edge(box: Text, side: float) -> np.ndarray:
+        frame = box.get_bbox_patch().get_window_extent().transformed(axes.transData.inverted())
+        return np.array([frame.x0 + side * frame.width, frame.y0 + frame.height / 2])
+
+    for before, after in pairwise(places):
+        for a in before:
+            for b in after:
+                axes.annotate('', edge(b, 0.0), edge(a, 1.0), arrowprops={
+                    'arrowstyle': '-|>', 'color': '#777777', 'shrinkA': 1, 'shrinkB': 2})
     return figure
 
 
@@ -133,8 +146,8 @@ def estimator() -> Figure:
     """Draw the way from sensors to forces."""
     return boxes([['joint states', 'torques', 'IMU'],
                   ['equations of\nmotion, with\ntheir errors'],
-                  ['Kalman filter:\nforces of all feet\nand a push'],
-                  ['contact,\na Bayes filter\na foot', 'limits of\nthe ground'],
+                  ['Kalman filter:\nforces of all\nfeet, a push'],
+                  ['contact: a Bayes\nfilter per foot', 'limits of\nthe ground'],
                   ['wrench,\ncovariance,\ncontact']], 2.6)
 
 
