@@ -3,9 +3,10 @@
 """
 Make the pictures of README, gallery and site from what the commands write.
 
-Run with ``python docs/pictures.py BAG``, a recording of ``legged-dynamics demo``. Each command of
-the gallery is run as a reader would run it; pages and the view are photographed in a headless
-Chromium (playwright, extra ``test``).
+Run with ``python docs/pictures.py BAG [AT]``, a recording of ``legged-dynamics demo`` and the time
+of the view, such as one with two feet in the air and the arrows of the others in sight. Each
+command of the gallery is run as a reader would run it; pages and the view are photographed in a
+headless Chromium (playwright, extra ``test``).
 """
 from __future__ import annotations
 
@@ -31,20 +32,21 @@ def run(*words: str, folder: Path) -> None:
     subprocess.run([*COMMAND, *words], cwd=folder, check=False, stdout=subprocess.DEVNULL)
 
 
-def view(bag: Path, take: Callable[[Page, str], Any]) -> None:
-    """Photograph the view at the moment of the report's picture."""
+def view(bag: Path, at: float | None, take: Callable[[Page, str], Any]) -> None:
+    """Photograph the view at a time [s], without one at the moment of the report's picture."""
     from legged_dynamics.reports.bag.analysis import analyse
     from legged_dynamics.reports.bag.report import telling_moment
     from legged_dynamics.view.show import Show, close_page, open_page
     from legged_dynamics.view.sources import Player, read_view
 
-    analysis = analyse(bag)
-    moment = float(analysis.series.time[telling_moment(analysis)])
+    if at is None:
+        analysis = analyse(bag)
+        at = float(analysis.series.time[telling_moment(analysis)])
     recorded = read_view(bag)
     server = open_page('127.0.0.1', 0)
     robot = recorded.robot
     player = Player(Show(server, robot.model, robot.config, robot.urdf, robot.name), recorded,
-                    moment)
+                    at)
     player.advance(0.0)
     try:
         take(f'http://127.0.0.1:{server.get_port()}', 'view.png')
@@ -54,8 +56,9 @@ def view(bag: Path, take: Callable[[Page, str], Any]) -> None:
 
 def main(arguments: list[str]) -> int:
     """Make all pictures."""
-    if len(arguments) != 1 or CHROMIUM is None:
-        print('expected one recording of the demo, and Chromium on this machine')
+    if len(arguments) not in (1, 2) or CHROMIUM is None:
+        print('expected one recording of the demo, perhaps a time [s], and Chromium on this '
+              'machine')
         return 2
     bag = Path(arguments[0]).resolve()
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
@@ -72,15 +75,16 @@ def main(arguments: list[str]) -> int:
             page.screenshot(path=str(IMAGES / picture))
             page.close()
 
-        view(bag, lambda address, picture: take(address, picture, wait=25.0))
+        view(bag, float(arguments[1]) if arguments[1:] else None,
+             lambda address, picture: take(address, picture, (1100, 641), 25.0))
         run('info', 'anymal_class', '--robot', 'anymal_class', '--picture', 'check.svg',
             folder=folder)
         shutil.copy(folder / 'check.svg', IMAGES / 'check.svg')
         run('analyze', str(bag), '-o', 'analysis', '--no-csv', '--no-enriched-bag',
             folder=folder)
-        take((folder / 'analysis' / 'report.html').as_uri(), 'report.png', (1200, 1250))
-        run('force-map', 'anymal_class', '-o', 'force_map.svg', folder=folder)
-        shutil.copy(folder / 'force_map.svg', IMAGES / 'force_map.svg')
+        take((folder / 'analysis' / 'report.html').as_uri(), 'report.png', (1200, 1500))
+        run('force-map', 'anymal_class', '-o', 'force_map.png', folder=folder)
+        shutil.copy(folder / 'force_map.png', IMAGES / 'force_map.png')
         run('inverse-dynamics', '--sample', '-o', 'person', '--no-bag', folder=folder)
         take((folder / 'person' / 'report.html').as_uri(), 'person.png', (1200, 900))
         run('doctor', str(bag), '-o', 'doctor.html', folder=folder)
