@@ -16,6 +16,7 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from legged_dynamics.doctor.finding import Finding, changes
+from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.identification.samples import JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -285,11 +286,10 @@ def _held(joints: JointLog, field: str, dead: set[str]) -> list[Finding]:
     for i, name in enumerate(joints.names):
         if name in dead or not same[:, i].any() or same[:, i].all():
             continue
-        edges = np.flatnonzero(np.diff(same[:, i].astype(int), prepend=0, append=0))
-        runs = edges.reshape(-1, 2)
-        length = np.diff(runs, axis=1)[:, 0]
+        stretches = np.array([*runs(same[:, i])])
+        length = np.diff(stretches, axis=1)[:, 0]
         usual = np.percentile(np.append(length + 1, np.ones(len(same) - length.sum())), 99)
-        for start, end in runs[length > max(HELD / period, UNUSUAL * usual)].tolist():
+        for start, end in stretches[length > max(HELD / period, UNUSUAL * usual)].tolist():
             others = np.delete(same[start:end], i, axis=1)
             if others.size and others.mean() < REPEATS:
                 held.setdefault((start, end), []).append(name)
