@@ -215,6 +215,7 @@ def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
 
 
 SAYING = 10.0       # s between reports of how far it is
+TELLING = 0.1       # part of the work after which its pace tells how long the rest takes
 
 
 def compile_first(*names: str) -> None:
@@ -276,7 +277,8 @@ class Compilation:
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
             assert self._process.stdout is not None
             os.set_blocking(self._process.stdout.fileno(), False)
-            self._begin = self._said = time.monotonic()
+            self._begin: tuple[float, float] | None = None      # s, and the part done then
+            self._said = time.monotonic()
 
     @property
     def done(self) -> bool:
@@ -296,11 +298,18 @@ class Compilation:
         *lines, self._unread = (self._unread + (self._process.stdout.read() or b'')).split(b'\n')
         parts = [line for line in lines if re.fullmatch(rb'\d\.\d+', line)]
         now = time.monotonic()
-        if not parts or now - self._said < SAYING:
+        if not parts:
             return
-        self._said, part = now, float(parts[-1])
-        left = (now - self._begin) * (1.0 / max(part, 1e-3) - 1.0)
-        self.state = f'compiling, once: {100.0 * part:.0f} %, about {left:.0f} s left'
+        part = float(parts[-1])
+        if self._begin is None:         # what came before was the process' start
+            self._begin = now, part
+        if now - self._said < SAYING:
+            return
+        self._said, made = now, part - self._begin[1]
+        self.state = f'compiling, once: {100.0 * part:.0f} %'
+        if made >= TELLING:
+            left = (now - self._begin[0]) * (1.0 - part) / made
+            self.state += f', about {left:.0f} s left'
         self._logger.info(self.state)
 
     def _close(self) -> None:
