@@ -33,7 +33,6 @@ from legged_dynamics.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.nodes.robot_input import Commands, RobotInput
 from legged_dynamics.nodes.safety_report import SafetyReport, WatchdogMonitor
 from legged_dynamics.safety import EffortGuard, GuardedEffort, GuardState
-from legged_dynamics.safety.effort_watchdog import GOODBYE
 from legged_dynamics.safety.joint_watch import check_controllers
 from legged_dynamics.safety.settings import SETTINGS as SAFETY_SETTINGS
 from legged_dynamics.schema import Setting
@@ -252,7 +251,7 @@ class EffortOutput(Diagnosed):
             self.input.stop()
         if self.guard is not None:
             if self._sending:
-                self._publish(self.guard.last(), self._owner + GOODBYE)
+                self._publish(self.guard.last())
             self._sending = False
             self.guard.deactivate()
             self._tell(self._common.now(), '')
@@ -381,7 +380,7 @@ class EffortOutput(Diagnosed):
         spoke = self._sending or not guarded.state.silent
         if spoke:
             self.screen.commanded(guarded.effort)
-            self._publish(guarded.effort, self._owner + GOODBYE * guarded.state.silent)
+            self._publish(guarded.effort)
         self._sending = not guarded.state.silent
         if guarded.fault:
             self._monitor.refused(now, guarded.fault)
@@ -408,10 +407,11 @@ class EffortOutput(Diagnosed):
         """Return the largest effort that goes out, as a part of its limit."""
         return float(np.max(np.abs(self._sent) / guard.limits)) if self._sending else 0.0
 
-    def _publish(self, effort: np.ndarray, owner: str) -> None:
+    def _publish(self, effort: np.ndarray) -> None:
+        assert self.guard is not None
         self._count = (self._count + 1) % 2**32
-        self._commands.publish(convert.command(self._common.dialect, effort, owner,
-                                               self._count))
+        self._commands.publish(convert.command(
+            self._common.dialect, effort, self._owner + self.guard.farewell, self._count))
 
     # ---- diagnostics -----------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.safety.effort_watchdog import GOODBYE, LETS_GO
 from legged_dynamics.safety.envelope import bound, brake, compile_kernels, posture
 from legged_dynamics.safety.joint_watch import EFFORT, JointWatch, limit_table
 from legged_dynamics.safety.settings import SafetySettings
@@ -201,6 +202,13 @@ class EffortGuard:
         self._start = np.zeros(len(self.joints))
         self._last = np.zeros(len(self.joints))
         self._feed[:] = 0.0
+
+    @property
+    def farewell(self) -> str:
+        """What an EffortWatchdog is told behind the sender's name: that it ends, or lets go."""
+        if self.state.silent:
+            return GOODBYE
+        return LETS_GO if self.state.released and self.latches else ''
 
     def last(self) -> np.ndarray:
         """

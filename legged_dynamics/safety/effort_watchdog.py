@@ -122,6 +122,7 @@ def place_of(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
 
 
 GOODBYE = ' bye'        # appended to the sender's name in its last message
+LETS_GO = ' lets go'    # appended while the sender's own guard lets the robot go for good
 LONGEST_STEP = 0.02     # s; longest time step of the slew limit
 AVERAGING = 0.01        # s over which the efforts to hold are averaged
 REMEMBERED = 8          # names of other senders that are counted
@@ -307,7 +308,8 @@ class EffortWatchdog:
             In command order.
         owner : str
             Identity of the sender, of which no other sender may know before it commands;
-            `GOODBYE` is appended to it in the last message.
+            `GOODBYE` is appended to it in the last message, and `LETS_GO` while the sender lets
+            the robot go: one that was silent does not regain the motors in order to do that.
         count : int
             Heartbeat: grows from message to message of a sender with a name. The last message
             again is no sign of life; one that goes back, or is further on than a sender can be,
@@ -319,14 +321,17 @@ class EffortWatchdog:
             False where the reason is in `fault` or `refused`.
 
         """
-        leaving = owner.endswith(GOODBYE)
-        name = owner[:-len(GOODBYE)] if leaving else owner
+        leaving, lets_go = owner.endswith(GOODBYE), owner.endswith(LETS_GO)
+        name = owner.removesuffix(GOODBYE).removesuffix(LETS_GO)
         if not self._owns(name):
             if name in self.refused or len(self.refused) < REMEMBERED:
                 self.refused[name] = self.refused.get(name, 0) + 1
             return False
         if leaving:
             self.release(now_ns, f'{name} has left')
+            return False
+        if lets_go and name == self.owner and self.state is WatchdogState.HOLDING:
+            self.release(now_ns, f'{name} was silent, and its guard lets the robot go')
             return False
         if name and name == self.owner and self._repeats(now_ns, name, efforts, count):
             return False

@@ -98,7 +98,9 @@ class WatchdogSettings(CheckedSettings):
         'watchdog.deadline', 0.05, 's',
         'Silence of the commanding node after which the posture is held.', 1e-3, 1.0)
     hold: float = setting(
-        'watchdog.hold', 0.15, 's', 'How long the posture is held after that.', 0.0, 1.0)
+        'watchdog.hold', 0.1, 's',
+        "How long the posture is held after that; with the deadline less than the controllers' "
+        '`safety.hold`, so that one that may return still holds the posture.', 0.0, 1.0)
     release: str = setting(
         'watchdog.release', 'sit', '',
         'What comes then, and when a controller leaves: sit lets the robot down on a fading '

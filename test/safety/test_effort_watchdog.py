@@ -11,7 +11,8 @@ import pytest
 from robots import CONFIG
 
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.safety import EffortWatchdog, WatchdogState
+from legged_dynamics.safety import EffortGuard, EffortWatchdog, GuardState, WatchdogState
+from legged_dynamics.safety.settings import SETTINGS, WATCHDOG_SETTINGS
 
 FILES = CONFIG / 'robots' / 'anymal_class'
 CONFIGURED = RobotConfig.from_yaml(FILES.with_suffix('.yaml'))
@@ -74,7 +75,7 @@ def test_silence_is_held_then_the_robot_sits_then_the_motors_are_left_alone():
     bench.v = np.zeros(12)
     bench.tick(A, count=5)
     assert bench.dog.state is WatchdogState.FORWARDING          # back in time
-    bench.tick(count=26 + 76)
+    bench.tick(count=26 + 51)
     assert bench.dog.state is WatchdogState.SITTING
     assert f'{A} is silent' in bench.dog.cause
     np.testing.assert_allclose(bench.tick(count=250), 0.5 * STANDING, atol=0.2)
@@ -86,6 +87,43 @@ def test_silence_is_held_then_the_robot_sits_then_the_motors_are_left_alone():
     assert bench.dog.state is WatchdogState.LATCHED and bench.tick() is None
     assert bench.tick(A, count=10) is None and bench.tick('', count=10) is None
     assert bench.tick('body@1.2') is not None                   # activated anew
+
+
+@pytest.mark.parametrize('settings', [{}, {'watchdog.hold': 0.15}, {'watchdog.hold': 0.5},
+                                      {'safety.hold': 0.06}])
+@pytest.mark.parametrize('gap', range(10, 320, 10))
+def test_a_controller_that_is_back_holds_or_does_not_get_the_motors(settings, gap):
+    guard = EffortGuard(MODEL, CONFIGURED.joints, {'safety.ramp': 0.0} | {
+        name: value for name, value in settings.items() if name.startswith('safety')})
+    guard.activate()
+    bench = Bench(**{name: value for name, value in settings.items()
+                     if name.startswith('watchdog')})
+
+    def command(effort):
+        now = bench.ms * MS + 1
+        guard.sample(now, now, bench.q, bench.v)
+        out = guard.apply(now, effort)
+        bench.tick(A + guard.farewell, effort=out.effort)
+        return guard.state.obeying
+
+    while bench.ms < 200:
+        command(STANDING)
+    bench.tick(count=gap // 2)                                  # stopped: guard and controller
+    watched = bench.dog.state
+    command(None)                                               # its timer is first to run
+    brakes = guard.state is GuardState.DAMPING
+    obeyed = bench.dog.state is WatchdogState.FORWARDING
+    assert not (obeyed and brakes) or watched is WatchdogState.FORWARDING
+    # Where the watchdog has waited, it is the one that lets the robot down.
+    if watched is not WatchdogState.FORWARDING and not obeyed:
+        assert bench.dog.state is WatchdogState.SITTING
+    if not settings and obeyed:
+        assert command(STANDING)
+
+
+def test_the_guard_waits_longer_than_the_watchdog():
+    own = {one.name: one.default for one in (*SETTINGS, *WATCHDOG_SETTINGS)}
+    assert own['watchdog.deadline'] + own['watchdog.hold'] < own['safety.hold']
 
 
 def test_who_leaves_lets_the_robot_sit():
@@ -237,7 +275,7 @@ def test_a_second_sender_with_the_owners_identity_is_a_fault_that_holds():
         assert not bench.dog.command(bench.ms * MS, limit, A, count)
         assert bench.dog.state is WatchdogState.HOLDING
         assert f'a second sender has the identity of {A}' in bench.dog.cause
-        np.testing.assert_allclose(bench.tick(A, count=70), STANDING, atol=0.1)   # held
+        np.testing.assert_allclose(bench.tick(A, count=45), STANDING, atol=0.1)   # held
         bench.tick(A, count=30)
         assert bench.dog.state is WatchdogState.SITTING and 'second sender' in bench.dog.cause
     bench.tick(A, count=2000)
