@@ -7,25 +7,28 @@ Tables of docs/walking.md: robots that walk by our own commands, against the tru
 PATHS``, for robots described by ``new-robot``) runs robots of the zoo in MuJoCo with the sensors
 of the field, 2 % of torque gain, joint friction of 3 % of the effort limits that the configuration
 does not know, and 5 ms from a sample to its efforts. Robots whose descriptions are not installed
-are left out and named.
+are left out and named. The exit code is 1 where a robot fell, 2 where nothing was run.
 """
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from benchmarks.walking_robots import Laboratory, Push, Run, bumps, described, walk
 from benchmarks.zoo.robots import MissingRobot
+from legged_dynamics.exceptions import LeggedDynamicsError
 
 BIPEDS = ('talos', 'g1', 'biped')
 QUADRUPEDS = ('go2', 'anymal_class', 'solo_class', 'hyq', 'b1')
+EVERY = (*QUADRUPEDS, 'hexapod', *BIPEDS)
 SLOPE = math.radians(10.0)
 SIDES = {'ahead': (1.0, 0.0, 0.0), 'back': (-1.0, 0.0, 0.0), 'left': (0.0, 1.0, 0.0),
          'right': (0.0, -1.0, 0.0)}
@@ -33,19 +36,19 @@ SIDES = {'ahead': (1.0, 0.0, 0.0), 'back': (-1.0, 0.0, 0.0), 'left': (0.0, 1.0, 
 
 @dataclass
 class Tally:
-    """Runs, falls, and the worst error of the mean speed so far."""
+    """Runs, falls, robots left out and why, and the worst figures with whose they are."""
 
     runs: int = 0
     causes: list[str] = field(default_factory=list)
-    worst: float = 0.0
-    missing: set[str] = field(default_factory=set)
+    worst: dict[str, tuple[float, str]] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
 
     def laboratory(self, name: str, **options: Any) -> Laboratory | None:
         """Return a robot in its world; None, and a note, where its description is missing."""
         try:
             return Laboratory(name, **options)
-        except MissingRobot:
-            self.missing.add(name)
+        except MissingRobot as error:
+            self.missing[name] = str(error)
             return None
 
     def count(self, found: Run, what: str) -> Run:
@@ -54,6 +57,23 @@ class Tally:
         if found.cause:
             self.causes.append(f'{what}: {found.cause}')
         return found
+
+    def note(self, figure: str, value: float, whose: str) -> None:
+        """Keep the largest value of a figure, which is a text with a place for it; NaN is none."""
+        if value > self.worst.get(figure, (-1.0, ''))[0]:
+            self.worst[figure] = value, whose
+
+    def follow(self, off: Off, whose: str) -> None:
+        """Note how a run has followed its commands."""
+        for figure, value in zip(Off.FIGURES, (off.speed, off.drift, off.turning)):
+            self.note(figure, value, whose)
+
+    def summary(self) -> str:
+        """Return the last line."""
+        worst = '; '.join(f'{figure.format(value)} ({whose})'
+                          for figure, (value, whose) in self.worst.items())
+        return (f'walking: {self.runs} runs, {len(self.causes)} falls'
+                + (f'; worst {worst}' if worst else ''))
 
 
 def commands(fast: float, seconds: float, turning: float = 0.6
@@ -76,7 +96,7 @@ def _commanded(found: Run) -> list[np.ndarray]:
     Return the samples of each command, from 1.5 s after its start on.
 
     A body sways in a cycle of its gait: only whole cycles count, from one lift-off of the first
-    foot to another one.
+    foot to another one, so that standing gives none, and stepping in place does.
     """
     change = np.flatnonzero((np.diff(found.wanted, axis=0) != 0.0).any(axis=1)) + 1
     lifts = np.flatnonzero(found.bearing[:-1, 0] & ~found.bearing[1:, 0]) + 1
@@ -84,57 +104,101 @@ def _commanded(found: Run) -> list[np.ndarray]:
     for first, last in zip([0, *change], [*change, len(found.time)]):
         within = lifts[(lifts >= first) & (lifts < last)
                        & (found.time[lifts] > found.time[first] + 1.5)]
-        if found.wanted[first].any() and len(within) > 1:
+        if len(within) > 1:
             ways.append(np.arange(within[0], within[-1]))
     return ways
 
 
-def speed_error(found: Run) -> float:
-    """Return the worst error of the mean velocity of any command, as a part of its size."""
-    worst = 0.0
-    for way in _commanded(found):
-        wanted, mean = found.wanted[way[0]], found.velocity[way].mean(axis=0)
-        for part in (slice(0, 2), slice(2, 3)):
-            size = float(np.linalg.norm(wanted[part]))
-            if size > 0.05:
-                worst = max(worst, float(np.linalg.norm(mean[part] - wanted[part])) / size)
-    return worst
+@dataclass(frozen=True)
+class Off:
+    """
+    How far mean velocities are from those commanded at most; NaN where there is none.
+
+    An axis (ahead, to the left, turning) that is commanded by `LEAST` or more is off by a part of
+    its own command. Of the others, of which a part would be one of nothing, the velocity counts.
+    """
+
+    FIGURES: ClassVar = ('mean speed error {:.1f} %', 'drift {:.0f} mm/s across the command',
+                         'turning by {:.1f} deg/s that nobody commanded')
+    LEAST: ClassVar = 0.05      # m/s, rad/s
+
+    speed: float = math.nan     # % of what is commanded
+    drift: float = math.nan     # mm/s
+    turning: float = math.nan   # deg/s
+
+    @classmethod
+    def of(cls, error: np.ndarray, commanded: np.ndarray) -> Off:
+        """Return it of (n, 3) errors of mean velocities and the sizes that were commanded."""
+        def most(values: np.ndarray) -> float:
+            return float(values.max()) if values.size else math.nan
+        error, asked = np.abs(error), commanded >= cls.LEAST
+        return cls(most(100.0 * error[asked] / commanded[asked]),
+                   most(1e3 * error[:, :2][~asked[:, :2]]),
+                   most(np.degrees(error[:, 2][~asked[:, 2]])))
 
 
-def row(found: Run, first: float = 1.5, level: bool = True) -> str:
-    """Return the columns of one run: height, tilt, effort, drift, force, tick."""
+def off_command(found: Run) -> Off:
+    """Return how far the mean velocity of any command is from it."""
+    ways = _commanded(found)
+    if not ways:
+        return Off()
+    wanted = np.array([found.wanted[way[0]] for way in ways])
+    mean = np.array([found.velocity[way].mean(axis=0) for way in ways])
+    return Off.of(mean - wanted, np.abs(wanted))
+
+
+def off_sequence(found: Run) -> Off:
+    """
+    Return how far the mean velocity of a whole sequence is off, its rms being what is commanded.
+
+    What a velocity lags behind each new command cancels from one command to the next.
+    """
+    walked = found.bearing.all(axis=1).cumprod() == 0
+    error = (found.velocity - found.wanted)[walked].mean(axis=0)
+    return Off.of(error[None], np.sqrt((found.wanted[walked] ** 2).mean(axis=0))[None])
+
+
+def row(found: Run, first: float = 1.5) -> str:
+    """Return the columns of one run: speed, drift, height, tilt, effort, odometry, force."""
     here = found.between(first, found.time[-1] - 0.5)
     if found.cause or here.sum() < 100:
-        return f'{found.cause or "too short"} | | | | | |'
-    error = f'{100 * speed_error(found):.0f}' if _commanded(found) else '-'
+        return f'{found.cause or "too short"} |' + ' |' * (len(COLUMNS) - 1)
+    off = off_command(found)
     height = np.abs(found.position[here, 2] - found.height).max()
     tilt = np.hypot(found.rpy[here, 0], found.rpy[here, 1]).max()
-    off = found.estimated[here] - found.position[here]
+    astray = found.estimated[here] - found.position[here]
     way = np.linalg.norm(np.diff(found.position[here, :2], axis=0), axis=1).sum()
-    drift = np.linalg.norm(off[-1, :2] - off[0, :2]) / max(way, 0.1)
+    drift = np.linalg.norm(astray[-1, :2] - astray[0, :2]) / max(way, 0.1)
     force = np.sqrt((found.force_error[here] ** 2).mean())
-    return (f'{error} | {1e3 * height:.0f} | {math.degrees(tilt):.1f} | '
+    return (f'{_number(off.speed)} | {_number(off.drift)}, {_number(off.turning, 1)} | '
+            f'{1e3 * height:.0f} | {math.degrees(tilt):.1f} | '
             f'{np.percentile(found.effort[here], 99):.2f}, {found.effort[here].max():.2f} | '
             f'{100 * drift:.1f} | {100 * force:.1f} |')
 
 
+def _number(value: float, digits: int = 0) -> str:
+    return '-' if math.isnan(value) else f'{value:.{digits}f}'
+
+
 def run(tally: Tally, name: str, gait: str, command: Callable[[float], Sequence[float]],
-        seconds: float, title: str, pushes: Sequence[Push] = (), judged: bool = True,
-        **ground: Any) -> Run | None:
+        seconds: float, title: str, **ground: Any) -> None:
     """Run one robot, print its row, and count it."""
     lab = tally.laboratory(name, **{'friction': 0.03} | ground)
     if lab is None:
-        return None
-    found = tally.count(walk(lab, gait, command, seconds, pushes), f'{name}, {gait}, {title}')
-    if judged and not found.cause:
-        tally.worst = max(tally.worst, speed_error(found))
+        return
+    whose = f'{name}, {gait}, {title}'
+    found = tally.count(walk(lab, gait, command, seconds), whose)
+    if not found.cause:
+        tally.follow(off_command(found), whose)
     print(f'| {name} | {gait} | {title} | {row(found)}', flush=True)
-    return found
 
 
-HEAD = ('| robot | gait | case | error of the mean speed [%] | height off by at most [mm] | '
-        'tilt at most [deg] | effort: 99 %, largest [of the limit] | drift of the odometry [%] | '
-        'error of a force, rms [% of the weight] |\n|---|---|---|---:|---:|---:|---:|---:|---:|')
+COLUMNS = ('error of the mean speed [%]', 'drift across the command [mm/s], turning [deg/s]',
+           'height off by at most [mm]', 'tilt at most [deg]',
+           'effort: 99 %, largest [of the limit]', 'drift of the odometry [%]',
+           'error of a force, rms [% of the weight]')
+HEAD = (f'| robot | gait | case | {" | ".join(COLUMNS)} |\n|---|---|---|'
+        + '---:|' * len(COLUMNS))
 
 
 def gaits(tally: Tally, robots: Sequence[str], quick: bool) -> None:
@@ -191,15 +255,24 @@ def pushes(tally: Tally, robots: Sequence[str], quick: bool) -> None:
                 found = tally.count(walk(lab, gait, lambda t: (0.2, 0.0, 0.0), 5.5,
                                          [Push(2.0, duration, part * np.array(way))]),
                                     f'{name}, {title}, {side}')
-                after = found.between(2.0, 9.0)
-                away = found.position[after] - found.position[after][0]
-                tilt = math.degrees(np.hypot(*found.rpy[after, :2].T).max())
-                stepped = ', steps' * (gait == 'stand' and not found.bearing.all())
-                texts.append(found.cause or (
-                    f'{1e3 * np.linalg.norm(away, axis=1).max():.0f} mm{stepped}'
-                    if gait == 'stand' else f'{tilt:.1f} deg'))
+                texts.append(_after_push(tally, found, gait, f'{name}, {title}, {side}'))
             if texts:
                 print(f'| {name} | {title} | {" | ".join(texts)} |', flush=True)
+
+
+def _after_push(tally: Tally, found: Run, gait: str, whose: str) -> str:
+    """Return how far a standing robot went after 2 s, or how far a walking one tilted; note it."""
+    if found.cause:
+        return found.cause
+    after = found.between(2.0, 9.0)
+    if gait != 'stand':
+        tilt = math.degrees(np.hypot(*found.rpy[after, :2].T).max())
+        tally.note('tilt {:.1f} deg after a push', tilt, whose)
+        return f'{tilt:.1f} deg'
+    away = found.position[after] - found.position[after][0]
+    distance = 1e3 * float(np.linalg.norm(away, axis=1).max())
+    tally.note('{:.0f} mm away after a push', distance, whose)
+    return f'{distance:.0f} mm{"" if found.bearing.all() else ", steps"}'
 
 
 def bipeds(tally: Tally, robots: Sequence[str], quick: bool) -> None:
@@ -216,28 +289,23 @@ def bipeds(tally: Tally, robots: Sequence[str], quick: bool) -> None:
           '\n\n| robot | case | ahead | back | left | right |\n|---|---|---:|---:|---:|---:|')
     for name in robots:
         for duration in (0.2, 0.3):
-            rows = [_pushed(tally, name, 'stand', [Push(2.0, duration, 0.2 * np.array(way))], seed)
-                    for way in SIDES.values() for seed in range(1 if quick else 3)]
-            if None in rows:
-                break
-            texts = [str(text) for text in rows]
-            n = len(texts) // len(SIDES)
-            sides = ['; '.join(texts[k:k + n]) for k in range(0, len(texts), n)]
-            print(f"| {name} | 20 % for {duration} s | {' | '.join(sides)} |", flush=True)
+            sides = []
+            for side, way in SIDES.items():
+                texts = [_pushed(tally, name, Push(2.0, duration, 0.2 * np.array(way)), seed,
+                                 f'{name}, 20 % for {duration} s, {side}, seed {seed}')
+                         for seed in range(1 if quick else 3)]
+                sides.append('; '.join(text for text in texts if text))
+            if any(sides):
+                print(f"| {name} | 20 % for {duration} s | {' | '.join(sides)} |", flush=True)
 
 
-def _pushed(tally: Tally, name: str, gait: str, pushes: Sequence[Push], seed: int) -> str | None:
-    """Push a robot that stands; return how far it went, or None without its description."""
+def _pushed(tally: Tally, name: str, push: Push, seed: int, whose: str) -> str:
+    """Push a robot that stands; return how far it went, or '' without its description."""
     lab = tally.laboratory(name, seed=seed)
     if lab is None:
-        return None
-    found = tally.count(walk(lab, gait, lambda t: (0.0, 0.0, 0.0), 6.0, pushes),
-                        f'{name}, push {pushes[0].force}, seed {seed}')
-    if found.cause:
-        return found.cause
-    after = found.between(2.0, 9.0)
-    away = np.linalg.norm(found.position[after] - found.position[after][0], axis=1).max()
-    return f'{1e3 * away:.0f} mm{"" if found.bearing.all() else ", steps"}'
+        return ''
+    found = tally.count(walk(lab, 'stand', lambda t: (0.0, 0.0, 0.0), 6.0, [push]), whose)
+    return _after_push(tally, found, 'stand', whose)
 
 
 # Standing with joint friction: the times of moves, and of judgement after each.
@@ -275,20 +343,28 @@ def standing(tally: Tally, robots: Sequence[str], quick: bool) -> None:
 def random(tally: Tally, robots: Sequence[str], quick: bool, count: int = 100) -> None:
     """Print how many of many random commands end in a fall."""
     count = 3 if quick else count
-    print(f'\n{count} sequences of random commands of 20 s a robot\n\n'
-          '| robot | falls |\n|---|---:|')
+    print('\nSequences of random commands of 20 s; speeds are the means of a whole sequence\n\n'
+          '| robot | sequences | falls | error of the mean speed at most [%] |\n'
+          '|---|---:|---:|---:|')
     for name in robots:
         if name == 'hexapod':
             continue
-        falls = 0
+        falls, errors = 0, [math.nan]
         for seed in range(count):
             lab = tally.laboratory(name, seed=seed)
             if lab is None:
                 break
+            whose = f'{name}, random commands {seed}'
             commanded = random_commands(seed, 0.3 if name == 'solo_class' else 0.6)
-            falls += bool(tally.count(walk(lab, 'trot', commanded, 20.0),
-                                      f'{name}, random commands {seed}').cause)
-        print(f'| {name} | {falls} |', flush=True)
+            found = tally.count(walk(lab, 'trot', commanded, 20.0), whose)
+            falls += bool(found.cause)
+            if not found.cause:
+                off = off_sequence(found)
+                errors.append(off.speed)
+                tally.follow(off, whose)
+        if name not in tally.missing:
+            worst = max((error for error in errors if error == error), default=math.nan)
+            print(f'| {name} | {count} | {falls} | {_number(worst)} |', flush=True)
 
 
 def given(tally: Tally, paths: Sequence[Path], quick: bool) -> None:
@@ -296,8 +372,15 @@ def given(tally: Tally, paths: Sequence[Path], quick: bool) -> None:
     print(f'\nRobots by their URDFs and new-robot alone, trot\n\n{HEAD}')
     seconds = 12.0 if quick else 60.0
     for path in paths:
-        found = tally.count(walk(Laboratory(described(path), friction=0.03), 'trot',
-                                 commands(0.6, seconds), seconds), path.stem)
+        try:
+            zoo = described(path)
+        except LeggedDynamicsError as error:
+            tally.missing[path.stem] = str(error)
+            continue
+        found = tally.count(walk(Laboratory(zoo, friction=0.03), 'trot', commands(0.6, seconds),
+                                 seconds), path.stem)
+        if not found.cause:
+            tally.follow(off_command(found), path.stem)
         print(f'| {path.stem} | trot | all commands | {row(found)}', flush=True)
 
 
@@ -305,12 +388,12 @@ TABLES = {'gaits': gaits, 'ground': ground, 'pushes': pushes, 'standing': standi
           'bipeds': bipeds, 'random': random}
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Print the tables."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the tables; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--quick', action='store_true', help='shorter and fewer runs')
-    parser.add_argument('--robots', default=','.join((*QUADRUPEDS, 'hexapod', *BIPEDS)))
-    parser.add_argument('--only', default=','.join(TABLES))
+    parser.add_argument('--robots', default=','.join(EVERY))
+    parser.add_argument('--only', default=','.join(TABLES), help=f'of {", ".join(TABLES)}')
     parser.add_argument('--urdf', nargs='+', type=Path, default=[],
                         help='walk the robots of these URDFs instead, as new-robot describes them')
     parser.add_argument('--sequences', type=int, default=100,
@@ -318,19 +401,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = parser.parse_args(argv)
     tables = TABLES | {'random': partial(random, count=args.sequences)}
     tally, robots = Tally(), args.robots.split(',')
+    for asked, known in ((args.only.split(','), TABLES), (robots, EVERY)):
+        if unknown := sorted({*asked} - {*known}):
+            parser.error(f'expected some of {", ".join(known)}, got {", ".join(unknown)}')
     if args.urdf:
         given(tally, args.urdf, args.quick)
     for name in () if args.urdf else args.only.split(','):
         tables[name](tally, [robot for robot in robots if (robot in BIPEDS) == (name == 'bipeds')],
                      args.quick)
-    print()
     for cause in tally.causes:
-        print(f'lost: {cause}')
-    if tally.missing:
-        print(f'not installed: {", ".join(sorted(tally.missing))}')
-    print(f'walking: {tally.runs} runs, {len(tally.causes)} falls, worst mean speed error '
-          f'{100 * tally.worst:.1f} %')
+        print(f'\nlost: {cause}')
+    for name, why in tally.missing.items():
+        print(f'\nleft out: {name}: {why}')
+    print(f'\n{tally.summary()}')
+    return 1 if tally.causes else 0 if tally.runs else 2
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())
