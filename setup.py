@@ -89,7 +89,8 @@ setup(
     ],
     python_requires='>=3.10',
     install_requires=[
-        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58', 'transforms3d>=0.4.2',
+        # Caches of kernels use names that numba keeps to itself: a new version is tried first.
+        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58.1,<0.69', 'transforms3d>=0.4.2',
         'pyyaml>=6',
     ],
     extras_require={**EXTRAS, 'ros2': ROS2,

@@ -9,8 +9,9 @@ Ground reactions, force maps and body control for legged robots without foot sen
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
+
+from legged_dynamics import _moved
 
 if TYPE_CHECKING:
     from legged_dynamics.contact import (
@@ -53,6 +54,8 @@ __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverse
            'Motion', 'MotionNoise', 'PointFoot', 'RobotConfig', 'RobotModel',
            'WorkspaceController', '__version__', 'robot_files']
 
+_moved.install()
+
 
 def __getattr__(name: str) -> Any:
     if name == '__version__':       # reading it takes longer than importing the package
@@ -63,7 +66,7 @@ def __getattr__(name: str) -> Any:
             value = 'unknown'
     elif name in _HOMES:
         value = getattr(import_module(f'legged_dynamics.{_HOMES[name]}'), name)
-    elif name in _folders():
+    elif name in _folders() or _moved.new_path(f'{__name__}.{name}'):
         value = import_module(f'legged_dynamics.{name}')
     else:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
@@ -76,4 +79,5 @@ def __dir__() -> list[str]:
 
 
 def _folders() -> set[str]:
+    from pkgutil import iter_modules
     return {module.name for module in iter_modules(__path__)}

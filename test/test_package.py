@@ -67,6 +67,8 @@ def test_version_and_repository_are_the_same_everywhere():
     assert citation['version'] == version and citation['repository-code'] == urls['repository']
     recipe = yaml.safe_load((ROOT / 'conda/recipe.yaml').read_text())
     assert recipe['context']['version'] == version
+    messages = ElementTree.parse(ROOT / 'legged_dynamics_msgs/package.xml').getroot()
+    assert messages.findtext('version') == version
     assert re.search(rf'^{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$|^Forthcoming$',
                      (ROOT / 'CHANGELOG.rst').read_text(), re.M)
 
