@@ -416,6 +416,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = [d for d in DEFECTS if (not options.quick or d.name in QUICK) and (
         not options.defects or d.name.startswith(tuple(options.defects)))]
     settings = {'actuators.learn': False} if options.no_learning else {}
+    rows = 0
     for name in names:
         print(f'\n### {name}\n\n{HEADER}', flush=True)
         for defect in chosen:
@@ -430,8 +431,8 @@ def main(arguments: list[str] | None = None) -> int:
                 late = replace(run, scored=windows(run)['late'])
                 peer = score(late, observer(250.0))['raw']
             print(row(defect, scored(run, heard), peer, heard.faults), flush=True)
-    return 0
-
+            rows += 1
+    return 0 if rows else 2
 
 
 if __name__ == '__main__':

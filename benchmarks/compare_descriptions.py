@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -158,14 +159,19 @@ def _mimic_gap(model: RobotModel, path: Path, q: np.ndarray, effort: np.ndarray,
     return max(_relative(G.T @ effort, tau), _relative(G.T @ M @ G, masses))
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Compare and tell."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('folder', type=Path)
     parser.add_argument('--markdown', action='store_true')
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     rows = [compare(path, str(path.relative_to(args.folder)))
             for path in sorted(args.folder.rglob('*.urdf'))]
+    read = [row for row in rows if not row.said]
+    if not read:
+        print(f'expected URDFs below {args.folder}, could read none of {len(rows)}',
+              file=sys.stderr)
+        return 2
     if args.markdown:
         print('| URDF | joints | mimics | notes | load, ms | efforts | masses | Jacobians | '
               'as mimics |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|')
@@ -178,7 +184,6 @@ def main() -> int:
         cells = [row.name, str(row.joints), str(row.mimics or ''), str(row.notes or ''),
                  f'{1e3 * row.seconds:.0f}' if np.isfinite(row.seconds) else '', *values]
         print(f'| {" | ".join(cells)} |' if args.markdown else '  '.join(cells))
-    read = [row for row in rows if not row.said]
     print(f'\n{len(read)} of {len(rows)} read; largest difference '
           f'{np.nanmax([row[5:9] for row in read]):.1e}; slowest load '
           f'{1e3 * max(row.seconds for row in read):.0f} ms')

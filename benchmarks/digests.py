@@ -153,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                                  encoding='utf-8')
     print(f'{len(kept)} digests in {time.monotonic() - begin:.0f} s'
           + (f'; not the same: {", ".join(failed)}' if failed else ''))
-    return 1 if failed else 0
+    return 1 if failed else 0 if kept else 2
 
 
 def _meant(name: str, asked: str) -> bool:

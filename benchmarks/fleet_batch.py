@@ -33,7 +33,7 @@ from legged_dynamics.reports.fleet.summarise import summarise
 STAMP = slice(4, 12)        # of a message that begins with a header, behind CDR's own four bytes
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('what', choices=('overhead', 'hour'))
     parser.add_argument('bag', type=Path)
@@ -44,14 +44,15 @@ def main() -> None:
     parser.add_argument('--rate', type=float, default=1000.0)
     parser.add_argument('--scratch', type=Path, help='folder for what is made and removed')
     args = parser.parse_args()
+    if min(args.count, args.serial, args.workers) < 1:
+        parser.error('expected one recording, one in series and one worker at least')
     with tempfile.TemporaryDirectory(dir=args.scratch) as folder:
         if args.what == 'overhead':
-            overhead(args, Path(folder))
-        else:
-            hour(args, Path(folder))
+            return overhead(args, Path(folder))
+        return hour(args, Path(folder))
 
 
-def overhead(args: argparse.Namespace, folder: Path) -> None:
+def overhead(args: argparse.Namespace, folder: Path) -> int:
     bags = folder / 'bags'
     for k in range(args.count):
         (bags / f'bag_{k:03d}').mkdir(parents=True)
@@ -83,6 +84,7 @@ def overhead(args: argparse.Namespace, folder: Path) -> None:
           f'{more:.1f} % more than one after the other. Recordings in the data set: {count(out)}; '
           f'rows unlike those one after the other: {len(unlike)}')
     print((out / 'failed.csv').read_text())
+    return int(failed == args.serial or bool(unlike))
 
 
 def command(args: argparse.Namespace, bags: Path, out: Path) -> list[str]:
@@ -119,19 +121,20 @@ def values(out: Path) -> list[tuple]:
                   for row in data.read(table).to_pylist())
 
 
-def hour(args: argparse.Namespace, folder: Path) -> None:
+def hour(args: argparse.Namespace, folder: Path) -> int:
     long = folder / 'hour'
     begin = time.process_time()
     write_long(args.bag, long, args.seconds, args.rate)
     size = sum(path.stat().st_size for path in long.iterdir())
     print(f'{args.seconds:.0f} s at {args.rate:.0f} Hz: {size / 1e9:.2f} GB, '
           f'{time.process_time() - begin:.0f} s to write')
-    subprocess.run([sys.executable, '-c', 'import sys; from benchmarks.fleet_batch import one; '
-                    'one(*sys.argv[1:])', str(long), str(folder / 'out')], check=True)
+    return subprocess.run([
+        sys.executable, '-c', 'import sys; from benchmarks.fleet_batch import one; '
+        'sys.exit(one(*sys.argv[1:]))', str(long), str(folder / 'out')], check=False).returncode
 
 
-def one(bag: str, out: str) -> None:
-    """Analyse one bag in a process of its own and print what it took, minute by minute."""
+def one(bag: str, out: str) -> int:
+    """Analyse one bag in a process of its own and print what it took; return the exit code."""
     import threading
 
     peaks: list[float] = []
@@ -156,6 +159,7 @@ def one(bag: str, out: str) -> None:
     print(f'{row["samples"]} estimates in {outcome.cpu:.0f} s of a processor, data set '
           f'{size / 1e9:.2f} GB, peak memory {peak:.0f} MB, every 15 s: '
           f'{" ".join(f"{value:.0f}" for value in peaks)} {outcome.error}')
+    return int(bool(outcome.error) or not row['samples'])
 
 
 def write_long(source: Path, path: Path, seconds: float, rate: float) -> None:
@@ -182,4 +186,4 @@ def write_long(source: Path, path: Path, seconds: float, rate: float) -> None:
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

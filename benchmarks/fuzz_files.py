@@ -22,7 +22,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -413,13 +413,13 @@ def run(count: int, seed: int, wanted: list[str] | None = None) -> Judge:
     return judge
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run and tell."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--count', type=int, default=2000, help='mutants of each kind')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--kind', action='append', help='only these kinds')
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     judge = run(args.count, args.seed, args.kind)
     print(judge.table())
     for failure in list(dict.fromkeys(judge.failures))[:10]:
@@ -427,7 +427,7 @@ def main() -> int:
     beyond = sum(count for outcome, count in judge.counts.items() if 'TOO' in outcome)
     print(f'fuzz_files: {len(judge.failures)} other errors, {beyond} beyond {LIMIT_SECONDS:g} s '
           f'or {LIMIT_BYTES / 1e6:g} MB')
-    return 1 if judge.failures or beyond else 0
+    return 1 if judge.failures or beyond else 0 if judge.counts else 2
 
 
 if __name__ == '__main__':

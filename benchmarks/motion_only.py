@@ -26,6 +26,7 @@ from benchmarks.zoo.cache import recording
 from benchmarks.zoo.contact_events import WINDOW, changes, closed, matched
 from benchmarks.zoo.estimators import Output, outputs_of
 from benchmarks.zoo.recording import Recording
+from benchmarks.zoo.robots import MissingRobot
 from benchmarks.zoo.scoring import score
 from legged_dynamics.conversions import stamp_ns
 from legged_dynamics.conversions.samples import SampleReader
@@ -421,7 +422,11 @@ def simulated(names: Sequence[str] = ()) -> Iterator[list[str]]:
 
     """
     for name in names or RUNS + ALL_SENSORS:
-        kept = recording(name)
+        try:
+            kept = recording(name)
+        except MissingRobot as error:
+            print(f'{name}: skipped: {error}', file=sys.stderr)
+            continue
         for title, sensors in SENSORS.items():
             if title != 'good' and name not in ALL_SENSORS:
                 continue
@@ -500,9 +505,9 @@ def main(words: list[str]) -> int:
     """Measure and print; returns the exit code."""
     warnings.simplefilter('ignore')
     if words[:1] == ['--simulated']:
-        print(Table('Simulated robots without torque', SIMULATED_HEAD,
-                    list(simulated(words[1:]))).markdown)
-        return 0
+        rows = list(simulated(words[1:]))
+        print(Table('Simulated robots without torque', SIMULATED_HEAD, rows).markdown)
+        return 0 if rows else 2
     rows = measured(Path(words[0]) if words else folder())
     if rows:
         print(Table('Robots without torque', HEAD, rows).markdown)

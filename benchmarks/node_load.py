@@ -116,6 +116,13 @@ def talk(rate, seconds, yaml, urdf):
     time.sleep(1.0)
 
 
+def still_there(processes):
+    """End with an error where a process has ended: what it did not take is no figure."""
+    for process in processes:
+        if process.poll() is not None:
+            sys.exit(f'{" ".join(process.args[1:5])} ended with code {process.returncode}')
+
+
 def measure(rate, seconds, listen, robot):
     """Return what a run shows, as a dictionary."""
     yaml, urdf = robot
@@ -154,6 +161,7 @@ def measure(rate, seconds, listen, robot):
             cpu = (cpu_seconds(processes[0].pid) - before) / span
             heard = (len(delays[feet[-1]]) - heard) / span if listen else rate
             bus.spin(WARM_UP + 2.0)
+            still_there(processes[:1])
         finally:
             for process in processes:
                 process.terminate()
@@ -232,6 +240,7 @@ def measure_pair(rate, seconds):
                 bus.spin(0.1)
             span = (len(samples) - count) / rate
             load = [(cpu_seconds(p.pid) - b) / span for p, b in zip(processes, before)]
+            still_there(processes)
         finally:
             for process in processes:
                 process.kill()

@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +156,8 @@ class Soak:
         self.bus.close()
 
 
-def watch_memory(soak: Soak, minutes: float) -> None:
-    """Print how memory goes."""
+def watch_memory(soak: Soak, minutes: float) -> int:
+    """Print how memory goes; return how many commands were heard."""
     soak.spin(WARM_UP)
     first = {name: memory(process.pid) for name, process in soak.processes.items()}
     held = {name: [holdings(process.pid)] for name, process in soak.processes.items()}
@@ -179,6 +180,7 @@ def watch_memory(soak: Soak, minutes: float) -> None:
               f'{most[name] - first[name]:+.2f} MB; open files '
               f'{" to ".join(map(str, sorted({n for n, _ in held[name]})))}, threads '
               f'{" to ".join(map(str, sorted({n for _, n in held[name]})))}')
+    return sent
 
 
 def flood(soak: Soak, kind: str, topic: str, size: int, rate: float) -> None:
@@ -218,7 +220,7 @@ def kill(soak: Soak, number: signal.Signals, deadline: float) -> None:
     soak.spin(6.0)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run it all; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--minutes', type=float, default=3.0)
@@ -226,7 +228,7 @@ def main() -> int:
     parser.add_argument('--lock-step', action='store_true')
     parser.add_argument('--speed', type=float, default=0.0,
                         help='greatest real-time factor in lock-step; 0: none')
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, DomainLease() as lease:
         environment = {**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
         soak = Soak(environment, args.rate, Path(folder),
@@ -241,7 +243,8 @@ def main() -> int:
                        *answers)
             soak.start('effort_watchdog')
             soak.control()
-            watch_memory(soak, args.minutes)
+            if not watch_memory(soak, args.minutes):
+                return 2
             if args.lock_step:
                 return 0
             pause, bare = soak.worst_pause(FLOODED)

@@ -160,7 +160,7 @@ def row_of(case: Case, found: Validation, true: dict[str, float]) -> tuple[str, 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the table; return 0 when enough cases are right, else 1."""
+    """Print the table; return 0 when enough cases are right, 2 without any, else 1."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--cases', type=int, default=CASES)
     parser.add_argument('--first', type=int, default=0, metavar='SEED')
@@ -177,7 +177,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         right += good
         print(row, flush=True)
     print(f'\n{right} of {args.cases} within a factor of {WITHIN}.')
-    return 0 if right >= NEEDED / CASES * args.cases else 1
+    return 2 if args.cases < 1 else 0 if right >= NEEDED / CASES * args.cases else 1
 
 
 if __name__ == '__main__':

@@ -2,13 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What benchmarks say at the end is so: nothing measured is no success, no axis is left out."""
 import re
+import warnings
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 
-from benchmarks import walking
+from benchmarks import faults, walking
+from benchmarks.digest_cases import Skipped
 from benchmarks.walking_robots import Run
-from benchmarks.zoo.robots import ENVIRONMENT
+from benchmarks.zoo.robots import ENVIRONMENT, MissingRobot
 
 
 def run_of(velocity, wanted, cause=''):
@@ -65,3 +71,83 @@ def test_robots_that_are_not_installed_are_named_with_what_to_install(
     assert 'walking: 0 runs' in said and 'left out: hyq: ' in said and 'left out: g1: ' in said
     assert 'example-robot-data' in said
     assert '| hyq |' not in said        # no row of a robot that was not run
+
+
+@pytest.mark.parametrize('row', faults.rows(), ids=lambda row: f'{row.name}, {row.phase}')
+def test_a_fall_is_as_wanted_only_where_the_row_says_why(row):
+    end, allowed = faults.outcome(row, False, 2.3, True, False)
+    assert end.startswith('dropped')
+    if allowed and row.end != 'stands':
+        assert len(row.falls.split()) > 4 and row.falls in end
+    assert not faults.outcome(replace(row, falls=''), True, 2.3, True, True)[1]
+
+
+def test_falls_on_the_bus_are_in_the_last_line(monkeypatch, capsys):
+    bus = MagicMock(state=lambda node: '', largest=lambda ticks: 0.3, states=[], began=0,
+                    words=[(0, 'no joint states'), (0, '100 ms old')], fastest=2.3, height=0.1,
+                    sent=[(0, np.zeros(1), '')], rate=500.0)
+    monkeypatch.setattr(faults, 'FaultBus', lambda environment: bus)
+    monkeypatch.setattr(faults, 'DomainLease', MagicMock())
+    monkeypatch.setattr(faults.signal, 'signal', lambda *_: None)
+    assert faults.main(['--rows', 'joint states stopped|late by 0.1 s standing']) == 0
+    said = capsys.readouterr().out
+    assert said.splitlines()[-1] == 'faults: 2 rows, 2 falls, 0 not as wanted'
+    assert said.count(f'dropped, no torque: {faults.BLIND}') == 2
+    assert faults.main(['--rows', 'joint states missing for 0.1 s']) == 1
+    assert capsys.readouterr().out.endswith('faults: 1 rows, 1 falls, 1 not as wanted\n')
+
+
+def missing(*_, **__):
+    raise MissingRobot('not installed')
+
+
+def skipped():
+    raise Skipped('not installed')
+
+
+# Of each benchmark that measures what it is given: arguments, and names in it that are replaced,
+# for which there is nothing to measure. FOLDER is an empty folder.
+NOTHING = {
+    'actuators': (['--quick', 'hyq-trot'], {'made_run': missing}),
+    'compare_descriptions': (['FOLDER'], {}),
+    'digests': (['robots'], {'digest_cases.CASES': {'robots': skipped}}),
+    'double_support': (['FOLDER'], {}),
+    'faults': (['--rows', 'no such row'], {}),
+    'faults --in-process': (['--in-process', '--rows', 'no such row'], {}),
+    'fuzz_files': (['--count', '0', '--kind', 'node YAML'], {}),
+    'motion_only': (['FOLDER'], {}),
+    'motion_only --simulated': (['--simulated', 'talos-stand'], {'recording': missing}),
+    'people': (['walks=FOLDER'], {}),
+    'soak': (['--minutes', '0'], {'Soak': lambda *_: MagicMock(times=[], processes={})}),
+    'validation': (['--cases', '0'], {}),
+    'walking': (['--only', 'random', '--sequences', '0'], {}),
+    'zoo.__main__': (['go2-stand'], {'recording': missing}),
+}
+# What always has something: our own robots, the package's source, a program for one call.
+ALWAYS = {'__main__', 'bench_contact', 'doctor_table', 'identify_table', 'made_walk',
+          'nimble_tick', 'structure'}
+# What ends with an error where a bag or a process that it needs is not there.
+NEEDY = {'fleet_batch', 'node_load', 'view_cost'}
+
+
+@pytest.mark.parametrize('name', NOTHING)
+def test_nothing_measured_is_no_success(name, monkeypatch, tmp_path, capsys):
+    arguments, replaced = NOTHING[name]
+    module = import_module(f'benchmarks.{name.split()[0]}')
+    for attribute, value in replaced.items():
+        where, _, own = attribute.rpartition('.')
+        home = import_module(f'benchmarks.{where}') if where else module
+        monkeypatch.setattr(home, own, value)
+    try:
+        with warnings.catch_warnings():
+            code = module.main([word.replace('FOLDER', str(tmp_path)) for word in arguments])
+    except (SystemExit, OSError) as error:
+        code = getattr(error, 'code', 1)
+    assert code not in (0, None), capsys.readouterr().out
+
+
+def test_every_benchmark_is_asked_what_it_says_of_nothing():
+    folder = Path(walking.__file__).parent
+    runs = {'.'.join(path.relative_to(folder).with_suffix('').parts)
+            for path in folder.rglob('*.py') if "__name__ == '__main__'" in path.read_text()}
+    assert runs == {name.split()[0] for name in NOTHING} | ALWAYS | NEEDY

@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         print('\n'.join(SCENARIOS))
         return 0 if names else 2
     rows: list[dict] = []
-    failed = 0
+    failed = made = 0
     for name in names:
         try:
             kept = _as_heard(recording(name, options.rate, anew=options.record), options)
@@ -53,10 +53,13 @@ def main(arguments: list[str] | None = None) -> int:
             failed += 1
             print(f'{name}: {error}', file=sys.stderr)
             continue
+        made += 1
         print(f'{name}: {len(kept)} samples', file=sys.stderr, flush=True)
         for row in [] if options.record else _scores(kept, options):
             rows.append(row)
             print(markdown([row], header=len(rows) == 1), flush=True)
+    if not made:
+        return 2
     varied_rows = list(_varied(names, options)) if options.page else []
     if options.page:
         def again(kept: Recording, estimators: Sequence[str], draws: int) -> list[dict]:
