@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         RobotConfig,
         RobotModel,
     )
-    from legged_dynamics.resources import robot_files
+    from legged_dynamics.resources import robot_files, urdf_path
     from legged_dynamics.safety import EffortGuard
     from legged_dynamics.workspace import BodyTarget, WorkspaceController
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _HOMES = {
     'RobotModel': 'model', 'RobotConfig': 'model', 'PointFoot': 'model', 'FlatFoot': 'model',
     'LineFoot': 'model', 'JointOrder': 'model', 'robot_files': 'resources',
+    'urdf_path': 'resources',
     'Motion': 'dynamics', 'BaseMotion': 'dynamics',
     'ForceMap': 'force_map', 'FrictionCone': 'force_map',
     'ContactInverseDynamics': 'contact', 'ContactInverseDynamicsOverTime': 'contact',
@@ -52,7 +53,7 @@ __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverse
            'EffortGuard', 'EquationWeights', 'FlatFoot', 'ForceMap', 'FrictionCone',
            'GroundReactionEstimator', 'JointOrder', 'LegOdometry', 'LineFoot', 'Measurement',
            'Motion', 'MotionNoise', 'PointFoot', 'RobotConfig', 'RobotModel',
-           'WorkspaceController', '__version__', 'robot_files']
+           'WorkspaceController', '__version__', 'robot_files', 'urdf_path']
 
 _moved.install()
 
@@ -75,7 +76,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_folders()})
+    return list(__all__)
 
 
 def _folders() -> set[str]:

@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """The package's face: every name is found, and none is loaded before it is used."""
+import os
 import re
 import subprocess
 import sys
@@ -25,6 +26,19 @@ def test_every_name_is_what_its_home_has(name):
     assert name in dir(ld)
 
 
+def test_dir_shows_the_face_only():
+    code = 'import legged_dynamics as ld; ld.dynamics; print(*dir(ld))'
+    said = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          check=True).stdout
+    assert said.split() == sorted(ld.__all__)
+
+
+def test_python_m_runs_the_command():
+    said = subprocess.run([sys.executable, '-m', 'legged_dynamics', '--version'],
+                          capture_output=True, text=True, check=True).stdout
+    assert said.startswith('legged-dynamics ')
+
+
 def test_every_folder_is_found():
     folders = {path.parent.name for path in Path(ld.__file__).parent.glob('*/__init__.py')}
     for folder in folders - {'cli'}:
@@ -44,12 +58,25 @@ def test_importing_loads_nothing():
         assert repr(heavy) not in said
 
 
-def test_the_first_example_of_the_readme_uses_names_there_are():
-    text = README.read_text()
-    code = text[text.index('```python') + 9:]
-    code = code[:code.index('```')]
-    names = set(re.findall(r'\bld\.(\w+)', code))
+def code_of_readme():
+    return README.read_text().partition('```python\n')[2].partition('```')[0]
+
+
+def test_the_first_example_of_the_readme_runs():
+    names = set(re.findall(r'\bld\.(\w+)', code_of_readme()))
     assert {'RobotModel', 'GroundReactionEstimator'} <= names <= set(ld.__all__)
+    exec(code_of_readme(), {})
+
+
+@pytest.mark.slow
+def test_the_first_example_of_the_readme_has_the_right_types(tmp_path):
+    (tmp_path / 'example.py').write_text(code_of_readme())
+    done = subprocess.run(
+        [sys.executable, '-m', 'mypy', '--strict', '--config-file=', '--follow-imports=silent',
+         '--ignore-missing-imports', '--cache-dir', str(tmp_path / 'cache'), 'example.py'],
+        cwd=tmp_path, env={**os.environ, 'MYPYPATH': str(README.parent)}, capture_output=True,
+        text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # -------------------------------------------------------------------------------------------------

@@ -35,7 +35,8 @@ class ContactScore:
     unseen, false : float
         True changes without an estimated one within 100 ms, and the reverse; a step.
     longest_up_ms : float
-        Longest time that a foot which bears more than 10 % of the weight was called up [ms].
+        Longest time for which a foot that bears more than 10 % of the weight was reported to be
+        in the air [ms].
 
     """
 

@@ -41,8 +41,8 @@ afternoon. Written by `python -m benchmarks.zoo --page docs/zoo.md` on {date} (P
 - **e/sigma**: rms of error over stated standard deviation; one is honest; **in 95 %**: errors
   inside 1.96 deviations [%]; **push e/sigma**: the same of the external wrench's force.
   **Contact**: % of samples; **down, up**: median by which touch-downs and lift-offs are seen late
-  [ms]; **missed**: unseen and made-up changes a step; **called up**: the longest that a foot which
-  bears more than 10 % of the weight was called up [ms].
+  [ms]; **missed**: unseen and made-up changes a step; **called up**: the longest time for
+  which a foot that bears more than 10 % of the weight was reported to be in the air [ms].
 - **Observer**: first-order generalised momentum, each leg's `J^-T`, K = 250 /s, given the true
   base velocity with 0.02 m/s of noise; K = 60 /s where nobody steps. **Static**:
   `J^-T (tau - g)`.

@@ -12,7 +12,7 @@ from benchmarks.zoo.contact_events import ContactScore, contact_score
 from benchmarks.zoo.estimators import Estimator, Output
 from benchmarks.zoo.recording import CUTOFF, Recording
 
-LOADED = 0.10       # of the weight: a foot that bears this must not be called up
+LOADED = 0.10       # of the weight: a foot that bears this must not be reported in the air
 BAR = 1.96          # sigmas of a 95 % bar
 MISSING = float('nan')
 

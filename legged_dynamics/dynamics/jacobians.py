@@ -8,7 +8,7 @@ centre less radius times the ground's normal; the reference of others is the mid
 area. The Jacobian of a contact has its linear rows first; a joint below no foot has a zero
 column.
 
-Contact coordinates are the rows that kinds of feet have (`model.foot`): of every foot a force in
+Contact coordinates are the rows that kinds of feet have (`model.feet`): of every foot a force in
 base axes and, behind it, moments about axes of the base or of the foot. `FeetTable` is the table
 of all of them; kernels take the axes of a foot's moments from `moment_axes`, and so do not depend
 on the kind of foot.
@@ -81,7 +81,7 @@ class ContactRows(NamedTuple):
     foot : (nc,) int array
         Number of the foot.
     kind : (nc,) int array
-        `model.foot.FORCE` or `MOMENT`.
+        `model.feet.FORCE` or `MOMENT`.
     axis : (nc,) int array
         0 for x, 1 for y, 2 for z.
     in_foot : (nc,) bool array

@@ -756,18 +756,18 @@ class ActuatorLearner:
 @dataclass(frozen=True)
 class ActuatorFinding:
     """
-    Something that a configuration states otherwise than it is.
+    A configured parameter of the actuators that the measurements contradict.
 
     Attributes
     ----------
     fault : int
-        Bit of `ground_reaction.Fault`.
+        The flag of `ground_reaction.Fault` that reports it.
     joints : tuple of str
-        Joints concerned; none for all.
+        Joints concerned; empty for all of them.
     parameter : str
         One of `model.actuators.PARAMETERS`.
     amount, deviation : float
-        What it is, of the joint that shows it most, and one standard deviation.
+        Its measured value, of the joint that shows it most, and one standard deviation.
     unit : str
     line : str
         What to write into the robot's YAML.

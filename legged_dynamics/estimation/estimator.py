@@ -171,7 +171,7 @@ class GroundReactionEstimator:
 
     @property
     def actuator_findings(self) -> tuple[ActuatorFinding, ...]:
-        """What the configuration states otherwise than the actuators are, with its mend."""
+        """Configured actuator parameters that the measurements contradict, with their values."""
         return () if self._learner is None else self._learner.findings
 
     def reset(self) -> None:

@@ -198,7 +198,7 @@ class LegOdometry:
     config : RobotConfig
         Feet, IMU mount and sensor noise.
     settings : OdometrySettings or mapping, optional
-        Checked settings, or dotted names of `estimation.odometry_settings.SETTINGS`.
+        Checked settings, or dotted names of `estimation.leg_odometry.SETTINGS`.
 
     Raises
     ------

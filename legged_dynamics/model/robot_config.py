@@ -3,7 +3,8 @@
 """RobotConfig: what a URDF does not say about a robot, read from its YAML."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -55,9 +56,6 @@ class ActuatorSettings(CheckedSettings):
         'noise.effort_age_deviation', 0.0, 's',
         'Deviation of noise.effort_age; 0: 0.3 ms where that is stated, 3 ms where not.', 0.0,
         0.05)
-
-
-# -------------------------------------------------------------------------------------------------
 
 
 # -------------------------------------------------------------------------------------------------
@@ -368,6 +366,8 @@ class RobotConfig:
     actuators : ActuatorSettings
         What is stated of the actuators beside armature, damping and friction; see
         `model.actuators.ActuatorModel.of`.
+    source : str
+        File that it was read from, for messages; empty when it was not.
 
     """
 
@@ -390,6 +390,7 @@ class RobotConfig:
     passive_effort: str = 'unknown'
     transmission_cutoff: float = 0.0
     actuators: ActuatorSettings = field(default_factory=ActuatorSettings)
+    source: str = field(default='', compare=False)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> RobotConfig:
@@ -419,7 +420,7 @@ class RobotConfig:
                            ('passive_joints', robot.passive_joints)):
             if len(set(names)) != len(names):
                 raise ConfigurationError(f'robot.{key}: expected each joint once, got {names}')
-        per_joint = {}
+        per_joint: dict[str, Any] = {}
         for key in ('nominal_position', 'armature', 'joint_damping', 'joint_friction'):
             values_of = tuple(getattr(robot, key))
             allowed = {0, len(joints)} | ({1} if key != 'nominal_position' else set())
@@ -476,7 +477,7 @@ class RobotConfig:
 
         """
         try:
-            return cls.from_parameters(read_parameter_file(path))
+            return replace(cls.from_parameters(read_parameter_file(path)), source=str(path))
         except ConfigurationError as error:
             if str(path) in str(error):
                 raise
@@ -552,25 +553,29 @@ class RobotConfig:
         if self.base == 'fixed':
             model = model.with_base('fixed')
         if self.foot_frames:
-            model = model.with_frames({frame.name: (frame.parent, frame.pose)
-                                       for frame in self.foot_frames})
-        for foot in self.feet:
-            if foot.link not in model.frames:
-                raise UnknownNameError('foot link', foot.link, model.frames)
-        if self.base_link and model.frame(self.base_link).body != 0:
+            with self._key('foot_parents'):
+                model = model.with_frames({frame.name: (frame.parent, frame.pose)
+                                           for frame in self.foot_frames})
+        with self._key('feet'):
+            for foot in self.feet:
+                if foot.link not in model.frames:
+                    raise UnknownNameError('foot link', foot.link, model.frames)
+        with self._key('base_link'):
+            based = not self.base_link or model.frame(self.base_link).body == 0
+        if not based:
             raise ConfigurationError(
                 f'robot.base_link: expected a link fixed to the root {model.base_link!r} of the '
                 f'URDF, got {self.base_link!r}, which moves against it')
-        if self.imu_link:
-            model.frame(self.imu_link)
+        with self._key('imu_link'):
+            model.frame(self.imu_link or model.base_link)
         names = self.joints or model.joint_names
-        for name in names:
-            model.joint_index(name)
-        for name in self.passive_joints:
-            model.joint_index(name)
+        for key, listed in (('joints', names), ('passive_joints', self.passive_joints),
+                            ('absent_joints', self.absent)):
+            with self._key(key):
+                for name in listed:
+                    model.joint_index(name)
         carrying, rails = self.carrying(model), self.rails(model)
         for name in self.absent:
-            model.joint_index(name)
             if name in carrying and name not in rails:
                 raise ConfigurationError(
                     f'robot.absent_joints: {name!r} carries {carrying[name]}, whose place cannot '
@@ -581,6 +586,15 @@ class RobotConfig:
             armature=_by_joint(names, self.armature),
             damping=_by_joint(names, self.joint_damping),
             friction=_by_joint(names, self.joint_friction))
+
+    @contextmanager
+    def _key(self, key: str) -> Iterator[None]:
+        """Name key and file where a name is not in the model."""
+        try:
+            yield
+        except UnknownNameError as error:
+            error.args = (f'{self.source}{": " if self.source else ""}robot.{key}: {error}',)
+            raise
 
     def carrying(self, model: RobotModel) -> dict[str, str]:
         """

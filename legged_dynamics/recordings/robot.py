@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -235,7 +235,7 @@ def _choice(model: RobotModel, source: str | Path, yaml: Path, notes: list[str],
     for path in params_files:
         parameters.update(read_parameter_file(path, NODE))
     try:
-        config = RobotConfig.from_parameters(parameters)
+        config = replace(RobotConfig.from_parameters(parameters), source=str(yaml))
         found = AnalysisSettings.from_parameters(
             {name: value for name, value in parameters.items() if not name.startswith(_TRUTH)})
     except ConfigurationError as error:

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Charts and tables of all reports, as data and as HTML; the page is made in `section.py`."""
+"""Charts and tables of all reports, as data and as HTML, and the page that they stand on."""
 from __future__ import annotations
 
 import base64
@@ -10,16 +10,26 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from html import escape
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
+
+from legged_dynamics.reports.palette import (
+    DARK_FOOT_COLORS,
+    DARK_TRUTH_COLORS,
+    FOOT_COLORS,
+    TRUTH_COLORS,
+)
+
+ASSETS = Path(__file__).resolve().parent / 'assets'
 
 # -------------------------------------------------------------------------------------------------
 # Interactive charts, drawn in the browser by uPlot (MIT licence, in ``assets/``). Gaps are shown
@@ -413,10 +423,164 @@ def versions() -> str:
     return ', '.join([*found, f'Python {platform.python_version()}'])
 
 
+# -------------------------------------------------------------------------------------------------
+# The page itself: all text is escaped here.
+
+
+class HtmlPage:
+    """Gathers the parts of a page in order."""
+
+    def __init__(self, title: str, lead: str):
+        self._title = title
+        self._parts = [f'<h1>{escape(title)}</h1>', f'<p class="lead">{escape(lead)}</p>']
+        self._said: list[str] = []
+        self._top = len(self._parts)
+        self._headings: list[str] = []
+        self._charts, self._tables = False, 0
+
+    def heading(self, text: str) -> None:
+        """Begin a section."""
+        self._headings.append(text)
+        self._parts.append(f'<h2 id="s{len(self._headings)}">{escape(text)}</h2>')
+
+    def verdict(self, text: str, judged: bool = True, caution: bool = False) -> None:
+        """Say in a sentence at the top what came out."""
+        kind = 'verdict amber' if caution else 'verdict' if judged else 'verdict open'
+        self._said.append(f'<p class="{kind}">{escape(unsigned_zero(text))}</p>')
+
+    def banner(self, text: str) -> None:
+        """Warn in red above all else, and above earlier warnings, that data are not trusted."""
+        self._said.insert(0, f'<p class="banner" role="alert">{escape(text)}</p>')
+
+    def caution(self, text: str) -> None:
+        """Warn in amber above all else that a result is doubtful."""
+        self._said.insert(0, f'<p class="caution" role="status">{escape(text)}</p>')
+
+    def remark(self, text: str) -> None:
+        """Say in grey below the verdict what to know of how the data came about."""
+        self._said.append(f'<p class="remark">{escape(text)}</p>')
+
+    def opening(self, picture: str, caption: str, cards: Iterable[tuple[str, str]]) -> None:
+        """Put a vector picture and key figures on the first screen, below what is said."""
+        picture = picture.replace(' xmlns="http://www.w3.org/2000/svg"', '')   # HTML knows it
+        figure = _figure(picture, caption) if picture else ''
+        self._said.append(f'<div class="opening">{figure}{_cards(cards)}</div>')
+
+    def viewer(self, command: str) -> None:
+        """Offer the command that shows the moment under the cursor of the charts."""
+        self._parts.append(
+            f'<p class="viewer" data-command="{escape(command)}" hidden>Click in a chart for the '
+            'command that shows the robot at that moment: <code></code> '
+            '<button type="button">Copy</button></p>')
+
+    def chart(self, chart: Chart | Bars, caption: str = '') -> None:
+        """Add a chart to zoom and hover over."""
+        self._charts = True
+        self._parts.append(_figure(chart.html(), caption))
+
+    def row(self, charts: Sequence[Chart], group: str = 'time') -> None:
+        """Add charts side by side, or below each other on a narrow screen."""
+        if charts:
+            self._charts = True
+            cells = ''.join(f'<div>{chart.html(group)}</div>' for chart in charts)
+            self._parts.append(f'<figure class="row">{cells}</figure>')
+
+    def paragraph(self, text: str) -> None:
+        """Add a paragraph."""
+        self._parts.append(f'<p>{escape(text)}</p>')
+
+    def listing(self, items: Iterable[str]) -> None:
+        """Add a list."""
+        rows = ''.join(f'<li>{escape(item)}</li>' for item in items)
+        self._parts.append(f'<ul>{rows}</ul>')
+
+    def cards(self, cards: Iterable[tuple[str, str]]) -> None:
+        """Add key figures in boxes."""
+        self._parts.append(_cards(cards))
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str | Link]],
+              strong: Iterable[int] = (), first: Iterable[int] = ()) -> None:
+        """Add a table."""
+        strong, first = set(strong), set(first)
+        cells = ''.join(f'<th scope="col">{escape(cell)}</th>' if cell else '<td></td>'
+                        for cell in head)
+        lines = [f'<tr>{cells}</tr>']
+        for index, row in enumerate(rows):
+            names = ' '.join(name for name, chosen in (('strong', strong), ('first', first))
+                             if index in chosen)
+            cells = ''.join(f'<td>{_cell(cell)}</td>' for cell in row)
+            lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
+        self._tables += 1
+        self._parts.append('<div class="wide" tabindex="0" role="region" '
+                           f'aria-label="Table {self._tables}">'
+                           f'<table>{"".join(lines)}</table></div>')
+
+    def figure(self, picture: bytes, caption: str, kind: str = 'image/png') -> None:
+        """Add a picture."""
+        data = base64.b64encode(picture).decode('ascii')
+        self._parts.append(_figure(
+            f'<img alt="{escape(caption)}" src="data:{kind};base64,{data}">', caption))
+
+    def html(self, command: str, robot: str = '') -> str:
+        """Return the page."""
+        links = ''.join(f'<a href="#s{k}">{escape(text)}</a>'
+                        for k, text in enumerate(self._headings, start=1))
+        contents = f'<nav aria-label="Contents">{links}</nav>' if len(self._headings) > 2 else ''
+        parts = [*self._parts[:self._top], *self._said, contents, *self._parts[self._top:]]
+        made = [command, *([f'robot {robot}'] if robot else []), versions(),
+                datetime.now().astimezone().isoformat(' ', 'minutes')]
+        return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+                '<meta name="viewport" content="width=device-width, initial-scale=1">'
+                f'<title>{escape(self._title)}</title><style>{_styles(self._charts)}</style>'
+                '</head><body><main>\n' + '\n'.join(parts)
+                + f'\n</main><footer>{"<br>".join(escape(line) for line in made)}</footer>'
+                + (_scripts() if self._charts else '') + '</body></html>\n')
+
+
+def _figure(inside: str, caption: str) -> str:
+    below = f'<figcaption>{escape(caption)}</figcaption>' if caption else ''
+    return f'<figure>{inside}{below}</figure>'
+
+
+def _cards(cards: Iterable[tuple[str, str]]) -> str:
+    rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
+                   f'<span>{escape(what)}</span></div>' for value, what in cards)
+    return f'<div class="cards">{rows}</div>'
+
+
+def _cell(cell: str | Link) -> str:
+    if isinstance(cell, Link):
+        return f'<a href="{escape(quote(cell.target))}">{escape(cell.text)}</a>'
+    return escape(cell)
+
+
+def _scripts() -> str:
+    """Return what a page with charts needs at its end."""
+    library = (ASSETS / 'uPlot.iife.min.js').read_text(encoding='utf-8')
+    ours = (ASSETS / 'report.js').read_text(encoding='utf-8')
+    return f'<script>{library}</script><script>{ours}</script>'
+
+
+def _styles(charts: bool) -> str:
+    """Return the style of a page, with or without charts."""
+    names = ('uPlot.min.css', 'report.css') if charts else ('report.css',)
+    texts = [(ASSETS / name).read_text(encoding='utf-8') for name in names]
+    if charts:
+        texts += [f':root {{ {_variables(FOOT_COLORS, TRUTH_COLORS)} }}',
+                  '@media screen and (prefers-color-scheme: dark) { '
+                  f':root {{ {_variables(DARK_FOOT_COLORS, DARK_TRUTH_COLORS)} }} }}']
+    return '\n'.join(texts)
+
+
+def _variables(hues: Sequence[str], greys: Sequence[str]) -> str:
+    return ' '.join(f'--{kind}{k}: {color};' for kind, colors in (('hue', hues), ('grey', greys))
+                    for k, color in enumerate(colors))
+
+
 def __getattr__(name: str) -> Any:
-    """Return `Page`, which is `Report`'s own now."""
+    """Return `Page`, which `section.Report` makes now."""
     if name == 'Page':
         warnings.warn('reports.page.Page is deprecated: make a reports.section.Report',
                       DeprecationWarning, stacklevel=2)
-        return import_module('legged_dynamics.reports.section')._Page
+        return HtmlPage
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

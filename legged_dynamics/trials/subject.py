@@ -74,7 +74,9 @@ class GaitOptions:
     loads : str
         Path of measured forces: external loads of OpenSim or a C3D file.
     mass : str
-        Total mass of the model [kg], 'plates' for that by force plates, or empty for the model's.
+        Total mass [kg], 'plates' for that by force plates alone, 'model' for the model's, or empty
+        for the model's corrected by force plates where there are any (of a robot with a YAML: not
+        corrected).
     belt_speed : tuple of str
         Speed of a treadmill's belts, as `plates.parse_belts` takes them; 'auto': found by the
         soles.
@@ -220,8 +222,8 @@ def subject_of_file(options: GaitOptions) -> Subject:
         yaml = recognise(model)
         notes.append(f'The robot was recognised by its URDF: {yaml.stem}.')
     parameters = read_parameter_file(yaml, NODE)
-    choice = RobotChoice(yaml.stem, model, RobotConfig.from_parameters(parameters), parameters,
-                         {}, '', None, notes)
+    config = replace(RobotConfig.from_parameters(parameters), source=str(yaml))
+    choice = RobotChoice(yaml.stem, model, config, parameters, {}, '', None, notes)
     return _chosen(choice, urdf, options)
 
 

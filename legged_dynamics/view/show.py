@@ -30,9 +30,7 @@ from legged_dynamics.view.figure import Figure, FigureMaker, Look, Snapshot, bod
 
 # -------------------------------------------------------------------------------------------------
 # The scene: a figure drawn by viser in three dimensions, and moved from picture to picture.
-
-
-# -------------------------------------------------------------------------------------------------
+#
 # Poses of the bodies.
 
 

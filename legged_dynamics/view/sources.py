@@ -251,7 +251,7 @@ class ViewNode(Component):
     """
     Keeps the newest joint state, IMU reading, estimate and odometry; publishes nothing.
 
-    Its subscriptions keep one message (`middleware.polling`).
+    Its subscriptions keep one message.
 
     Attributes
     ----------

@@ -1,10 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 import pytest
+import yaml
 from robots import CONFIG, TWO_LEGS
 
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
 from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+from legged_dynamics.resources import robot_files
 
 FEET = {'robot.feet': ['l_foot', 'r_foot'], 'robot.foot_radius': 0.02, 'robot.imu_link': 'imu'}
 
@@ -64,3 +66,18 @@ def test_a_file_that_is_not_a_parameter_file(tmp_path):
     path.write_text('/**: {parameters: {}}')
     with pytest.raises(ConfigurationError, match='then "ros__parameters:" below it'):
         RobotConfig.from_yaml(path)
+
+
+@pytest.mark.parametrize(('key', 'value'), [
+    ('imu_link', 'imu'), ('base_link', 'trunk_'), ('feet', ['sole_']), ('joints', ['knee_']),
+    ('passive_joints', ['knee_']), ('absent_joints', ['knee_'])])
+def test_a_name_that_the_model_lacks_is_said_with_key_and_file(tmp_path, key, value):
+    path = tmp_path / 'mine.yaml'
+    path.write_text(yaml.safe_dump({'/**': {'ros__parameters': {'robot': {key: value}}}}))
+    model = RobotModel.from_urdf(robot_files('anymal_class')[1])
+    with pytest.raises(UnknownNameError) as refused:
+        RobotConfig.from_yaml(path).apply_to(model)
+    name = value if isinstance(value, str) else value[0]
+    assert str(refused.value).startswith(f'{path}: robot.{key}: expected ')
+    assert refused.value.name == name and repr(name) in str(refused.value)
+    assert str(refused.value).count(f'robot.{key}') == 1

@@ -6,7 +6,7 @@ BodyController: the common part of nodes that hold a robot's body.
 Each measurement goes through estimator and odometry to a state, and with the present target
 through `WorkspaceController` to efforts, which `EffortOutput` guards and sends.
 
-`BodyWalk` takes velocity commands and gaits from topics and services, where the robot walks.
+`_BodyWalk` takes velocity commands and gaits from topics and services, where the robot walks.
 """
 from __future__ import annotations
 

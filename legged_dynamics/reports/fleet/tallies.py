@@ -5,7 +5,7 @@ Statistics of one recording, computed piece by piece: feet, joints, base, IMU an
 
 A recording may be larger than the memory. It is replayed in overlapping pieces (`each_window`),
 and each class here adds a piece at a time to counts, sums and extremes of fixed size. Statistics
-over recordings are computed by pandas in `facts.py`.
+over recordings are computed by pandas in `summarise.py`.
 """
 from __future__ import annotations
 
