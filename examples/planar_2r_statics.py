@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which joint torques push with a given force: the planar arm of source 001, corrected.
+"""Which joint torques push with a given force: a planar arm of two links, ``Q = J^T g``.
 
 A robot at rest that exerts the wrench g on the environment at its end effector does so with the
 efforts Q = G + J^T g; G holds the robot against gravity. The wrench of the environment on the

@@ -117,3 +117,24 @@ def test_a_heading_has_something_below_it(path):
     for first, second in zip(headings, [*headings[1:], len(lines)]):
         below = lines[first + 1:second]
         assert any(not line.startswith('#') for line in below), below
+
+
+def test_the_page_of_documents_names_every_command_and_class_that_is_there():
+    from legged_dynamics.cli import VERBS
+
+    text = (ROOT / 'docs' / 'documents.md').read_text()
+    assert len(re.findall(r'^## ', text, re.MULTILINE)) == 5
+    verbs = {verb.__name__.rpartition('.')[2].replace('_', '-') for verb in VERBS}
+    assert set(re.findall(r'`legged-dynamics ([\w-]+)', text)) <= verbs
+    for name, classes in re.findall(r'`([\w/]+\.py)`: ((?:`\w+`(?:, )?)+)', text):
+        code = (PACKAGE / name).read_text()
+        assert all(f'class {one}' in code for one in re.findall(r'\w+', classes)), name
+    for path in re.findall(r'`((?:test|examples)/[\w/]+\.py)`', text):
+        assert (ROOT / path).is_file(), path
+    for page in ('README.md', 'docs/index.md'):
+        assert 'documents.md' in (ROOT / page).read_text()[:1500], page
+
+
+def test_no_document_is_a_number():
+    for path in [*SOURCES, *PAGES, *sorted((ROOT / 'examples').glob('*.py'))]:
+        assert not re.search(r'\bsources? 00\d', path.read_text(), re.IGNORECASE), path

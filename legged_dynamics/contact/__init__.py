@@ -4,8 +4,9 @@
 Contact inverse dynamics: ground reactions from motion, instant by instant and over time.
 
 A floating base has no actuator, so the wrench that the motion requires at the base by
-Newton-Euler, ``b = [f; m]``, must come from the feet: ``A w = b`` (source 004). Six equations; a
-flat foot brings six unknowns, a line foot four, a point foot three.
+Newton-Euler, ``b = [f; m]``, must come from the feet: ``A w = b`` (Nimble, *Computing skeleton
+joint torques and forces*). Six equations; a flat foot brings six unknowns, a line foot four, a
+point foot three.
 
 ===============================  ======  ======================================================
 feet on the ground               rank A  answer

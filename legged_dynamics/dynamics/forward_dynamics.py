@@ -3,8 +3,7 @@
 """
 Forward dynamics: the accelerations of joints and base, by the articulated-body algorithm.
 
-Source 000, algorithm 1 (Featherstone 2008, table 7.1), with two changes of form and none of
-substance.
+Featherstone 2008, table 7.1, with two changes of form and none of substance.
 
 * Vectors have base axes and each body's own origin. ``X_i`` is then a shift along the arm from
   parent to child, and ``S_i`` a plain axis.

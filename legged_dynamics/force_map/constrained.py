@@ -4,9 +4,9 @@
 ConstrainedForceMap: forces under any set of feet of any robot, by its joint torques.
 
 Feet that stay where they are constrain the accelerations; the equations of motion with these
-constraints are solved for the contact forces (KKT system, source 000). It is no choice among
-forces, as in the ground-force problem: the torques determine them. Where contacts are redundant
-the smallest forces are taken, with a proximal term.
+constraints are solved for the contact forces (KKT system). It is no choice among forces, as in the
+ground-force problem: the torques determine them. Where contacts are redundant the smallest forces
+are taken, with a proximal term.
 """
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ from legged_dynamics.spatial.rotations import check_normal, check_rotation
 # The KKT system of feet on the ground, as one kernel.
 #
 # Feet that stay where they are, ``J a + Jdot v = a_c``, and the equations of motion
-# ``M a + h = B tau + Q_ext + J^T lambda`` give (checked against source 000's one-foot map)
+# ``M a + h = B tau + Q_ext + J^T lambda`` give (checked against `FootForceMap`)
 #
 #     G = J M^-1 J^T,    lambda = l_0 + D tau,
 #     D = -G^-1 J M^-1 B,    l_0 = G^-1 (J M^-1 (h - Q_ext) - Jdot v + a_c).
@@ -315,7 +315,7 @@ RANK_TOLERANCE = 1e-10
 
 class ConstrainedForceMap:
     """
-    The map from joint torques to the forces under several feet (KKT form of source 000).
+    The map from joint torques to the forces under several feet (KKT form).
 
     Feet in contact are taken to stay where they are: a point foot's ball rolls without slipping,
     a flat foot neither slips nor tilts. Limits of the ground's forces are not considered: see

@@ -44,7 +44,8 @@ from legged_dynamics.spatial.jit import as_python, lean_kernel
 from legged_dynamics.spatial.layout import get3, get6, get9, length_of, put3
 
 # -------------------------------------------------------------------------------------------------
-# Foot force of a robot that stands on one foot, from one articulated-body sweep (source 000).
+# Foot force of a robot that stands on one foot, from one articulated-body sweep
+# (Navarro Heredia, equations 1 to 14).
 #
 # The ground is the fixed base F0 and the foot is the first joint. With ``b_i = IA_i S_i / d_i``
 # and ``A_i = 1 - b_i S_i^T``, the wrench that the ground exerts through that joint is
@@ -185,7 +186,9 @@ class FootForce:
 
 class FootForceMap:
     """
-    The map from hip, knee and ankle torques to the force under one foot (source 000).
+    The map from hip, knee and ankle torques to the force under one foot.
+
+    Navarro Heredia, *Force to torque: articulated body mapping analysis*, equations (13) and (14).
 
     The model stands on its foot: a fixed base (the ground, origin at the foot point) with one
     joint on it, which is the foot; a spherical joint, or gimbal rings. From there on it may be a

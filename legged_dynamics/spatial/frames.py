@@ -3,7 +3,7 @@
 """
 Where one frame stands in another, and what that does to twists and wrenches.
 
-Source 001 (force mappings), in the corrected form: ``g = [f; m]`` and ``v = [v; w]`` are linear
+Force mappings (Corke 2011, section 8.3): ``g = [f; m]`` and ``v = [v; w]`` are linear
 first, taken at their frame's origin and in its axes; ``p_AB`` is the origin of B in A, in A's
 axes. Then ``g_A = S(p_AB) R_AB g_B`` and ``v_B = J_v v_A`` with ``J_v = (S R)^T``, so that power
 ``g^T v`` is the same in both frames.
@@ -111,7 +111,7 @@ class Transform:
 
     @property
     def wrench_matrix(self) -> np.ndarray:
-        """Return the (6, 6) matrix ``S R``, with ``g_A = S R g_B`` (source 001)."""
+        """Return the (6, 6) matrix ``S R``, with ``g_A = S R g_B``."""
         X = np.zeros((6, 6))
         X[:3, :3] = X[3:, 3:] = self.R
         X[3:, :3] = skew(self.p) @ self.R
@@ -119,7 +119,7 @@ class Transform:
 
     @property
     def twist_matrix(self) -> np.ndarray:
-        """Return the (6, 6) matrix ``J_v = (S R)^T``, with ``v_B = J_v v_A`` (source 001)."""
+        """Return the (6, 6) matrix ``J_v = (S R)^T``, with ``v_B = J_v v_A``."""
         return self.wrench_matrix.T
 
 
@@ -128,7 +128,7 @@ def wrench_in_frame(g_B: np.ndarray, T_AB: Transform) -> np.ndarray:
     Return at A's origin, in A's axes, the wrench known in frame B.
 
     The same wrench on the same body, seen elsewhere: ``f_A = R f_B``,
-    ``m_A = R m_B + p x R f_B`` (source 001).
+    ``m_A = R m_B + p x R f_B``.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def twist_in_frame(v_A: np.ndarray, T_AB: Transform) -> np.ndarray:
     """
     Return at B's origin, in B's axes, the twist of a body known in frame A.
 
-    A and B are fixed to the body: ``v_B = R^T (v_A + w_A x p)``, ``w_B = R^T w_A`` (source 001).
+    A and B are fixed to the body: ``v_B = R^T (v_A + w_A x p)``, ``w_B = R^T w_A``.
 
     Parameters
     ----------

@@ -1,7 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Workspace control: the base follows a desired pose, and the joints follow the base (source 002).
+Workspace control: the base follows a desired pose, and the joints follow the base.
+
+After Wendlandt and Sastry, *Recursive workspace control of multibody systems*, section 3.
 
 The stages of the paper in SE(3): ``propagation`` has velocity propagation (3.5)-(3.9) and force
 propagation (3.25)-(3.27); ``workspace_dynamics`` has the exact dynamics and the workspace force

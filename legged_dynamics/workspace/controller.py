@@ -225,7 +225,7 @@ _STUCK = codes.EFFORT_LIMIT | codes.UNBALANCED | codes.ACCELERATION_LIMIT
 
 class WorkspaceController:
     """
-    Moves the base of a standing robot by its joint efforts: the recursion of source 002 in SE(3).
+    Moves the base of a standing robot by its joint efforts: Wendlandt and Sastry's recursion.
 
     Every tick runs the stages of the paper: velocity propagation, workspace dynamics, workspace
     force, division and propagation of forces.

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Source 001: wrench and twist transforms, and efforts that hold a wrench at rest."""
+"""Force mappings (Corke 2011, 8.3): wrench and twist transforms, efforts that hold a wrench."""
 import numpy as np
 import pinocchio as pin
 import pytest

@@ -6,7 +6,7 @@ Contact inverse dynamics over time: the ground reactions of a whole motion at on
 Each frame's six equations leave ``6 (k - 1)`` directions open between k flat feet, and a choice
 made frame by frame jumps with the noise. Here one choice is made for all frames: the least of a
 cost on changes from frame to frame, contact moments, magnitudes and wrenches on feet that move
-(:class:`OverTimeWeights`), among the wrenches that balance every frame exactly (source 004).
+(:class:`OverTimeWeights`), among the wrenches that balance every frame exactly (Nimble).
 Frames that the feet cannot balance (no foot, one or two points) are balanced as nearly as can be,
 as a single instant is; the rest is the root residual.
 

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-One climb with and without the reduction of reaction forces, and the questions of source 003.
+One climb with and without the reduction of reaction forces, and Karpick's questions.
 
 (a) How equal, and how small, can the feet's forces be while the body's acceleration is kept?
 (b) What acceleration does a limit on the forces allow?

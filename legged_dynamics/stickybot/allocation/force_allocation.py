@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Least maximum force and largest acceleration of a climber (source 003): norms, no least squares.
+Least maximum force and largest acceleration of a climber, Karpick's two questions (1.2).
 
 How can the feet's forces be equalised while the body's acceleration is kept
 (:func:`least_maximum`, or :func:`least_squares`)? What is the largest acceleration for a given

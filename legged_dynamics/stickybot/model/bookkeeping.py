@@ -3,7 +3,7 @@
 """
 Energy and momentum of the climbing robot, their balances, and the load of the feet.
 
-Three balances hold for all springs and dampers (source 003 with the corrected moment balance)::
+Three balances hold for all springs and dampers (Karpick, with the moment balance corrected)::
 
     d/dt (T + V) = power of the actuators - loss of the dampers        [- loss of touchdowns]
     d/dt p       = sum F_r + M g                                       [+ touchdown impulses]

@@ -3,9 +3,9 @@
 """
 Accelerations, hip forces and wall reactions of the climbing robot.
 
-Source 003 with the corrected moment balance: the hip's force acts on the body where the limb ends,
-``d_i = R^T (x_hl,i - x_cg)``, and not at the hip's rest position r_i, so that energy and angular
-momentum balance for every stiffness and damping::
+Karpick, *StickyBot model*, with the moment balance (17) corrected: the hip's force acts on the
+body where the limb ends, ``d_i = R^T (x_hl,i - x_cg)``, and not at the hip's rest position r_i, so
+that energy and angular momentum balance for every stiffness and damping::
 
     A_i qdd_i  = m_i r_c x g - r_h x F_i - m_i                               (11)
     M_b xdd    = m_b g + sum_i ( F_i ; m_i + (x_hl,i - x_cg) x F_i )         (17), corrected
@@ -80,7 +80,7 @@ def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, f
             # The foot's two rows are the reaction; the others make the links' accelerations.
             rx, ry = -work[0, WORK.solution], -work[1, WORK.solution]
             work[0, WORK.solution] = work[1, WORK.solution] = 0.0
-            # One link takes a division: the source's case, and that of most runs.
+            # One link takes a division: Karpick's case, and that of most runs.
             if n == 1:
                 work[2, WORK.solution] /= work[2, WORK.mass_matrix + 2]
             else:

@@ -8,8 +8,8 @@ hip's force is linear in the deflection and its rate, which gives the body's col
 form; a motion of a free foot is the opposite motion of the body. Only the columns of the limb's
 own angles are difference quotients.
 
-The design rule of source 003 for the dampers treats each axis of each hip separately, with 1/N of
-the body's mass or inertia on it::
+Karpick's design rule (36)-(37) for the dampers treats each axis of each hip separately, with 1/N
+of the body's mass or inertia on it::
 
     b_xy = 2 zeta sqrt(m_cg k_xy / N)        b_phi = 2 zeta sqrt(I_cg k_phi / N)       (36), (37)
 
@@ -343,7 +343,7 @@ def nominal_damping(body: Body, stiffness: np.ndarray, n_limbs: int, ratio: floa
     n_limbs : int
         How many hips share the body.
     ratio : float
-        Nominal damping ratio zeta; the source has 1.
+        Nominal damping ratio zeta; Karpick has 1.
 
     Returns
     -------

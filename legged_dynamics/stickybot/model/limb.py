@@ -3,9 +3,10 @@
 """
 One limb: mass matrix, bias force, the pose of its end, and the spring at its hip.
 
-Source 003 has one rod per limb (58)-(62); here a limb is a chain of n links from the foot, and
-the foot's own position is among the coordinates. A foot on the wall locks those two coordinates;
-the reaction is then the force in their two equations, (23)-(25) for any number of links.
+Karpick, *StickyBot model*, has one rod per limb (58)-(62); here a limb is a chain of n links from
+the foot, and the foot's own position is among the coordinates. A foot on the wall locks those two
+coordinates; the reaction is then the force in their two equations, (23)-(25) for any number of
+links.
 
 Coordinates ``z`` are the body's pose (x, y, angle), then for each limb its foot's position (x, y)
 and its joint angles: the first link's angle from the wall's x axis, then each link's angle against

@@ -112,7 +112,7 @@ class Limb:
     ----------
     name : str
     links : tuple of Link
-        From the foot to the hip; one link is the rod of source 003.
+        From the foot to the hip; one link is Karpick's rod.
     hip : (2,) array [m]
         Rest position of the limb's end in body axes, from the body's centre of mass.
     rest_angle : float [rad]

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The planar biped of source 002 and its recursive workspace controller, stage by stage.
+The planar biped of Wendlandt and Sastry (1997) and its recursive workspace controller.
 
 ``dynamics`` has velocity propagation (3.5)-(3.9) and workspace dynamics (3.12)-(3.20),
 ``controller`` has workspace force (3.21)-(3.23) and force propagation (3.24)-(3.27).

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The recursive workspace controller of source 002: four stages, one after another, every tick."""
+"""The four stages of Wendlandt and Sastry (1997), section 3, one after another, every tick."""
 from __future__ import annotations
 
 import math
