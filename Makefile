@@ -12,7 +12,7 @@ WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); [ $$n -lt 8 ] && expr $$n + 
 # Real ROS 2 for the tests of it, and for `make demo MIDDLEWARE=ros2`.
 ROS    := .venv-ros
 
-.PHONY: demo test test-all test-ros2 lint bench docs clean
+.PHONY: demo test test-all test-ros2 lint bench tables docs clean
 
 demo: $(DEMO) $(if $(filter ros2,$(MIDDLEWARE)),$(ROS)/.ready)
 ifeq ($(MIDDLEWARE),ros2)
@@ -54,6 +54,10 @@ lint: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+# The measured tables of docs/, each by the command in its line; all of them take hours.
+tables: $(READY)
+	@$(BIN)/python -m benchmarks tables $(ARGS)
 
 # Warnings are errors.
 docs: $(DOCS)

@@ -1,22 +1,20 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Run all benchmarks, or those named, and write their tables to docs/benchmarks.md.
+Run all benchmarks of calls, or those named, and print their tables.
 
-``digests`` is run by its name only: it measures no time (`benchmarks/digests.py`).
+``digests`` and ``tables`` are run by their names only: the first compares results
+(`benchmarks/digests.py`), the second makes the documents' tables (`benchmarks/tables.py`).
 """
 from __future__ import annotations
 
 import importlib
 import platform
 import sys
-from datetime import date
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-REPORT = HERE.parent / 'docs' / 'benchmarks.md'
-DIGESTS = ('That a change of structure changed no result, `python -m benchmarks digests` shows: '
-           '`--write FILE` before it, `--compare FILE` after it.')
+OTHERS = ('digests', 'tables')
 
 
 def processor() -> str:
@@ -43,27 +41,20 @@ def table(rows: list[dict]) -> str:
 
 def main(names: list[str]) -> int:
     """Run the benchmarks; returns the exit code."""
-    if names[:1] == ['digests']:
-        return importlib.import_module('benchmarks.digests').main(names[1:])
+    if names and names[0] in OTHERS:
+        return importlib.import_module(f'benchmarks.{names[0]}').main(names[1:])
     files = sorted(path.stem for path in HERE.glob('bench_*.py'))
     chosen = [name for name in files if not names or name.removeprefix('bench_') in names]
     if not chosen:
         print(f'expected one of: {", ".join(name.removeprefix("bench_") for name in files)}, '
-              'or digests')
+              f'{" or ".join(OTHERS)}', file=sys.stderr)
         return 2
-    text = ['# Benchmarks', '',
-            f'Measured on {date.today()} by `make bench`: {processor()}, Python '
-            f'{platform.python_version()}. Each number is the median of batches of calls from '
-            'Python; rivals take turns in one process.', '', DIGESTS]
+    print(f'{processor()}, Python {platform.python_version()}. Each number is the median of '
+          'batches of calls from Python; rivals take turns in one process.')
     for name in chosen:
         module = importlib.import_module(f'benchmarks.{name}')
-        print(f'{module.title} ...', flush=True)
-        section = f'\n## {module.title}\n\n{table(module.rows())}'
-        print(section)
-        text.append(section)
-    if len(chosen) == len(files):
-        REPORT.write_text('\n'.join(text) + '\n', encoding='utf-8')
-        print(f'\nwritten to {REPORT}')
+        print(f'{module.title} ...', file=sys.stderr, flush=True)
+        print(f'\n## {module.title}\n\n{table(module.rows())}', flush=True)
     return 0
 
 

@@ -3,8 +3,8 @@
 """
 The doctor's table: every planted fault on every robot, and healthy recordings without number.
 
-Run with ``python -m benchmarks.doctor_table``; writes docs/doctor_table.md. Other robots than our
-own come from example-robot-data (PyPI), by LEGGED_ROBOT_DATA or where pip has put them.
+Run with ``python -m benchmarks.doctor_table``. Other robots than our own come from
+example-robot-data (PyPI), by LEGGED_ROBOT_DATA or where pip has put them.
 """
 from __future__ import annotations
 
@@ -142,7 +142,6 @@ def healthy(name: str, schedule: str = CHECKUP, seed: int = 0) -> Patient:
 # -------------------------------------------------------------------------------------------------
 
 
-REPORT = Path(__file__).resolve().parent.parent / 'docs' / 'doctor_table.md'
 # What healthy robots do; the noise is drawn anew five times for each.
 MOTIONS = (CHECKUP, 'stand 1, lift_legs 8.4, squat 4', 'stand 2, squat 8, lift_legs 8.4',
            'stand 2, trot_in_place 5, squat 3', 'stand 1, trot_forward 4, squat 4')
@@ -190,12 +189,13 @@ def defects(robots: list[str], seeds: int) -> int:
             told += 1
             false += [f'{robot}, seed {seed}: {one.kind} {one.subject[0]}, evidence '
                       f'{one.evidence:.1f}' for one in said]
-            print(robot, seed, 'healthy:', [one.kind for one in said], flush=True)
+            print(robot, seed, 'healthy:', [one.kind for one in said], file=sys.stderr,
+                  flush=True)
             for defect in small_defects(drawn):
                 sick = defect.plant(drawn)
                 verdict = defect.verdict(examine(sick.model, sick.config, sick.log).findings)
                 rows.setdefault(defect.name, []).append(verdict)
-                print(robot, seed, f'{defect.name}: {verdict}', flush=True)
+                print(robot, seed, f'{defect.name}: {verdict}', file=sys.stderr, flush=True)
     print('\n| defect | found | cannot tell | else |\n|---|---|---|---|')
     for name, verdicts in rows.items():
         rest = [one for one in verdicts if one not in ('found', 'cannot tell')]
@@ -216,7 +216,7 @@ def not_built_for(robots: list[str], seeds: int) -> int:
                 sick = fault.plant(drawn)
                 said = fault.verdict(examine(sick.model, sick.config, sick.log).findings)
                 rows.setdefault(fault.name, []).append(said)
-                print(robot, seed, f'{fault.name}: {said}', flush=True)
+                print(robot, seed, f'{fault.name}: {said}', file=sys.stderr, flush=True)
     columns = ('named', 'in part', 'cannot tell', 'nothing said')
     print(f'\n| not built for | {" | ".join(columns)} | else |\n|---|{"---|" * 5}')
     for name, verdicts in rows.items():
@@ -240,7 +240,7 @@ def main(names: list[str]) -> int:
         for fault in planted_faults(patient):
             rows.setdefault((fault.name, fault.kind), {})[robot] = verdict(fault, patient)
         columns[robot] = sum(row[robot] == 'found' for row in rows.values())
-        print(robot, columns[robot], 'of', len(rows), flush=True)
+        print(robot, columns[robot], 'of', len(rows), file=sys.stderr, flush=True)
     alarms, told = {}, 0
     for robot in robots:
         said = []
@@ -253,13 +253,8 @@ def main(names: list[str]) -> int:
                              shaken.model, shaken.config, shaken.log).findings]
                 told += 1
         alarms[robot] = said
-        print(robot, 'false alarms:', said, flush=True)
-    text = ['---', 'hide-toc: true', '---', '# What the doctor finds', '',
-            'Planted faults on simulated robots, 16.9 s of standing, lifting each leg and '
-            'squatting, with the sensor noise of their YAML; by `python -m '
-            'benchmarks.doctor_table`. A fault counts as found when it is the only finding, of '
-            'the right kind, and its fix has the right value.', '',
-            f'| planted | finding | {" | ".join(robots)} |', f'|---|---|{"---|" * len(robots)}']
+        print(robot, 'false alarms:', said, file=sys.stderr, flush=True)
+    text = [f'| planted | finding | {" | ".join(robots)} |', f'|---|---|{"---|" * len(robots)}']
     text += [f'| {name} | `{kind}` | {" | ".join(row[r] for r in robots)} |'
              for (name, kind), row in rows.items()]
     text += ['| **found** | | ' + ' | '.join(
@@ -267,8 +262,6 @@ def main(names: list[str]) -> int:
         f'Healthy recordings, {len(MOTIONS)} motions (with trotting) and {DRAWS} draws of noise '
         f'a robot: {told}, false alarms: {sum(map(len, alarms.values()))}.', '']
     text += [f'- {robot}: {alarm}' for robot, said in alarms.items() for alarm in said]
-    if not names:
-        REPORT.write_text('\n'.join(text).rstrip() + '\n', encoding='utf-8')
     print('\n'.join(text))
     return 0
 

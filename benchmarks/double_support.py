@@ -4,8 +4,7 @@
 All methods for double support on recordings with force plates: the tables of the document.
 
 ``python -m benchmarks.double_support [FOLDER]`` looks for bags one or two levels below the folder
-(default: human_gait in the folder that LEGGED_DYNAMICS_DATA names), prints the tables and writes
-them to docs/double_support.md.
+(default: human_gait in the folder that LEGGED_DYNAMICS_DATA names) and prints the tables.
 """
 from __future__ import annotations
 
@@ -13,7 +12,6 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -137,18 +135,15 @@ def _newtons(value: float) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-DOCUMENT = Path(__file__).resolve().parent.parent / 'docs' / 'double_support.md'
-BEGIN, END = '<!-- measured: begin -->', '<!-- measured: end -->'
 # As recorded, and the same without the low-pass of whoever published them.
 KINDS = {'bag': 'As published, low-passed', 'bag_unfiltered': 'Not filtered before'}
 
 
 def main(words: list[str]) -> int:
-    """Evaluate, print, write; returns the exit code."""
+    """Evaluate and print; returns the exit code."""
     folder = Path(words[0] if words else
                   Path(os.environ.get('LEGGED_DYNAMICS_DATA', '.')) / 'human_gait')
-    text = [BEGIN, f'Measured on {date.today()} by `python -m benchmarks.double_support`; poses '
-            f'low-passed at {GaitOptions().cutoff:g} Hz.']
+    text = [f'Poses low-passed at {GaitOptions().cutoff:g} Hz.']
     for kind, heading in KINDS.items():
         bags = sorted(path.parent for path in folder.glob(f'*/{kind}/metadata.yaml'))
         found = []
@@ -163,16 +158,11 @@ def main(words: list[str]) -> int:
         tables = [evaluation_table(found, DETECTED), evaluation_table(found, GIVEN),
                   detail_table(found)]
         for table in tables:
-            print(f'\n{table.text}')
             text += [f'\n{heading}. {table.title}:\n', table.markdown.rstrip()]
-    if len(text) == 2:
+    if len(text) == 1:
         print(f'expected bags with force plates below {folder}, found none', file=sys.stderr)
         return 2
-    page = DOCUMENT.read_text(encoding='utf-8')
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    DOCUMENT.write_text(before + '\n'.join([*text, END]) + after, encoding='utf-8')
-    print(f'\nwritten to {DOCUMENT}')
+    print('\n'.join(text))
     return 0
 
 

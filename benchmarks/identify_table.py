@@ -3,14 +3,13 @@
 """
 What identification recovers of planted errors, and what that does to the ground reactions.
 
-Run with ``python -m benchmarks.identify_table``; writes docs/identify_table.md.
+Run with ``python -m benchmarks.identify_table``.
 """
 from __future__ import annotations
 
 import sys
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from legged_dynamics.identification.samples import SensorLog
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.simulation import Schedule, SimulatedRobot
 
-REPORT = Path(__file__).resolve().parent.parent / 'docs' / 'identify_table.md'
 LEARN = 'stand 2, lift_legs 8.4, squat 8, trot_in_place 5, stand 1'
 HELD_OUT = 'stand 1, trot_forward 5, stand 1'
 MASS, SHIFT, TORQUE, FRICTION, OFFSET = 1.08, 0.02, 1.2, 0.05, np.pi / 180.0
@@ -130,17 +128,12 @@ def study(name: str) -> tuple[list[tuple[str, float, float, float, bool]], list[
 
 
 def main(names: list[str]) -> int:
-    """Write the tables."""
+    """Print the table; return the exit code."""
     warnings.simplefilter('ignore')
-    text = ['# What identification recovers', '',
-            'Planted at once: base mass + 8 %, its centre of mass 2 cm, torque constants of the '
-            'knees 20 %, dry friction of 5 % of the effort limits in every joint (the YAML says '
-            f'next to none), three encoder offsets of 1 degree. Learnt from "{LEARN}" [s] with '
-            f'the sensor noise of the YAML and the weighed mass; ground reactions on '
-            f'"{HELD_OUT}". By `python -m benchmarks.identify_table`.', '',
-            '| robot | errors planted | left by 15 % at most | not, and said so | not, unsaid '
-            '| worst | force error as described, N | identified | true model |',
-            '|---|---|---|---|---|---|---|---|---|']
+    print(f'Learnt from "{LEARN}" [s], ground reactions on "{HELD_OUT}".\n\n'
+          '| robot | errors planted | left by 15 % at most | not, and said so | not, unsaid '
+          '| worst | force error as described, N | identified | true model |\n'
+          '|---|---|---|---|---|---|---|---|---|')
     for name in names or available():
         rows, errors, found = study(name)
         share = [(abs(left) / abs(planted), label, told) for label, planted, left, _, told in rows]
@@ -148,15 +141,12 @@ def main(names: list[str]) -> int:
         said = sum(s > ENOUGH and not told for s, _, told in share)
         bad = [f'{label} {100 * s:.0f} %' for s, label, told in share if s > ENOUGH and told]
         worst = max((s, label) for s, label, told in share if told)
-        text.append(f'| {name} | {len(rows)} | {good} | {said} | {len(bad)} | {worst[1]} '
-                    f'{100 * worst[0]:.0f} % | {errors[0]:.2f} | {errors[1]:.2f} | '
-                    f'{errors[2]:.2f} |')
-        print(text[-1], flush=True)
+        print(f'| {name} | {len(rows)} | {good} | {said} | {len(bad)} | {worst[1]} '
+              f'{100 * worst[0]:.0f} % | {errors[0]:.2f} | {errors[1]:.2f} | '
+              f'{errors[2]:.2f} |', flush=True)
         print('  missed:', bad, 'said unidentifiable:',
               [label for s, label, told in share if s > ENOUGH and not told], found.before,
-              found.after, flush=True)
-    if not names:
-        REPORT.write_text('\n'.join(text) + '\n', encoding='utf-8')
+              found.after, file=sys.stderr, flush=True)
     return 0
 
 

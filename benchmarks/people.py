@@ -5,11 +5,11 @@ Ground reactions of people from motion alone against force plates: the tables of
 
 ``python -m benchmarks.people NAME=FOLDER [NAME=FOLDER ...]`` takes groups of trials. A trial is
 ``X_ik.mot`` with ``X_grf.mot``, ``X_grf.xml`` and one ``.osim`` beside it, or a folder with a bag
-(``bag/metadata.yaml``) that has true forces. Nothing but the comparison sees the plates. It prints
-the tables and writes them to the document. Definitions are those of the document.
+(``bag/metadata.yaml``) that has true forces. Nothing but the comparison sees the plates.
+Definitions are those of the document.
 
 ``--noise MM`` before the groups adds white noise of that many millimetres, and three tenths of a
-degree for each of them, to all coordinates of the .mot files, four times drawn; it only prints.
+degree for each of them, to all coordinates of the .mot files, four times drawn.
 """
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -34,8 +33,6 @@ from legged_dynamics.trials.cycles import measured_effort
 from legged_dynamics.trials.report import COVERED
 from legged_dynamics.trials.subject import GaitOptions
 
-DOCUMENT = Path(__file__).resolve().parent.parent / 'docs' / 'people.md'
-BEGIN, END = '<!-- measured: begin -->', '<!-- measured: end -->'
 # Centres of pressure count from this part of the weight on.
 PRESSED = 0.3
 # Degrees of noise that go with a millimetre, and how often noise is drawn.
@@ -273,7 +270,7 @@ def _cell(value: float) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Measure, print and write; return the exit code."""
+    """Measure and print; return the exit code."""
     warnings.simplefilter('ignore', ModelWarning)
     groups: dict[str, list[Trial]] = {}
     noise = float(words[1]) if words[:1] == ['--noise'] else 0.0
@@ -291,16 +288,9 @@ def main(words: list[str]) -> int:
     if not groups:
         print('expected NAME=FOLDER with trials in it, found none', file=sys.stderr)
         return 2
-    text = [BEGIN, f'Measured on {date.today()} by `python -m benchmarks.people`; poses '
-            f'low-passed at {GaitOptions().cutoff:g} Hz.']
+    print(f'Poses low-passed at {GaitOptions().cutoff:g} Hz.')
     for table in tables(groups):
-        print(f'\n{table.text}')
-        text += [f'\n{table.title}:\n', table.markdown.rstrip()]
-    if noise:
-        return 0
-    page = DOCUMENT.read_text(encoding='utf-8')
-    before, rest = page.split(BEGIN)
-    DOCUMENT.write_text(before + '\n'.join([*text, END]) + rest.split(END)[1], encoding='utf-8')
+        print(f'\n{table.title}:\n\n{table.markdown.rstrip()}')
     return 0
 
 

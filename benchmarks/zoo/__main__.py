@@ -18,7 +18,7 @@ from benchmarks.zoo.page import page
 from benchmarks.zoo.peers import observer, static
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import ENVIRONMENT, MissingRobot
-from benchmarks.zoo.scenarios import FLOORS, SCENARIOS
+from benchmarks.zoo.scenarios import SCENARIOS
 from benchmarks.zoo.scoring import score
 from benchmarks.zoo.sensors import HeardRecording, Sensors, heard
 from benchmarks.zoo.tables import markdown, over_draws, seeds
@@ -57,7 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f'{name}: {len(kept)} samples', file=sys.stderr, flush=True)
         for row in [] if options.record else _scores(kept, options):
             rows.append(row)
-            print(markdown([row], header=len(rows) == 1), flush=True)
+            if not options.page:
+                print(markdown([row], header=len(rows) == 1), flush=True)
     if not made:
         return 2
     varied_rows = list(_varied(names, options)) if options.page else []
@@ -66,8 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
             usual = _parser().parse_args(['--draws', str(draws), '--estimators', *estimators])
             return list(_scores(kept, usual))
         sections = [standing(names, again), other_noise(names, again)]
-        _write(options.page, page(rows, varied_rows, options.rate, FLOORS, _how(options),
-                                  sections))
+        print(page(rows, varied_rows, _how(options), sections))
     _write(options.json, json.dumps(rows, indent=1) + '\n')
     _write(options.markdown, markdown(rows) + '\n')
     return 1 if failed else 0
@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument('--example-robot-data', metavar='FOLDER',
                         help='where the package of that name is installed')
     parser.add_argument('--json', metavar='FILE', help='write all figures there')
-    parser.add_argument('--page', metavar='FILE', help='write the documentation page there')
+    parser.add_argument('--page', action='store_true', help="print the documentation's page")
     parser.add_argument('--markdown', metavar='FILE', help='write the table there')
     return parser
 

@@ -4,50 +4,12 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Sequence
-from datetime import date
 
 from benchmarks.zoo.foreign import Foreign
 from benchmarks.zoo.scenarios import SCENARIOS, Scenario
 from benchmarks.zoo.tables import WORST, markdown
 
-TEXT = """---
-hide-toc: true
----
-# The zoo
-
-Robots, gaits and grounds that the estimator is measured on, next to what an engineer writes in an
-afternoon. Written by `python -m benchmarks.zoo --page docs/zoo.md` on {date} (Python {python});
-`--help` says what else it does. Robots other than our own and the generated ones come from
-`pip install example-robot-data` (400 MB); without it they are skipped.
-
-## What is measured
-
-- **Runs**: MuJoCo at 4 kHz, sampled at {rate:g} Hz; a joint-level controller with the true state
-  walks the robot, and a run in which it falls or drags a foot does not count. Feet come down at
-  0.2 to 2.5 m/s; floors are soft, normal and stiff (contact time constants {floors} ms). The truth
-  is MuJoCo's contact force.
-- **Sensors** have the field's noise: joint position 3e-4 rad, velocity 0.03 rad/s, torque 1 % of
-  its limit white, 2 % gain and 0.3 % of its limit offset a joint, gyro 0.005 rad/s and bias 0.003,
-  accelerometer 0.05 m/s^2 and bias 0.05, tilt 0.003 rad and constant 0.005. The configuration
-  states them as a user would; gain and offset of torque are not in it (the default gain
-  is the right one).{how}
-- **Zero phase**: 3-D error of the forces of the feet that truly stand, rms in % of the body's
-  weight, estimate and truth both through a second-order 25 Hz Butterworth filter forwards and
-  backwards; the truth at the rate of the physics, before it is sampled, for the blow of a landing
-  is shorter than a sample. **On line**: the same of what is there when the newest measurement has
-  come in, unfiltered, against the truth of that instant.
-- **e/sigma**: rms of error over stated standard deviation; one is honest; **in 95 %**: errors
-  inside 1.96 deviations [%]; **push e/sigma**: the same of the external wrench's force.
-  **Contact**: % of samples; **down, up**: median by which touch-downs and lift-offs are seen late
-  [ms]; **missed**: unseen and made-up changes a step; **called up**: the longest time for
-  which a foot that bears more than 10 % of the weight was reported to be in the air [ms].
-- **Observer**: first-order generalised momentum, each leg's `J^-T`, K = 250 /s, given the true
-  base velocity with 0.02 m/s of noise; K = 60 /s where nobody steps. **Static**:
-  `J^-T (tau - g)`.
-
-"""
 OTHERS = """On line: the sample before, and the newest. **Says**: mode and faults that came along.
 """
 STRANGERS = """Robots that were not there when the estimator was made (A1, Laikago, ANYmal B and C,
@@ -67,16 +29,14 @@ GROUPS = {
 OURS, PEERS = 'ours', {'observer': 'observer', 'static': 'static'}
 
 
-def page(rows: list[dict], varied: list[dict], rate: float, floors: dict[str, float],
-         how: str, sections: Sequence[str] = ()) -> str:
+def page(rows: list[dict], varied: list[dict], how: str, sections: Sequence[str] = ()) -> str:
     """
-    Return the page; rows hold scenario, estimator, and what `Score.as_dict` gives.
+    Return the tables of the page; rows hold scenario, estimator, and what `Score.as_dict` gives.
 
     Those of `varied` hold the name of the variant besides, and what the estimator says about it;
     `sections` are text as it is.
     """
-    text = [TEXT.format(date=date.today(), python=platform.python_version(), rate=rate, how=how,
-                        floors=', '.join(f'{1e3 * t:g}' for t in floors.values()))]
+    text = [how.strip(), ''] if how else []
     rest = [s for s in SCENARIOS.values() if any(r['scenario'] == s.name for r in rows)]
     for title, belongs in GROUPS.items():
         chosen = [s for s in rest if belongs(s)]
