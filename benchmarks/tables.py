@@ -23,9 +23,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / 'docs'
 BEGIN, END = '<!-- measured -->', '<!-- end of measured -->'
-# Of when and of which version a table is, and, where one command makes it, which.
+# Of when and of which version (the first to the last) rows are, and the command that makes them.
 MEASURED = re.compile(
-    r'Measured on (?P<date>\d{4}-\d\d-\d\d) at (?P<commit>[0-9a-f]{8,40})'
+    r'Measured on (?P<date>\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?) '
+    r'at (?P<commit>[0-9a-f]{8}(?: to [0-9a-f]{8})?)'
     r'(?: by `(?P<command>[^`]+)`)?\.')
 ROW = re.compile(r'^\|( *:?-+:? *\|)+$', re.MULTILINE)      # below the head of a table
 
@@ -65,7 +66,7 @@ def make(block: Block, commit: str) -> bool:
     line = f'Measured on {date.today()} at {commit} by `{block.command}`.'
     page = block.page.read_text(encoding='utf-8')
     block.page.write_text(page.replace(
-        block.text, f'{BEGIN}\n{line}\n\n{done.stdout.strip()}\n{END}'), encoding='utf-8')
+        block.text, f'{BEGIN}\n{line}\n\n{done.stdout.strip()}\n\n{END}'), encoding='utf-8')
     return True
 
 
