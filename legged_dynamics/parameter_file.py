@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-ROS 2 parameter files and values: YAML in, typed values with their lines out.
+ROS 2 parameter files and values: YAML in, typed values with their lines out, and back.
 
 Typed as ROS's own parser types them, which differs from PyYAML: ``1e-4`` is a double, ``yes`` a
 boolean, ``010`` eight, and a list holds values of one type only. As there, anchors are not
@@ -9,9 +9,10 @@ understood. Read event by event, so that no text can make the reader recurse or 
 """
 from __future__ import annotations
 
+import json
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -242,10 +243,16 @@ class _Builder:
             values.append(self._entry(item, 1).value)
         kinds = sorted({_NAMES[type(value)] for value in values})
         if len(kinds) > 1:
-            hint = ' (write 1.0 rather than 1)' if kinds == ['double', 'integer'] else ''
-            raise self._refusal_at(line, f'a list must hold values of one type{hint}, got '
-                                         f'{" and ".join(kinds)}: {shown(values)}')
+            raise self._refusal_at(line, 'a list must hold values of one type, got '
+                                         f'{" and ".join(kinds)}: {self._mended(values, kinds)}')
         return values
+
+    def _mended(self, values: list[Any], kinds: list[str]) -> str:
+        """Return a list of mixed types as it may be written, or as it is."""
+        if kinds != ['double', 'integer']:
+            return shown(values)
+        return f'write {written_line(self._names[-1], list(map(float, values)))}' if (
+            self._names) else f'write {written(list(map(float, values)))}'
 
     def _scalar(self, event: Any) -> bool | int | float | str:
         text = event.value
@@ -299,3 +306,152 @@ def shown(value: Any) -> str:
     except (ValueError, RecursionError):        # thousands of digits; a list inside itself
         text = f'a {type(value).__name__} too long to show'
     return text if len(text) <= 100 else f'{text[:97]}...'
+
+
+# -------------------------------------------------------------------------------------------------
+# Writing: every line of YAML that a command, a node or a page shows is made here, and read back by
+# the above as the same values of the same types.
+
+
+WIDTH = 99
+
+
+def rounded(value: Any, digits: int = 6) -> Any:
+    """
+    Return numbers as people write them.
+
+    Parameters
+    ----------
+    value : object
+        A value, or a list of them.
+    digits : int
+        How many digits floats keep.
+
+    Returns
+    -------
+    object
+        Other values than floats as they are.
+
+    """
+    if isinstance(value, float):
+        return float(f'{value:.{digits}g}')
+    if isinstance(value, (list, tuple)):
+        return [rounded(item, digits) for item in value]
+    return value
+
+
+def written(value: Any) -> str:
+    """
+    Return a value as YAML that is read as that value: a float with its point, a name in quotes.
+
+    Parameters
+    ----------
+    value : bool, int, float, str, or a sequence or array of one of these
+        Any value of a parameter.
+
+    Returns
+    -------
+    str
+        In one line.
+
+    """
+    if hasattr(value, 'tolist'):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return f'[{", ".join(map(written, value))}]'
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, float):
+        text = repr(value)
+        if 'n' in text:         # inf and nan
+            return text.replace('inf', '.inf').replace('nan', '.nan')
+        return text if '.' in text else text.replace('e', '.0e')
+    if isinstance(value, str):
+        plain = re.fullmatch('[A-Za-z_/][A-Za-z0-9_/.-]+', value) and not (
+            value in _TRUE or value in _FALSE or value.lower() == 'null' or _DOUBLE.match(value))
+        return value if plain else re.sub(      # YAML takes no pairs of surrogates
+            '[^ -~]', lambda found: f'\\U{ord(found[0]):08x}',
+            json.dumps(value, ensure_ascii=False))
+    return str(value)
+
+
+def written_line(name: str, value: Any) -> str:
+    """
+    Return a parameter in one line.
+
+    Parameters
+    ----------
+    name : str
+        Dotted or not.
+    value : object
+        As `written` takes it.
+
+    """
+    return f'{name}: {written(value)}'
+
+
+def written_lines(name: str, values: Sequence[Any], indent: int = 0) -> list[str]:
+    """
+    Return a list in as many lines as it needs.
+
+    Parameters
+    ----------
+    name : str
+        Of the parameter.
+    values : sequence
+        The list.
+    indent : int
+        Spaces before the name.
+
+    Returns
+    -------
+    list of str
+        Of at most `WIDTH` characters.
+
+    """
+    lines, line = [], f'{" " * indent}{name}: ['
+    beside = ' ' * len(line)
+    for i, item in enumerate(values):
+        word = f'{written(item)}{", " if i < len(values) - 1 else ""}'
+        if len(line) + len(word) >= WIDTH and line.strip():
+            lines.append(line.rstrip())
+            line = beside
+        line += word
+    return [*lines, f'{line}]']
+
+
+def written_file(values: Mapping[str, Any]) -> str:
+    """
+    Return parameters for a node of any name, as a file has them.
+
+    Parameters
+    ----------
+    values : mapping of str to value
+        By dotted name.
+
+    Returns
+    -------
+    str
+        YAML.
+
+    """
+    tree: dict[str, Any] = {}
+    for name, value in values.items():
+        *path, key = name.split('.')
+        at = tree
+        for part in path:
+            at = at.setdefault(part, {})
+        at[key] = value
+    lines = ['/**:', '  ros__parameters:']
+
+    def add(below: Mapping[str, Any], indent: int) -> None:
+        for key, value in below.items():
+            if isinstance(value, dict):
+                lines.append(f'{" " * indent}{key}:')
+                add(value, indent + 2)
+            elif isinstance(value, (list, tuple)):
+                lines.extend(written_lines(key, value, indent))
+            else:
+                lines.append(f'{" " * indent}{written_line(key, value)}')
+    add(tree, 4)
+    return '\n'.join(lines) + '\n'

@@ -5,13 +5,14 @@ import os
 import pkgutil
 from importlib import import_module
 
+import numpy as np
 import pytest
 from robots import TWO_LEGS
 
 import legged_dynamics
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
-from legged_dynamics.parameter_file import read_parameters
+from legged_dynamics.parameter_file import read_parameters, written_file, written_line
 from legged_dynamics.schema import (
     CheckedSettings,
     Setting,
@@ -43,6 +44,8 @@ def read(tmp_path, text):
      'of 64 bits'),
     (HEAD + '      foot_radius: 2026-01-01\n', "expected a number, got '2026-01-01'"),
     (HEAD + '      joints: [a, 1]\n', 'line 5: robot.joints: a list must hold values of one type'),
+    (HEAD + '      armature: [0, 0.5, 1e-5]\n', r'line 5: robot.armature: .* double and integer: '
+     r'write armature: \[0.0, 0.5, 1.0e-05\]'),
     (HEAD + '      joints: [1, 2]\n', 'line 5: robot.joints: expected a string, got 1'),
     (HEAD + '      joints: [[a]]\n', 'line 5: robot.joints: a list may hold plain values only'),
     (HEAD + '      joints: &a [*a]\n', 'line 5: robot.joints: anchors and aliases'),
@@ -187,3 +190,28 @@ def test_a_list_of_strings_as_launch_writes_it(tmp_path):
     path = tmp_path / 'launched.yaml'
     path.write_text('/**:\n  ros__parameters:\n    names: !!python/tuple\n    - a\n    - b\n')
     assert [found.value for found in read_parameters(path)] == [['a', 'b']]
+
+
+# ---- what is written is read -----------------------------------------------------------------
+
+
+WORDS = ['knee', 'y', 'NO', 'null', '~', '1e5', '010', '.inf', '-1', '', 'a b', 'a: b', '[a]', '#',
+         '&a', '/imu/data', "it's", 'a"b', 'é', '\u2028', '\U0001f600', '2026-01-01', 'a,b']
+VALUES = [0.0, -0.0, 1.0, 1e-05, 1e-300, 123456789.0, 1e22, -1e30, 0.1 + 0.2, float('inf'), 0, -3,
+          2 ** 63 - 1, True, False, [0.297, 0.0, 0.017], [1, 2], [True], [], np.float64(2.0),
+          np.array([0.0, 5e-7]), (1.0, 2.0), WORDS, *WORDS, [float(k) for k in range(300)]]
+
+
+@pytest.mark.parametrize('value', VALUES, ids=lambda value: str(value)[:20].encode().hex())
+def test_a_value_that_is_written_is_read_with_its_type(tmp_path, value):
+    path = tmp_path / 'a.yaml'
+    path.write_text(f'{written_file({"group.deep.name": value, "other": 1.0})}    '
+                    f'{written_line("dotted.name", value)}\n')
+    wanted = value.tolist() if hasattr(value, 'tolist') else value
+    wanted = list(wanted) if isinstance(wanted, tuple) else wanted
+    found = read_parameter_file(path)
+    assert max(map(len, path.read_text().splitlines()[:-1])) <= 99 or wanted == WORDS
+    for name in ('group.deep.name', 'dotted.name'):
+        assert found[name] == wanted
+        first = [one[0] if isinstance(one, list) and one else one for one in (found[name], wanted)]
+        assert type(first[0]) is type(first[1])

@@ -9,8 +9,6 @@ from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 # A user who has set one of these has decided.
 DECIDED = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS',
            'CYCLONEDDS_URI')
@@ -87,33 +85,7 @@ def add_robot_arguments(parser: Any, where: str = 'in the bag or on the bus') ->
 
 
 # -------------------------------------------------------------------------------------------------
-# Lines of a robot's YAML out of dotted settings, and a copy of the whole file with them.
-
-
-def yaml_lines(values: Mapping[str, Any]) -> str:
-    """
-    Return settings in ROS 2 parameter-file form.
-
-    Parameters
-    ----------
-    values : mapping of str to Any
-        Values by name.
-
-    Returns
-    -------
-    str
-        YAML for a node of any name.
-
-    """
-    tree: dict[str, Any] = {}
-    for name, value in values.items():
-        *path, key = name.split('.')
-        at = tree
-        for part in path:
-            at = at.setdefault(part, {})
-        at[key] = value
-    return yaml.safe_dump({'/**': {'ros__parameters': tree}}, sort_keys=False,
-                          default_flow_style=None, width=99)
+# A copy of a robot's YAML with some settings changed.
 
 
 def write_yaml(path: Path, before: Mapping[str, Any], changed: Mapping[str, Any],
@@ -139,9 +111,10 @@ def write_yaml(path: Path, before: Mapping[str, Any], changed: Mapping[str, Any]
 
     """
     from legged_dynamics.exceptions import OutputError
+    from legged_dynamics.parameter_file import written_file
 
     values = {name: value for name, value in {**before, **changed}.items() if value != []}
     try:
-        path.write_text(f'# {head}\n{yaml_lines(values)}', encoding='utf-8')
+        path.write_text(f'# {head}\n{written_file(values)}', encoding='utf-8')
     except OSError as error:
         raise OutputError(f'cannot write {path}: {error}') from error

@@ -102,7 +102,7 @@ def patient(args: argparse.Namespace) -> tuple[Any, Any]:
 
 def _told(examined: Any, name: str, duration: float) -> str:
     """Return the findings as text for the terminal."""
-    from legged_dynamics.cli.arguments import yaml_lines
+    from legged_dynamics.parameter_file import written_file
 
     found = examined.findings
     count = f'{len(found)} finding{"s" if len(found) != 1 else ""}'
@@ -113,7 +113,7 @@ def _told(examined: Any, name: str, duration: float) -> str:
         if finding.advice:
             lines.append(f'   {finding.advice}')
         if finding.fix:
-            lines += [f'     {line}' for line in yaml_lines(finding.fix).splitlines()]
+            lines += [f'     {line}' for line in written_file(finding.fix).splitlines()]
     lines += [f'{"" if i else chr(10)}not judged: {said}'
               for i, said in enumerate(examined.unchecked)]
     return '\n'.join(lines)

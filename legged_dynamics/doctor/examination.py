@@ -173,11 +173,13 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
     def fixable(one: Sized) -> bool:
         """Tell whether no mass or friction explains it as well, nor the base's errors on soles."""
         unsure = soles and one.kind in OF_TORQUES and one.evidence < LARGE
-        return one.kind != FRICTION and not unsure and not (
+        return one.kind != FRICTION and not unsure and not _impossible(one) and not (
             one.kind in OF_SCALE and abs(np.mean(one.size)) < MASS_LIMIT)
 
     by_size = [_Candidate(Finding(one.kind, one.subject, one.text, one.evidence,
-                                  advice=_ADVICE.get(one.kind, ''), fixable=fixable(one)),
+                                  advice=_ADVICE.get(one.kind, '') or (
+                                      _UNTOLD[False] if _impossible(one) else ''),
+                                  fixable=fixable(one)),
                           one.config, one.rank, one.size) for one in sized.compare(config)
                if one.kind not in OF_SCALE or one.kind in said or not said & set(OF_SCALE)]
     ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
@@ -195,6 +197,12 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
     if ordered and (not worth or ordered[0].rank > max(one.rank for one in worth[:3])):
         return _named(ordered[0], ordered[1:])
     return _named(worth[0], by_size) if worth else None
+
+
+def _impossible(one: Sized) -> bool:
+    """Tell whether the correction states what cannot be: early torques, rotors of no inertia."""
+    return bool((one.kind == 'effort_delay' and one.config.noise.effort_age < 0.0)
+                or (one.kind == 'armature' and min(one.config.armature) <= 0.0))
 
 
 def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:

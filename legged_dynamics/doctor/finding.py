@@ -10,6 +10,7 @@ from typing import Any
 
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.sensor_correction import SETTINGS
+from legged_dynamics.parameter_file import rounded
 
 
 @dataclass(frozen=True)
@@ -111,13 +112,4 @@ def changes(before: RobotConfig, after: RobotConfig,
             found['robot.foot_radius'] = float(foot.radius)
         elif foot != other:
             found['robot.sole'] = list(foot.edges)
-    return {name: _rounded(value) for name, value in found.items()}
-
-
-def _rounded(value: Any) -> Any:
-    """Return numbers as people write them, to six digits."""
-    if isinstance(value, float):
-        return float(f'{value:.6g}')
-    if isinstance(value, list):
-        return [_rounded(item) for item in value]
-    return value
+    return {name: rounded(value) for name, value in found.items()}

@@ -86,6 +86,7 @@ from legged_dynamics.optimization.factorizations import (
     invert_upper,
     solve_upper,
 )
+from legged_dynamics.parameter_file import rounded, written_line
 from legged_dynamics.spatial.packed import pack
 
 # Length of a block [s].
@@ -100,9 +101,10 @@ MEMORY = 60.0
 LET_GO = 5.0
 # Largest part of the information on the IMU's delay that is noise of its regressor.
 LARGEST_NOISE_SHARE = 0.6
-# Deviations beyond which a stated value is wrong, and how much it must change the force of a foot
+# Deviations from nothing of a value that is offered, those beyond which a stated value is wrong,
+# and how much it must change the force of a foot
 # in usual motion [weights]; delays [s], which are wrong where data let go of them.
-CERTAIN, MATTERS = 5.0, {FRICTION: 0.005, ARMATURE: 0.01, GAIN: 0.005}
+TOLD, CERTAIN, MATTERS = 2.0, 5.0, {FRICTION: 0.005, ARMATURE: 0.01, GAIN: 0.005}
 LEAST_DELAY, LEAST_IMU_DELAY = 1e-3, 1.5e-3
 # Parts of a stated friction and armature, and of a gain, that motors of one kind differ by.
 DIFFERS = {FRICTION: 0.3, ARMATURE: 0.6, GAIN: 0.05}
@@ -277,7 +279,7 @@ class ActuatorLearner:
         self._delays = [self._place[0, DELAY], n_theta - 1]
         self._others = self._group != self._group[self._place[0, FRICTION]]
         self._others[self._delays[0]] = False
-        self._joints, self._command = model.joint_names, config.joints or model.joint_names
+        self._joints, self._config = model.joint_names, config
         self._in_legs = np.isin(np.arange(nj), [j for own in legs for j in own])
         in_legs = self._place[self._in_legs]
         self._rubbing = np.unique(in_legs[:, [FRICTION, DAMPING]])
@@ -707,10 +709,12 @@ class ActuatorLearner:
                           (ARMATURE, Fault.ARMATURE_MISSTATED), (GAIN, Fault.GAIN_MISSTATED)):
             value, was, factor = self.value[row], stated.value[row], typical[:, row]
             variance = S[:, row, row]
+            rest = 0.0
             if row == FRICTION:     # it and damping trade places: their sum at usual speed
                 factor, speed = 1.0, typical[:, DAMPING]
+                rest = speed * stated.value[DAMPING]
                 value = value + speed * self.value[DAMPING]
-                was = was + speed * stated.value[DAMPING]
+                was = was + rest
                 variance = variance + 2.0 * speed * S[:, 0, 1] + speed ** 2 * S[:, 1, 1]
             # None is negative: as far as the estimate is, the model does not explain this robot.
             sigma = np.sqrt(np.maximum(variance, 0.0) + np.minimum(value, 0.0) ** 2)
@@ -720,37 +724,44 @@ class ActuatorLearner:
                    & (off > DIFFERS[row] * was) & (off > CERTAIN * sigma))
             if bad.any():
                 worst = int(np.argmax(np.where(bad, off / sigma, 0.0)))
-                value = 1.0 / self.value[row] if row == GAIN else np.maximum(self.value[row], 0.0)
+                value = value - rest        # with the damping that stays stated
                 found.append(ActuatorFinding(
                     code, tuple(names[j] for j in np.flatnonzero(bad)), PARAMETERS[row],
-                    float(self.value[row, worst]), float(sigma[worst]), UNITS[row],
-                    f'{KEYS[row]}: {self._as_list(value)}'))
+                    float(value[worst]), float(sigma[worst]), UNITS[row],
+                    self._line(row, value, value > TOLD * sigma)))
         stated_age = float(stated.value[DELAY, 0])
         # A torque is held for a sample: what moves a joint is older by half of it, and that half
         # is in the delay that is found, but not in the age that is stated.
         held = HELD * self._period
-        for code, at, value, was, line, least in (
+        for code, at, value, was, name, age, least in (
                 (Fault.EFFORT_LATE, self._delays[0],
                  self._theta[self._delays[0]] + ZERO_DELAY,
                  stated_age + held if stated_age > 0.0 else 0.0,
-                 f'noise.effort_age: {self.effort_age:.4f}', LEAST_DELAY),
-                (Fault.IMU_LATE, self._delays[1], self.imu_late, 0.0,
-                 f'robot.sensors.imu_delay: {self.imu_late:.4f}', LEAST_IMU_DELAY)):
+                 'noise.effort_age', self.effort_age, LEAST_DELAY),
+                (Fault.IMU_LATE, self._delays[1], self.imu_late, 0.0, 'robot.sensors.imu_delay',
+                 self._config.sensors.imu_delay + self.imu_late, LEAST_IMU_DELAY)):
             sigma = self._deviation[at]
             if self._loose[at] and value - was > max(least, LET_GO_DELAY * sigma):
                 found.append(ActuatorFinding(code, (), 'delay', float(value), float(sigma), 's',
-                                             line))
+                                             _line(name, age) if age != 0.0 else ''))
         if self.velocity_late > self._least_lag:
             found.append(ActuatorFinding(
                 Fault.VELOCITY_LATE, (), 'velocity delay', self.velocity_late,
-                self._lag_deviation, 's', f'noise.velocity_age: {self.velocity_late:.4f}'))
+                self._lag_deviation, 's', _line('noise.velocity_age', self.velocity_late)))
         self.findings = tuple(found)
         self.faults = sum(one.fault for one in found)
 
-    def _as_list(self, values: np.ndarray) -> str:
-        """Return values of joints as a YAML list in command order."""
-        order = [self._joints.index(name) for name in self._command]
-        return f'[{", ".join(f"{values[j]:.3g}" for j in order)}]'
+    def _line(self, row: int, values: np.ndarray, told: np.ndarray) -> str:
+        """
+        Return values of joints as a line of YAML, in command order.
+
+        What is not told from nothing stays as stated; with nothing stated there is no line.
+        """
+        values = np.where(told, values, self.stated.value[row])
+        if row == GAIN:     # of readings that the stated scale has corrected
+            values = self._config.sensors.per_joint('effort_scale', self._joints, 1.0) / values
+        order = [self._joints.index(name) for name in self._config.joints or self._joints]
+        return '' if (values[order] == 0.0).any() else _line(KEYS[row], values[order].tolist())
 
 
 @dataclass(frozen=True)
@@ -770,7 +781,7 @@ class ActuatorFinding:
         Its measured value, of the joint that shows it most, and one standard deviation.
     unit : str
     line : str
-        What to write into the robot's YAML.
+        What to write into the robot's YAML; empty where not all that it needs is known.
 
     """
 
@@ -787,7 +798,12 @@ class ActuatorFinding:
         where = f' of {", ".join(self.joints)}' if self.joints else ''
         scale, unit = (1e3, 'ms') if self.unit == 's' else (1.0, self.unit)
         size = f'{scale * self.amount:.3g} +- {scale * self.deviation:.2g} {unit}'.strip()
-        return f'{self.parameter.replace("_", " ")}{where}: {size}; write {self.line}'
+        write = f'; write {self.line}' if self.line else ''
+        return f'{self.parameter.replace("_", " ")}{where}: {size}{write}'
+
+
+def _line(name: str, value: float | list[float]) -> str:
+    return written_line(name, rounded(value, 3))
 
 
 def _independent(deviation: np.ndarray) -> tuple[np.ndarray, float]:

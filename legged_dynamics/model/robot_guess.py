@@ -8,7 +8,6 @@ hulls of their collision shapes. The YAML says where each value comes from.
 """
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -28,6 +27,7 @@ from legged_dynamics.model.parts import PARENT, Q_START
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.shapes import Looks, Shape
 from legged_dynamics.model.standing import body_poses, foot_loads, half_bent_position, link_pose
+from legged_dynamics.parameter_file import rounded, written, written_lines
 from legged_dynamics.spatial.frames import GRAVITY, Transform
 
 # -------------------------------------------------------------------------------------------------
@@ -564,14 +564,14 @@ def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
     lines = [f'# Written from {source} by `legged-dynamics new-robot`. Check what says CHECK.',
              '/**:', '  ros__parameters:', '    robot:']
     if feet:
-        lines.append(f'      feet: {_list([foot.link for foot in feet])}    # URDF links, or '
+        lines.append(f'      feet: {written([foot.link for foot in feet])}    # URDF links, or '
                      'foot_frames below')
         lines += _kinds(guess)
     else:
         lines.append('      # feet: [left_foot, right_foot]    # CHECK: could not be guessed')
     if guess.imu_link:
-        lines.append(f'      imu_link: {_word(guess.imu_link)}    # URDF link whose axes the IMU '
-                     'reports in')
+        lines.append(f'      imu_link: {written(guess.imu_link)}    # URDF link whose axes the '
+                     'IMU reports in')
     elif not guess.rails:
         lines.append('      # imu_link: imu_link    # CHECK: not found; the base link is taken')
     if guess.rails:
@@ -579,17 +579,17 @@ def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
     lines.append('      # Order of commands; nominal_position and values per joint are in it.')
     joints = [joint.name for joint in model.joints if joint.mimic is None
               and joint.kind != 'spherical' and joint.name not in guess.rails]
-    lines += _wrapped('joints', [_word(name) for name in joints])
+    lines += written_lines('joints', joints, 6)
     starts = [int(row[Q_START]) for row in model.tree.topology[1:]]
     where = {joint.name: float(guess.position[start])
              for joint, start in zip(model.joints, starts)}
     lines.append('      # rad, in the order of `joints`. CHECK: how the robot stands.')
-    lines += _wrapped('nominal_position', [_number(round(where[name], 3)) for name in joints])
+    lines += written_lines('nominal_position', [round(where[name], 3) for name in joints], 6)
     if guess.passive:
-        lines += [f'      passive_joints: {_list(guess.passive)}    # without a motor',
+        lines += [f'      passive_joints: {written(guess.passive)}    # without a motor',
                   '      passive_effort: unknown    # or zero. CHECK']
     if guess.rails:
-        lines.append(f'      absent_joints: {_list(guess.rails)}    # CHECK: rails that '
+        lines.append(f'      absent_joints: {written(guess.rails)}    # CHECK: rails that '
                      'joint_states does not have')
     lines += _actuator_lines(guess, joints)
     lines += ['    noise:                     # one standard deviation per sample. CHECK',
@@ -629,7 +629,8 @@ def _actuator_lines(guess: RobotGuess, joints: Sequence[str]) -> list[str]:
     def add(key: str, values: Sequence[float], note: str) -> None:
         same = len(set(values)) <= 1
         lines.extend([f'      # {note}', f'      {key}: {_numbers(list(values)[:1])}'] if same
-                     else [f'      # {note}', *_wrapped(key, [_number(v) for v in values])])
+                     else [f'      # {note}',
+                           *written_lines(key, rounded(list(map(float, values))), 6)])
 
     def of(name: str, share: float = 1.0) -> list[float]:
         return [share * getattr(motor, name) if motor else 0.0 for motor in motors] or [0.0]
@@ -659,7 +660,7 @@ def _kinds(guess: RobotGuess) -> list[str]:
     if len(set(kinds)) == 1:
         lines.append(f'      foot_type: {kinds[0]}')
     else:
-        lines.append(f'      foot_types: {_list(kinds)}')
+        lines.append(f'      foot_types: {written(kinds)}')
     radii = [foot.radius for foot in feet]
     soles = [(0.1, -0.1, 0.05, -0.05) if foot.round else
              foot.edges
@@ -679,41 +680,15 @@ def _kinds(guess: RobotGuess) -> list[str]:
         parents = [one.foot.link if one.frame is None else one.frame.parent for one in guess.feet]
         poses = [[0.0] * 6 if one.frame is None else [*one.frame.pose.p.tolist(), 0.0, 0.0, 0.0]
                  for one in guess.feet]
-        lines += [f'      foot_parents: {_list(parents)}',
+        lines += [f'      foot_parents: {written(parents)}',
                   '      # m, rad: x, y, z, roll, pitch, yaw of each foot on its parent',
                   f'      foot_frames: {_numbers([value for pose in poses for value in pose])}']
     return lines
 
 
 def _number(value: float) -> str:
-    text = f'{value:.6g}'
-    return text if '.' in text else f'{value:.1f}'
+    return written(rounded(float(value)))
 
 
 def _numbers(values: Sequence[float]) -> str:
-    return f'[{", ".join(map(_number, values))}]'
-
-
-def _word(name: str) -> str:
-    """Return a name as YAML reads it as that string."""
-    plain = re.fullmatch(r'[A-Za-z_][A-Za-z0-9_]+', name) and name.lower() not in (
-        'yes', 'no', 'true', 'false', 'on', 'off', 'inf', 'nan')
-    return name if plain else json.dumps(name)
-
-
-def _list(names: Sequence[str]) -> str:
-    return f'[{", ".join(map(_word, names))}]'
-
-
-def _wrapped(key: str, words: Sequence[str], width: int = 96) -> list[str]:
-    """Return a list over several lines."""
-    if not words:
-        return []
-    lines, line = [], f'      {key}: ['
-    for i, word in enumerate(words):
-        word += ']' if i == len(words) - 1 else ', '
-        if len(line) + len(word) > width:
-            lines.append(line.rstrip())
-            line = '               '
-        line += word
-    return [*lines, line]
+    return written(rounded(list(map(float, values))))

@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import yaml
 from matplotlib.figure import Figure
 
 from legged_dynamics.doctor.evidence import Evidence
 from legged_dynamics.doctor.examination import Examination
 from legged_dynamics.doctor.finding import Finding
 from legged_dynamics.identification.samples import SensorLog
+from legged_dynamics.parameter_file import written_line
 from legged_dynamics.reports.page import Chart, Line, Table, command_line
 from legged_dynamics.reports.section import Cards, Listing, Report, ReportFigure, ReportSection
 from legged_dynamics.validation.torque_errors import OF_ROBOT
@@ -54,8 +54,7 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
         finding.text,
         Listing([*(f'or: {other}' for other in finding.also),
                  *([finding.advice] if finding.advice else []),
-                 *(f'{key}: {yaml.safe_dump(value, default_flow_style=True, width=9999)}'
-                   .replace('\n...', '').strip() for key, value in finding.fix.items())]),
+                 *(written_line(key, value) for key, value in finding.fix.items())]),
         ReportFigure('', partial(_picture, finding, log),
                      'What the sensors of this finding said.')])
         for i, finding in enumerate(found, start=1)]

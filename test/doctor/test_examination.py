@@ -10,13 +10,15 @@ from patients import healthy, rubbing
 
 from benchmarks.planted_faults import planted_faults
 from legged_dynamics.doctor.evidence import Likelihood
-from legged_dynamics.doctor.examination import _Candidate, _named, examine
+from legged_dynamics.doctor.examination import _Candidate, _impossible, _named, examine
 from legged_dynamics.doctor.finding import Finding
 from legged_dynamics.doctor.hypotheses import Corrector
+from legged_dynamics.doctor.sized import Sized
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.identification.samples import filtered
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.resources import robot_files
 
 pytestmark = pytest.mark.slow
 
@@ -139,6 +141,15 @@ def test_late_torques_are_dated_and_not_scaled():
     found, = examine(patient.model, patient.config, late(patient, 5).log).findings
     assert found.kind == 'effort_delay'
     assert found.fix['noise.effort_age'] == pytest.approx(0.010, rel=0.25)
+
+
+@pytest.mark.parametrize(('kind', 'state'), [
+    ('effort_delay', lambda c: replace(c, noise=replace(c.noise, effort_age=-0.00471))),
+    ('armature', lambda c: replace(c, armature=(0.0, 0.0635, 0.06) * 4))])
+def test_a_value_that_cannot_be_is_not_offered(kind, state):
+    config = RobotConfig.from_yaml(robot_files('anymal_class')[0])
+    sized = Sized(kind, ('joint_states',), '', 50.0, 50.0, state(config), np.array([-0.1]))
+    assert _impossible(sized) and not _impossible(replace(sized, config=config))
 
 
 def test_torque_gains_as_healthy_motors_have_are_no_finding():

@@ -1,7 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Actuator parameters are found from motion whose torques follow from inverse dynamics."""
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +35,8 @@ from legged_dynamics.model.actuators import (
     GAIN,
     ActuatorModel,
 )
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.parameter_file import written_file
 
 NJ = 12
 STARTS = (1, 1 + NJ, 1 + 2 * NJ, 1 + 3 * NJ, 4 + 3 * NJ)
@@ -112,6 +116,53 @@ def test_coulomb_friction_is_found_and_said_with_the_line_to_write():
     assert learner.faults & Fault.FRICTION_MISSTATED
 
 
+def pasted(learner, parameters):
+    """Return the configuration with every line that a learner offers, each read from a file."""
+    for one in learner.findings:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / 'robot.yaml'
+            path.write_text(f'{written_file(parameters)}    {one.line}\n')
+            yield one, RobotConfig.from_yaml(path)
+
+
+@pytest.mark.parametrize(('fault', 'wrong', 'parameters'), [
+    (Fault.FRICTION_MISSTATED, {'friction': 3.0}, {}),
+    (Fault.ARMATURE_MISSTATED, {'armature': 0.08}, {'robot.armature': [0.01]}),
+    (Fault.EFFORT_LATE, {'sway': 4.0, 'late': 0.004}, {}),
+    (Fault.VELOCITY_LATE, {'late_velocity': 0.005}, {})])
+def test_each_line_is_read_and_says_what_the_robot_is(fault, wrong, parameters):
+    """What was planted is offered, and no value that cannot be."""
+    scene = Moving(() if fault == Fault.EFFORT_LATE else (0, 3), **wrong, **parameters)
+    learner = scene.learn(3.0)
+    stated = {'robot.joints': list(scene.model.joint_names), **parameters}
+    offered = {one.fault: config for one, config in pasted(learner, stated)}
+    found, joints = offered[fault], len(scene.model.joint_names)
+    for config in offered.values():
+        assert config.noise.effort_age >= 0.0 and config.noise.velocity_age >= 0.0
+        assert all(value > 0.0 for name in ('armature', 'joint_friction')
+                   for value in getattr(config, name))
+    if fault == Fault.FRICTION_MISSTATED:
+        assert found.joint_friction == pytest.approx([3.0] * joints, rel=0.15)
+    if fault == Fault.ARMATURE_MISSTATED:
+        assert found.armature == pytest.approx([0.08] * joints, rel=0.15)
+
+
+@pytest.mark.parametrize('stated', [0.0, 0.06])
+def test_what_is_not_told_is_offered_as_stated_or_not_at_all(stated):
+    """Of hips of which nothing is learned: what is stated; where nothing is, no line."""
+    learner = Moving((0, 3), **({'robot.armature': [stated]} if stated else {})).learn(0.1)
+    hips = np.array([name.endswith('HAA') for name in learner._joints])
+    values = np.where(hips, -0.003, 0.0635)
+    line = learner._line(ARMATURE, values, ~hips)
+    assert ('0.0635' in line and '0.06, ' in line) if stated else line == ''
+
+
+def test_a_gain_is_offered_beside_the_scale_that_is_stated():
+    learner = Moving((0, 3), **{'robot.sensors.effort_scale': [2.0]}).learn(0.1)
+    line = learner._line(GAIN, np.full(NJ, 1.25), np.full(NJ, True))
+    assert line == f'robot.sensors.effort_scale: [{", ".join(["1.6"] * NJ)}]'
+
+
 def test_friction_that_is_stated_wrong_is_found_in_the_first_swing():
     wrong = {'robot.joint_friction': [0.1]}
     learner = Moving((0, 3), friction=3.0, **wrong).learn(0.3)
@@ -156,7 +207,7 @@ def test_late_torques_are_found():
     assert found == pytest.approx(0.004, rel=0.25)
     assert late.effort_age > 0.002
     lines = [one.line for one in late.findings if one.fault == Fault.EFFORT_LATE]
-    assert lines == [f'noise.effort_age: {late.effort_age:.4f}']     # what is used is offered
+    assert lines == [f'noise.effort_age: {late.effort_age:.3g}']     # what is used is offered
 
 
 def test_friction_is_not_taken_for_late_torques():
