@@ -58,7 +58,8 @@ class UnknownNameError(ModelError, KeyError):
         close = get_close_matches(name, self.choices, n=1)
         hint = f' Did you mean {close[0]!r}?' if close else ''
         super().__init__(f'expected the name of a {kind}, got {name!r}.{hint} '
-                         f'The {kind}s are: {", ".join(self.choices) or "(none)"}.')
+                         f'The {"feet" if kind == "foot" else f"{kind}s"} are: '
+                         f'{", ".join(self.choices) or "(none)"}.')
 
     def __str__(self) -> str:
         return str(self.args[0])
