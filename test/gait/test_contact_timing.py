@@ -103,6 +103,18 @@ def test_a_flight_begins_and_ends_with_the_load(lift):
         assert lands.landing and lands.time == pytest.approx(0.75 + half, abs=0.025)
 
 
+@pytest.mark.parametrize('duration', [0.01, 0.02, 0.04, 0.1, 0.2])
+def test_the_load_of_a_foot_that_leaves_lasts_no_longer_than_from_half_of_it(duration):
+    """A load that falls evenly ends when it ends, however fast; its last part is the shorter."""
+    dt, end = 1e-3, 0.7
+    load = np.clip((end - np.arange(1000) * dt) / duration, 0.0, 1.0)
+    contact = (load > 0.0)[:, None]
+    still = [np.zeros(1000)]
+    signs = timing_module._Signs(dt, 0.3, load, contact, still, still, still)
+    ((found, deviation),) = signs.of_change(0, False, 0, 700, 1000)
+    assert abs(found - end) < 0.5 * duration and abs(found - end) < 2.0 * deviation
+
+
 def test_times_count_from_the_first_sample():
     late = replace(WALK.motion(), time=WALK.time + 12.3)
     moved = contact_timing(GaitInverseDynamics.of(WALK.model, WALK.feet, late), SETTINGS)

@@ -1,6 +1,8 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Feet, soles and IMU guessed from several kinds of robot; and what is not known, said."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robots import CONFIG
@@ -9,7 +11,13 @@ from legged_dynamics.exceptions import UnknownNameError
 from legged_dynamics.model import FlatFoot, LineFoot, PointFoot, RobotConfig, RobotModel
 from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
 from legged_dynamics.model.shapes import read_looks
-from legged_dynamics.model.standing import body_poses, center_of_mass, foot_loads, link_pose
+from legged_dynamics.model.standing import (
+    body_poses,
+    center_of_mass,
+    foot_loads,
+    half_bent_position,
+    link_pose,
+)
 
 BALL = '<collision><origin xyz="{at}"/><geometry><sphere radius="{r}"/></geometry></collision>'
 BOX = '<collision><origin xyz="{at}"/><geometry><box size="{size}"/></geometry></collision>'
@@ -352,3 +360,27 @@ def test_known_motors_are_written_with_their_source_and_others_are_to_be_checked
     _, other = guessed(known)
     assert not other.motors and any('until it is known or learned' in text
                                     for text in other.measure)
+
+
+@pytest.mark.parametrize('foot', [LineFoot('{}foot', 0.1, -0.1),
+                                  FlatFoot('{}foot', 0.1, -0.1, 0.05, -0.05)])
+def test_bent_legs_level_what_a_foot_rests_on(foot):
+    """A line may be turned about itself and touches the ground as before; a sole may not."""
+    legs = ''
+    for prefix, y in (('l', 0.1), ('r', -0.1)):
+        legs += (limb(prefix, f'0 {y} 0', ['thigh', 'shank'])
+                 + link(f'{prefix}pitch') + joint(f'{prefix}shank', f'{prefix}pitch', '0 0 -0.3')
+                 + link(f'{prefix}roll')
+                 + joint(f'{prefix}pitch', f'{prefix}roll', '0 0 0', axis='1 0 0')
+                 + link(f'{prefix}foot')
+                 + f'<joint name="{prefix}mount" type="fixed"><parent link="{prefix}roll"/>'
+                 f'<child link="{prefix}foot"/><origin rpy="{3 * y} 0.2 0"/></joint>')
+    model = RobotModel.from_urdf(f'<robot name="r">{link("base", mass=5.0)}{legs}</robot>')
+    feet = [replace(foot, link=foot.link.format(prefix)) for prefix in 'lr']
+    q = half_bent_position(model, feet, np.zeros(model.nq))
+    poses = body_poses(model, q)
+    for one in feet:
+        up = link_pose(model, poses, one.link).R[2]
+        assert abs(up[0]) < 0.02                # level along the foot's x
+        roll = abs(q[model.joint_index(f'{one.link[0]}roll_joint')])
+        assert roll < 0.02 if isinstance(foot, LineFoot) else abs(up[1]) < 0.02 < roll

@@ -110,6 +110,17 @@ def test_a_controller_that_is_told_to_stop_has_the_robot_sit(standing):
     assert standing.robot.data.qpos[2] < 0.3
 
 
+def test_a_watchdog_that_is_deactivated_ends_the_efforts_that_hardware_would_hold(standing):
+    standing.run(0.1)
+    assert np.abs(standing.commands[-1][1]).max() > 5.0
+    standing.watchdog.component.deactivate()
+    standing.bus.spin()
+    np.testing.assert_array_equal(standing.commands[-1][1], 0.0)
+    count = len(standing.commands)
+    standing.run(0.1)
+    assert len(standing.commands) == count
+
+
 @pytest.fixture
 def stopped(standing):
     """Everything is asked to stop at once; `end` lets time pass until the watchdog has ended."""

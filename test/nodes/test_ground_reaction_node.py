@@ -93,6 +93,23 @@ def test_the_base_is_followed_from_the_first_listener_on(robot):
     assert slip[-1].data < 0.02
 
 
+def set_back(message):
+    message.header.stamp = convert.time_message(
+        DIALECT, convert.stamp_ns(message.header.stamp) - 3600 * 10**9)
+    return message
+
+
+def test_markers_go_on_when_the_clock_of_the_stamps_is_set_back(robot):
+    markers = robot.watch('visualization_msgs/msg/MarkerArray', f'{NODE}/markers')
+    robot.run(100)
+    before = len(robot.wrenches[0])
+    robot.run(300, set_back, set_back)
+    assert len(robot.wrenches[0]) > before + 100        # the estimate has gone on
+    markers.clear()
+    robot.run(100, set_back, set_back)
+    assert 5 <= len(markers) <= 8
+
+
 def test_markers_draw_an_arrow_for_each_loaded_foot(robot):
     markers = robot.watch('visualization_msgs/msg/MarkerArray', f'{NODE}/markers')
     robot.run(100)

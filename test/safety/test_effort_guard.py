@@ -130,6 +130,21 @@ def test_the_posture_of_the_last_good_command_is_held_against_who_sags():
     np.testing.assert_allclose(out.effort, [5.0 - 2.0 * 40.0 * 0.002, 6.0, 7.0], atol=1e-2)
 
 
+@pytest.mark.parametrize('state', [GuardState.HOLDING, GuardState.DAMPING])
+def test_nothing_reacts_to_joint_states_older_than_20_ms_however_long_silence_is_waited_for(state):
+    bench = Bench(**FREE, hold=0.05 if state is GuardState.DAMPING else 1.0, input_timeout=0.5)
+    bench.tick(count=50)
+    held = bench.tick(None, 2).effort
+    bench.v = np.array([0.3, -0.3, 0.3])
+    bench.tick(None, 30)
+    for old_ms in range(2, 50, 2):
+        out = bench.tick(None, heard=False)
+        assert out.state is state
+        # Braked, or pushed back to the posture; and after 20 ms as if nothing were known.
+        blind = held if state is GuardState.HOLDING else ZERO
+        assert (np.abs(out.effort - blind).max() > 0.1) == (old_ms <= 20)
+
+
 def test_a_fall_lets_go_at_once():
     bench = Bench(**FREE, tilt=1.0)
     bench.guard.tilted(0.9)

@@ -301,6 +301,20 @@ def test_a_short_gap_in_joint_states_does_not_end_a_sit():
         assert bench.tick(count=30).any() and bench.dog.state is WatchdogState.SITTING
 
 
+def test_after_blindness_the_robot_sits_from_where_it_is_and_not_from_where_it_was():
+    bench = Bench()
+    bench.tick(A, count=100)
+    bench.tick(count=300)
+    assert bench.dog.state is WatchdogState.SITTING
+    bench.heard = False
+    bench.tick(count=150)
+    bench.heard, bench.q = True, bench.q - 0.05         # a spring to there: 3.0 * 80 * 0.05 N m
+    out, share = bench.tick(count=30), 1.0 - (600 - 225) / 1000
+    np.testing.assert_allclose(out, share * STANDING, atol=1.0)
+    bench.v = np.full(12, -0.5)                         # and from here on it is held
+    assert (bench.tick(count=25) > (share - 0.05) * STANDING + 8.0).all()
+
+
 def test_one_bad_joint_lets_the_others_be_held_and_braked():
     bench = Bench(**{'watchdog.release': 'damping'})
     bench.tick(A, count=100)

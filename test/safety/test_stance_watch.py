@@ -47,6 +47,16 @@ def test_a_gyro_that_drifts_on_a_robot_that_stands_is_named():
     assert not small.gyro_fault
 
 
+def test_odd_looks_with_good_ones_between_are_no_drift():
+    """A jolt and its end: one look sees the one, and half a second later one sees the other."""
+    def jolt(t):
+        return np.array([1.0 * (1.0 < t <= 1.05) - 1.0 * (1.05 < t <= 1.1), 0.0, 0.0])
+    for seconds in np.arange(1.0, 2.5, 0.1):
+        assert not watched(lambda t: PLACE, jolt, seconds).gyro_fault
+    # Without the end it is seen at two looks in a row.
+    assert watched(lambda t: PLACE, lambda t: np.maximum(jolt(t), 0.0), 1.3).gyro_fault
+
+
 def test_a_base_that_truly_turns_is_believed_and_one_that_does_not_is_not():
     end = legs_of(0.1)
 
