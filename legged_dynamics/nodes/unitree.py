@@ -104,6 +104,7 @@ class _LowStateInput(RobotInput):
             sample = self._low_states(message, self._now())
         except MeasurementError as error:
             for monitor in (self.joints, self.imu):
+                monitor.saw(self._now())
                 monitor.refused(self._now(), str(error))
             return
         if sample is None:

@@ -19,6 +19,7 @@ import struct
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -215,10 +216,7 @@ def checksum(message: Any, family: str) -> int:
 
     """
     kind = 'LowState' if hasattr(message, 'motor_state') else 'LowCmd'
-    layout = _layout(f'{family}/msg/{kind}')
-    values: list[Any] = []
-    _collect(f'{family}/msg/{kind}', message, values)
-    packed = layout.pack(*values)[:-4]
+    packed = _layout(f'{family}/msg/{kind}').pack(*_numbers(f'{family}/msg/{kind}')(message))[:-4]
     # words are little endian in memory and read from their most significant byte
     swapped = struct.pack(f'>{len(packed) // 4}I', *struct.unpack(f'<{len(packed) // 4}I', packed))
     reflected = zlib.crc32(swapped.translate(_BACKWARDS)) ^ 0xFFFFFFFF
@@ -256,16 +254,19 @@ def _alignment(entry: Field) -> int:
     return struct.calcsize('<' + PRIMITIVES[entry.type][0])
 
 
-def _collect(name: str, message: Any, values: list[Any]) -> None:
+@cache
+def _numbers(name: str) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what reads all numbers of a message: compiled, since it is called at each sample."""
+    parts, kinds = [], {}
     for entry in definition(name).fields:
-        value = getattr(message, entry.name)
+        one = f'm.{entry.name}'
         if entry.is_message:
-            for one in value if entry.size else (value,):
-                _collect(entry.type, one, values)
-        elif entry.size:
-            values.extend(value)
+            kind = f'of_{entry.name}'
+            kinds[kind] = _numbers(entry.type)
+            parts.append(f'*chain(*map({kind}, {one}))' if entry.size else f'*{kind}({one})')
         else:
-            values.append(value)
+            parts.append(f'*{one}' if entry.size else one)
+    return eval(f'lambda m: ({", ".join(parts)},)', {'chain': chain, **kinds})
 
 
 # -------------------------------------------------------------------------------------------------
@@ -375,6 +376,7 @@ class LowStateReader:
         self.joints = tuple(name for name in robot.joints if name)
         self._places = robot.motors
         self._clock = TickClock()
+        self._checked = False       # whether a checksum was right, so that the sender makes them
 
     def __call__(self, message: Any, arrival_ns: int) -> LowStateSample | None:
         """
@@ -395,9 +397,12 @@ class LowStateReader:
         Raises
         ------
         MeasurementError
-            When a value of a motor or of the IMU's gyro and accelerometer is not finite.
+            When the checksum is wrong, or a value of a motor or of the IMU's gyro and
+            accelerometer is not finite. A sender that leaves all checksums at zero, as Unitree's
+            Python simulator, is read.
 
         """
+        self._check(message)
         motors, imu = message.motor_state, message.imu_state
         rows = [motors[place] for place in self._places]
         values = np.array([[motor.q for motor in rows], [motor.dq for motor in rows],
@@ -415,6 +420,16 @@ class LowStateReader:
         return LowStateSample(
             stamp, values[0], values[1], values[2], sensed[:3], sensed[3:],
             orientation / length if 0.5 < length < 2.0 else None)
+
+    def _check(self, message: Any) -> None:
+        if not (message.crc or self._checked):
+            return
+        right = checksum(message, self.robot.family)
+        if message.crc != right:
+            raise MeasurementError(f'LowState: expected the checksum {right:#010x}, got '
+                                   f'{message.crc:#010x}: damaged on the way, or made by another '
+                                   'version of its definition')
+        self._checked = True
 
 
 def write_foot_forces(message: Any, robot: UnitreeRobot, forces: dict[str, float],

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.messages import message_class
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.resources import robot_files
@@ -64,6 +65,30 @@ def test_what_is_not_finite_is_refused_and_no_orientation_is_none():
     message.motor_state[3].tau_est = float('nan')
     with pytest.raises(MeasurementError, match='finite'):
         LowStateReader(robot)(message, 0)
+
+
+@pytest.mark.parametrize('name', ['go2', 'g1'])
+def test_a_message_that_is_damaged_anywhere_is_refused(name):
+    robot, rng = robot_named(name), np.random.default_rng(2)
+    kind = f'{robot.family}/msg/LowState'
+    message, read = state_of(robot), LowStateReader(robot)
+    assert read(message, 0) is not None             # who makes no checksums is believed
+    message.tick, message.crc = 6, 0
+    message.crc = checksum(message, robot.family)
+    assert read(message, 2 * MS) is not None
+    whole = serialize(message, kind)
+    refused = 0
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[rng.integers(4, len(damaged))] ^= 1 << rng.integers(8)
+        if serialize(deserialize(bytes(damaged), kind), kind) != whole:     # no padding
+            with pytest.raises(MeasurementError, match='checksum'):
+                read(deserialize(bytes(damaged), kind), 4 * MS)
+            refused += 1
+    assert refused > 40
+    message.crc, message.tick = 0, 7
+    with pytest.raises(MeasurementError, match='checksum'):     # this one makes checksums
+        read(message, 6 * MS)
 
 
 def test_jitter_of_arrival_does_not_reach_the_stamps():

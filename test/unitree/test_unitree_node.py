@@ -31,7 +31,9 @@ def renamed(text):
 
 
 class Robot:
-    """A standing robot that publishes LowState."""
+    """A standing robot that publishes LowState, without checksum, or with one that is damaged."""
+
+    damage = None
 
     def __init__(self, **parameters):
         values = {name: [renamed(one) for one in value] if name in ('robot.feet', 'robot.joints')
@@ -68,6 +70,8 @@ class Robot:
             imu = message.imu_state
             imu.quaternion, imu.gyroscope = [w, x, y, z], list(sample.angular_velocity)
             imu.accelerometer = list(sample.linear_acceleration)
+            if self.damage is not None:
+                message.crc = checksum(message, 'unitree_go') ^ self.damage
             self.states.publish(message)
             self.bus.step(0.002)
 
@@ -105,6 +109,22 @@ def test_low_state_goes_on_with_the_forces_in_it(standing):
     assert list(message.foot_force) == list(message.foot_force_est)
     assert message.crc == checksum(message, 'unitree_go')
     assert message.tick == 2 * standing.sent
+
+
+def test_damaged_messages_are_dropped_counted_and_said(standing):
+    node, seen = standing.host.component, standing.seen['force']
+    standing.damage = 0
+    standing.run(20)
+    count, before = len(seen), node.input.joints.rejected
+    standing.damage = 1
+    standing.run(20)
+    assert len(seen) <= count + 1
+    assert node.input.joints.rejected == before + 20
+    level, text = node.judge(node.common.now())['joint_states']
+    assert level == 'WARN' and 'checksum' in text
+    standing.damage = 0
+    standing.run(20)
+    assert len(seen) > count + 10
 
 
 def test_reading_creates_no_way_to_the_motors(standing):
