@@ -25,6 +25,7 @@ import numpy as np
 from benchmarks.walking_robots import Laboratory, Push, Run, bumps, described, walk
 from benchmarks.zoo.robots import MissingRobot
 from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.workspace.walking.gaits import GAITS, fastest
 
 BIPEDS = ('talos', 'g1', 'biped')
 QUADRUPEDS = ('go2', 'anymal_class', 'solo_class', 'hyq', 'b1')
@@ -76,18 +77,15 @@ class Tally:
                 + (f'; worst {worst}' if worst else ''))
 
 
-def commands(fast: float, seconds: float, turning: float = 0.6
-             ) -> Callable[[float], Sequence[float]]:
-    """Return commands of all kinds, one after the other, each for a fifth of the time."""
-    parts = [(fast, 0.0, 0.0), (0.5 * fast, 0.0, turning), (0.0, min(0.2, fast), 0.0),
-             (0.0, 0.0, -turning), (0.7 * fast, -0.5 * min(0.2, fast), 0.5 * turning)]
-    return lambda t: parts[min(int(5.0 * t / seconds), 4)]
+def commands(gait: str, seconds: float) -> Callable[[float], Sequence[float]]:
+    """Return all velocities that the gait is allowed, one after the other."""
+    parts = GAITS[gait].tried
+    return lambda t: parts[min(int(len(parts) * t / seconds), len(parts) - 1)]
 
 
-def random_commands(seed: int, fast: float) -> Callable[[float], Sequence[float]]:
-    """Return a random velocity for every two seconds."""
-    rng = np.random.default_rng(seed)
-    table = rng.uniform(-1.0, 1.0, (30, 3)) * [fast, min(0.2, fast), 0.6]
+def random_commands(seed: int) -> Callable[[float], Sequence[float]]:
+    """Return a random velocity for every two seconds, of a trot."""
+    table = np.random.default_rng(seed).uniform(-1.0, 1.0, (30, 3)) * fastest('trot')
     return lambda t: table[min(int(t / 2.0), 29)]
 
 
@@ -206,15 +204,8 @@ def gaits(tally: Tally, robots: Sequence[str], quick: bool) -> None:
     print(f'\nGaits on the level floor\n\n{HEAD}')
     seconds = 12.0 if quick else 60.0
     for name in robots:
-        if name == 'hexapod':
-            # A wave takes a second: its feet reach no further than turning at 0.2 rad/s.
-            for gait, fast, turning in (('tripod', 0.3, 0.6), ('wave', 0.08, 0.2)):
-                run(tally, name, gait, commands(fast, seconds, turning), seconds, 'all commands')
-            continue
-        run(tally, name, 'trot', commands(0.3 if name == 'solo_class' else 0.6, seconds), seconds,
-            'all commands')
-        run(tally, name, 'crawl', lambda t: (0.1, 0.0, 0.0), seconds if quick else 20.0,
-            'ahead at 0.1 m/s')
+        for gait in ('tripod', 'wave') if name == 'hexapod' else ('trot', 'crawl', 'walk'):
+            run(tally, name, gait, commands(gait, seconds), seconds, 'all commands')
 
 
 def ground(tally: Tally, robots: Sequence[str], quick: bool) -> None:
@@ -355,8 +346,7 @@ def random(tally: Tally, robots: Sequence[str], quick: bool, count: int = 100) -
             if lab is None:
                 break
             whose = f'{name}, random commands {seed}'
-            commanded = random_commands(seed, 0.3 if name == 'solo_class' else 0.6)
-            found = tally.count(walk(lab, 'trot', commanded, 20.0), whose)
+            found = tally.count(walk(lab, 'trot', random_commands(seed), 20.0), whose)
             falls += bool(found.cause)
             if not found.cause:
                 off = off_sequence(found)
@@ -377,8 +367,8 @@ def given(tally: Tally, paths: Sequence[Path], quick: bool) -> None:
         except LeggedDynamicsError as error:
             tally.missing[path.stem] = str(error)
             continue
-        found = tally.count(walk(Laboratory(zoo, friction=0.03), 'trot', commands(0.6, seconds),
-                                 seconds), path.stem)
+        found = tally.count(walk(Laboratory(zoo, friction=0.03), 'trot',
+                                 commands('trot', seconds), seconds), path.stem)
         if not found.cause:
             tally.follow(off_command(found), path.stem)
         print(f'| {path.stem} | trot | all commands | {row(found)}', flush=True)

@@ -421,7 +421,7 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
         began = time.perf_counter()
         walker.walk = gait != 'stand' and start <= lab.time < seconds - stop
         wanted = np.array(command(lab.time) if walker.walk else (0.0, 0.0, 0.0), float)
-        walker.command(*wanted)
+        wanted *= walker.command(*wanted)
         plan = walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
         if target and walked and not walker.walking:
             reference.rest(stamp, BodyPose(target.position, target.rotation))

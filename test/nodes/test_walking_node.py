@@ -10,6 +10,8 @@ from closed_loop import ClosedLoop
 from loopback_robot import DIALECT
 
 from benchmarks.zoo.robots import biped
+from legged_dynamics import conversions as convert
+from legged_dynamics.middleware.parameters import Parameter
 from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
@@ -26,13 +28,20 @@ class Walk(ClosedLoop):
         self.velocity = self.hand.create_publisher(DIALECT.message(TWIST), '/cmd_vel', qos)
         self.node = self.host.component
 
-    def go(self, seconds, ahead=0.0, left=0.0, turning=0.0):
+    def go(self, seconds, ahead=0.0, left=0.0, turning=0.0, late=None):
         def say():
             message = DIALECT.message(TWIST)()
+            if late is not None:
+                message.header.stamp = convert.time_message(
+                    DIALECT, self.bus.now_ns - round(late * 1e9))
             message.twist.linear.x, message.twist.linear.y = ahead, left
             message.twist.angular.z = turning
             self.velocity.publish(message)
         self.run(seconds, act=say)
+
+    def change(self, **values):
+        return self.host.node.set_parameters_atomically([
+            Parameter(name.replace('__', '.'), value) for name, value in values.items()])
 
     def place(self):
         return self.robot.truth().base_position[:2].copy()
@@ -68,12 +77,60 @@ def test_a_velocity_that_is_not_finite_is_ignored_and_said(walk):
     assert level == 1 and 'finite' in text
 
 
+@pytest.mark.parametrize(('late', 'obeyed'), [
+    (None, True), (0.0, True), (0.4, True), (-0.4, True), (0.6, False), (10.0, False),
+    (-10.0, False)])
+def test_stamped_commands_are_obeyed_for_half_a_second(walk, late, obeyed):
+    walking = walk.node._walk
+    walking.request('stand')
+    walking._velocity = (0.0, 0.0, 0.0)
+    walk.go(0.1, ahead=0.05, late=late)
+    assert (walking._velocity[0] == 0.05) == obeyed
+    level, text = walking.judge(walk.node.common.now())
+    assert (level == 'WARN' and 'cmd_vel.max_age' in text) != obeyed
+    walking.monitor.fault_ns = -10**18
+
+
+def test_commands_beyond_what_was_tried_are_slowed_down_and_said(walk):
+    velocity = walk.node._walk.walker._velocity
+    walk.node._walk.request('trot')
+    walk.go(1.5, ahead=3.0, left=1.5, turning=3.0)
+    level, text = walk.status()['walking']
+    assert level == 1 and 'trot has not been tried at (3.00 m/s, 1.50 m/s, 3.00 rad/s)' in text
+    assert velocity == pytest.approx([0.24, 0.12, 0.24], abs=1e-6)      # 8 %
+    assert not walk.robot.fallen
+
+
+@pytest.mark.slow
+def test_a_walking_robot_takes_another_gait_once_it_stands(walk, monkeypatch):
+    walker, taken = walk.node._walk.walker, []
+    configure = walker.configure
+    monkeypatch.setattr(walker, 'configure', lambda settings: (taken.append(walker.walking),
+                                                               configure(settings)))
+    walk.go(1.0, ahead=0.4)
+    assert walk.change(gait='crawl').successful and walk.change(walking__speed=0.09).successful
+    assert walk.change(walking__clearance=0.2).successful
+    assert walker.settings.gait == 'trot' and walker.settings.clearance == 0.17
+    assert walker.settings.speed == 0.09        # at once
+    assert 'crawl: the robot stops first' in walk.node._walk._waiting
+    walk.go(4.0, ahead=0.4)
+    assert not walk.robot.fallen and walk.node.mode() == 'walks'
+    assert walker.settings.gait == 'crawl' and taken == [False]
+    assert walker.settings.clearance == 0.2
+    assert np.hypot(*walker._velocity[:2]) == pytest.approx(0.09)
+    walk.change(gait='trot', walking__speed=0.0, walking__clearance=0.17)
+    walk.run(5.0)
+    assert walk.node.mode() == 'holds' and walker.settings.gait == 'trot'
+    assert not walk.change(gait='tripod').successful and walker.settings.gait == 'trot'
+
+
 def test_a_gait_that_the_robot_cannot_use_is_refused(walk):
     assert walk.node._walk.request('gallop')[0] is False
     assert walk.node._walk.request('tripod') == (
         False, 'tripod: expected a robot on which 3 feet always stand, got one of 4 feet on which '
         '2 would')
-    assert walk.node._walk.request('trot')[0]
+    done, said = walk.node._walk.request('trot')
+    assert done and '0.60 m/s ahead, 0.20 m/s to the side or turns at 0.60 rad/s' in said
 
 
 def test_a_body_that_walks_takes_no_targets(walk):

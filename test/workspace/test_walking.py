@@ -3,10 +3,13 @@
 """Walking: gaits, footholds by the pendulum, swinging legs by their kinematics, whole walks."""
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
+from benchmarks.walking import commands
 from benchmarks.walking_robots import Laboratory, Push, bumps, walk
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import LegOdometry, Measurement
@@ -17,7 +20,13 @@ from legged_dynamics.workspace import BodyTarget, WorkspaceController
 from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.walking import make_walker
 from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
-from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of, rows_of
+from legged_dynamics.workspace.walking.gaits import (
+    GAITS,
+    fastest,
+    offsets_of,
+    part_walked,
+    rows_of,
+)
 from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath, learn_friction
 
 FOUR = np.array([[0.3, 0.2], [0.3, -0.2], [-0.3, 0.2], [-0.3, -0.2]])
@@ -167,12 +176,49 @@ def test_efforts_of_a_walk_stay_below_their_part_of_the_limits(anymal):
     assert used[1] == pytest.approx(0.3, abs=1e-6)
 
 
+@pytest.mark.parametrize('gait', [name for name in GAITS if name != 'stand'])
+def test_only_mean_velocities_of_those_tried_are_walked(gait):
+    most = np.array(fastest(gait))
+    signs = np.array(list(product((1.0, -1.0), repeat=3)))
+    tried = (np.array(GAITS[gait].tried)[:, None] * signs).reshape(-1, 3) / most
+
+    def among(velocity):
+        n = len(tried)
+        return linprog(np.zeros(n), A_eq=np.vstack([tried.T, np.ones(n)]),
+                       b_eq=[*velocity, 1.0], bounds=(0.0, None)).success
+    for velocity in tried:      # to the last bit
+        assert part_walked(gait, tuple(velocity)) == 1.0
+    rng = np.random.default_rng(1)
+    for velocity in [np.array([0.6, 0.3, 0.6]) / most, *rng.normal(0.0, 1.5, (60, 3))]:
+        part = part_walked(gait, tuple(velocity))
+        assert among(velocity * part * (1.0 - 1e-6))
+        assert part == 1.0 or not among(velocity * part * 1.001)
+
+
+@pytest.mark.parametrize(('fast', 'turning'), [(0.0, 0.0), (0.3, 0.0), (0.0, 1.2)])
+def test_a_walker_is_as_fast_as_its_settings_say_and_tells_which_part_it_walks(
+        anymal, fast, turning):
+    walker = make_walker(anymal.known, anymal.config, {
+        'gait': 'trot', 'walking.speed': fast, 'walking.turning': turning})
+    assert walker.fastest == pytest.approx((fast or 0.6, fast / 3 or 0.2, turning or 0.6))
+    for axis, most in enumerate(walker.fastest):
+        assert walker.command(*(4.0 * most * np.eye(3)[axis])) == pytest.approx(0.25)
+        assert walker.command(*(0.9 * most * np.eye(3)[axis])) == 1.0
+
+
+def test_the_benchmark_walks_all_that_gaits_are_tried_with():
+    for gait in set(GAITS) - {'stand'}:
+        asked = commands(gait, 10.0)
+        assert {asked(t) for t in np.linspace(0.0, 10.0, 101)} == set(GAITS[gait].tried)
+
+
 def test_a_command_that_takes_a_foot_out_of_its_reach_is_slowed_down(anymal):
     model, config = anymal.known, anymal.config
     measurement = Measurement(0, config.nominal_in(model), np.zeros(12))
     state = LegOdometry(model, config).update(measurement)
     walker = make_walker(model, config, {'gait': 'crawl', 'walking.cycle': 2.0,
-                                         'walking.duty': 0.9})
+                                         'walking.duty': 0.9, 'walking.speed': 2.0,
+                                         'walking.turning': 4.0})
     for k in range(1000):
         walker.command(0.4, 0.0, 0.8)
         plan = walker.update(state, replace(measurement, stamp_ns=k * 2_000_000),

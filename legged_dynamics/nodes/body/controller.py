@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from legged_dynamics.conversions import stamp_ns
 from legged_dynamics.estimation import EstimatorSettings, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground_reaction import GroundReaction
 from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
 from legged_dynamics.estimation.leg_odometry import BodyState, LegOdometry, OdometryFault
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
-from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.nodes.body.output import SETTINGS as OUTPUT_SETTINGS
@@ -32,7 +34,7 @@ from legged_dynamics.nodes.body.targets import SETTINGS as TARGET_SETTINGS
 from legged_dynamics.nodes.body.targets import BodyTargets
 from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.nodes.diagnostics import InputMonitor
-from legged_dynamics.nodes.robot_component import RobotComponent
+from legged_dynamics.nodes.robot_component import RobotComponent, SteadyClock
 from legged_dynamics.nodes.robot_input import Commands
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import (
@@ -61,7 +63,15 @@ WALK_SETTINGS = (
     Setting(
         'cmd_vel.stamped', True, '',
         'Whether cmd_vel is a geometry_msgs/TwistStamped; else it is a Twist.'),
+    Setting(
+        'cmd_vel.max_age', 0.5, 's',
+        'A stamped command whose stamp is further than this from the present is not obeyed.',
+        0.01, 60.0),
 )
+# Settings that a walking robot takes at once; all others wait until it stands.
+_AT_ONCE = ('speed', 'turning', 'acceleration', 'recovery', 'command_timeout')
+# Shortest time between two lines of the log that say the same [s].
+_SAYING = 10.0
 # After this longer silence of cmd_vel a robot that steps in place stands [s].
 REST = 2.0
 
@@ -71,7 +81,8 @@ class _BodyWalk:
     Walks a body on ``cmd_vel``, in the gait of the parameter ``gait`` or of ``~/gait``.
 
     ``~/walk`` and ``~/halt`` are services of std_srvs/Trigger. A robot walks while commands come:
-    after `walking.command_timeout` without one it steps in place, and then it stands.
+    after `walking.command_timeout` without one it steps in place, and then it stands. For another
+    gait it stops first.
 
     Parameters
     ----------
@@ -93,6 +104,7 @@ class _BodyWalk:
 
     def __init__(self, common: RobotComponent, why_not: Callable[[], str]):
         self._common, self._why_not = common, why_not
+        assert isinstance(common.now, SteadyClock)
         self._parameters, self._now = common.parameters, common.now
         self.monitor = InputMonitor('cmd_vel', 0)
         self._gait: str | None = None
@@ -101,8 +113,7 @@ class _BodyWalk:
         stamped = self._parameters['cmd_vel.stamped']
         endpoints.subscription(
             'geometry_msgs/msg/TwistStamped' if stamped else 'geometry_msgs/msg/Twist', 'cmd_vel',
-            (lambda message: self._on_velocity(message.twist)) if stamped else self._on_velocity,
-            qos)
+            self._on_stamped if stamped else self._on_velocity, qos)
         endpoints.subscription('std_msgs/msg/String', '~/gait',
                                self._on_gait, qos)
         endpoints.service('std_srvs/srv/Trigger', '~/walk', partial(self._serve, True))
@@ -110,18 +121,56 @@ class _BodyWalk:
 
     def build(self, model: RobotModel, config: RobotConfig) -> None:
         """Use a robot from now on."""
-        self.walker = make_walker(model, config, self._settings(self._parameters))
+        self._wanted = self._settings(self._parameters)
+        self.walker = make_walker(model, config, self._wanted)
+        self.walker.check(self._wanted.gait)
+        self._common.node.get_logger().info(f'cmd_vel: {self._allowed}')
 
     def configure(self, values: dict[str, Any]) -> None:
-        """Use other settings from now on."""
+        """Use other settings from now on, or, what a walking robot cannot take, once it stands."""
         if values['gait'] != self._parameters['gait']:
             self._gait = None       # a changed parameter wins over an earlier request
-        self.walker.configure(self._settings(values))
+        self._change(self._settings(values))
 
     def reset(self) -> None:
         """Stand, and forget all commands."""
         self._fresh = False
+        self.walker.configure(self._wanted)
         self.walker.reset()
+
+    def _change(self, wanted: WalkSettings) -> None:
+        if wanted == self._wanted:
+            return
+        walker = self.walker
+        walker.check(wanted.gait)
+        self._wanted = wanted
+        if not walker.walking:
+            walker.configure(wanted)
+            return
+        walker.settings = replace(walker.settings,
+                                  **{name: getattr(wanted, name) for name in _AT_ONCE})
+        if self._waiting:
+            self._common.node.get_logger().warning(self._waiting)
+
+    @property
+    def _waiting(self) -> str:
+        """What a walking robot has not taken yet, or ''."""
+        used, wanted = self.walker.settings, self._wanted
+        if wanted.gait == 'stand':
+            return ''
+        names = [entry.name for entry in fields(wanted)
+                 if getattr(used, entry.name) != getattr(wanted, entry.name)]
+        if 'gait' in names:
+            return f'{wanted.gait}: the robot stops first, for it walks in {used.gait}'
+        return f'{", ".join(names)}: not before the robot stands' * bool(names)
+
+    @property
+    def _allowed(self) -> str:
+        """How fast the robot goes at most."""
+        ahead, left, turning = self.walker.fastest
+        return (f'{self.walker.gait} goes {ahead:.2f} m/s ahead, {left:.2f} m/s to the side or '
+                f'turns at {turning:.2f} rad/s, and less of each together; faster commands are '
+                'slowed down')
 
     def request(self, gait: str) -> tuple[bool, str]:
         """Take a gait by its name."""
@@ -130,12 +179,13 @@ class _BodyWalk:
                 raise ConfigurationError(why)
             before, self._gait = self._gait, gait
             try:
-                self.walker.check(gait)
-                self.walker.configure(self._settings(self._parameters))
+                self._change(self._settings(self._parameters))
             except LeggedDynamicsError:
                 self._gait = before
                 raise
-            return True, 'standing' if gait == 'stand' else f'{gait}: waits for cmd_vel'
+            if gait == 'stand':
+                return True, 'standing'
+            return True, self._waiting or f'waits for cmd_vel; {self._allowed}'
         except LeggedDynamicsError as error:
             self.monitor.refused(self._now(), str(error))
             self._common.node.get_logger().warning(f'gait refused: {error}')
@@ -144,13 +194,19 @@ class _BodyWalk:
     def step(self, state: BodyState, measurement: Measurement,
              reaction: GroundReaction) -> WalkPlan:
         """Return the target of the body and the plan of the legs."""
-        stamp, walker = measurement.stamp_ns, self.walker
-        if self._fresh:
+        stamp, walker, fresh = measurement.stamp_ns, self.walker, self._fresh
+        if fresh:
             self._heard_ns, self._fresh = stamp, False
         silence = (stamp - self._heard_ns) * 1e-9 if self._heard_ns else math.inf
         patience = self._parameters['walking.command_timeout']
-        walker.command(*(self._velocity if silence <= patience else (0.0, 0.0, 0.0)))
-        walker.walk = silence <= patience + REST
+        velocity = self._velocity if silence <= patience else (0.0, 0.0, 0.0)
+        part = walker.command(*velocity)
+        if part < 1.0 and fresh and self._wanted.gait != 'stand':
+            self._say_slower(velocity, part)
+        # In its own gait the robot comes to the stand in which it can take another one.
+        walker.walk = silence <= patience + REST and walker.settings.gait == self._wanted.gait
+        if not walker.walking and walker.settings != self._wanted:
+            walker.configure(self._wanted)
         return walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
 
     def judge(self, now: int) -> tuple[str, str]:
@@ -163,6 +219,8 @@ class _BodyWalk:
         if walker.lowered:
             feet = ', '.join(self._common.config.feet[i].link for i in walker.lowered)
             return 'WARN', f'no ground under {feet}: lowered'
+        if self._waiting:
+            return 'OK', f'{walker.state.value}; {self._waiting}'
         return ('WARN' if walker.state is Walking.RECOVER else 'OK'), walker.state.value
 
     def _settings(self, values: dict[str, Any]) -> WalkSettings:
@@ -180,12 +238,30 @@ class _BodyWalk:
     def _on_gait(self, message: Any) -> None:
         self.request(message.data)
 
+    def _say_slower(self, velocity: tuple[float, float, float], part: float) -> None:
+        ahead, left, turning = velocity
+        self._warn(f'cmd_vel: {self.walker.gait} has not been tried at ({ahead:.2f} m/s, '
+                   f'{left:.2f} m/s, {turning:.2f} rad/s); {100.0 * part:.0f} % of it is walked')
+
+    def _warn(self, text: str) -> None:
+        self.monitor.refused(self._now(), text)
+        self._common.node.get_logger().warning(text, throttle_duration_sec=_SAYING)
+
+    def _on_stamped(self, message: Any) -> None:
+        """Take a command of now; one without a stamp is of the time at which it comes."""
+        stamp, limit = stamp_ns(message.header.stamp), self._parameters['cmd_vel.max_age']
+        age = (self._now.wall() - stamp) * 1e-9
+        if stamp and abs(age) > limit:
+            got = f'{age:.2f} s old' if age > 0.0 else f'{-age:.2f} s ahead'
+            self._warn(f'cmd_vel: expected a stamp of the last {limit:g} s (cmd_vel.max_age), got '
+                       f'one {got}; it is ignored. Are the clocks of both machines set alike?')
+            return
+        self._on_velocity(message.twist)
+
     def _on_velocity(self, twist: Any) -> None:
         velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
         if not all(math.isfinite(part) for part in velocity):
-            error = MeasurementError('cmd_vel: expected finite velocities, got '
-                                     f'{velocity}; it is ignored')
-            self.monitor.refused(self._now(), str(error))
+            self._warn(f'cmd_vel: expected finite velocities, got {velocity}; it is ignored')
             return
         self._velocity, self._fresh = velocity, True
         self.monitor.saw(self._now())

@@ -11,9 +11,12 @@ other.
 """
 from __future__ import annotations
 
+from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from legged_dynamics.exceptions import ConfigurationError
 
@@ -32,6 +35,9 @@ class Gait(NamedTuple):
         Duration of a cycle, in ``sqrt(height / g)``, the time unit of an inverted pendulum.
     least : int
         Feet that the gait must always leave on the ground, as a check that a robot can use it.
+    tried : tuple of (3,) tuples [m/s, m/s, rad/s]
+        Velocities ahead, to the left and of turning that ``benchmarks.walking`` walks, every robot
+        of the gait each of them; the first is the fastest ahead.
 
     """
 
@@ -39,17 +45,78 @@ class Gait(NamedTuple):
     duty: float
     cycle: float
     least: int
+    tried: tuple[tuple[float, float, float], ...]
+
+
+def _tried(ahead: float, left: float, turning: float) -> tuple[tuple[float, float, float], ...]:
+    return ((ahead, 0.0, 0.0), (0.5 * ahead, 0.0, turning), (0.0, left, 0.0),
+            (0.0, 0.0, -turning), (0.7 * ahead, -0.5 * left, 0.5 * turning))
 
 
 GAITS = {
-    'stand': Gait('all', 1.0, 1.0, 0),
-    'trot': Gait('diagonal', 0.6, 2.8, 2),
-    'walk': Gait('wave', 0.8, 5.0, 3),
-    'crawl': Gait('wave', 0.85, 9.0, 3),
-    'tripod': Gait('diagonal', 0.58, 4.0, 3),
-    'wave': Gait('wave', 0.85, 9.0, 4),
-    'steps': Gait('diagonal', 0.62, 4.0, 1),
+    'stand': Gait('all', 1.0, 1.0, 0, ()),
+    'trot': Gait('diagonal', 0.6, 2.8, 2, _tried(0.6, 0.2, 0.6)),
+    'walk': Gait('wave', 0.8, 5.0, 3, _tried(0.15, 0.15, 0.2)),
+    'crawl': Gait('wave', 0.85, 9.0, 3, _tried(0.1, 0.1, 0.2)),
+    'tripod': Gait('diagonal', 0.58, 4.0, 3, _tried(0.3, 0.2, 0.6)),
+    # A wave takes a second: its feet reach no further than turning at 0.2 rad/s.
+    'wave': Gait('wave', 0.85, 9.0, 4, _tried(0.08, 0.08, 0.2)),
+    'steps': Gait('diagonal', 0.62, 4.0, 1, ((0.15, 0.0, 0.0), (0.1, 0.0, 0.2), (0.0, 0.06, 0.0))),
 }
+
+
+def fastest(gait: str) -> tuple[float, float, float]:
+    """
+    Return the largest velocities that a gait has been tried with.
+
+    Parameters
+    ----------
+    gait : str
+        A name in `GAITS`, but 'stand'.
+
+    Returns
+    -------
+    tuple of float [m/s, m/s, rad/s]
+        Ahead, to the side, and of turning; not all at once.
+
+    """
+    ahead, left, turning = np.abs(GAITS[gait].tried).max(axis=0).tolist()
+    return ahead, left, turning
+
+
+def part_walked(gait: str, velocity: tuple[float, float, float]) -> float:
+    """
+    Return the part of a velocity that lies among those a gait has been tried with.
+
+    Among them is every mean of tried velocities and of their mirror images (ahead and back, left
+    and right).
+
+    Parameters
+    ----------
+    gait : str
+        A name in `GAITS`, but 'stand'.
+    velocity : tuple of float
+        Ahead, to the left, and of turning, in the `fastest` of each.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    """
+    ahead, left, turning = map(abs, velocity)
+    return 1.0 / max(1.0, *(a * ahead + b * left + c * turning for a, b, c in _faces(gait)))
+
+
+@cache
+def _faces(gait: str) -> tuple[tuple[float, float, float], ...]:
+    """Return the convex hull's faces a, b, c, with a x + b y + c z = 1, of positive velocities."""
+    tried = np.array(GAITS[gait].tried) / fastest(gait)
+    signs = np.array(list(product((1.0, -1.0), repeat=3)))
+    hull = ConvexHull((tried[:, None] * signs).reshape(-1, 3)).equations
+    # Rounded down, so that what was tried itself is not slowed down.
+    faces = np.unique(np.round(np.abs(hull[:, :3] / hull[:, 3:]), 9), axis=0) - 2e-9
+    return tuple(map(tuple, faces.tolist()))
 
 
 def rows_of(places: np.ndarray) -> np.ndarray:
@@ -97,7 +164,7 @@ def offsets_of(gait: str, places: np.ndarray) -> np.ndarray:
     """
     if gait not in GAITS:
         raise ConfigurationError(f'expected a gait among {", ".join(GAITS)}; got {gait!r}')
-    order, duty, _, least = GAITS[gait]
+    order, duty, _, least, _ = GAITS[gait]
     found = rows_of(places)
     row, side, rows = found[:, 0], found[:, 1], found[:, 0].max() + 1
     if order == 'diagonal':

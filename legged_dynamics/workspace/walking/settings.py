@@ -27,9 +27,11 @@ class WalkSettings(CheckedSettings):
         'Height over the ground at which a foot swings, in heights of the body.', 0.01, 0.5)
     speed: float = setting(
         'walking.speed', 0.0, 'm/s',
-        'Largest speed; 0 takes it from the height of the body.', 0.0, 5.0)
+        'Largest speed ahead, and in proportion to the side; 0 takes what the gait has been tried '
+        'with.', 0.0, 5.0)
     turning: float = setting(
-        'walking.turning', 1.0, 'rad/s', 'Largest turning rate.', 0.0, 5.0)
+        'walking.turning', 0.0, 'rad/s',
+        'Largest turning rate; 0 takes what the gait has been tried with.', 0.0, 5.0)
     acceleration: float = setting(
         'walking.acceleration', 0.6, 'm/s^2', 'How fast the commanded velocity may change.',
         0.01, 20.0)

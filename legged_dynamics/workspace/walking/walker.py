@@ -42,7 +42,7 @@ from legged_dynamics.workspace.walking.footholds import (
     pendulum_step,
     stand_on_slope,
 )
-from legged_dynamics.workspace.walking.gaits import GAITS, offsets_of
+from legged_dynamics.workspace.walking.gaits import GAITS, fastest, offsets_of, part_walked
 from legged_dynamics.workspace.walking.settings import WalkSettings
 from legged_dynamics.workspace.walking.swing import (
     SwingLegs,
@@ -98,8 +98,9 @@ FORESIGHT, SMOOTHED, RUSH = 0.8, 0.02, 0.8
 # is then lowered with this part of the weight.
 ADRIFT, LOWERED = 0.01, 0.04
 EDGES = ('front', 'back', 'left', 'right')
-# Largest speed by default, as a part of that of a shallow wave, sqrt(g h).
-FROUDE = 0.48
+# Largest speed by default, as a part of that of a shallow wave, sqrt(g h): what the lowest robot
+# of the table of gaits (solo_class) walks.
+FROUDE = 0.39
 # Longest way of a foot under the body in one stance [heights]: faster commands are slowed down.
 REACH = 1.0
 # How far the body sways towards the feet that bear, as a part of the way, where they leave a
@@ -250,9 +251,22 @@ class Walker:
         self._learnt_of, self._body = np.zeros((2, self.model.nv)), np.zeros(18)
         self._speed, self._gain, self._stood = np.zeros(2), np.zeros(2), False
 
-    def command(self, ahead: float, left: float, turning: float) -> None:
+    @property
+    def gait(self) -> str:
+        """Gait that is walked, or would be."""
+        return self.settings.gait if self.settings.gait != 'stand' else self.usual
+
+    @property
+    def fastest(self) -> tuple[float, float, float]:
+        """Largest velocity ahead, to the left [m/s] and of turning [rad/s], each by itself."""
+        ahead, left, turning = fastest(self.gait)
+        most = self.settings.speed or min(
+            ahead, FROUDE * math.sqrt(GRAVITY * self.height) if self.height else math.inf)
+        return most, left * most / ahead, self.settings.turning or turning
+
+    def command(self, ahead: float, left: float, turning: float) -> float:
         """
-        Ask for a velocity.
+        Ask for a velocity; one that is too fast is slowed down, all of it alike.
 
         Parameters
         ----------
@@ -261,13 +275,17 @@ class Walker:
         turning : float [rad/s]
             Rate about the vertical.
 
+        Returns
+        -------
+        float
+            Part of the velocity that is within `fastest`, and among the combinations of axes that
+            the gait has been tried with.
+
         """
-        most = self.settings.speed or (FROUDE * math.sqrt(GRAVITY * self.height)
-                                       if self.height else math.inf)
-        size = math.hypot(ahead, left)
-        part = min(1.0, most / size) if size else 1.0
-        limit = self.settings.turning
-        self._wanted[:] = ahead * part, left * part, min(max(turning, -limit), limit)
+        x, y, yaw = self.fastest
+        part = part_walked(self.gait, (ahead / x, left / y, turning / yaw))
+        self._wanted[:] = ahead * part, left * part, turning * part
+        return part
 
     def rehearse(self, state: BodyState, measurement: Measurement,
                  controller: WorkspaceController) -> None:
