@@ -393,7 +393,9 @@ class GroundReactionEstimator:
     def _fill_stand(self, stand: Stand, dt: float) -> None:
         """Fill in the motion of a base that is fixed, and of its rails."""
         position, velocity, _, gyro, acceleration, orientation = self._views[:6]
-        stand.advance(position, velocity, self._memory.contact.probability, dt)
+        first = int(self._index['velocity'])
+        stand.advance(position, velocity, self._window[:, first:first + len(velocity)],
+                      self._memory.contact.probability, dt)
         # Without the base's equations only torques tell how fast forces change. Those of a light
         # leg are too uncertain: forces would be taken for those of a robot at rest, and stay so.
         self._memory.forces.rate[0] = FASTEST_RATE

@@ -7,7 +7,8 @@ A rail's velocity is the state of a small Kalman filter. A foot that stands is a
 less, which measures it through the leg; otherwise the rail is predicted to fall, with an unknown
 acceleration of the size of gravity, since rails rub and robots are held by hand. The inverse
 dynamics of the legs needs its acceleration, which moves their links; where the rail is does not
-matter.
+matter. A robot that is held in the air does not fall: the longer no foot stands, the less is known
+of the speed. What a foot then corrects is this error of seconds, and no acceleration.
 """
 from __future__ import annotations
 
@@ -62,20 +63,13 @@ class Stand:
         self._speed, self._covariance = np.zeros(n), np.eye(n)
         self._place = np.zeros(n)
 
-    def advance(self, position: np.ndarray, velocity: np.ndarray, contact: np.ndarray,
-                dt: float) -> None:
+    def advance(self, position: np.ndarray, velocity: np.ndarray, before: np.ndarray,
+                contact: np.ndarray, dt: float) -> None:
         """
         Fill in position and velocity of the rails at a sample.
 
-        Parameters
-        ----------
-        position, velocity : (nv,) array [rad or m, rad/s or m/s]
-            Of all joints; those of rails are written.
-        contact : (nf,) array
-            Probability of contact of each foot.
-        dt : float [s]
-            Time since the last sample; 0 for the first one.
-
+        ``before`` are the velocities (n, nv) of samples before it: those of rails are moved by
+        what is now known better of them. ``contact`` are probabilities; dt [s] is 0 at first.
         """
         rails = self._rails
         if not rails or not np.isfinite(position).all():
@@ -86,7 +80,10 @@ class Stand:
         # What stands does not fall: its mean acceleration is none.
         falling = 1.0 - float(np.max(contact, initial=0.0))
         self._speed = self._speed - falling * GRAVITY * dt * axes[:, 2]
-        self._covariance = self._covariance + (GRAVITY * dt) ** 2 * np.eye(len(rails))
+        step = GRAVITY * dt
+        held = 2.0 * falling * step * np.sqrt(np.diag(self._covariance))
+        self._covariance = self._covariance + np.diag(step ** 2 + held)
+        predicted = np.diag(self._covariance)
         for ((body, pose), radius, chain), p in zip(self._feet, contact):
             if p < LEAST_CONTACT:
                 continue
@@ -103,8 +100,12 @@ class Stand:
             # The foot rests: what the rails do to it undoes what the leg does.
             error = np.eye(len(rails)) * (self._loose ** 2 + variance) / p ** 2
             gain = self._covariance @ np.linalg.inv(self._covariance + error)
-            self._speed = self._speed - gain @ (axes @ motion + self._speed)
+            correction = -gain @ (axes @ motion + self._speed)
+            self._speed = self._speed + correction
             self._covariance = self._covariance - gain @ self._covariance
+            # Of a foot that keeps standing, corrections follow the acceleration.
+            standing = 0.5 * step ** 2 + step * np.sqrt(0.25 * step ** 2 + error[0, 0])
+            before[:, rails] += (1.0 - np.minimum(standing / predicted, 1.0)) * correction
         self._place = self._place + dt * self._speed
         position[rails], velocity[rails] = self._place, self._speed
 

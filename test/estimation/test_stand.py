@@ -105,7 +105,8 @@ def test_the_rail_of_a_leg_that_stands_still_is_at_rest():
         part = Stand(config.apply_to(RobotModel.from_xml(URDF, 'fixed')), config)
         for k in range(round(0.5 * RATE) + 1):
             position, velocity = np.array([0.0, 0.6, -1.2]), np.zeros(3)
-            part.advance(position, velocity, np.array([contact]), 1.0 / RATE if k else 0.0)
+            part.advance(position, velocity, np.zeros((2, 3)), np.array([contact]),
+                         1.0 / RATE if k else 0.0)
         assert velocity[rail] == pytest.approx(speed, abs=0.01)
 
 
@@ -130,6 +131,31 @@ def test_a_hand_that_holds_the_robot_does_not_go_into_the_foot():
     # Whether the rail falls or is held cannot be known, and the links that it moves weigh 7 N.
     assert abs(vertical(found)[-1]) < 0.1 * 0.7 * GRAVITY
     assert not found[-1].contact[0]
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_a_foot_that_pulls_and_then_pushes_has_no_force_that_nothing_brings_forth(seed):
+    """A leg is held for seconds, in poses by chance, and its foot is pulled and pushed."""
+    rng = np.random.default_rng(seed)
+    model = RobotModel.from_xml(URDF, 'fixed')
+    weight, times = model.total_mass * GRAVITY, np.arange(0.0, 3.0, 1.0 / RATE)
+    hip = rng.uniform(0.1, 1.2)
+    q, lever = np.array([0.0, hip, -2.0 * hip]), LENGTH * np.array(
+        [[-2.0 * np.cos(hip), -np.cos(hip)], [0.0, -np.sin(hip)]])
+    free = inverse_dynamics(model, Motion(q, np.zeros(3), np.zeros(3))).joint_effort
+    force = weight * rng.uniform(0.3, 2.0) * np.sin(
+        2.0 * np.pi * rng.uniform(0.4, 1.0) * times - rng.uniform(0.0, 3.0))
+    effort = np.zeros((len(times), 3))
+    effort[:, 1:] = free[1:] - force[:, None] * lever[1]
+    effort[:, 1:] += 0.02 * rng.standard_normal((len(times), 2))
+    found = estimated({}, np.tile(q, (len(times), 1)), np.zeros_like(effort), effort)[1]
+    # Whether the rail is held or falls is not known, and the links that it moves weigh 7 N.
+    most = np.abs(force).max() + 0.7 * GRAVITY
+    for one in found:
+        if one.mode != Mode.UNAVAILABLE:
+            for wrench, latest in ((one.raw_wrench, False), (one.wrench, True)):
+                deviation = np.sqrt(np.diag(one.covariance_of('foot', latest=latest)))[:3]
+                assert (np.abs(wrench[0, :3]) < most + 3.0 * np.minimum(deviation, weight)).all()
 
 
 def test_an_absent_joint_that_carries_a_foot_must_be_a_rail():
