@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from legged_dynamics.estimation import GroundReactionEstimator, LegOdometry, Measurement
     from legged_dynamics.force_map import ForceMap, FrictionCone
     from legged_dynamics.model import (
+        CylinderFoot,
         FlatFoot,
         JointOrder,
         LineFoot,
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 # Where each name of the package's face is at home.
 _HOMES = {
     'RobotModel': 'model', 'RobotConfig': 'model', 'PointFoot': 'model', 'FlatFoot': 'model',
-    'LineFoot': 'model', 'JointOrder': 'model', 'robot_files': 'resources',
-    'urdf_path': 'resources',
+    'LineFoot': 'model', 'CylinderFoot': 'model', 'JointOrder': 'model',
+    'robot_files': 'resources', 'urdf_path': 'resources',
     'Motion': 'dynamics', 'BaseMotion': 'dynamics',
     'ForceMap': 'force_map', 'FrictionCone': 'force_map',
     'ContactInverseDynamics': 'contact', 'ContactInverseDynamicsOverTime': 'contact',
@@ -50,9 +51,9 @@ _HOMES = {
     'EffortGuard': 'safety',
 }
 __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
-           'EffortGuard', 'EquationWeights', 'FlatFoot', 'ForceMap', 'FrictionCone',
-           'GroundReactionEstimator', 'JointOrder', 'LegOdometry', 'LineFoot', 'Measurement',
-           'Motion', 'MotionNoise', 'PointFoot', 'RobotConfig', 'RobotModel',
+           'CylinderFoot', 'EffortGuard', 'EquationWeights', 'FlatFoot', 'ForceMap',
+           'FrictionCone', 'GroundReactionEstimator', 'JointOrder', 'LegOdometry', 'LineFoot',
+           'Measurement', 'Motion', 'MotionNoise', 'PointFoot', 'RobotConfig', 'RobotModel',
            'WorkspaceController', '__version__', 'robot_files', 'urdf_path']
 
 _moved.install()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import structure
+from legged_dynamics.model.feet import KINDS
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 # From the ground up; a layer may import itself and what stands before it.
@@ -34,7 +35,7 @@ STRANGERS = {('middleware', other) for other in (
 NOT_OF_THE_WATCHDOG = {'force_map', 'contact', 'gait', 'estimation', 'workspace', 'stickybot',
                        'identification', 'doctor', 'simulation', 'samples', 'recordings',
                        'reports', 'trials', 'view', 'cli'}
-KINDS_OF_FEET = {'PointFoot', 'LineFoot', 'FlatFoot'}
+KINDS_OF_FEET = {kind.__name__ for kind in KINDS.values()}
 ALLOWED_IN_CORE = {'numpy', 'scipy', 'numba', 'transforms3d', 'yaml'}
 FILES = sorted(PACKAGE.rglob('*.py'))
 
@@ -141,6 +142,8 @@ def questions_of_kind(tree):
             names = {getattr(node.cls, 'id', getattr(node.cls, 'attr', ''))}
         elif isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
+            if any(ast.unparse(side).endswith('foot.kind') for side in sides):
+                found.append(node.lineno)
             sizes = any(isinstance(side, ast.Subscript) and 'SIZE' in ast.unparse(side.slice)
                         for side in sides)
             if sizes and any(isinstance(side, ast.Constant) and side.value in (4, 5, 6)
@@ -155,10 +158,40 @@ def test_nothing_asks_which_kind_a_foot_is():
     asked = {str(path.relative_to(PACKAGE)): lines for path in FILES
              if (lines := questions_of_kind(ast.parse(path.read_text())))}
     assert not asked, f'a property of model.feet.Foot answers for every kind: {asked}'
-    for question in ('isinstance(foot, FlatFoot)', 'isinstance(x, (PointFoot, int))',
-                     'feet.index[i, SIZE] == 6', '6 == index[SIZE]',
+    for question in ("foot.kind == 'line'", 'isinstance(foot, FlatFoot)',
+                     'isinstance(x, (PointFoot, int))', 'feet.index[i, SIZE] == 6',
+                     '6 == index[SIZE]',
                      'match foot:\n    case LineFoot(): pass'):
         assert questions_of_kind(ast.parse(question)), question
+
+
+def sums_of_edges_and_radius(tree):
+    """Return lines that turn a foot's corners, or add its radius, on their own."""
+    def of_foot(node, *names):
+        return (isinstance(node, ast.Attribute) and node.attr in names
+                and ast.unparse(node.value).split('[')[0].split('.')[-1] in ('foot', 'feet'))
+
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            if any(of_foot(side, 'corners', 'center', 'outline')
+                   for side in (node.left, node.right)):
+                found.append(node.lineno)
+        elif isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(
+                node.op, (ast.Add, ast.Sub)):
+            right = node.right if isinstance(node, ast.BinOp) else node.value
+            if any(of_foot(part, 'radius') for part in ast.walk(right)):
+                found.append(node.lineno)
+    return found
+
+
+def test_where_a_foot_touches_is_said_in_one_place():
+    summed = {str(path.relative_to(PACKAGE)): lines for path in FILES
+              if (lines := sums_of_edges_and_radius(ast.parse(path.read_text())))}
+    assert not summed, f'Foot.touching of model.feet says it for every kind: {summed}'
+    for sum_of in ('p + R @ foot.center', 'foot.corners @ R.T', 'p - foot.radius * up',
+                   'p -= [0.0, 0.0, foot.radius]', 'R_WF @ dynamics.feet[i].center'):
+        assert sums_of_edges_and_radius(ast.parse(sum_of)), sum_of
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda p: str(p.relative_to(PACKAGE)))

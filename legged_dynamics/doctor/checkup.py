@@ -46,7 +46,7 @@ class Checkup:
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig):
-        self._legs = legs_of(model, config)
+        self._legs = legs_of(config.apply_to(model), config)
         self._plan = ['stand', *(foot for foot, _ in self._legs), 'squat', 'lean']
         self._memory: deque[tuple[float, np.ndarray]] = deque()
         self._began: float | None = None

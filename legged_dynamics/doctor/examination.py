@@ -100,7 +100,8 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
         When the recording is too short.
 
     """
-    check_floating_robot(config.apply_to(model), config)
+    model = config.apply_to(model)
+    check_floating_robot(model, config)
     findings, config, unchecked = check_streams(model, config, log)
     if any(finding.blocks for finding in findings):
         return Examination(tuple(findings), None, None, config, ('streams',),
@@ -147,7 +148,7 @@ def _blind(samples: object, signals: Signals, config: RobotConfig) -> list[str]:
     if not samples.has_effort.any():        # type: ignore[attr-defined]
         said.append('Masses, centre of mass and efforts: joint_states has no effort that can be '
                     'judged.')
-    elif not all(foot.round for foot in config.feet):
+    elif any(foot.moments for foot in config.feet):
         said.append('Rotor inertia: feet are soles.')
     if not signals.has_imu:
         said.append('The IMU: there is none.')
@@ -168,7 +169,7 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
     plain = [_evaluated(likelihood, guess, now) for guess in hypotheses(
         model, config, orientation=orientation, imu=signals.has_imu, effort=effort)
         if -now.score > guess.cost]     # all scores are at most zero
-    soles = not all(foot.round for foot in config.feet)
+    soles = any(foot.moments for foot in config.feet)
 
     def fixable(one: Sized) -> bool:
         """Tell whether no mass or friction explains it as well, nor the base's errors on soles."""

@@ -108,8 +108,8 @@ def changes(before: RobotConfig, after: RobotConfig,
     if after.noise.effort_age != before.noise.effort_age:
         found['noise.effort_age'] = float(after.noise.effort_age)
     for foot, other in zip(after.feet, before.feet):
-        if foot != other and foot.round:
+        if foot.radius != other.radius:
             found['robot.foot_radius'] = float(foot.radius)
-        elif foot != other:
+        if foot.edges != other.edges:
             found['robot.sole'] = list(foot.edges)
     return {name: rounded(value) for name, value in found.items()}

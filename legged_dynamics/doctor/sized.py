@@ -318,7 +318,7 @@ class SizedFaults:
         self._typical: list[tuple[float, float]] = []
         # On soles, moments leave the pitch of the body to the base's equations alone, and what
         # its acceleration is off by passes for rotors.
-        soles = not all(foot.round for foot in config.feet)
+        soles = any(foot.moments for foot in config.feet)
         self._quietest = ON_SOLES if soles else QUIETEST
         physical = config.apply_to(self._model).joints
         for k in range(max(map(len, legs), default=0)):
@@ -362,7 +362,7 @@ class SizedFaults:
         if self._known.any():
             yield from (replace(one('center_of_mass', center(e)), healthy=known) for e, known in
                         zip(np.eye(3), (*2 * [HEALTHY['center_of_mass']], COM_HEIGHT)))
-        if all(foot.round for foot in config.feet):
+        if not any(foot.moments for foot in config.feet):
             yield one('foot_radius', lambda c, x: m.with_foot_radius(c, h * x))
         if self._signals.has_imu:
             yield from (one('imu_mount', tilted(e)) for e in np.eye(3))

@@ -3,10 +3,9 @@
 """
 Contact points and their Jacobians.
 
-A foot's contact frame has base axes. A point foot touches at the bottom of its ball, the ball's
-centre less radius times the ground's normal; the reference of others is the middle of the contact
-area. The Jacobian of a contact has its linear rows first; a joint below no foot has a zero
-column.
+A foot's contact frame has base axes. Its reference is the middle of what touches: a ball touches
+below its centre, and a cylinder below its axis, by the radius along the ground's normal. The
+Jacobian of a contact has its linear rows first; a joint below no foot has a zero column.
 
 Contact coordinates are the rows that kinds of feet have (`model.feet`): of every foot a force in
 base axes and, behind it, moments about axes of the base or of the foot. `FeetTable` is the table
@@ -32,7 +31,7 @@ from legged_dynamics.dynamics.kinematics import (
 )
 from legged_dynamics.dynamics.motion import BaseMotion, state_vector
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-from legged_dynamics.model.feet import FORCE, MOMENT, FlatFoot, Foot, corners_of
+from legged_dynamics.model.feet import FORCE, MOMENT, FlatFoot, Foot, corners_of, touching_points
 from legged_dynamics.model.parts import JOINT, PARENT, PRISMATIC, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import (
@@ -62,7 +61,7 @@ IN_FOOT = 3     # the first of the foot's own axes
 # Number of coordinates of a foot that can transmit any wrench.
 WRENCH = 6
 # Columns of FeetTable.geometry: pose of the foot frame in its body, the contact reference in the
-# foot frame, ball radius, sole edges (front, back, left, right).
+# foot frame, radius, sole edges (front, back, left, right).
 R_FOOT, P_FOOT, REFERENCE, RADIUS, SOLE = 0, 9, 12, 15, 16
 N_GEOMETRY = 20
 # Columns of the (nf, N_FOOT_STATE) workspace: foot frame and contact point in base axes.
@@ -184,22 +183,27 @@ class FeetTable(NamedTuple):
         as_python(contact_map)(self, states, grasp)
         return grasp
 
-    def corners(self, i: int) -> np.ndarray:
+    def touching(self, i: int, R: np.ndarray, up: np.ndarray) -> np.ndarray:
         """
-        Return the corners of a foot's contact area.
+        Return the corners of where a foot touches.
 
         Parameters
         ----------
         i : int
             Number of the foot.
+        R : (3, 3) array
+            Rotation from the axes of the foot's frame to those of the result.
+        up : (3,) array
+            Unit normal of the ground, in the axes of the result.
 
         Returns
         -------
         (k, 3) array [m]
-            One, two or four points in the foot's frame.
+            One, two or four points, from the origin of the foot's frame.
 
         """
-        return corners_of(self.geometry[i, SOLE:SOLE + 4])
+        geometry = self.geometry[i]
+        return touching_points(corners_of(geometry[SOLE:SOLE + 4]), geometry[RADIUS], R, up)
 
 
 def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
@@ -443,6 +447,34 @@ def unit(k):
     return 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
 
 
+@part
+def touching_point(feet, i, R_BF, p_BF, at, normal):
+    """
+    Return where a foot touches, in the base frame: `model.feet.Foot.touching` for kernels.
+
+    Parameters
+    ----------
+    feet : FeetTable
+        The feet.
+    i : int
+        Number of the foot.
+    R_BF : 9 floats
+        Rotation from the axes of the foot's frame to those of the base.
+    p_BF : 3 floats [m]
+        Origin of that frame, in the base.
+    at : 3 floats [m]
+        Point within the edges, in the foot's frame.
+    normal : 3 floats
+        Unit normal of the ground, in base axes.
+
+    Returns
+    -------
+    3 floats [m]
+
+    """
+    return add_scaled(add(p_BF, rotate(R_BF, at)), -feet.geometry[i, RADIUS], normal)
+
+
 @lean_kernel
 def contact_points(feet, bodies, normal, states):
     """
@@ -466,10 +498,10 @@ def contact_points(feet, bodies, normal, states):
         R_body = get9(bodies, body, ROTATION)
         R_BF = compose(R_body, get9(geometry, i, R_FOOT))
         p_BF = add(get3(bodies, body, POSITION), rotate(R_body, get3(geometry, i, P_FOOT)))
-        reference = rotate(R_BF, get3(geometry, i, REFERENCE))
         put9(states, i, FOOT_ROTATION, R_BF)
         put3(states, i, FOOT_POSITION, p_BF)
-        put3(states, i, CONTACT, add_scaled(add(p_BF, reference), -geometry[i, RADIUS], normal))
+        put3(states, i, CONTACT, touching_point(
+            feet, i, R_BF, p_BF, get3(geometry, i, REFERENCE), normal))
 
 
 @lean_kernel
@@ -504,7 +536,8 @@ def move_to_lowest_edge(feet, normal, states):
             a, b = sole[SOLE + k // 2], sole[SOLE + 2 + k % 2]
             weight = math.exp((lowest - a * forward - b * sideways) / LEANING)
             total, x, y = total + weight, x + weight * a, y + weight * b
-        store3(states[i], CONTACT, add(origin, rotate(R_BF, (x / total, y / total, 0.0))))
+        store3(states[i], CONTACT, touching_point(
+            feet, i, R_BF, origin, (x / total, y / total, 0.0), normal))
 
 
 @lean_kernel
@@ -591,8 +624,9 @@ def contact_bias(feet, bodies, states, normal, bias):
     """
     Fill the accelerations of the contacts from the present motion of the bodies, in base axes.
 
-    A ball rolls: its centre has the acceleration ``alpha x (radius n)`` of a wheel's, so the point
-    that touches has only the centripetal one, towards the centre, and that is left out.
+    A ball rolls, and a cylinder: its centre has the acceleration ``alpha x (radius n)`` of a
+    wheel's, so the point that touches has only the centripetal one, towards the centre, and that
+    is left out.
 
     Parameters
     ----------

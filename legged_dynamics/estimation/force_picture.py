@@ -161,9 +161,7 @@ def _standing_points(reaction: GroundReaction) -> np.ndarray:
     """Return where the feet in contact can touch: (k, 3) [m] in B; corners of soles."""
     table, found = reaction.layout.table, []
     for i in np.flatnonzero(reaction.latest_contact):
-        corners = table.corners(i)
-        if len(corners) > 1:
-            found += list(reaction.foot_position[i] + corners @ reaction.foot_rotation[i].T)
-        else:
-            found.append(reaction.contact_point[i])
+        corners = table.touching(i, reaction.foot_rotation[i], reaction.ground_normal)
+        found += ([reaction.contact_point[i]] if len(corners) == 1 else
+                  list(reaction.foot_position[i] + corners))
     return np.array(found).reshape(-1, 3)

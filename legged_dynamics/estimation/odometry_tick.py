@@ -178,16 +178,20 @@ SOLE = 0.1
 
 @part
 def _roll_places(feet, places, states, contact, R):
-    """Move the places of standing balls as they roll, and keep the orientation of each ball."""
+    """Move the places of standing feet as they roll, and keep the orientation of each ball."""
     for i in range(feet.index.shape[0]):
         if feet.geometry[i, RADIUS] == 0.0:
             continue
         R_WF = compose(R, get9(states, i, FOOT_ROTATION))
         if contact[i] > 0.5 and places[i, AGE] > 0.0:
             phi = rotation_log(compose(R_WF, transpose(get9(places, i, TURN))))
+            if has_moment(feet.index, i):       # about these axes it does not roll
+                held = moment_part(feet.index, states, i, rotate_back(R, phi))
+                phi = subtract(phi, rotate(R, held))
             step = cross(phi, (0.0, 0.0, feet.geometry[i, RADIUS]))
             put3(places, i, PLACE, add(get3(places, i, PLACE), step))
-        put9(places, i, TURN, R_WF)
+        if not has_moment(feet.index, i):
+            put9(places, i, TURN, R_WF)
 
 
 @part

@@ -112,8 +112,7 @@ class OffFeet:
         self._foot_body = np.repeat([frame.body for frame in frames], counts)
         self._foot_points = np.array([frame.pose.point(corner) for foot, frame in zip(
             config.feet, frames) for corner in foot.corners])
-        self._foot_radius = np.repeat([foot.radius if foot.round else 0.0
-                                       for foot in config.feet], counts)
+        self._foot_radius = np.repeat([foot.radius for foot in config.feet], counts)
         # Points of feet first, then those of links.
         self._owners = np.stack([
             np.concatenate([self._foot_body, self._body]),

@@ -23,7 +23,7 @@ from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.model.parts import V_START
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.standing import body_frames
+from legged_dynamics.model.standing import UP, body_frames
 
 # Speed of a standing foot, one deviation, as a multiple of sqrt(g l), l the height of the base: it
 # rolls, and rubber, transmissions and links give way at frequencies that the rail does not follow.
@@ -49,8 +49,8 @@ class Stand:
         self._model = model
         self._rails = [model.joint_index(name) for name in config.rails(model)
                        if name in config.absent]
-        self._feet = [(model.frame(foot.link), foot.radius if foot.round else 0.0,
-                       model.chain(model.frame(foot.link).body)) for foot in config.feet]
+        self._feet = [(foot, model.frame(foot.link), model.chain(model.frame(foot.link).body))
+                      for foot in config.feet]
         heights = [abs(float(pose.p[2])) for pose in frame_poses(
             model, config.nominal_in(model), tuple(foot.link for foot in config.feet)).values()]
         self._loose = LOOSE * float(np.sqrt(GRAVITY * max(heights)))
@@ -84,10 +84,11 @@ class Stand:
         held = 2.0 * falling * step * np.sqrt(np.diag(self._covariance))
         self._covariance = self._covariance + np.diag(step ** 2 + held)
         predicted = np.diag(self._covariance)
-        for ((body, pose), radius, chain), p in zip(self._feet, contact):
+        for (foot, (body, pose), chain), p in zip(self._feet, contact):
             if p < LEAST_CONTACT:
                 continue
-            point = R[body] @ pose.p + origin[body] - [0.0, 0.0, radius]
+            point = R[body] @ pose.p + origin[body] + foot.touching(
+                R[body] @ pose.R, UP, foot.center)
             motion, variance = np.zeros(3), 0.0
             for b in chain:
                 joint, axis = int(self._model.tree.topology[b, V_START]), R[b][:, 2]

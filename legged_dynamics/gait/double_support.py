@@ -40,6 +40,7 @@ from legged_dynamics.gait.sole_motion import SoleMotion
 from legged_dynamics.gait.stance_detection import runs, soles_of
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.standing import UP
 from legged_dynamics.optimization.quadratic_program import Outcome
 from legged_dynamics.spatial.rotations import skew
 
@@ -172,8 +173,9 @@ def _limits(cone: FrictionCone, dynamics: GaitInverseDynamics, t: int, down: np.
     for i, p, axes in zip(down, points, turns):
         R_WF, size = dynamics.foot_rotation[t, i], 3 + axes.shape[1]
         # From the middle of the sole to the reference.
-        pressed = p - dynamics.foot_arm[t, i] - R_WF @ dynamics.feet[i].center
-        foot, turned = dynamics.feet[i].shadow(R_WF, pressed, LEAST_SOLE)
+        foot = dynamics.feet[i]
+        pressed = p - dynamics.foot_arm[t, i] - foot.touching(R_WF, UP, foot.center)
+        foot, turned = foot.shadow(R_WF, pressed, LEAST_SOLE)
         A, b = contact_inequalities(cone, foot, turned)
         if size > 3:
             shift = np.eye(size)

@@ -45,6 +45,7 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.parts import COM, MASS
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.standing import UP
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
@@ -411,8 +412,7 @@ class GaitInverseDynamics:
             x = np.linspace(back, front, per_side if front > back else 1)
             y = np.linspace(right, left, 3 if left > right else 1)
             grid = np.array([[a, b, 0.0] for a in x for b in y])
-            points = origin[:, None] + grid @ self.foot_rotation[:, i].swapaxes(1, 2)
-            points -= [0.0, 0.0, foot.radius]
+            points = origin[:, None] + foot.touching(self.foot_rotation[:, i], UP, grid)
             toes = self.toes[i] if self.toes else None
             found.append(points if toes is None else _bent(points, grid, *toes))
         return found

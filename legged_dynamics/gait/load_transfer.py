@@ -32,6 +32,7 @@ from scipy.linalg import solveh_banded
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.sole_motion import speed_scale
+from legged_dynamics.model.standing import UP
 
 # Weight of the constraints (a share of zero, a sum of one) against smoothing of the order of one.
 PENALTY = 1e7
@@ -106,8 +107,7 @@ def outside_soles(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndar
     center = center_of_pressure(dynamics, contact, dynamics.points(dynamics.low_point))
     parts = []
     for i, foot in enumerate(dynamics.feet):
-        R = dynamics.foot_rotation[:, i]
-        at = dynamics.foot_arm[:, i, None] + foot.corners @ R.swapaxes(1, 2)
+        at = dynamics.foot_arm[:, i, None] + foot.touching(dynamics.foot_rotation[:, i], UP)
         parts.append(np.where(contact[:, i, None, None], at[..., :2], np.nan))
     corners = np.concatenate(parts, axis=1)
     outside = np.zeros(len(contact))

@@ -534,6 +534,7 @@ def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]
         When the recording is too short to be filtered, or has no positions.
 
     """
+    model = config.apply_to(model)
     signals = filtered(log)
     samples = observe(signals, model, config)
     time, v, q = samples.time, samples.velocity, samples.position

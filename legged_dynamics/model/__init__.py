@@ -3,12 +3,12 @@
 """The robot: a kinematic tree from URDF or code, and what its YAML adds to it."""
 from legged_dynamics.model.actuators import ActuatorModel
 from legged_dynamics.model.assembly import Frame
-from legged_dynamics.model.feet import FlatFoot, Foot, LineFoot, PointFoot
+from legged_dynamics.model.feet import CylinderFoot, FlatFoot, Foot, LineFoot, PointFoot
 from legged_dynamics.model.joint_order import JointOrder
 from legged_dynamics.model.parts import Inertia, Joint, Tree
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.model.robot_model import ModelWarning, RobotModel
 
-__all__ = ['ActuatorModel', 'FlatFoot', 'Foot', 'Frame', 'Inertia', 'Joint', 'JointOrder',
-           'LineFoot', 'ModelWarning', 'PointFoot', 'RobotConfig', 'RobotModel', 'SensorNoise',
-           'Tree']
+__all__ = ['ActuatorModel', 'CylinderFoot', 'FlatFoot', 'Foot', 'Frame', 'Inertia', 'Joint',
+           'JointOrder', 'LineFoot', 'ModelWarning', 'PointFoot', 'RobotConfig', 'RobotModel',
+           'SensorNoise', 'Tree']

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The kinds of feet: a ball, a line, a sole.
+The kinds of feet: a ball, a line, a sole, a cylinder.
 
 A kind of foot is a subclass of `Foot` and its name in `KINDS`. The friction cone of a point is
 Coulomb's, as a pyramid; the wrench cone of a sole is that of Caron, Pham and Nakamura (2015).
@@ -22,9 +22,10 @@ from legged_dynamics.spatial.frames import Transform
 #
 # A foot's contact coordinates are rows: three components of a force in base axes, then moments
 # about its contact point, none or up to three, each about an axis of the base or of the foot's own
-# frame. Everything else follows from these rows, from the contact area (`center`, `corners`,
-# `edges`, `radius`, `plane`) and from the limits of the contact (`slip_rows`, `press_rows`).
-# `dynamics.jacobians` makes the table of all rows of a robot.
+# frame. Everything else follows from these rows, from the contact area (`edges`, `radius`,
+# `plane`) and from the limits of the contact (`slip_rows`, `press_rows`). Where a foot touches is
+# `touching`, and `dynamics.jacobians.touching_point` in kernels; nothing else adds up edges and
+# radius. `dynamics.jacobians` makes the table of all rows of a robot.
 
 
 # Kinds of a contact coordinate.
@@ -71,8 +72,6 @@ class Foot:
         Whether the contact area lies flat on the ground: the normal is then the z axis of the
         foot's frame, and limits are in that frame's axes. Of another foot they are about the
         ground's normal.
-    round : bool
-        Whether the foot is a ball, of any radius.
     size : str
         What is to be measured of it, in words.
 
@@ -95,7 +94,6 @@ class Foot:
     kind: ClassVar[str]
     rows: ClassVar[tuple[ContactRow, ...]]
     plane: ClassVar[bool] = False
-    round: ClassVar[bool] = False
     size: ClassVar[str]
 
     @property
@@ -123,6 +121,28 @@ class Foot:
     def outline(self) -> np.ndarray:
         """The corners in the order around what touches, (k, 3) [m]."""
         return self.corners[[0, 1, 3, 2]] if len(self.corners) == 4 else self.corners
+
+    def touching(self, R: np.ndarray, up: np.ndarray | Sequence[float],
+                 at: np.ndarray | None = None) -> np.ndarray:
+        """
+        Return where the foot touches.
+
+        Parameters
+        ----------
+        R : (..., 3, 3) array
+            Rotation from the axes of the foot's frame to those of the result.
+        up : (3,) array
+            Unit normal of the ground, in the axes of the result.
+        at : (3,) or (k, 3) array, optional [m]
+            Points within `edges`, in the foot's frame; the corners unless given.
+
+        Returns
+        -------
+        (..., 3) or (..., k, 3) array [m]
+            From the origin of the foot's frame.
+
+        """
+        return touching_points(self.corners if at is None else at, self.radius, R, up)
 
     @property
     def moments(self) -> tuple[int, ...]:
@@ -235,6 +255,12 @@ class Foot:
         raise NotImplementedError
 
 
+def touching_points(at: np.ndarray, radius: float, R: np.ndarray,
+                    up: np.ndarray | Sequence[float]) -> np.ndarray:
+    """Return `Foot.touching` of points in the foot's frame, given its radius [m]."""
+    return at @ np.swapaxes(R, -1, -2) - radius * np.asarray(up, float)
+
+
 def corners_of(edges: Sequence[float]) -> np.ndarray:
     """
     Return the corners of the rectangle between four edges.
@@ -302,13 +328,10 @@ class PointFoot(Foot):
     radius: float = 0.0
     kind: ClassVar[str] = 'point'
     rows: ClassVar[tuple[ContactRow, ...]] = FORCES
-    round: ClassVar[bool] = True
     size: ClassVar[str] = 'its radius'
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.radius < 1.0:
-            raise ConfigurationError(f'foot {self.link!r}: expected a radius from 0 to 1 m, '
-                                     f'got {self.radius}')
+        _check_radius(self)
 
     def rolled(self, more: float) -> PointFoot:
         """Return the foot with a larger radius."""
@@ -369,11 +392,47 @@ class LineFoot(Foot):
         """Return the vertical projection of the line on the ground, and its heading."""
         turned, along = _heading(R_WF), float(np.linalg.norm(R_WF[:2, 0]))
         high, low = _ends(along * (self.front - self.back), turned[:, 0] @ pressed, least)
-        return LineFoot(self.link, high, low), turned
+        return replace(self, front=high, back=low), turned
 
     def described(self) -> str:
         """Return what touches the ground, in words."""
         return f'a line from {self.back:g} to {self.front:g} m'
+
+
+@dataclass(frozen=True)
+class CylinderFoot(LineFoot):
+    """
+    A cylinder that touches the ground along a line and rolls about its axis.
+
+    A round skid or a roller. It carries what a line carries, and touches below its axis by the
+    radius, along the ground's normal.
+
+    Attributes
+    ----------
+    link : str
+        Link in whose frame the cylinder's axis lies on the x axis; z up, away from the ground.
+    front, back : float [m]
+        Largest and smallest x.
+    radius : float [m]
+        Radius of the cylinder.
+
+    """
+
+    radius: float = 0.0         # type: ignore[misc]
+    kind: ClassVar[str] = 'cylinder'
+    size: ClassVar[str] = 'its radius and the ends of its axis'
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_radius(self)
+
+    def rolled(self, more: float) -> CylinderFoot:
+        """Return the foot with a larger radius."""
+        return replace(self, radius=max(self.radius + more, 0.0))
+
+    def described(self) -> str:
+        """Return what touches the ground, in words."""
+        return f'a cylinder of radius {self.radius:g} m from {self.back:g} to {self.front:g} m'
 
 
 @dataclass(frozen=True)
@@ -451,6 +510,12 @@ class FlatFoot(Foot):
                 f'{self.left:g} m')
 
 
+def _check_radius(foot: Foot) -> None:
+    if not 0.0 <= foot.radius < 1.0:
+        raise ConfigurationError(f'foot {foot.link!r}: expected a radius from 0 to 1 m, '
+                                 f'got {foot.radius}')
+
+
 def _heading(R_WF: np.ndarray) -> np.ndarray:
     """Return the rotation about the vertical of a foot's frame in the world, (3, 3)."""
     x, y = np.linalg.norm(R_WF[:2, 0]), np.linalg.norm(R_WF[:2, 1])
@@ -468,7 +533,8 @@ def _ends(length: float, at: float, least: float) -> tuple[float, float]:
 
 
 # All kinds, by the name that a robot's YAML has for them.
-KINDS: dict[str, Any] = {foot.kind: foot for foot in (PointFoot, LineFoot, FlatFoot)}
+KINDS: dict[str, Any] = {foot.kind: foot for foot in (
+    PointFoot, LineFoot, FlatFoot, CylinderFoot)}
 
 
 def foot_of_kind(kind: str, link: str, radius: float, edges: Sequence[float]) -> Foot:
@@ -480,7 +546,7 @@ def foot_of_kind(kind: str, link: str, radius: float, edges: Sequence[float]) ->
     kind, link : str
         Key of `KINDS`, and the foot's link.
     radius : float
-        Radius of a ball [m].
+        Radius of a ball or a cylinder [m].
     edges : sequence of 4 floats
         Front, back, left and right edge in the foot's frame [m].
 

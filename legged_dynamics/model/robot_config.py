@@ -80,12 +80,14 @@ class RobotSettings(CheckedSettings):
     foot_types: list[str] = setting(
         'robot.foot_types', [], '', 'The same, one per foot.', choices=tuple(KINDS))
     foot_radius: float = setting(
-        'robot.foot_radius', 0.0, 'm', 'Radius of a point foot; of all feet.', 0.0, 1.0)
+        'robot.foot_radius', 0.0, 'm', 'Radius of a point foot or a cylinder; of all feet.', 0.0,
+        1.0)
     foot_radii: list[float] = setting(
         'robot.foot_radii', [], 'm', 'The same, one per foot; of others not looked at.', 0.0, 1.0)
     sole: list[float] = setting(
         'robot.sole', [0.1, -0.1, 0.05, -0.05], 'm',
-        'Front, back, left and right edge of a flat foot in its frame; of a line its ends.',
+        'Front, back, left and right edge of a flat foot in its frame; of a line or a cylinder '
+        'its ends.',
         -1.0, 1.0)
     soles: list[float] = setting(
         'robot.soles', [], 'm',
@@ -281,9 +283,10 @@ def _loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotMode
     Both take the place of any there were before, so that it may be done again.
     """
     bare = model.__dict__.get(_BARE) or model.body_inertia(0)
-    copy = model.with_body_inertia({0: replace(bare, com=bare.com + shift) + payload})
-    copy.__dict__[_BARE] = bare
-    return copy
+    loaded = model.with_body_inertia({0: replace(bare, com=bare.com + shift) + payload})
+    if loaded is not model:
+        loaded.__dict__[_BARE] = bare
+    return loaded
 
 
 def scaled_to(model: RobotModel, mass: float) -> RobotModel:
@@ -540,7 +543,8 @@ class RobotConfig:
         Returns
         -------
         RobotModel
-            With frames of feet, payload, armature, damping and friction.
+            With frames of feet, payload, armature, damping and friction. A model that has them
+            already is returned as it is.
 
         Raises
         ------

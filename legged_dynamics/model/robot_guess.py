@@ -662,14 +662,14 @@ def _kinds(guess: RobotGuess) -> list[str]:
     else:
         lines.append(f'      foot_types: {written(kinds)}')
     radii = [foot.radius for foot in feet]
-    soles = [(0.1, -0.1, 0.05, -0.05) if foot.round else
-             foot.edges
-             for foot in feet]
-    if any(foot.round for foot in feet):
+    long = [len(foot.corners) > 1 for foot in feet]
+    soles = [foot.edges if is_long else (0.1, -0.1, 0.05, -0.05)
+             for foot, is_long in zip(feet, long)]
+    if any(radii) or not all(long):
         lines.append(f'      foot_radius: {_number(radii[0])}    # m, >= 0.{check}'
                      if len(set(radii)) == 1 else
                      f'      foot_radii: {_numbers(radii)}    # m, >= 0.{check}')
-    if not all(foot.round for foot in feet):
+    if any(long):
         note = f'    # m: front, back, left, right edge in the foot frame.{check}'
         if len(set(soles)) == 1:
             lines.append(f'      sole: {_numbers(soles[0])}{note}')

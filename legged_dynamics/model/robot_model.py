@@ -295,7 +295,8 @@ class RobotModel:
         Returns
         -------
         RobotModel
-            A copy; joints and quantities that are not named keep their values.
+            A copy; joints and quantities that are not named keep their values. The model itself
+            where nothing changes.
 
         Raises
         ------
@@ -310,6 +311,8 @@ class RobotModel:
                 if getattr(changed[name], column) != value:
                     new: dict[str, Any] = {column: float(value)}
                     changed[name] = replace(changed[name], **new)
+        if all(joint is changed[joint.name] for joint in self.joints):
+            return self
         constants = self.tree.constants.copy()
         for body, joint in enumerate(changed.values(), start=1):
             constants[body, layout.ARMATURE:layout.N_CONSTANTS] = joint_physics(joint)
@@ -338,13 +341,15 @@ class RobotModel:
         """
         if base not in ('floating', 'fixed'):
             raise ModelError(f"expected base 'floating' or 'fixed', got {base!r}")
+        if self.floating == (base == 'floating'):
+            return self
         copy = self._copy()
-        copy.floating = base == 'floating'
+        copy.floating = not self.floating
         return copy
 
     def with_frames(self, frames: Mapping[str, tuple[str, Transform]]) -> RobotModel:
         """
-        Add named frames.
+        Add named frames, or move those that were added before.
 
         Parameters
         ----------
@@ -354,23 +359,27 @@ class RobotModel:
         Returns
         -------
         RobotModel
-            A copy with those frames.
+            A copy with those frames; the model itself where it has them already.
 
         Raises
         ------
         ModelError
-            When there is such a frame already.
+            When a name is that of a link.
         UnknownNameError
             When a link is not in the model.
 
         """
-        copy = self._copy()
-        copy.frames = dict(self.frames)
+        found = {}
         for name, (link, pose) in frames.items():
-            if name in copy.frames:
-                raise ModelError(f'expected the name of a new frame, got {name!r}')
+            if name in self.links:
+                raise ModelError(f'expected the name of a new frame, got the link {name!r}')
             body, where = self.frame(link)
-            copy.frames[name] = Frame(body, where @ pose)
+            found[name] = Frame(body, where @ pose)
+        if all(name in self.frames and _same(frame, self.frames[name])
+               for name, frame in found.items()):
+            return self
+        copy = self._copy()
+        copy.frames = {**self.frames, **found}
         return copy
 
     def body_inertia(self, body: int) -> Inertia:
@@ -392,7 +401,7 @@ class RobotModel:
 
     def with_body_inertia(self, inertias: Mapping[int, Inertia]) -> RobotModel:
         """
-        Return the model with other inertias of some bodies.
+        Return the model with other inertias of some bodies; itself where they are the same.
 
         Parameters
         ----------
@@ -414,6 +423,8 @@ class RobotModel:
             if not inertia.mass > 0.0:
                 raise ModelError(f'body {body}: expected a mass above 0 kg, got {inertia.mass:g}')
             write_inertia(constants[body], inertia)
+        if np.array_equal(constants, self.tree.constants):
+            return self
         return self._copy(constants)
 
     def __repr__(self) -> str:
@@ -445,3 +456,9 @@ class RobotModel:
         return [f'joint {joint.name!r} moves link {joint.child!r} and what hangs on it, and none '
                 'of that has mass, so its acceleration has no answer; efforts and forces do. Give '
                 'the link an <inertial>, or make the joint fixed' for joint in massless]
+
+
+def _same(frame: Frame, other: Frame) -> bool:
+    """Return whether two frames are one and the same, to the last bit."""
+    return (frame.body == other.body and np.array_equal(frame.pose.p, other.pose.p)
+            and np.array_equal(frame.pose.R, other.pose.R))

@@ -277,7 +277,7 @@ def _corner_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Tran
     corners, owner = [], []
     for i, foot in enumerate(feet):
         pose = link_pose(model, bodies, foot.link)
-        corners += [pose.point(place) for place in foot.corners]
+        corners += [pose.p + place for place in foot.touching(pose.R, UP)]
         owner += [i] * len(foot.corners)
     points = np.array(corners)
     com = center_of_mass(model, bodies)[:2]
@@ -414,9 +414,8 @@ class _Leg:
         for start in starts if near is None else (near,):
             def errors(q: np.ndarray) -> np.ndarray:
                 R, p = self.place(q)
-                tilt = np.zeros(2) if foot.round else LEVEL * R[2, :2]
-                if foot.kind == 'line':
-                    tilt[1] = 0.0
+                # What is long or wide lies level; a ball, and an edge about itself, need not.
+                tilt = LEVEL * R[2, :2] * (np.ptp(foot.corners, axis=0)[:2] > 0.0)
                 return np.concatenate([weight * (p - target), tilt,
                                        NEAR_REST * (q - self._middle)])
             found = least_squares(errors, np.clip(start, low + 1e-6, high - 1e-6),
@@ -473,8 +472,9 @@ def half_bent_position(model: RobotModel, feet: Sequence[Foot], rest: np.ndarray
                                       near=q[leg.places] if move else None)
         q = model.mimics.positions(q)
         bodies = body_poses(model, q)
-        middle = np.mean([np.mean([link_pose(model, bodies, foot.link).point(corner)[:2]
-                                   for corner in foot.corners], axis=0) for foot in feet], axis=0)
+        poses = [link_pose(model, bodies, foot.link) for foot in feet]
+        middle = np.mean([(pose.p + foot.touching(pose.R, UP, foot.center))[:2]
+                          for pose, foot in zip(poses, feet)], axis=0)
         off = center_of_mass(model, bodies)[:2] - middle
         if np.linalg.norm(off) < ENOUGH * abs(depth):
             break

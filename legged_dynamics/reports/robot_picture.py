@@ -18,7 +18,7 @@ import numpy as np
 from legged_dynamics.model import Foot, RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
 from legged_dynamics.model.shapes import Shape, read_looks
-from legged_dynamics.model.standing import body_poses, center_of_mass, foot_loads, link_pose
+from legged_dynamics.model.standing import UP, body_poses, center_of_mass, foot_loads, link_pose
 from legged_dynamics.reports.palette import foot_color
 from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.frames import GRAVITY, Transform
@@ -279,7 +279,7 @@ def robot_picture(model: RobotModel, config: RobotConfig, position: np.ndarray,
 def _outline(model: RobotModel, poses: Sequence[Transform], foot: Foot) -> np.ndarray:
     """Return the corners of a sole, or the middle of a ball, in the base, (k, 3)."""
     pose = link_pose(model, poses, foot.link)
-    return np.array([pose.point(corner) for corner in foot.outline])
+    return pose.p + foot.touching(pose.R, UP, foot.outline)
 
 
 def _foot(view: _View, model: RobotModel, poses: Sequence[Transform], foot: Foot,
@@ -406,6 +406,6 @@ def _support(view: _View, config: RobotConfig, model: RobotModel, poses: Sequenc
     for foot, down, point in zip(config.feet, contact, points):
         if down:
             pose = link_pose(model, poses, foot.link)
-            corners += ([pose.point(corner) for corner in foot.corners]
+            corners += ([*(pose.p + foot.touching(pose.R, UP))]
                         if len(foot.corners) > 1 else [point])
     return [view.polygon(np.array(corners), 'class="support"')] if len(corners) > 1 else []

@@ -211,7 +211,7 @@ class Plant(Hardware):
             base_link=config.base_link, imu_link=config.imu_link,
             feet=tuple(foot.link for foot in config.feet),
             foot_radius=config.feet[0].radius, joints=config.joints,
-            flat_feet=not config.feet[0].round,
+            flat_feet=bool(config.feet[0].moments),
             noise=_plain_noise(model, config), gait=TrotSettings.from_checked(found), **settings,
             **{key: _read_only(config.per_joint(key)) for key in (
                 'nominal_position', 'armature', 'joint_damping', 'joint_friction')})
@@ -528,10 +528,16 @@ def _with_mass(inertia: Inertia, total: float) -> Inertia:
 
 def _add_shape(link: ElementTree.Element, foot: Foot) -> None:
     collision = SubElement(link, 'collision')
-    if foot.round:
+    front, back, left, right = foot.edges
+    if front == back:
         SubElement(SubElement(collision, 'geometry'), 'sphere', radius=f'{foot.radius:g}')
         return
-    front, back, left, right = foot.edges
+    if foot.radius:
+        SubElement(collision, 'origin', rpy=f'0 {math.pi / 2} 0',
+                   xyz=f'{(front + back) / 2:g} 0 0')
+        SubElement(SubElement(collision, 'geometry'), 'cylinder', radius=f'{foot.radius:g}',
+                   length=f'{front - back:g}')
+        return
     SubElement(collision, 'origin', rpy='0 0 0', xyz=f'{(front + back) / 2:g} '
                f'{(left + right) / 2:g} {THICKNESS / 2:g}')
     SubElement(SubElement(collision, 'geometry'), 'box',

@@ -13,6 +13,7 @@ from matplotlib.patches import Polygon
 
 from legged_dynamics.gait.double_support import METHODS
 from legged_dynamics.gait.stance_detection import runs
+from legged_dynamics.model.standing import UP
 from legged_dynamics.reports import style
 from legged_dynamics.reports.bag.analysis import distrust
 from legged_dynamics.reports.page import Chart, Line, Table, command_line
@@ -116,7 +117,8 @@ def _draw_pressure(result: GaitResult) -> Figure:
         if len(foot.corners) > 1:
             standing = [(first + end) // 2 for first, end in runs(r.contact[:, i])]
             for t in standing[:MOST_SOLES]:
-                outline = r.foot_position[t, i] + foot.outline @ r.foot_rotation[t, i].T
+                outline = r.foot_position[t, i] + foot.touching(r.foot_rotation[t, i], UP,
+                                                                foot.outline)
                 axes.add_patch(Polygon(outline[:, :2], fill=False, edgecolor=_color(i),
                                        linewidth=0.8))
         path = r.center_of_pressure[:, i].copy()

@@ -411,7 +411,7 @@ class FigureMaker:
     def _sole(self, i: int, R_BF: np.ndarray, p_BF: np.ndarray, up: np.ndarray) -> np.ndarray:
         """Return the possible contact points of a foot, in B."""
         foot = self.config.feet[i]
-        return p_BF + foot.corners @ R_BF.T - foot.radius * up
+        return p_BF + foot.touching(R_BF, up)
 
 
 _NOTHING: Wanted = {}
@@ -572,7 +572,8 @@ def _bones(model: RobotModel, config: RobotConfig) -> list[list[Look]]:
         ends[body].append(pose.p)
         if foot.radius:
             ball = trimesh.creation.icosphere(subdivisions=2, radius=foot.radius)
-            balls[body].append(Look(ball.apply_translation(pose.p), _FOOT))
+            balls[body] += [Look(ball.copy().apply_translation(pose.point(corner)), _FOOT)
+                            for corner in foot.corners]
     return [[_bone(end) for end in places if np.linalg.norm(end) > _THIN] + balls[body]
             for body, places in enumerate(ends)]
 

@@ -20,6 +20,7 @@ from legged_dynamics.estimation.settings import nominal_position
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.standing import UP
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.workspace.reference import BodyPose
 
@@ -79,7 +80,7 @@ class Posture:
         feet = []
         for foot in config.feet:
             pose = poses[foot.link]
-            feet.append(pose.p + pose.R @ foot.center - [0.0, 0.0, foot.radius])
+            feet.append(pose.p + foot.touching(pose.R, UP, foot.center))
         flat = [poses[foot.link].R for foot in config.feet if foot.plane]
         # A sole lies flat where the robot stands as it should.
         self._level = flat[0].T if flat else np.eye(3)

@@ -156,8 +156,9 @@ def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction:
     """
     R, points, normals = state.rotation, [], []
     for i, (foot, axes) in enumerate(zip(s.states, contact)):
-        R_BF, corners = foot[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3), s.feet.corners(i)
-        points.extend(foot[CONTACT:CONTACT + 3] + (corners - corners.mean(axis=0)) @ R_BF.T)
+        R_BF = foot[FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3)
+        touching = s.feet.touching(i, R_BF, R[2])
+        points.extend(foot[CONTACT:CONTACT + 3] + touching - touching.mean(axis=0))
         normals.append(R @ R_BF[:, 2] if s.feet.index[i, PLANE] else axes.reshape(3, 3)[:, 2])
     placed = np.array(points) @ R.T + state.position
     n = np.mean(normals, axis=0)

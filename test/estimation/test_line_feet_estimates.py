@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A person on two skates: forces and moments of blades from joint torque and motion."""
+"""A person on two skates or rollers: forces and moments from joint torque and motion."""
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from legged_dynamics.spatial.rotations import rotation_from_vector, skew
 RATE, FEET = 500.0, ('l_foot', 'r_foot')
 # Front, back, and the rest that lines do not have [m].
 BLADES = [0.16, -0.1, 0.0, 0.0]
+RADIUS = 0.06       # of a roller [m]
 # Of the weight; what is asked of exact measurements.
 EXACT = 5e-4
 
@@ -24,7 +25,7 @@ EXACT = 5e-4
 class Skater:
     """Stands still with the blades level, squeezed and pressed ahead of their middles."""
 
-    def __init__(self, seed, contact=(True, True)):
+    def __init__(self, seed, contact=(True, True), kind='line'):
         recorded = golden('004_contact_id.json')
         self.model = RobotModel.from_urdf(recorded['urdf'])
         crouch = dict(zip(recorded['v_order'][1:], recorded['cases'][0]['q'][7:]))
@@ -33,8 +34,8 @@ class Skater:
         self.q += 0.05 * np.random.default_rng(seed).normal(size=len(names))
         poses = frame_poses(self.model, self.q, FEET)
         self.config = RobotConfig.from_parameters({
-            'robot.feet': [f'{foot}_blade' for foot in FEET], 'robot.foot_type': 'line',
-            'robot.sole': BLADES, 'robot.foot_parents': list(FEET),
+            'robot.feet': [f'{foot}_blade' for foot in FEET], 'robot.foot_type': kind,
+            'robot.sole': BLADES, 'robot.foot_radius': RADIUS, 'robot.foot_parents': list(FEET),
             # The blade is level where the foot is not.
             'robot.foot_frames': [x for foot in FEET for x in (0.0, 0.0, 0.0, *rpy(
                 poses[foot].R.T))],
@@ -65,11 +66,13 @@ def rpy(R):
             float(np.arctan2(R[1, 0], R[0, 0])))
 
 
+@pytest.mark.parametrize('kind', ['line', 'cylinder'])
 @pytest.mark.parametrize('seed', [0, 1])
-def test_exact_measurements_give_force_and_moment_of_each_blade(seed):
-    skater = Skater(seed)
+def test_exact_measurements_give_force_and_moment_of_each_blade(seed, kind):
+    skater = Skater(seed, kind=kind)
+    up = [0.0, 0.0, 1.0]        # of a level foot
     assert np.abs(skater.truth.root_residual).max() < 1e-9 * skater.weight
-    about = [w[3:] - np.cross(foot.center, w[:3])
+    about = [w[3:] - np.cross(foot.touching(np.eye(3), up, foot.center), w[:3])
              for foot, w in zip(skater.config.feet, skater.truth.wrench)]
     assert np.abs(about)[:, 1].max() > 1.0           # the truth presses off the middles
     assert np.abs(about)[:, [0, 2]].max() < 1e-9     # and is what a line can bear
@@ -84,7 +87,7 @@ def test_exact_measurements_give_force_and_moment_of_each_blade(seed):
     # About its middle a blade has no moment but one, so no doubt about the others.
     for foot in skater.config.feet:
         shift = np.eye(6)
-        x, y, z = foot.center
+        x, y, z = foot.touching(np.eye(3), up, foot.center)
         shift[3:, :3] = -np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
         about = shift @ reaction.covariance_of(foot.link) @ shift.T
         assert np.abs(about[[3, 5]]).max() < 1e-9 * about[2, 2]

@@ -21,7 +21,8 @@ def test_point_and_flat_feet():
 
 @pytest.mark.parametrize(('key', 'value', 'message'), [
     ('robot.fet', [], r'robot.fet is not a setting. Did you mean robot.feet\?'),
-    ('robot.foot_type', 'round', "foot_type: expected one of point, line, flat, got 'round'"),
+    ('robot.foot_type', 'round',
+     "foot_type: expected one of point, line, flat, cylinder, got 'round'"),
     ('robot.foot_radius', -1.0, 'robot.foot_radius: expected a value from 0 to 1 m, got -1.0'),
     ('robot.feet', ['l_foot', 'l_foot'], 'expected each foot once'),
     ('robot.armature', [0.1, 0.2], r'robot.armature: expected 0 or 1 values'),

@@ -159,7 +159,7 @@ class BipedWalker(Walker):
         bodies = body_poses(self.model, self._config.nominal_in(self.model))
         level = _yawed(math.atan2(state.rotation[1, 0], state.rotation[0, 0])).T @ state.rotation
         poses = [link_pose(self.model, bodies, foot.link) for foot in self._feet]
-        places = np.array([level @ (pose.p + pose.R @ foot.center)
+        places = np.array([level @ (pose.p + foot.touching(pose.R, level[2], foot.center))
                            for pose, foot in zip(poses, self._feet)])
         self._beneath = (places - places.mean(axis=0))[:, :2]
         self._turns = [_yawed(math.atan2(R[1, 0], R[0, 0]))
@@ -467,6 +467,7 @@ def make_walker(model: RobotModel, config: RobotConfig,
         A BipedWalker for two soles, each on a leg of six joints; else a Walker.
 
     """
+    model = config.apply_to(model)
     steps = len(config.feet) == 2 and all(
         len(foot.outline) == 4 and len(model.chain(model.frame(foot.link).body)) >= 6
         for foot in config.feet)

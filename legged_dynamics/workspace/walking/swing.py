@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -220,7 +219,7 @@ class SwingLegs:
     members : list of int
         Numbers of the swinging feet.
     arrays : StanceArrays
-        Arrays of their legs; a ball is taken at its centre.
+        Arrays of their legs; a ball is taken at its centre, a cylinder at its axis.
     learnt : (2, nv) array [rad/s^2 or m/s^2, rad/s or m/s]
         Part of the last accelerations that corrects errors, and joint velocities along the
         reference; zero at other joints.
@@ -229,8 +228,7 @@ class SwingLegs:
 
     def __init__(self, model: RobotModel, feet: Sequence[Foot], swinging: Sequence[int]):
         self.members = list(swinging)
-        found = [replace(feet[i], radius=0.0) if feet[i].round else feet[i]       # type: ignore
-                 for i in self.members]
+        found = [feet[i].rolled(-feet[i].radius) for i in self.members]
         self.arrays: StanceArrays = stance_arrays(model, found)
         self._packed = pack(self.arrays)
         self._goal = np.zeros((len(found), 18))

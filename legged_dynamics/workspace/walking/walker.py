@@ -25,7 +25,6 @@ import numpy as np
 from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
-from legged_dynamics.model.feet import corners_of
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -97,7 +96,6 @@ FORESIGHT, SMOOTHED, RUSH = 0.8, 0.02, 0.8
 # A foot that is to bear and is not felt is in the air when it moves as far from its place [m]; it
 # is then lowered with this part of the weight.
 ADRIFT, LOWERED = 0.01, 0.04
-EDGES = ('front', 'back', 'left', 'right')
 # Largest speed by default, as a part of that of a shallow wave, sqrt(g h): what the lowest robot
 # of the table of gaits (solo_class) walks.
 FROUDE = 0.39
@@ -192,7 +190,7 @@ class Walker:
         self._feet = config.feet
         self._weight = self.model.total_mass * GRAVITY
         self._swings: dict[bytes, SwingLegs] = {}
-        self._flat = any(not foot.round for foot in self._feet)
+        self._flat = any(foot.moments for foot in self._feet)
         self._narrowing: np.ndarray | None = None
         limits = self.model.effort_limits
         self._most_friction = MOST_FRICTION * np.where(np.isfinite(limits), limits, 0.0)
@@ -595,7 +593,7 @@ class Walker:
             return state.foot_position[:, :2]
         found = []
         for place, foot in zip(state.foot_position, self._feet):
-            corners = corners_of([getattr(foot, edge) for edge in EDGES])
+            corners = foot.corners - foot.center
             found.append(place[:2] + corners[:, :2] @ _heading(state.rotation)[:2, :2].T)
         return np.vstack(found)
 
