@@ -158,7 +158,7 @@ class Laboratory:
         data = self.data
         data.qpos[self._qpos] = nominal(zoo, self.joints)
         mujoco.mj_forward(self.model, data)
-        if not config.feet[0].round:
+        if config.feet[0].moments:
             level = np.empty(4)
             mujoco.mju_mat2Quat(level, data.site(self.feet[0]).xmat)
             mujoco.mju_negQuat(data.qpos[self._free + 3:self._free + 7], level)
