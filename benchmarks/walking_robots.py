@@ -450,7 +450,9 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
         missed.append((np.linalg.norm(gone), np.linalg.norm(rotation_vector(
             R.T @ lab.tilt.T @ target.rotation))))
         if not answer.usable:
-            cause = f'{answer.faults.name} at {lab.time:.1f} s'
+            # A bar would begin a new column of a table.
+            names = str(answer.faults.name).replace('|', ' and ')
+            cause = f'lost at {lab.time:.1f} s by {names}'
             break
     if lab.fallen:
         cause = f'fell at {lab.time:.1f} s'
