@@ -538,16 +538,29 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
     errors = [error for error in analysis.accuracy.feet if error.treatment == ZERO_PHASE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
     compared, _ = compare_sums(foot_sums(analysis), analysis.weight)
+    compared += undetermined(analysis.series)
     if main:
         parts = [f'{error.vertical:.1f} N or {error.vertical_percent:.1f} % of the weight while '
                  f'{error.subject}' for error in main]
         return (f'Error of the vertical force on a foot in contact, against the truth: '
                 f'{_joined(parts)} (rms, both low-passed at 25 Hz without delay).'
                 f'{compared}', True)
+    if not np.isfinite(analysis.series.base_residual.values).any():
+        return ("There is nothing to compare with in this bag, and the base's equations are not "
+                f'used: only torques tell the forces.{compared}', False)
     rest = 100.0 * unexplained(analysis.series, analysis.weight)
     return ('There is nothing to compare with in this bag. What the estimate leaves unexplained '
             f'at the base, below {SLOW:g} Hz, is {rest:.1f} % of the weight; that is no measure '
             f'of how feet share the load.{compared}', False)
+
+
+def undetermined(series: EstimateSeries) -> str:
+    """Return after a space how often no measurement determines a force; empty for never."""
+    unknown = series.contact.values.astype(bool) & ~series.observable.values.astype(bool)
+    unknown[series.mode.values == Mode.UNAVAILABLE] = False
+    count = int(unknown.any(axis=1).sum())
+    return (f' In {count} of {len(unknown)} samples nothing determines the force of a foot in '
+            'contact: it is what was expected beforehand, within its deviation.') if count else ''
 
 
 class FootSum(NamedTuple):
