@@ -138,7 +138,7 @@ def test_a_rail_is_followed_by_the_point_that_touches(kind):
     q, speed = 0.3, 0.7
     for _ in range(4000):
         position, velocity = np.array([0.0, q]), np.array([0.0, speed])
-        stand.advance(position, velocity, np.ones(1), 0.002)
+        stand.advance(position, velocity, np.zeros((1, 2)), np.ones(1), 0.002)
     R = rotation_from_vector([0.0, q, 0.0])
     down = (centers @ R.T).mean(axis=0) - radius * UP
     assert velocity[0] == pytest.approx(-speed * down[2], rel=1e-6, abs=1e-9)
