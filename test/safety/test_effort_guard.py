@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from robots import TWO_LEGS
+from robots import CONFIG, TWO_LEGS
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.model import RobotModel
+from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.safety import EffortGuard, GuardState
 from legged_dynamics.safety.joint_watch import BRAKE, LOWER, UPPER
 
@@ -143,6 +143,87 @@ def test_nothing_reacts_to_joint_states_older_than_20_ms_however_long_silence_is
         # Braked, or pushed back to the posture; and after 20 ms as if nothing were known.
         blind = held if state is GuardState.HOLDING else ZERO
         assert (np.abs(out.effort - blind).max() > 0.1) == (old_ms <= 20)
+
+
+def test_a_silence_is_blended_over_for_as_long_as_it_took():
+    bench = Bench(**FREE, resume=0.1)
+    bench.tick(count=50)
+    bench.tick(None, 10)                                        # 20 ms
+    assert bench.tick((15.0, 6.0, 7.0), 6).effort[0] == pytest.approx(10.0, abs=1.0)
+    assert bench.tick((15.0, 6.0, 7.0), 6).state is GuardState.ACTIVE
+
+
+def test_a_command_beyond_the_limits_is_blended_in_as_the_limit():
+    bench = Bench(ramp=0.1, slew_rate=1e6)
+    bench.tick([1000.0, 0, 0])
+    np.testing.assert_allclose(bench.tick([1000.0, 0, 0], 25).effort, [20.0, 0.0, 0.0])
+
+
+def test_what_is_held_is_a_mean_and_not_the_last_spike():
+    bench = Bench(**FREE)
+    bench.tick(count=100)
+    bench.tick((15.0, 6.0, 7.0))
+    spike = 10.0 * (1.0 - math.exp(-2.0 / 10.0))                # 2 ms of an average of 10 ms
+    assert bench.tick(None).effort[0] == pytest.approx(5.0 + spike, abs=1e-3)
+
+
+def test_activation_forgets_joint_states_and_efforts():
+    bench = Bench(**FREE)
+    bench.tick(count=50)
+    bench.guard.activate()
+    out = bench.tick(heard=False)
+    assert out.state is GuardState.ARMED and out.fault == 'no joint states yet'
+    slow = Bench(ramp=0.1)
+    slow.tick(count=100)
+    slow.guard.activate()
+    np.testing.assert_array_equal(slow.tick().effort, ZERO)
+
+
+class Sitting(Bench):
+    """A quadruped whose guard has begun to let it down, for the reading of one joint is bad."""
+
+    command = np.tile([0.0, 15.0, 25.0], 4)
+
+    def __init__(self):
+        super().__init__()
+        files = CONFIG / 'robots' / 'anymal_class'
+        config = RobotConfig.from_yaml(files.with_suffix('.yaml'))
+        model = config.apply_to(RobotModel.from_urdf(files.with_suffix('.urdf')))
+        self.guard = EffortGuard(model, config.joints, {
+            'safety.ramp': 0.0, 'safety.hold': 0.05, 'safety.damping_duration': 1.0,
+            'safety.tilt': 1.0})
+        self.guard.activate()
+        self.q, self.v = np.array(config.nominal_position), np.zeros(12)
+        self.tick(self.command, 100)
+        self.q[2] = self.v[2] = math.nan
+        assert self.tick(None, 28).state is GuardState.SITTING
+
+
+def test_with_one_bad_joint_the_robot_is_let_down_on_fading_efforts():
+    bench = Sitting()
+    for count, share in ((248, 0.5), (200, 0.1)):
+        np.testing.assert_allclose(bench.tick(None, count).effort, share * bench.command, atol=0.4)
+    assert bench.tick(None, 60).state is GuardState.DAMPING
+
+
+@pytest.mark.parametrize('end', ['tilted', 'silent'])
+def test_a_robot_that_sits_and_falls_or_is_not_seen_is_braked_at_once(end):
+    bench = Sitting()
+    if end == 'tilted':
+        bench.guard.tilted(1.1)
+    out = bench.tick(None, 12, heard=end == 'tilted')
+    assert out.state is GuardState.DAMPING
+    np.testing.assert_array_equal(out.effort, np.zeros(12))
+
+
+def test_only_who_lets_go_for_good_says_so():
+    for latch in (True, False):
+        bench = Bench(**FREE, latch=latch, hold=0.0)
+        bench.tick(count=5)
+        assert bench.guard.farewell == ''
+        bench.tick(None, 2)
+        assert bench.guard.state is GuardState.DAMPING
+        assert bool(bench.guard.farewell) is latch
 
 
 def test_a_fall_lets_go_at_once():

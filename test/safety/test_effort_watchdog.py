@@ -66,6 +66,7 @@ def test_silence_is_held_then_the_robot_sits_then_the_motors_are_left_alone():
     bench.tick(A, count=100)
     np.testing.assert_allclose(bench.tick(count=25), STANDING)
     assert bench.dog.state is WatchdogState.FORWARDING          # 50 ms
+    assert not bench.dog.overdue(bench.ms * MS) and bench.dog.overdue((bench.ms + 1) * MS)
     assert bench.tick() is not None and bench.dog.state is WatchdogState.HOLDING
     bench.v = np.full(12, 0.5)                                  # it is pushed
     held = bench.tick(count=25)
@@ -124,6 +125,16 @@ def test_a_controller_that_is_back_holds_or_does_not_get_the_motors(settings, ga
 def test_the_guard_waits_longer_than_the_watchdog():
     own = {one.name: one.default for one in (*SETTINGS, *WATCHDOG_SETTINGS)}
     assert own['watchdog.deadline'] + own['watchdog.hold'] < own['safety.hold']
+
+
+def test_a_watchdog_that_is_reset_has_no_owner_and_no_fault():
+    bench = Bench()
+    bench.tick(A, count=100)
+    bench.tick(A, count=40, effort=np.zeros(11))
+    assert bench.dog.cause and bench.dog.fault
+    bench.dog.reset()
+    assert (bench.dog.cause, bench.dog.fault, bench.dog.doubt) == ('', '', '')
+    assert bench.dog.owner is None and bench.tick() is None
 
 
 def test_who_leaves_lets_the_robot_sit():
@@ -269,7 +280,7 @@ def test_a_second_sender_with_the_owners_identity_is_a_fault_that_holds():
     bench = Bench()
     bench.tick(A, count=100)
     limit = np.full(12, 80.0)
-    for count in (10**6, 50, 100):      # far ahead; gone back; the same one with other efforts
+    for count in (10**6, 1000, 50, 100):    # ahead; gone back; the same one with other efforts
         bench = Bench()
         bench.tick(A, count=100)
         assert not bench.dog.command(bench.ms * MS, limit, A, count)

@@ -24,6 +24,7 @@ def test_efforts_outlive_a_process_that_is_killed(tmp_path):
     found = LastEfforts(path, 3)
     np.testing.assert_array_equal(found.left, EFFORTS)
     found.clear()
+    assert found.left is None
     assert LastEfforts(path, 3).left is None
 
 
