@@ -57,6 +57,7 @@ class Trial:
     step: np.ndarray                # (k,) of a smoothstep with the timing of the plates [N]
     pressure: np.ndarray            # (p, 2) error of the centre of pressure [m]
     moment: float                   # rms error of the joint moments of the legs [N m]
+    left_out: float                 # part of the samples in which not all contacts are measured
     landings: list[float] = field(default_factory=list)     # [s]
     leavings: list[float] = field(default_factory=list)     # [s]
 
@@ -88,7 +89,8 @@ def measure(result: GaitResult) -> Trial:
         result.model.total_mass, error[on], error[several][:, 2], error[known].sum(axis=1)[:, 2],
         (result.as_recorded or result.errors[result.method]).vertical, _clock_error(result, truth),
         _filter_error(truth, result.motion.step), np.ptp(truth[on], axis=0), bars.mean(axis=0),
-        step[on & np.isfinite(step)], _pressure_error(result), _moment_error(result))
+        step[on & np.isfinite(step)], _pressure_error(result), _moment_error(result),
+        1.0 - known.mean())
     half = 0.5 * result.motion.step
     for i in range(on.shape[1]):
         for landing, kept in ((True, trial.landings), (False, trial.leavings)):
@@ -176,13 +178,13 @@ def trials_of(folder: Path) -> list[tuple[Path, GaitOptions]]:
         Sources and options for `analyse_gait`.
 
     """
-    found = [(path.parent, GaitOptions(compare=False))
+    found = [(path.parent, GaitOptions(compare=False, mass='model'))
              for path in sorted(folder.rglob('bag/metadata.yaml'))]
     for path in sorted(folder.rglob('*_ik.mot')):
         loads = path.with_name(path.name.replace('_ik.mot', '_grf.xml'))
         models = sorted(path.parent.glob('*.osim'))
         if loads.exists() and models:
-            found.append((path, GaitOptions(compare=False, urdf=str(models[0]),
+            found.append((path, GaitOptions(compare=False, mass='model', urdf=str(models[0]),
                                             loads=str(loads))))
     return found
 
@@ -234,7 +236,9 @@ def tables(groups: dict[str, list[Trial]]) -> list[Table]:
     for name, found in groups.items():
         axes = [_rms([t.error[:, k] for t in found]) for k in range(3)]
         mass = float(np.mean([t.mass for t in found]))
-        force.append([name, str(len(found)), _cell(_rms([np.array(t.recorded) for t in found])),
+        force.append([name, str(len(found)),
+                      _cell(100.0 * float(np.mean([t.left_out for t in found]))),
+                      _cell(_rms([np.array(t.recorded) for t in found])),
                       _cell(_rms([np.array(t.clock) for t in found])),
                       _cell(axes[2]), _cell(_rms([t.double for t in found])),
                       _cell(_rms([t.step for t in found])), _cell(_rms([t.total for t in found])),
@@ -254,9 +258,9 @@ def tables(groups: dict[str, list[Trial]]) -> list[Table]:
             if len(times) else ('0', '-', '-'))), *(_cell(covered[k]) for k in (2, 0, 1))])
     return [
         Table('Rms error of a loaded foot [N]', (
-            'group', 'trials', 'as recorded', 'by the clock alone', 'vertical', 'double support',
-            "cubic, plates' timing", 'sum of the feet', 'by the low-pass alone', 'fore-aft',
-            'sideways'), force),
+            'group', 'trials', 'left out [%]', 'as recorded', 'by the clock alone', 'vertical',
+            'double support', "cubic, plates' timing", 'sum of the feet', 'by the low-pass alone',
+            'fore-aft', 'sideways'), force),
         Table('The same in other measures', (
             'group', 'N/kg', '% weight', 'rRMSE vertical [%]', 'fore-aft [%]', 'sideways [%]',
             'pressure x [mm]', 'pressure y [mm]', 'leg moments [N m]'), relative),

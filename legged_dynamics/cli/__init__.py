@@ -8,7 +8,8 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from typing import Any, Protocol
 
@@ -100,10 +101,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors='backslashreplace')
     end_with_parent()
     try:
-        if args.quiet:
-            with open(os.devnull, 'w', encoding='utf-8') as nowhere, redirect_stdout(nowhere):
-                return args.run(args)
-        return args.run(args)
+        with warnings.catch_warnings():
+            warnings.showwarning = _each_once(args.verb, warnings.showwarning)
+            if args.quiet:
+                with open(os.devnull, 'w', encoding='utf-8') as nowhere, redirect_stdout(nowhere):
+                    return args.run(args)
+            return args.run(args)
     except LeggedDynamicsError as error:
         if args.verbose:
             traceback.print_exc()
@@ -114,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         extra = EXTRAS.get((error.name or '').split('.')[0], 'all')
         print(f'legged-dynamics {args.verb}: the Python package {error.name!r} is not installed; '
-              f'pip install ".[{extra}]" in the folder of this package', file=sys.stderr)
+              f'{_installs(extra)}', file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -122,6 +125,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has ended; a second attempt at exit would raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _each_once(verb: str, otherwise: Callable[..., Any]) -> Callable[..., None]:
+    """Return what prints a warning of this package as one line, once, without file and line."""
+    said: set[str] = set()
+
+    def show_warning(message: Warning | str, category: type[Warning], *where: Any,
+                     **more: Any) -> None:
+        if not category.__module__.startswith('legged_dynamics'):
+            otherwise(message, category, *where, **more)
+        elif str(message) not in said:
+            said.add(str(message))
+            print(f'legged-dynamics {verb}: {message}', file=sys.stderr)
+
+    return show_warning
+
+
+def _installs(extra: str) -> str:
+    """Return what installs an extra of this package, from wherever the package came."""
+    if _version() == '(not installed)':
+        return f'pip install ".[{extra}]" in the folder of its sources'
+    return f'pip install "legged_dynamics[{extra}]"'
 
 
 def _add_volume(parser: argparse.ArgumentParser, default: Any) -> None:

@@ -33,7 +33,7 @@ def add_parser(verbs: Any) -> None:
         'bag, and an HTML report with figures, and the errors where there are force plates. Of '
         'folders (as a laboratory, OpenCap or Pose2Sim leaves them), or of several motions, it '
         'makes one data set (Parquet) and one report; models and forces are found beside the '
-        'motions, and what was done already is not done again.')
+        'motions, and what was done already is not done again (extra `tables`).')
     parser.add_argument('motion', metavar='BAG|MOT|CSV|C3D|DIR', type=Path, nargs='*')
     parser.add_argument('--sample', action='store_true',
                         help='a recording that comes with the package, to try it: a made-up '
@@ -55,8 +55,9 @@ def add_parser(verbs: Any) -> None:
                          help='robot YAML (path, or name of one that comes with the package); '
                          'default: the one that fits the URDF, unless feet are given')
     subject.add_argument('--mass', default='', metavar='KG',
-                         help="total mass, from a scale, or 'plates' for what force plates say; "
-                         'default: that of the URDF')
+                         help="total mass, from a scale; 'plates' for what force plates alone "
+                         "say, 'model' for the model's alone; default: that of the model, and of "
+                         'a person corrected by force plates where there are any')
     subject.add_argument('--belt-speed', nargs='+', default=['auto'], metavar='SPEED',
                          help='of the belt of a treadmill [m/s], positive backward; a topic or '
                          'column that holds it; or FOOT=SPEED for each foot of a split belt; 0 '
@@ -69,7 +70,7 @@ def add_parser(verbs: Any) -> None:
                         'docs/double_support.md compares them')
     method.add_argument('--cutoff', type=float, metavar='HZ',
                         help='low-pass of the recorded poses before they are differentiated, zero '
-                        'phase; 0 for none; default: 8')
+                        'phase; 0 for none; default: 10')
     method.add_argument('--contact', default='detected', metavar='FILE',
                         help='CSV with the columns time and one a foot, 1 on the ground; default: '
                         'detected from the motion')
@@ -132,6 +133,7 @@ def _run(args: argparse.Namespace) -> int:
         errors_table,
         feet_table,
         joints_table,
+        trade_offs,
         verdict,
     )
 
@@ -162,6 +164,8 @@ def _run(args: argparse.Namespace) -> int:
             if table.rows:
                 print()
                 show(table)
+        for why in trade_offs(result):
+            print(f'\n{why}')
         print(end='' if silent else '\n')
         if not args.no_csv:
             write_csv(result, out / CSV)

@@ -5,13 +5,13 @@ Standard deviations of the force on each foot, from what is not known about a mo
 
 These errors add up, as if independent. The sum of all forces errs by parts of the weight that grow
 with the movement (`error.sum`, `error.sum_moving`), and by what white noise of the poses leaves
-where it is seen (`pose_noise`); each foot has its share of that. The share of
-a foot errs by the centre of pressure, or by how much people differ from a load that passes over at
-a constant rate, whichever says more; between feet that stay in place an even share, with its
-doubt, takes the place of the latter. Feet may press against each other, which no motion shows. A
-touch-down or toe-off at another time shifts the load that passes over by its rate times the
-deviation of that time. An error of the share changes all components of a force in proportion,
-which the covariance keeps.
+where it is seen (`pose_noise`); each foot has its share of that. The share of a foot errs by the
+centre of pressure, or by how much people differ from a load that passes over at a constant rate,
+whichever says more; between feet that stay in place an even share, with its doubt, takes the place
+of the latter. Feet may press against each other, which no motion shows. A touch-down or toe-off at
+another time shifts the load that passes over by its rate times the deviation of that time. With
+the mass all forces err in proportion (`error.mass`). An error of the share changes all components
+of a force in proportion, which the covariance keeps.
 """
 from __future__ import annotations
 
@@ -104,6 +104,7 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     lean = np.where(vertical[..., None] > 0.0, force, required)
     height = np.maximum(np.abs(lean[..., 2:]), 0.1 * dynamics.weight)
     lean = np.concatenate([lean[..., :2] / height, np.ones((*contact.shape, 1))], axis=-1)
+    covariance += settings.mass_error ** 2 * force[..., :, None] * force[..., None, :]
     return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
 
 

@@ -101,6 +101,19 @@ class GaitSettings(CheckedSettings):
         'error.sum_moving', 0.2, '',
         'What is added to it, as a part of the rms deviation of the vertical force from the '
         'weight.', 0.0, 1.0)
+    mass_error: float = setting(
+        'error.mass', 0.05, '',
+        'Standard deviation of the mass, as a part of it, where only the model states it; of a '
+        'robot with a YAML, that of its noise (analysis.model_error).', 0.0, 1.0)
+    scale_error: float = setting(
+        'error.scale', 0.01, '',
+        'The same where the mass is from a scale, and the least that force plates leave.',
+        1e-4, 1.0)
+    speed_error: float = setting(
+        'error.speed', 0.015, '',
+        'Standard deviation of the vertical speed of the centre of mass at the ends of what force '
+        'plates measured, as a multiple of sqrt(g leg length): over a short time the mean force '
+        'says less of the mass.', 1e-4, 1.0)
     center_error: float = setting(
         'error.center_of_mass', 0.0, 'm',
         'Stated standard deviation of the centre of mass of the model, in addition to what people '

@@ -30,6 +30,8 @@ from legged_dynamics.reports.palette import (
 )
 
 ASSETS = Path(__file__).resolve().parent / 'assets'
+# Cells of a table with more letters than this are wrapped on a page.
+LONG = 40
 
 # -------------------------------------------------------------------------------------------------
 # Interactive charts, drawn in the browser by uPlot (MIT licence, in ``assets/``). Gaps are shown
@@ -508,7 +510,7 @@ class HtmlPage:
         for index, row in enumerate(rows):
             names = ' '.join(name for name, chosen in (('strong', strong), ('first', first))
                              if index in chosen)
-            cells = ''.join(f'<td>{_cell(cell)}</td>' for cell in row)
+            cells = ''.join(f'<td{_wraps(cell)}>{_cell(cell)}</td>' for cell in row)
             lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
         self._tables += 1
         self._parts.append('<div class="wide" tabindex="0" role="region" '
@@ -546,6 +548,11 @@ def _cards(cards: Iterable[tuple[str, str]]) -> str:
     rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
                    f'<span>{escape(what)}</span></div>' for value, what in cards)
     return f'<div class="cards">{rows}</div>'
+
+
+def _wraps(cell: str | Link) -> str:
+    """Return the attribute of a cell whose text is wrapped, so that its column stays in sight."""
+    return ' class="text"' if isinstance(cell, str) and len(cell) > LONG else ''
 
 
 def _cell(cell: str | Link) -> str:

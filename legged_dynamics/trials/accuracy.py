@@ -9,9 +9,12 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.optimize import minimize_scalar
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.gait.reactions import GaitReactions
+from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.gait.sole_motion import SoleMotion
+from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.trials.plates import Plates
 
 # A foot counts as loaded from this true vertical force on [N].
@@ -43,6 +46,11 @@ class FootErrors:
         Part of the samples of all feet in which contact agrees with the truth.
     count : int
         Number of loaded samples, over all feet.
+    early, agreed : float
+        Of the vertical force while one foot is truly loaded: where several are computed to be on
+        the ground, at the ends of double support, and where one is.
+    early_count : int
+        Number of samples of the former.
 
     """
 
@@ -55,6 +63,9 @@ class FootErrors:
     pull: float
     agreement: float
     count: int
+    early: float = np.nan
+    agreed: float = np.nan
+    early_count: int = 0
 
 
 def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED) -> FootErrors:
@@ -79,13 +90,15 @@ def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED
     on = (np.nan_to_num(truth[..., 2]) > loaded) & plates.valid[:, None]
     error = reactions.force - truth
     several = on & (on.sum(axis=1) > 1)[:, None]
-    valid = plates.valid
+    alone, valid = on & ~several, plates.valid
+    early = alone & (reactions.contact.sum(axis=1) > 1)[:, None]
     agree = (on == reactions.contact)[valid]
     return FootErrors(
-        _rms(error[on][:, 2]), _rms(error[on & ~several][:, 2]), _rms(error[several][:, 2]),
+        _rms(error[on][:, 2]), _rms(error[alone][:, 2]), _rms(error[several][:, 2]),
         _rms(error[on][:, 0]), _rms(error[on][:, 1]), _rms(error[valid].sum(axis=1)[:, 2]),
         float(reactions.force[..., 2].min()), float(agree.mean()) if agree.size else np.nan,
-        int(on.sum()))
+        int(on.sum()), _rms(error[early][:, 2]), _rms(error[alone & ~early][:, 2]),
+        int(early.sum()))
 
 
 def _rms(values: np.ndarray) -> float:
@@ -122,6 +135,28 @@ LARGEST_SLOPE = np.radians(8.0)
 
 
 @dataclass(frozen=True)
+class BodyMass:
+    """
+    The mass that forces were computed with, as an uncertain value.
+
+    Attributes
+    ----------
+    value, deviation : float [kg]
+        The mass and its standard deviation.
+    model : float [kg]
+        Mass of the model.
+    source : str
+        'model', 'scale', 'plates', or 'robot' for one with a YAML.
+
+    """
+
+    value: float
+    deviation: float
+    model: float
+    source: str
+
+
+@dataclass(frozen=True)
 class Alignment:
     """
     Differences between plates and motion; NaN where they cannot be determined.
@@ -135,9 +170,12 @@ class Alignment:
     tilt : float [rad]
         Angle between the plates' up and the motion's.
     mass : float
-        Mass of the person or robot by the plates, as a multiple of the model's.
+        Mass of the person or robot by the plates, as a multiple of the model's: their mean force
+        over that which the motion requires.
     lag_deviation : float [s]
         Standard deviation of the lag.
+    mass_deviation : float
+        Standard deviation of `mass`.
 
     """
 
@@ -146,6 +184,7 @@ class Alignment:
     tilt: float
     mass: float
     lag_deviation: float = np.nan
+    mass_deviation: float = np.nan
 
     @property
     def late(self) -> bool:
@@ -153,7 +192,8 @@ class Alignment:
         return abs(self.lag) > max(SAID_LAG, SIGNIFICANT * self.lag_deviation)
 
 
-def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
+def align(dynamics: GaitInverseDynamics, plates: Plates,
+          settings: GaitSettings | None = None) -> Alignment:
     """
     Return the differences between plates and motion.
 
@@ -163,6 +203,8 @@ def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
         Inverse dynamics of the motion, whose wrench is the sum of all ground reactions.
     plates : Plates
         True forces at the same instants.
+    settings : GaitSettings, optional
+        `error.scale` and `error.speed` are used; the default ones when None.
 
     Returns
     -------
@@ -203,7 +245,14 @@ def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
     truth = later.world_force(dynamics.foot_rotation).sum(axis=1)
     valid = later.valid & np.isfinite(truth).all(axis=1)
     f, p = force[valid], truth[valid]
-    mass = float(f[:, 2] @ p[:, 2] / (f[:, 2] @ f[:, 2])) if len(f) > 10 else np.nan
+    mass = mass_deviation = np.nan
+    if len(f) > 10 and f[:, 2].sum() > 0.0:
+        mass = float(p[:, 2].sum() / f[:, 2].sum())
+        stated = settings or GaitSettings()
+        speed = stated.speed_error * np.sqrt(GRAVITY * dynamics.leg_length)
+        ends = 2 * sum(1 for _ in runs(valid))
+        mass_deviation = float(np.hypot(stated.scale_error, np.sqrt(ends) * speed / (
+            GRAVITY * len(f) * dynamics.step)))
     heading = np.nan
     if len(f):
         # Without their means, which a tilt shifts.
@@ -216,7 +265,7 @@ def align(dynamics: GaitInverseDynamics, plates: Plates) -> Alignment:
                 heading = float(np.arctan2(cross, along))
     tilt = (float(np.linalg.norm((p - f)[:, :2].mean(axis=0)) / p[:, 2].mean())
             if len(p) and p[:, 2].mean() > 0.0 else np.nan)
-    return Alignment(lag, heading, tilt, mass, deviation)
+    return Alignment(lag, heading, tilt, mass, deviation, mass_deviation)
 
 
 def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
@@ -332,7 +381,7 @@ def alignment_notes(alignment: Alignment) -> list[str]:
                      'is not level.')
     if abs(a.mass - 1.0) > SAID_MASS:
         found.append(f'The plates say {100.0 * (a.mass - 1.0):+.1f} % of the mass of the model. '
-                     'Motion alone cannot tell; --mass takes it from the plates or a scale.')
+                     'Motion alone cannot tell; --mass KG takes it from a scale.')
     return found
 
 

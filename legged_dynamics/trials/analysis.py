@@ -34,6 +34,7 @@ from legged_dynamics.recordings.topics import input_topics, odometry_topic
 from legged_dynamics.resources import share_directory
 from legged_dynamics.trials.accuracy import (
     Alignment,
+    BodyMass,
     FootErrors,
     align,
     alignment_notes,
@@ -113,6 +114,8 @@ class GaitResult:
         Body that carries a foot, by the foot, where other tools name bodies.
     model_file : str
         File of the model; empty when it was in the recording.
+    mass : BodyMass or None
+        The mass that was used, and how well it is known.
 
     """
 
@@ -133,6 +136,7 @@ class GaitResult:
     ground_velocity: np.ndarray | None = None
     bodies: dict[str, str] = field(default_factory=dict)
     model_file: str = ''
+    mass: BodyMass | None = None
 
     @property
     def aligned_plates(self) -> Plates | None:
@@ -154,7 +158,9 @@ class GaitResult:
 
 # -------------------------------------------------------------------------------------------------
 
-PLATES = 'plates'
+PLATES, MODEL, SCALE, ROBOT = 'plates', 'model', 'scale', 'robot'
+MASS_SOURCES = {PLATES: 'by the force plates and the model; --mass model: the model alone',
+                SCALE: '--mass'}
 # Times [s] and values of a column or a topic, by its name.
 Series = Callable[[str], tuple[np.ndarray, np.ndarray]]
 
@@ -341,19 +347,19 @@ def _solved(trial: _Trial, options: GaitOptions,
         plates, more = measured_forces(options, subject, dynamics)
         notes += more
     measured = plates is not None and plates.valid.any()
-    alignment = align(dynamics, plates) if plates is not None and measured else None
-    model = _weighed(subject.model, options, alignment)
-    if model is not subject.model:
-        notes.append(f'The mass of the model is {model.total_mass:.2f} kg (--mass), and not the '
-                     f'{subject.model.total_mass:.2f} kg of its URDF, spread as there.')
+    alignment = align(dynamics, plates, settings) if plates is not None and measured else None
+    mass, model = _mass(subject, options, alignment, settings), subject.model
+    if mass.value != mass.model:
+        model = scaled_to(model, mass.value)
+        notes.append(f'The mass is {mass.value:.2f} kg ({MASS_SOURCES[mass.source]}), and not the '
+                     f'{mass.model:.2f} kg of the model, spread as there.')
         dynamics = GaitInverseDynamics.of(model, subject.feet, motion, belt)
-        alignment = align(dynamics, plates) if plates is not None and measured else None
-    stated = settings
+        if plates is not None and measured:
+            alignment = align(dynamics, plates, settings)
+    stated = replace(settings, mass_error=mass.deviation / mass.value)
     if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
-        noise = subject.config.noise
-        stated = replace(
-            settings, sum_error=float(np.hypot(settings.sum_error, noise.mass)),
-            center_error=float(np.hypot(settings.center_error, noise.center_of_mass)))
+        stated = replace(stated, center_error=float(
+            np.hypot(settings.center_error, subject.config.noise.center_of_mass)))
     solver, moved = DoubleSupport(model, subject.feet, stated), soles_of(dynamics, settings)
     given = options.contact_file is not None
 
@@ -366,7 +372,8 @@ def _solved(trial: _Trial, options: GaitOptions,
     timing = timed(quiet if quiet.noise_left.any() else dynamics)
     dynamics = without_noise(dynamics, timing.contact, settings)
     if dynamics.noise_left.any() and plates is not None and measured:
-        alignment = align(dynamics, plates)         # whose clock shows better without the noise
+        # Their clock shows better without the noise.
+        alignment = align(dynamics, plates, settings)
     if not given:       # the smoothed centre of pressure times steps better
         timing = timed(dynamics)
     reactions = solver.share(dynamics, timing, options.method, guess, moved, by_markers=True)
@@ -398,7 +405,7 @@ def _solved(trial: _Trial, options: GaitOptions,
         notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
     result = GaitResult(trial.source, model, subject.feet, trial.start_ns, motion, reactions,
                         options.method, origin, plates, errors, notes, dynamics, alignment,
-                        as_recorded, belt, subject.bodies, options.urdf)
+                        as_recorded, belt, subject.bodies, options.urdf, mass)
     return result, subject.description
 
 
@@ -428,19 +435,32 @@ def _belt(trial: _Trial, options: GaitOptions) -> tuple[np.ndarray | None, list[
                                   for i, foot in enumerate(feet)) + ' on average.']
 
 
-def _weighed(model: RobotModel, options: GaitOptions, alignment: Alignment | None) -> RobotModel:
-    if not options.mass:
-        return model
-    if options.mass == PLATES:
-        if alignment is None or not np.isfinite(alignment.mass):
-            raise ConfigurationError('--mass plates: expected a recording with force plates (see '
-                                     '--truth), got none; give the mass in kg')
-        return scaled_to(model, alignment.mass * model.total_mass)
-    try:
-        return scaled_to(model, float(options.mass))
-    except ValueError:
-        raise ConfigurationError(f'--mass: expected kilograms or {PLATES!r}, got '
-                                 f'{options.mass!r}') from None
+def _mass(subject: Subject, options: GaitOptions, alignment: Alignment | None,
+          settings: GaitSettings) -> BodyMass:
+    """Return the mass: as given, or the model's, which force plates correct for a person."""
+    model, wanted = subject.model.total_mass, options.mass
+    known = alignment is not None and np.isfinite(alignment.mass)
+    if wanted == PLATES and not known:
+        raise ConfigurationError('--mass plates: expected a recording with force plates (see '
+                                 '--truth), got none; give the mass in kg')
+    if wanted not in ('', PLATES, MODEL):
+        try:
+            given = scaled_to(subject.model, float(wanted)).total_mass
+        except ValueError:
+            raise ConfigurationError(f'--mass: expected kilograms, {PLATES!r} or {MODEL!r}, got '
+                                     f'{wanted!r}') from None
+        return BodyMass(given, settings.scale_error * given, model, SCALE)
+    if subject.parameters and not wanted:
+        stated = subject.parameters.get('analysis.model_error', True)
+        return BodyMass(model, model * stated * subject.config.noise.mass, model, ROBOT)
+    if wanted == MODEL or alignment is None or not known:
+        return BodyMass(model, settings.mass_error * model, model, MODEL)
+    ratio, variance = alignment.mass, alignment.mass_deviation ** 2
+    if wanted != PLATES:        # two sources, weighed by their precision
+        prior = settings.mass_error ** 2
+        ratio = (variance + prior * ratio) / (variance + prior)
+        variance = variance * prior / (variance + prior)
+    return BodyMass(ratio * model, float(np.sqrt(variance)) * model, model, PLATES)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from legged_dynamics.reports.section import (
     ReportSection,
 )
 from legged_dynamics.trials.accuracy import FootErrors
-from legged_dynamics.trials.analysis import GaitResult
+from legged_dynamics.trials.analysis import MODEL, ROBOT, SCALE, GaitResult
 from legged_dynamics.trials.cycles import (
     ANGLE,
     CYCLE,
@@ -251,7 +251,21 @@ def errors_table(result: GaitResult) -> Table:
         f'in {100.0 * first.agreement:.1f} %; the vertical force of all feet together errs by '
         f'{first.total:.1f} N)')
     return Table(title, ('method', 'vertical', 'alone', 'together', 'along x', 'along y',
-                         'minimum vertical force', ''), rows, [0] if rows else [])
+                         'minimum vertical force', 'assumption'), rows, [0] if rows else [])
+
+
+def trade_offs(result: GaitResult) -> list[str]:
+    """Return why other methods err less with one foot loaded and more with several, if any do."""
+    own = result.errors.get(result.method)
+    return [] if own is None else [
+        f'{method} errs less than {result.method} while one foot is loaded ({e.single:.1f} and '
+        f'{own.single:.1f} N), and more while several are ({e.double:.1f} and {own.double:.1f} '
+        f'N). In {e.early_count} samples of the former the motion has several feet down, because '
+        'its double support is longer than that of the plates: a method that leaves nearly all '
+        f'load on one foot is right there by chance ({e.early:.1f} and {own.early:.1f} N), and '
+        f'wrong beside. Where both have one foot down: {e.agreed:.1f} and {own.agreed:.1f} N.'
+        for method, e in result.errors.items()
+        if e.single < own.single and e.double > own.double and e.early < own.early]
 
 
 def _errors(e: FootErrors) -> list[str]:
@@ -355,6 +369,7 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
         Whether force plates were there to compare with.
 
     """
+    about = _mass_text(result)
     error = result.errors.get(result.method)
     if error is not None:
         late = result.alignment if result.as_recorded is not None else None
@@ -371,14 +386,29 @@ def verdict(result: GaitResult) -> tuple[str, bool]:
         if moment is not None:
             text += (f', and {moment[1]:.1f} N m rms of the joint moments of the legs, most at '
                      f'{moment[0]} ({moment[2]:.1f} N m)')
-        return f'{text}.', True
+        return f'{text}. {about}'.rstrip(), True
     r = result.reactions
     loads = ', '.join(f'{foot} {r.force[r.contact[:, i], i, 2].mean():.0f} N'
                       for i, foot in enumerate(r.feet) if r.contact[:, i].any())
     return (f'Mean load while on the ground: {loads or "none"}; weight {result.weight:.0f} N. '
             'There are no force plates to compare with; the standard deviations of the forces, '
             f'{np.sqrt(np.mean(r.deviation[r.contact][:, 2] ** 2)):.0f} N rms vertically, are '
-            'those of people on force plates.', False)
+            f'those of people on force plates. {about}'.rstrip(), False)
+
+
+def _mass_text(result: GaitResult) -> str:
+    """Return how well the mass is known, which all forces are in proportion to."""
+    mass = result.mass
+    if mass is None or mass.source == ROBOT:
+        return ''
+    size = f'{mass.value:.1f} ± {COVERED * mass.deviation:.1f} kg (95 %)'
+    if mass.source == MODEL:
+        return (f'Is this person {mass.value:.1f} kg? All forces are in proportion to that mass, '
+                f'which the model alone states; {size} is in the error bars (--mass KG, from a '
+                'scale).')
+    if mass.source == SCALE:
+        return f'Mass: {size}, as given.'
+    return f'Mass: {size}, by plates and model (the model alone: {mass.model:.1f} kg).'
 
 
 # -------------------------------------------------------------------------------------------------
@@ -476,8 +506,8 @@ def _forces_section(result: GaitResult) -> ReportSection:
 
 def _table_sections(result: GaitResult) -> list[ReportSection]:
     return [ReportSection(name, [f'{table.title}.', *more, table]) for name, table, more in (
-        ('Error', errors_table(result), [EXPLANATION]), ('Feet', feet_table(result), []),
-        ('Joints', joints_table(result), [])) if table.rows]
+        ('Error', errors_table(result), [EXPLANATION, *trade_offs(result)]),
+        ('Feet', feet_table(result), []), ('Joints', joints_table(result), [])) if table.rows]
 
 
 def _cycles_sections(result: GaitResult, cycles: GaitCycles) -> list[ReportSection]:

@@ -150,7 +150,7 @@ def test_what_is_refused(tmp_path):
         parse_belts(['hand=1.0'], ('foot0', 'foot1'))
     with pytest.raises(ConfigurationError, match='none for foot1; 0 for the floor'):
         parse_belts(['foot0=1.0'], ('foot0', 'foot1'))
-    with pytest.raises(ConfigurationError, match="kilograms or 'plates', got 'heavy'"):
+    with pytest.raises(ConfigurationError, match="kilograms, 'plates' or 'model', got 'heavy'"):
         analyse_gait(path, options(urdf, mass='heavy'))
     with pytest.raises(ConfigurationError, match='a mass above 0 kg, got -3'):
         analyse_gait(path, options(urdf, mass='-3'))

@@ -17,7 +17,7 @@ from legged_dynamics.gait.stance_detection import runs
 WALK = two_footed_walk()
 WEIGHT = MASS * GRAVITY
 # Nothing but the error that a test is about.
-NONE = {'error.sum': 0.0, 'error.sum_moving': 0.0, 'error.rate': 0.0}
+NONE = {'error.sum': 0.0, 'error.sum_moving': 0.0, 'error.rate': 0.0, 'error.mass': 0.0}
 
 
 def dynamics(walker=WALK):

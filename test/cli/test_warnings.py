@@ -1,0 +1,48 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What the command line says of odd models and of packages that are missing."""
+import warnings
+
+import pytest
+
+from legged_dynamics import cli
+from legged_dynamics.model import ModelWarning
+
+
+class Verb:
+    """A verb that warns as a model does that is made several times."""
+
+    @staticmethod
+    def add_parser(verbs):
+        verbs.add_parser('odd').set_defaults(run=Verb.run)
+
+    @staticmethod
+    def run(args):
+        for level in (1, 2, 3):
+            warnings.warn('mule: joint 4 moves nothing', ModelWarning, stacklevel=level)
+        warnings.warn('mule: joint 5 moves nothing', ModelWarning, stacklevel=1)
+        return 0
+
+
+def test_a_warning_of_a_model_is_one_line_without_files(monkeypatch, capsys):
+    monkeypatch.setattr(cli, 'VERBS', (Verb,))
+    with warnings.catch_warnings():
+        warnings.simplefilter('always')
+        assert cli.main(['odd']) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        'legged-dynamics odd: mule: joint 4 moves nothing',
+        'legged-dynamics odd: mule: joint 5 moves nothing']
+
+
+@pytest.mark.parametrize(('version', 'line'), [
+    ('0.3.0', 'pip install "legged_dynamics[tables]"'),
+    ('(not installed)', 'pip install ".[tables]" in the folder of its sources')])
+def test_a_missing_package_comes_with_what_installs_it(monkeypatch, capsys, version, line):
+    def run(args):
+        raise ModuleNotFoundError("No module named 'pyarrow'", name='pyarrow')
+
+    monkeypatch.setattr(Verb, 'run', staticmethod(run))
+    monkeypatch.setattr(cli, 'VERBS', (Verb,))
+    monkeypatch.setattr(cli, '_version', lambda: version)
+    assert cli.main(['odd']) == 2
+    assert line in capsys.readouterr().err
