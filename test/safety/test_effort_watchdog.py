@@ -137,6 +137,18 @@ def test_a_watchdog_that_is_reset_has_no_owner_and_no_fault():
     assert bench.dog.owner is None and bench.tick() is None
 
 
+def test_what_is_held_is_a_mean_and_not_the_last_spike():
+    bench = Bench()
+    bench.tick(A, count=100)
+    bench.tick(A, effort=STANDING + 10.0)
+    while not bench.dog.overdue(bench.ms * MS):     # between commands it is asked for nothing
+        bench.ms += 2
+        bench.dog.joints(bench.ms * MS, bench.ms * MS, bench.q, bench.v)
+    spike = 10.0 * (1.0 - math.exp(-2.0 / 10.0))    # 2 ms of an average of 10 ms
+    np.testing.assert_allclose(bench.tick(), STANDING + spike, atol=0.05)
+    assert bench.dog.state is WatchdogState.HOLDING
+
+
 def test_who_leaves_lets_the_robot_sit():
     bench = Bench()
     bench.tick(A, count=100)
