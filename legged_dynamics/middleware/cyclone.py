@@ -54,6 +54,7 @@ from legged_dynamics.middleware.messages import (
     full_name,
 )
 from legged_dynamics.middleware.node import StandaloneNode, Transport
+from legged_dynamics.middleware.protocol import Publication
 from legged_dynamics.middleware.qos import Bounds, QoSProfile
 
 # -------------------------------------------------------------------------------------------------
@@ -152,18 +153,21 @@ class _Publications:
         self._processes: Any = BuiltinDataReader(participant, BuiltinTopicDcpsParticipant)
         self._news: Any = ReadCondition(
             self._writers, SampleState.NotRead | ViewState.Any | InstanceState.Any)
-        self._found: dict[str, list[str]] = {}
+        self._found: dict[str, list[Publication]] = {}
 
-    def of(self, topic: str) -> list[str]:
-        """Return the processes that publish on a topic, one for each publisher."""
+    def of(self, topic: str) -> list[Publication]:
+        """Return the publishers of other processes on a DDS topic."""
         if self._news.triggered:
             names = {entry.key: _process(entry.qos) for entry in self._processes.read(100_000)}
             self._found = {}
             for entry in self._writers.read(100_000):
                 alive = entry.sample_info.instance_state == InstanceState.Alive
                 if alive and entry.topic_name and entry.participant_key != self._own:
-                    self._found.setdefault(entry.topic_name, []).append(
-                        names.get(entry.participant_key, f'participant {entry.participant_key}'))
+                    offered = _profile_of(entry.qos)
+                    self._found.setdefault(entry.topic_name, []).append(Publication(
+                        names.get(entry.participant_key, f'participant {entry.participant_key}'),
+                        _ros_type(entry.type_name) or entry.type_name, offered.reliable,
+                        offered.latched))
         return self._found.get(topic, [])
 
     def nodes(self) -> list[tuple[str, str]]:
@@ -615,8 +619,8 @@ class CycloneBus(Transport):
         self._subscriptions.append(subscription)
         return subscription
 
-    def others(self, node: StandaloneNode, topic: str) -> list[str]:
-        """Return the other processes that publish on a topic; see Transport."""
+    def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
+        """Return the publishers of other processes on a topic; see Transport."""
         return self._publications_of_others().of(_dds_topic(topic))
 
     def _publications_of_others(self) -> _Publications:

@@ -9,6 +9,7 @@ demonstration or a test; and Fast DDS gets settings for runs in which time waits
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -73,6 +74,29 @@ def _discovery_range(environ: Mapping[str, str] = os.environ) -> str:
         raise MiddlewareError(f'expected ROS_AUTOMATIC_DISCOVERY_RANGE to be one of '
                               f'{", ".join(RANGES)}, got {text!r}')
     return text
+
+
+def reach(environ: Mapping[str, str] = os.environ) -> str:
+    """
+    Say which part of the network is asked.
+
+    Parameters
+    ----------
+    environ : mapping of str to str, optional
+        Environment variables.
+
+    Returns
+    -------
+    str
+        For people, such as 'interface eth0'.
+
+    """
+    named = re.findall(r'<NetworkInterface[^>]*\b(?:name|address)="([^"]+)"',
+                       environ.get('CYCLONEDDS_URI', ''))
+    if named:
+        return f'interface {", ".join(named)}'
+    return {'LOCALHOST': 'this machine only', 'OFF': 'this process only'}.get(
+        _discovery_range(environ), 'the interface that DDS chose')
 
 
 def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:

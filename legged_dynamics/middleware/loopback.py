@@ -18,7 +18,7 @@ from legged_dynamics.middleware.cdr import deserialize, serialize
 from legged_dynamics.middleware.lifecycle import ComponentHost
 from legged_dynamics.middleware.messages import message_class
 from legged_dynamics.middleware.node import LogRecord, NodeClock, StandaloneNode, Transport
-from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.protocol import Component, Publication
 from legged_dynamics.middleware.qos import Bounds, QoSProfile
 
 
@@ -291,9 +291,10 @@ class LoopbackBus(Transport):
                     subscription.offer(cdr)
         return subscription
 
-    def others(self, node: StandaloneNode, topic: str) -> list[str]:
-        """Return the other nodes that publish on a topic; see Transport."""
-        return [entry.node.full_name for entry in self._publishers
+    def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
+        """Return the publishers of other nodes on a topic; see Transport."""
+        return [Publication(entry.node.full_name, entry.type, entry.qos.reliable,
+                            entry.qos.latched) for entry in self._publishers
                 if entry.topic == topic and entry.node is not node]
 
     def withdraw(self, endpoint: _LoopbackPublisher | _LoopbackSubscription) -> None:

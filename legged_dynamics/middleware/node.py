@@ -27,7 +27,7 @@ from legged_dynamics.middleware.parameters import (
     ParameterStore,
     SetParametersResult,
 )
-from legged_dynamics.middleware.protocol import Node, stamp_ns
+from legged_dynamics.middleware.protocol import Node, Publication, stamp_ns
 from legged_dynamics.middleware.qos import QoSPresets, QoSProfile, as_profile, overridden
 
 # -------------------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ class Transport(Protocol):
 
     name: str       # tells the bus from others of the machine; '' where it ends with the process
 
-    def others(self, node: StandaloneNode, topic: str) -> list[str]:
+    def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
         """
         Return who else publishes on a topic now.
 
@@ -278,8 +278,8 @@ class Transport(Protocol):
 
         Returns
         -------
-        list of str
-            Each publisher as the transport knows it: by node, or by process and machine.
+        list of Publication
+            One for each publisher.
 
         """
 
@@ -450,6 +450,10 @@ class StandaloneNode(Node):
 
     def other_publishers(self, topic: str) -> list[str]:
         """Return who else publishes on a topic now."""
+        return [one.who for one in self.publications(topic)]
+
+    def publications(self, topic: str) -> list[Publication]:
+        """Return the publishers of others on a topic now."""
         return self._transport.others(self, self.resolve_topic_name(topic))
 
     def destroy_publisher(self, publisher: Any) -> bool:

@@ -10,7 +10,7 @@ profiles, parameter descriptors) a component takes from its :class:`Dialect`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 
 def stamp_ns(stamp: Any) -> int:
@@ -140,6 +140,27 @@ class Parameter(Protocol):
     @property
     def value(self) -> Any:
         """Value: bool, int, float, str or a list of one of these; None when it has none."""
+
+
+class Publication(NamedTuple):
+    """
+    A publisher of another node or process.
+
+    Attributes
+    ----------
+    who : str
+        The publisher as the middleware knows it: by node, or by process and machine.
+    kind : str
+        ROS type of its messages.
+    reliable, latched : bool
+        What it offers: reliable or best effort, transient local or volatile.
+
+    """
+
+    who: str
+    kind: str
+    reliable: bool
+    latched: bool
 
 
 @runtime_checkable
@@ -284,6 +305,22 @@ class Node(Protocol):
         -------
         list of str
             Each publisher as the middleware knows it: by node, or by process and machine.
+
+        """
+
+    def publications(self, topic: str) -> list[Publication]:
+        """
+        Return the publishers of others on a topic now, whatever their type and quality of service.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic, as this node would give it.
+
+        Returns
+        -------
+        list of Publication
+            One for each publisher.
 
         """
 

@@ -54,7 +54,7 @@ from legged_dynamics.middleware.lifecycle import (
 )
 from legged_dynamics.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.middleware.parameters import ParameterStore
-from legged_dynamics.middleware.protocol import Component, Dialect
+from legged_dynamics.middleware.protocol import Component, Dialect, Publication
 from legged_dynamics.middleware.qos import Bounds
 
 # -------------------------------------------------------------------------------------------------
@@ -447,12 +447,20 @@ class _ComponentNode(LifecycleNode):
 
     def other_publishers(self, topic: str) -> list[str]:
         """Return who else publishes on a topic now."""
-        found = [NO_NODE if BARE_DDS in entry.node_name else
-                 f'{entry.node_namespace.rstrip("/")}/{entry.node_name}' for entry in
-                 self.get_publishers_info_by_topic(self.resolve_topic_name(topic))]
+        return [one.who for one in self.publications(topic)]
+
+    def publications(self, topic: str) -> list[Publication]:
+        """Return the publishers of others on a topic now."""
         own = f'{self.get_namespace().rstrip("/")}/{self.get_name()}'
-        if own in found:
-            found.remove(own)
+        found = [Publication(
+            NO_NODE if BARE_DDS in entry.node_name else
+            f'{entry.node_namespace.rstrip("/")}/{entry.node_name}', entry.topic_type,
+            entry.qos_profile.reliability == ReliabilityPolicy.RELIABLE,
+            entry.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL)
+            for entry in self.get_publishers_info_by_topic(self.resolve_topic_name(topic))]
+        mine = next((one for one in found if one.who == own), None)
+        if mine is not None:
+            found.remove(mine)
         return found
 
     def destroy_publisher(self, publisher: Any) -> Any:

@@ -3,7 +3,8 @@
 """
 Diagnostics of a node: age, rate and jitter of its inputs, and faults.
 
-`InputMonitor` watches one topic, `DiagnosticsPublisher` publishes the node's status, and
+`InputMonitor` watches one topic, `DiagnosticsPublisher` publishes the node's status,
+`SilenceWatch` tells in the log of an input that gets nothing, and
 `Endpoints` keeps all that a node has opened on the bus, so that it can be closed again.
 """
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from legged_dynamics.conversions import diagnostic_status, diagnostics
-from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.middleware.discovery import reach
+from legged_dynamics.middleware.protocol import Component, Publication
 
 # -------------------------------------------------------------------------------------------------
 # Endpoints: all that a component has opened on its node, so that cleanup closes exactly that.
@@ -393,3 +395,98 @@ class DiagnosticsPublisher:
                 logger.warning(f'{name}: {message}')
             elif level == 'OK' and before in ('WARN', 'ERROR'):
                 logger.info(f'{name}: ok again')
+
+
+# -------------------------------------------------------------------------------------------------
+# An input that gets nothing: what a person at the terminal has to know.
+
+
+# Silence of an input that is told [ns], and after which it is told again.
+SILENT_NS, AGAIN_NS = 5_000_000_000, 60_000_000_000
+LOOK_PERIOD = 1.0       # s
+
+
+@dataclass
+class _Awaited:
+    """An input; times in ns, None before there is one."""
+
+    monitor: InputMonitor
+    topic: str
+    kind: str
+    subscription: Any
+    since: int | None = None
+    said: int | None = None
+
+
+class SilenceWatch:
+    """
+    Logs which input gets nothing, who publishes it, and what to try.
+
+    Parameters
+    ----------
+    component : Component
+        The node.
+    endpoints : Endpoints
+        Endpoints of the component.
+    clock : callable
+        Returns the time of its monitors [ns].
+
+    """
+
+    def __init__(self, component: Component, endpoints: Endpoints, clock: Callable[[], int]):
+        self._node, self._now = component.node, clock
+        self._inputs: list[_Awaited] = []
+        endpoints.timer(LOOK_PERIOD, self._look)
+
+    def expect(self, monitor: InputMonitor, topic: str, kind: str, subscription: Any) -> None:
+        """
+        Watch an input from now on.
+
+        Parameters
+        ----------
+        monitor : InputMonitor
+            Counts what arrives.
+        topic, kind : str
+            Name and ROS type.
+        subscription : Subscription
+            Tells how many publishers match.
+
+        """
+        self._inputs.append(_Awaited(monitor, topic, kind, subscription))
+
+    def _look(self) -> None:
+        now = self._now()
+        for one in self._inputs:
+            if one.since is None or not one.monitor.last_ns <= one.since <= now:
+                one.since, one.said = one.monitor.last_ns or now, None
+            if now >= (one.since + SILENT_NS if one.said is None else one.said + AGAIN_NS):
+                one.said = now
+                self._node.get_logger().warning(self._line(one, (now - one.since) * 1e-9))
+
+    def _line(self, one: _Awaited, age: float) -> str:
+        node, topic = self._node, self._node.resolve_topic_name(one.topic)
+        where = f'{node.bus_name}, {reach()}' if node.bus_name else 'the bus of this process'
+        return (f'nothing received for {age:.0f} s on {topic} ({one.kind}; {where}): '
+                + _cause(one, node.publications(one.topic), topic))
+
+
+def _cause(one: _Awaited, found: list[Publication], topic: str) -> str:
+    """Say who publishes what an input lacks, and what to try."""
+    alike = [other for other in found if other.kind == one.kind]
+    if not found:
+        return ('nobody publishes it there. Is the driver running, on this domain '
+                '(ROS_DOMAIN_ID), reachable by this interface, under this name '
+                f'(-r {one.topic}:=NAME)?')
+    if not alike:
+        others = ', '.join(f'{other.who} as {other.kind}' for other in found)
+        return (f'published with another type, by {others}. Rename one of them '
+                f'(-r {one.topic}:=NAME)')
+    who = ', '.join(other.who for other in alike)
+    if not getattr(one.subscription, 'get_publisher_count', lambda: 1)():
+        offers = ' and '.join(sorted({
+            f'{"reliable" if other.reliable else "best effort"}, '
+            f'{"transient local" if other.latched else "volatile"}' for other in alike}))
+        return (f'{who} offers it as {offers}, and this node asks for more. Change '
+                f'qos_overrides.{topic}.subscription.reliability or .durability, or the publisher')
+    return (f'{who} publishes it, and no message comes. Is it sending? If it is on another '
+            'machine, look for a firewall between')

@@ -15,7 +15,7 @@ from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
 from legged_dynamics.model import RobotModel
 from legged_dynamics.nodes.description import RobotDescription
-from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.diagnostics import InputMonitor, SilenceWatch
 from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.nodes.robot_component import (
     COMMANDS,
@@ -88,8 +88,10 @@ class EffortWatchdogNode(Component):
         self._commands = endpoints.publisher('std_msgs/msg/Float64MultiArray', COMMANDS,
                                              qos.reliable(1))
         self._description.join(endpoints, values['robot_description'])
-        endpoints.subscription('sensor_msgs/msg/JointState', 'joint_states', self._on_joints,
-                               qos.best_effort(5))
+        kind = 'sensor_msgs/msg/JointState'
+        SilenceWatch(self, endpoints, self.common.now).expect(
+            self._joints, 'joint_states', kind,
+            endpoints.subscription(kind, 'joint_states', self._on_joints, qos.best_effort(5)))
         endpoints.subscription('std_msgs/msg/Float64MultiArray', INPUT, self._on_command,
                                qos.reliable(1))
         self._answers = endpoints.publisher(

@@ -17,7 +17,7 @@ from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
 from legged_dynamics.middleware.messages import define, definition, message_class
 from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.middleware.runner import run
-from legged_dynamics.nodes.diagnostics import InputMonitor
+from legged_dynamics.nodes.diagnostics import InputMonitor, SilenceWatch
 from legged_dynamics.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 
@@ -235,8 +235,10 @@ class ReactionRelay(Component):
         self._publisher = endpoints.publisher(kind, values['relay.output'], qos.reliable(100))
         if values['relay.onto']:
             endpoints.subscription(kind, values['relay.onto'], self._keep, qos.best_effort(1))
-        endpoints.subscription(values['relay.input_type'], values['relay.input'], self._take,
-                               qos.best_effort(100))
+        kind, topic = values['relay.input_type'], values['relay.input']
+        SilenceWatch(self, endpoints, self.common.now).expect(
+            self._monitor, topic, kind,
+            endpoints.subscription(kind, topic, self._take, qos.best_effort(100)))
 
     def activate(self) -> None:
         """Start handing on."""

@@ -20,7 +20,7 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.middleware.protocol import Component, Diagnosed
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.nodes.description import RobotDescription
-from legged_dynamics.nodes.diagnostics import Endpoints, InputMonitor
+from legged_dynamics.nodes.diagnostics import Endpoints, InputMonitor, SilenceWatch
 from legged_dynamics.nodes.input_screen import InputScreen
 from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.schema import Setting
@@ -114,16 +114,17 @@ class RobotInput(Diagnosed):
 
         """
         self.description.join(self._endpoints, self._parameters['robot_description'])
+        self._silence = SilenceWatch(self._component, self._endpoints, self._now)
         self._sources = self._subscribe(self._component.dialect.qos.best_effort(
             self._parameters['input_depth']))
 
     def _subscribe(self, qos: Any) -> list[tuple[InputMonitor, Any]]:
         """Subscribe to the sensors; return what each is watched with, and its subscription."""
-        sources = [
-            (self._monitors[topic],
-             self._endpoints.subscription(kind, topic, partial(self._take, topic), qos))
-            for topic, kind in ((JOINTS, 'sensor_msgs/msg/JointState'),
-                                (IMU, 'sensor_msgs/msg/Imu'))]
+        sources = []
+        for topic, kind in ((JOINTS, 'sensor_msgs/msg/JointState'), (IMU, 'sensor_msgs/msg/Imu')):
+            source = self._endpoints.subscription(kind, topic, partial(self._take, topic), qos)
+            self._silence.expect(self._monitors[topic], topic, kind, source)
+            sources.append((self._monitors[topic], source))
         if self._has_switches:
             self._endpoints.subscription('sensor_msgs/msg/JointState', SWITCHES,
                                          partial(self._take, SWITCHES), qos)

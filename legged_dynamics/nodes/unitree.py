@@ -89,8 +89,9 @@ class _LowStateInput(RobotInput):
         self._imu_frame = common.config.imu_link or common.config.base_link
 
     def _subscribe(self, qos: Any) -> list[tuple[Any, Any]]:
-        source = self._endpoints.subscription(
-            f'{self._robot.family}/msg/LowState', LOW_STATE, self._low_state, qos)
+        kind = f'{self._robot.family}/msg/LowState'
+        source = self._endpoints.subscription(kind, LOW_STATE, self._low_state, qos)
+        self._silence.expect(self.joints, LOW_STATE, kind, source)
         dialect = self._component.dialect
         self._joint_states = self._endpoints.publisher(
             'sensor_msgs/msg/JointState', JOINTS, dialect.qos.reliable(100))

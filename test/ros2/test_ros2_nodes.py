@@ -237,12 +237,14 @@ def test_a_second_node_of_the_same_name_is_told(bench, capfd):
 
 def test_a_publisher_without_a_node_is_told_in_words():
     def entry(space, name):
-        return SimpleNamespace(node_namespace=space, node_name=name)
+        return SimpleNamespace(node_namespace=space, node_name=name, topic_type='x/msg/Y',
+                               qos_profile=SimpleNamespace(reliability=None, durability=None))
     node = SimpleNamespace(
         get_publishers_info_by_topic=lambda topic: [
             entry(BARE_DDS, BARE_DDS), entry('/', 'forger'), entry('/', 'watchdog')],
         resolve_topic_name=str, get_namespace=lambda: '/', get_name=lambda: 'watchdog')
-    assert _ComponentNode.other_publishers(node, 'efforts') == [NO_NODE, '/forger']
+    assert [one.who for one in _ComponentNode.publications(node, 'efforts')] == [
+        NO_NODE, '/forger']
 
 
 def test_an_override_without_sense_is_told(bench):
