@@ -47,17 +47,18 @@ def _run(args: argparse.Namespace) -> int:
         warnings.simplefilter('ignore', ModelWarning)       # shown in their own section
         model = RobotModel.from_urdf(source)
     print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} moving joints, '
-          f'{len(model.links)} links; the base is {model.base_link}\n')
-    for line in _tree_lines(model):
-        print(line)
+          f'{len(model.links)} links; the base is {model.base_link}')
     yaml, config, unknown = None, None, ''
     try:
-        yaml = robot_files(args.robot)[0] if args.robot else recognise(model)
+        yaml = robot_files(args.robot)[0] if args.robot else recognise(model, by_name=True)
         config = RobotConfig.from_yaml(yaml)
     except ConfigurationError as error:
         if args.robot:
             raise
         unknown = str(error)
+    print(f'Robot YAML: {yaml or "none of the package is of this name"}\n')
+    for line in _tree_lines(model):
+        print(line)
     print('\nWarnings')
     standing = standing_warnings(model, config) if config else []
     for warning in [*model.warnings, *_joint_warnings(model), *standing] or ['none']:
@@ -132,8 +133,9 @@ def _effort_unit(joint: Joint) -> str:
 
 
 def _joint_warnings(model: RobotModel) -> list[str]:
-    """Return what is odd about joint limits."""
-    found = []
+    """Return what is odd about joints and their limits."""
+    found = [] if model.joints else ['no joint moves: there is nothing to measure or to command; '
+                                     'is a part of the URDF missing?']
     for joint in model.joints:
         if joint.effort == 0.0:
             found.append(f'joint {joint.name!r}: effort limit 0 means that the motor may give no '

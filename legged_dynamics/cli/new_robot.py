@@ -28,15 +28,17 @@ def add_parser(verbs: Any) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     """Make the YAML, print what was guessed, and write it."""
+    import contextlib
     import re
     import warnings
 
     from legged_dynamics.cli.info import feet_lines, standing_warnings, write_picture
-    from legged_dynamics.exceptions import OutputError
+    from legged_dynamics.exceptions import ConfigurationError, OutputError
     from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
     from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
     from legged_dynamics.model.shapes import read_looks
     from legged_dynamics.model.urdf import read_description_file
+    from legged_dynamics.recordings.robot import recognise
 
     text = read_description_file(args.urdf)
     with warnings.catch_warnings():
@@ -56,6 +58,9 @@ def _run(args: argparse.Namespace) -> int:
           f'{model.base_link}\n\nGuessed')
     for line in guess.said or ['nothing']:
         print(f'  {line}')
+    with contextlib.suppress(ConfigurationError):
+        shipped = recognise(model, by_name=True)
+        print(f'\nThe package has a YAML of this robot, with what its maker states: {shipped}')
     print('\nTo be measured or checked')
     config = RobotConfig.from_yaml(out)
     for line in [*guess.measure, *standing_warnings(model, config)]:

@@ -382,8 +382,9 @@ def _actuators(model: RobotModel, looks: Looks, passive: Sequence[str], leg: flo
     motors = {joint.name: motor for joint in driven
               if (motor := known_motor(names, joint.name)) is not None}
     for source in dict.fromkeys(motor.source for motor in motors.values()):
-        said.append(f'rotor inertia and friction of '
-                    f'{sum(motor.source == source for motor in motors.values())} joints: {source}')
+        of = [motor for motor in motors.values() if motor.source == source]
+        friction = ' and friction' if all(motor.friction for motor in of) else ''
+        said.append(f'rotor inertia{friction} of {len(of)} joints: {source}')
     weight = GRAVITY * model.total_mass
     limits = np.array([joint.effort for joint in driven], float)
     believed = bool(len(limits) and np.isfinite(limits).all() and (limits > 0.0).all()
@@ -402,7 +403,8 @@ def _actuators(model: RobotModel, looks: Looks, passive: Sequence[str], leg: flo
         force = UNKNOWN_FRICTION * limit / max(leg, 1e-3)
         what = ('armature and joint_friction' if unknown else 'joint_friction')
         measure.append(
-            f'{what} of {len(unknown) or len(frictionless)} joints, {(unknown or frictionless)[0]}'
+            f'{what} of {"the other " if unknown and motors else ""}'
+            f'{len(unknown) or len(frictionless)} joints, {(unknown or frictionless)[0]}'
             ' first: rotor inertia times the gear ratio squared, and what it takes to turn a '
             f'joint by hand. Friction of {100 * UNKNOWN_FRICTION:g} % of an effort limit, as such '
             f'motors may have, is an error of {force:.2g} N a foot ({100 * force / weight:.2g} % '

@@ -47,7 +47,7 @@ def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
                    if issubclass(warning.category, ModelWarning)]
 
 
-def recognise(model: RobotModel) -> Path:
+def recognise(model: RobotModel, by_name: bool = False) -> Path:
     """
     Return the YAML of the one robot that comes with the package and fits a model.
 
@@ -55,6 +55,8 @@ def recognise(model: RobotModel) -> Path:
     ----------
     model : RobotModel
         As read from a URDF.
+    by_name : bool
+        Whether its own name must be that robot's, too: others may share its links and joints.
 
     Returns
     -------
@@ -80,9 +82,10 @@ def recognise(model: RobotModel) -> Path:
     # Makers add to it: go2_description, g1_29dof_rev_1_0.
     named = [path for path in fitting if f'{model.name}_'.startswith(f'{path.stem}_')]
     named = sorted(named, key=lambda path: len(path.stem))[-1:]
-    if len(fitting) == 1 or len(named) == 1:
+    if len(named) == 1 or (len(fitting) == 1 and not by_name):
         return (named or fitting)[0]
     problem = (f'{len(fitting)} robots fit its URDF ({", ".join(p.stem for p in fitting)})'
+               + (' but none is of its name' if by_name else '')
                if fitting else 'none of the robots that come with the package fits its URDF')
     raise ConfigurationError(f'cannot tell which robot {model.name!r} is: {problem}; give its '
                              'name or the path of its YAML with --robot')
