@@ -5,10 +5,12 @@ import re
 import shlex
 import subprocess
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from benchmarks import tables
+from legged_dynamics import schema
 
 ROOT = tables.ROOT
 PAGES = sorted(tables.DOCS.rglob('*.md'))
@@ -123,3 +125,16 @@ def test_a_mark_without_its_line_is_an_error(document):
     document.write_text(PAGE.format(ROWS).replace('Measured', 'Made'))
     with pytest.raises(ValueError, match='expected after'):
         tables.main(['--list'])
+
+
+def test_parameters_that_documents_name_are_there():
+    names = {name for path in Path(schema.__file__).parent.rglob('*.py')
+             for name in schema._DECLARATION.findall(path.read_text(encoding='utf-8'))}
+    groups = {name.split('.')[0] for name in names if '.' in name} - {'gait', 'force'}
+    unknown = []
+    for page in sorted(tables.DOCS.rglob('*.md')):
+        for name in re.findall(r'`([a-z_]+(?:\.[a-z_0-9]+)+)(?:: [^`]*)?`', page.read_text()):
+            if name.split('.')[0] in groups and not re.search(r'\.(py|md|html|csv)$', name) and (
+                    name not in names and not any(one.startswith(f'{name}.') for one in names)):
+                unknown.append(f'{page.name}: {name}')
+    assert unknown == []
