@@ -98,12 +98,12 @@ def test_force_evidence_is_the_log_likelihood_ratio_of_its_two_normals():
 def test_motion_evidence_is_the_log_likelihood_ratio_of_its_normals_within_bounds():
     evidence = as_python(motion_evidence)
     drift = 0.04 ** 2       # of the base's velocity, which all feet share
-    s, w = np.hypot(0.15, 0.04), np.hypot(1.0, 0.04)
+    s, w = np.hypot(0.15, 0.04), np.hypot(1.2, 0.04)
     for speed, height in ((0.5, 0.012), (0.55, 0.015), (0.4, 0.02)):
         fast = (multivariate_normal.logpdf([speed, 0, 0], cov=s * s * np.eye(3))
                 - multivariate_normal.logpdf([speed, 0, 0], cov=w * w * np.eye(3)))
         low = normal.logpdf(height, 0, 0.01) - normal.logpdf(height, 0, 0.05)
-        found = evidence(speed, height, 0.15, 1.0, drift, 1e9, False, 0.01, 0.05)
+        found = evidence(speed, height, 0.15, 1.2, drift, 1e9, False, 0.01, 0.05)
         assert found == pytest.approx(fast + np.clip(low, -2.0, 0.5))
 
     def at(speed, height, rest=2.5, sole=False):
@@ -112,7 +112,8 @@ def test_motion_evidence_is_the_log_likelihood_ratio_of_its_normals_within_bound
     assert at(0.0, 0.0) > at(0.0, 0.02) > 0.0       # height lowers, and has no veto
     assert at(0.0, 10.0) > 0.0 > at(1.0, 0.0) == -4.0
     assert at(0.0, 10.0, sole=True) < 0.0           # of a sole that rises slowly it has
-    assert at(1.0, 0.02, sole=True) < at(1.0, 0.0, sole=True)
+    assert at(1.0, 0.02, sole=True) < at(1.0, 0.0, sole=True) == -4.0 + 0.5
+    assert at(0.3, 0.0, sole=True) == at(0.3, 0.0) > -3.0   # one that is low is as a point
 
 
 def test_odds_relax_towards_even():

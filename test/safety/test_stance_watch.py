@@ -54,7 +54,7 @@ def test_odd_looks_with_good_ones_between_are_no_drift():
     for seconds in np.arange(1.0, 2.5, 0.1):
         assert not watched(lambda t: PLACE, jolt, seconds).gyro_fault
     # Without the end it is seen at two looks in a row.
-    assert watched(lambda t: PLACE, lambda t: np.maximum(jolt(t), 0.0), 1.3).gyro_fault
+    assert watched(lambda t: PLACE, lambda t: np.maximum(jolt(t), 0.0), 1.104).gyro_fault
 
 
 def test_a_base_that_truly_turns_is_believed_and_one_that_does_not_is_not():
