@@ -1,44 +1,51 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-How easy the package is to carry: sizes of files and folders, importers, documented parameters.
+How heavy the package is: lines, docstrings, tuned numbers, large classes and long functions.
 
-    python -m benchmarks structure
+    python -m benchmarks structure [--rooms] [--worst] [--write]
+
+`benchmarks/structure_budget.json` holds the largest size that is accepted of each; `--write` puts
+today's there. A test fails where one is exceeded: make room, or raise it there and say why.
 """
 from __future__ import annotations
 
+import argparse
 import ast
 import io
-import statistics
-import sys
+import json
 import tokenize
 from collections import Counter
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
+BUDGET = Path(__file__).with_name('structure_budget.json')
 WATCHDOG = 'legged_dynamics.nodes.effort_watchdog'
+# What the budget limits, and what each counts.
+LIMITED = {
+    'lines': 'all lines',
+    'code': 'lines without docstrings, comments and blank ones',
+    'docstrings': 'lines of docstrings',
+    'files': 'files',
+    'rooms': 'folders of the package',
+    'outweighed': 'functions whose docstring is longer than their body',
+    'constants': 'numbers at module level in upper case',
+    'in tuples': 'of these, several on one line',
+    'crowded': 'classes with more attributes than MAX_ATTRIBUTES',
+    'long': 'functions with more lines than MAX_LINES, without docstring',
+    'many': 'functions with more arguments than MAX_ARGUMENTS'}
+MAX_ATTRIBUTES = 25
+MAX_LINES = 80
+MAX_ARGUMENTS = 8
+_NO_CODE = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
+            tokenize.ENCODING, tokenize.COMMENT)
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def name_of(path: Path) -> str:
     """Return the dotted name of a module, a folder's without `__init__`."""
     parts = path.relative_to(PACKAGE.parent).with_suffix('').parts
     return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
-
-
-def kinds_of_lines(text: str) -> Counter:
-    """Count lines of code, of docstrings and comments, and blank ones."""
-    lines = text.splitlines()
-    kind = ['blank' if not line.strip() else 'code' for line in lines]
-    for node in ast.walk(ast.parse(text)):
-        body = getattr(node, 'body', None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(
-                body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
-            for k in range(body[0].lineno - 1, body[0].end_lineno):
-                kind[k] = 'docstring'
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and token.line.strip().startswith('#'):
-            kind[token.start[0] - 1] = 'comment'
-    return Counter(kind)
 
 
 def imports_of(tree: ast.Module, modules: dict[str, Path]) -> set[str]:
@@ -73,81 +80,123 @@ def closure(start: str, imports: dict[str, set[str]]) -> set[str]:
     return seen
 
 
-def public_functions(tree: ast.Module) -> list[tuple[str, ast.FunctionDef]]:
-    """Return functions and methods that a user may call, which take more than self, by class."""
-    found = []
-
-    def look(body: list[ast.stmt], private: bool, owner: str) -> None:
-        for node in body:
-            if isinstance(node, ast.ClassDef):
-                look(node.body, private or node.name.startswith('_'), node.name)
-            elif isinstance(node, ast.FunctionDef) and not private and not node.name.startswith(
-                    '_'):
-                arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-                if [a for a in arguments if a.arg not in ('self', 'cls')]:
-                    found.append((owner, node))
-    look(tree.body, False, '')
-    return found
+def _docstring_lines(node: ast.AST) -> range:
+    body = getattr(node, 'body', None)
+    if not isinstance(body, list) or not body or not isinstance(body[0], ast.Expr):
+        return range(0)
+    text = body[0].value
+    if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+        return range(0)
+    return range(text.lineno, text.end_lineno + 1)
 
 
-def undocumented(trees: dict[str, ast.Module]) -> list[tuple[str, ast.FunctionDef]]:
-    """Return public functions whose parameters stand neither there nor in a base class."""
-    classes: dict[str, list[ast.ClassDef]] = {}
-    for node in (node for tree in trees.values() for node in ast.walk(tree)):
-        if isinstance(node, ast.ClassDef):
-            classes.setdefault(node.name, []).append(node)
-
-    def has(node: ast.FunctionDef) -> bool:
-        return 'Parameters\n' in (ast.get_docstring(node) or '')
-
-    def inherited(owner: str, name: str) -> bool:
-        bases = {ast.unparse(base).partition('[')[0].rpartition('.')[2]
-                 for node in classes.get(owner, ()) for base in node.bases} - {owner}
-        return any(inherited(base, name) or any(
-            isinstance(node, ast.FunctionDef) and node.name == name and has(node)
-            for one in classes.get(base, ()) for node in one.body) for base in bases)
-    return [(name, node) for name, tree in trees.items() for owner, node in public_functions(tree)
-            if not has(node) and not inherited(owner, node.name)]
+def _is_number(node: ast.AST) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        return _is_number(node.operand)
+    if isinstance(node, ast.BinOp):
+        return _is_number(node.left) and _is_number(node.right)
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return bool(node.elts) and all(map(_is_number, node.elts))
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
-def main() -> None:
-    """Print the table."""
-    modules = {name_of(path): path for path in sorted(PACKAGE.rglob('*.py'))}
-    texts = {name: path.read_text() for name, path in modules.items()}
-    trees = {name: ast.parse(text) for name, text in texts.items()}
-    imports = {name: imports_of(tree, modules) - {name} for name, tree in trees.items()}
-    lines = {name: len(text.splitlines()) for name, text in texts.items()}
-    kinds = sum((kinds_of_lines(text) for text in texts.values()), Counter())
-    importers = Counter(other for name, others in imports.items()
-                        if modules[name].name != '__init__.py' for other in others)
-    leaves = [name for name in modules if modules[name].name != '__init__.py']
-    single = [name for name in leaves if importers[name] == 1]
-    same = [name for name in single if any(
-        name in imports[other] and other.rpartition('.')[0] == name.rpartition('.')[0]
-        for other in leaves)]
-    folders = Counter(path.parent for path in modules.values())
-    functions = sum(len(public_functions(tree)) for tree in trees.values())
-    missing = undocumented(trees)
-    below = closure(WATCHDOG, imports)
-    sizes = [lines[name] for name in leaves]
-    longest = max(lines, key=lambda name: lines[name])
-    for label, value in (
-            ('files', len(modules)), ('lines', sum(lines.values())),
-            *(('  ' + kind, kinds[kind]) for kind in ('code', 'docstring', 'comment', 'blank')),
-            ('median file', f'{statistics.median(sizes):g} lines'),
-            ('largest file', f'{lines[longest]} lines ({longest})'),
-            ('largest folder', f'{max(folders.values())} files '
-             f'({max(folders, key=lambda f: folders[f]).relative_to(PACKAGE.parent)})'),
-            ('files with one importer', f'{len(single)}, {len(same)} of them in the same folder'),
-            ('public functions with a parameter section',
-             f'{functions - len(missing)} of {functions} ({1 - len(missing) / functions:.0%})'),
-            ('imports of the effort watchdog',
-             f'{len(below)} files, {sum(lines[name] for name in below)} lines'
-             if WATCHDOG in modules else '-')):
-        print(f'{label:44}{value}')
-    if '--missing' in sys.argv:
-        for name, node in missing:
-            print(f'{modules[name].relative_to(PACKAGE.parent)}:{node.lineno} {node.name}')
+def _upper_case(name: ast.AST) -> bool:
+    return isinstance(name, ast.Name) and name.id.strip('_').isupper()
+
+
+def _constants(tree: ast.Module) -> tuple[int, int]:
+    """Count numbers at module level, and those in tuples; a call, as range(3), is none."""
+    single = several = 0
+    for node in tree.body:
+        if not isinstance(node, ast.Assign):
+            continue
+        target = node.targets[0]
+        if _upper_case(target) and _is_number(node.value):
+            single += 1
+        elif (isinstance(target, ast.Tuple) and all(map(_upper_case, target.elts))
+              and not isinstance(node.value, ast.Call)):
+            several += len(target.elts)
+    return single + several, several
+
+
+def measure(text: str) -> tuple[Counter, list[tuple[int, str, str]]]:
+    """Return the sizes of a file's text, and what exceeds a limit: how far, of what, which."""
+    tree = ast.parse(text)
+    found, worst = Counter(files=1, lines=text.count('\n')), []
+    docstrings: set[int] = set()
+    for node in ast.walk(tree):
+        told = _docstring_lines(node)
+        docstrings.update(told)
+        if isinstance(node, _FUNCTION):
+            body = node.end_lineno - node.lineno + 1 - len(told)
+            arguments = len(node.args.args) + len(node.args.kwonlyargs)
+            found['outweighed'] += len(told) > body
+            if body > MAX_LINES:
+                worst.append((body, 'long', node.name))
+            if arguments > MAX_ARGUMENTS:
+                worst.append((arguments, 'many', node.name))
+        elif isinstance(node, ast.ClassDef):
+            own = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)
+                   and isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name)
+                   and part.value.id == 'self'}
+            if len(own) > MAX_ATTRIBUTES:
+                worst.append((len(own), 'crowded', node.name))
+    found.update(kind for _, kind, _ in worst)
+    code: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _NO_CODE:
+            code.update(range(token.start[0], token.end[0] + 1))
+    found['code'], found['docstrings'] = len(code - docstrings), len(docstrings)
+    found['constants'], found['in tuples'] = _constants(tree)
+    return found, worst
+
+
+def measure_all() -> tuple[dict[str, Counter], list[tuple[int, str, str]]]:
+    """Return the sizes by room ('' for files of no room), and all that exceeds a limit."""
+    rooms: dict[str, Counter] = {}
+    worst = []
+    for path in sorted(PACKAGE.rglob('*.py')):
+        parts = path.relative_to(PACKAGE).parts
+        found, exceeding = measure(path.read_text())
+        rooms.setdefault(parts[0] if len(parts) > 1 else '', Counter()).update(found)
+        worst += [(size, kind, f'{"/".join(parts)} {name}') for size, kind, name in exceeding]
+    return rooms, sorted(worst, reverse=True)
+
+
+def totals(rooms: dict[str, Counter]) -> dict[str, int]:
+    """Return the sizes that the budget limits, of the whole package."""
+    total = sum(rooms.values(), Counter())
+    total['rooms'] = len(rooms.keys() - {''})
+    return {name: total[name] for name in LIMITED}
+
+
+def read_budget() -> dict[str, int]:
+    """Return the budget: the largest accepted size of each."""
+    return json.loads(BUDGET.read_text())['largest']
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print sizes beside the budget, or make them the budget."""
+    parser = argparse.ArgumentParser(prog='benchmarks structure', description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--rooms', action='store_true', help='sizes of each room')
+    parser.add_argument('--worst', action='store_true', help='what exceeds a limit')
+    parser.add_argument('--write', action='store_true', help="make today's sizes the budget")
+    chosen = parser.parse_args(arguments)
+    rooms, worst = measure_all()
+    total, budget = totals(rooms), read_budget()
+    for name, size in total.items():
+        print(f'{name:12}{size:8,} of {budget[name]:8,}   {LIMITED[name]}')
+    if chosen.rooms:
+        for room, found in sorted(rooms.items(), key=lambda pair: -pair[1]['code']):
+            print(f'{room or "(none)":16}' + ', '.join(
+                f'{name} {found[name]:,}' for name in LIMITED if name != 'rooms'))
+    if chosen.worst:
+        for size, kind, where in worst:
+            print(f'{size:5} {kind:8} {where}')
+    if chosen.write:
+        whole = json.loads(BUDGET.read_text())
+        BUDGET.write_text(json.dumps({**whole, 'largest': total}, indent=1) + '\n')
 
 
 if __name__ == '__main__':
