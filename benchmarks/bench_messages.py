@@ -10,13 +10,13 @@ import numpy as np
 
 from benchmarks.bench_estimator import measurements
 from benchmarks.timing import microseconds
-from legged_dynamics import conversions as convert
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.measurement import MeasurementSynchronizer
-from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
 title = 'Messages (JointState and Imu of ANYmal class in, WrenchStamped out)'
 

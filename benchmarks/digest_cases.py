@@ -23,25 +23,25 @@ from benchmarks.zoo.robots import MissingRobot
 from benchmarks.zoo.scoring import score_output
 from legged_dynamics import cli
 from legged_dynamics.cli.doctor import patient
-from legged_dynamics.doctor.examination import examine
+from legged_dynamics.diagnosis.doctor.examination import examine
+from legged_dynamics.diagnosis.identification.identify import identify
 from legged_dynamics.estimation import GroundReactionEstimator
-from legged_dynamics.identification.identify import identify
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.middleware.qos import QoSProfile
 from legged_dynamics.model import RobotConfig
-from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
-from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.reports.bag.accuracy import zero_phase
-from legged_dynamics.reports.bag.analysis import Analysis, analyse
-from legged_dynamics.reports.climbing.comparison import MUJOCO, compare
-from legged_dynamics.reports.crouch import RUNS, crouch
+from legged_dynamics.recordings.report.accuracy import zero_phase
+from legged_dynamics.recordings.report.analysis import Analysis, analyse
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.protocol import Component
+from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
+from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.stickybot import StickybotSettings
+from legged_dynamics.stickybot.report.comparison import MUJOCO, compare
+from legged_dynamics.workspace.planar.report import RUNS, crouch
 
 # -------------------------------------------------------------------------------------------------
 # Messages, dataclasses and tables as the arrays that `python -m benchmarks digests` compares.

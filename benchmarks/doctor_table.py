@@ -27,10 +27,10 @@ from benchmarks.planted_faults import (
     unforeseen,
     with_gains,
 )
-from legged_dynamics.doctor.examination import examine
+from legged_dynamics.diagnosis.doctor.examination import examine
+from legged_dynamics.diagnosis.identification.samples import SensorLog
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.identification.samples import SensorLog
 from legged_dynamics.model import RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file

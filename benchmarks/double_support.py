@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from legged_dynamics.exceptions import BagError, LeggedDynamicsError
-from legged_dynamics.gait.double_support import METHODS, DoubleSupport
-from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.reports.page import Table
-from legged_dynamics.trials.accuracy import LOADED, FootErrors, foot_errors
-from legged_dynamics.trials.analysis import analyse_gait
-from legged_dynamics.trials.subject import GaitOptions
+from legged_dynamics.pages.page import Table
+from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.trials.accuracy import LOADED, FootErrors, foot_errors
+from legged_dynamics.people.trials.analysis import analyse_gait
+from legged_dynamics.people.trials.subject import GaitOptions
 
 # -------------------------------------------------------------------------------------------------
 # All methods on recordings with force plates: who shares the load as people do.

@@ -34,15 +34,15 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.cyclone import CycloneBus
-from legged_dynamics.middleware.discovery import fast_dds_environment
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.nodes import lock_step
-from legged_dynamics.nodes.lock_step import answer
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.cyclone import CycloneBus
+from legged_dynamics.ros.middleware.discovery import fast_dds_environment
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.nodes import lock_step
+from legged_dynamics.ros.nodes.lock_step import answer
 
 DIALECT = StandaloneDialect()
 JOINTS, IMU = 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu'
@@ -75,7 +75,7 @@ if path:
     time.monotonic_ns = lambda: struct.unpack_from('q', clocks, 0)[0]
     time.time_ns = lambda: struct.unpack_from('q', clocks, 8)[0]
 from importlib import import_module
-sys.exit(import_module('legged_dynamics.nodes.' + sys.argv.pop(1)).main())
+sys.exit(import_module('legged_dynamics.ros.nodes.' + sys.argv.pop(1)).main())
 """
 
 

@@ -33,8 +33,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.fault_bus import CONTROLLER, DIALECT, DOG, NUMBERS, ROBOT, FaultBus
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.discovery import DomainLease
 
 SOFT = 1.0              # m/s down, over one tick
 AFTER = 0.2             # s in which the largest effort is looked for

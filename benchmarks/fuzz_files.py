@@ -30,10 +30,10 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.middleware.arguments import RosArguments
-from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import share_directory
+from legged_dynamics.ros.middleware.arguments import RosArguments
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
 
 LIMIT_SECONDS, LIMIT_BYTES = 2.0, 200_000_000
 NASTY = ['', ' ', '\0', '\ufeff', '\U0001f916', 'é', '<', '>', '&', '&amp;', '&lt', '"', "'", '--',
@@ -208,8 +208,8 @@ def robot_case(path: Path, model: RobotModel) -> Callable[[], object]:
 
 def node_case(path: Path) -> Callable[[], object]:
     """Return what makes a node with a mutated parameter file."""
-    from legged_dynamics.middleware.parameters import StandaloneDialect
-    from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
+    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+    from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
 
     def case() -> None:
         arguments = ['--ros-args', '--params-file', str(path)]
@@ -223,7 +223,7 @@ def node_case(path: Path) -> Callable[[], object]:
 
 def csv_case(path: Path, model: RobotModel) -> Callable[[], object]:
     """Return what reads a motion from a CSV file."""
-    from legged_dynamics.trials.csv_motion import read_motion
+    from legged_dynamics.people.trials.csv_motion import read_motion
     return lambda: read_motion(path.with_suffix('.csv'), model, missing_at_zero=True)
 
 
@@ -255,8 +255,8 @@ def bag_case(path: Path, suffix: str, out: Path) -> Callable[[], object]:
 
 def table_case(path: Path) -> Callable[[], object]:
     """Return what reads a table of OpenSim, as coordinates and as loads."""
-    from legged_dynamics.trials.coordinates import read_coordinates
-    from legged_dynamics.trials.loads import read_loads
+    from legged_dynamics.people.trials.coordinates import read_coordinates
+    from legged_dynamics.people.trials.loads import read_loads
 
     def case() -> None:
         try:
@@ -268,19 +268,19 @@ def table_case(path: Path) -> Callable[[], object]:
 
 def osim_case(path: Path) -> Callable[[], object]:
     """Return what reads a model of OpenSim and makes a robot of it."""
-    from legged_dynamics.model.opensim.reader import read_osim
+    from legged_dynamics.people.opensim.reader import read_osim
     return lambda: read_osim(path.with_suffix('.osim')).robot()
 
 
 def c3d_case(path: Path) -> Callable[[], object]:
     """Return what reads markers and plates."""
-    from legged_dynamics.trials.c3d import read_c3d
+    from legged_dynamics.people.trials.c3d import read_c3d
     return lambda: read_c3d(path.with_suffix('.c3d'))
 
 
 def trc_case(path: Path) -> Callable[[], object]:
     """Return what reads markers."""
-    from legged_dynamics.trials.c3d import read_trc
+    from legged_dynamics.people.trials.c3d import read_trc
     return lambda: read_trc(path.with_suffix('.trc'))
 
 
@@ -289,7 +289,7 @@ def trc_case(path: Path) -> Callable[[], object]:
 
 
 def _csv_text(model: RobotModel) -> str:
-    from legged_dynamics.trials.csv_motion import BASE_POSITION, BASE_QUATERNION, TIME
+    from legged_dynamics.people.trials.csv_motion import BASE_POSITION, BASE_QUATERNION, TIME
     rows = [','.join((TIME, *BASE_POSITION, *BASE_QUATERNION, *model.joint_names))]
     rows += [','.join(f'{value:.6g}' for value in (
         0.01 * k, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0, *np.full(model.nq, 0.1 * np.sin(0.1 * k))))
@@ -298,9 +298,9 @@ def _csv_text(model: RobotModel) -> str:
 
 
 def _bag_bytes(folder: Path, storage: str, model: RobotModel) -> bytes:
-    from legged_dynamics import conversions as convert
-    from legged_dynamics.middleware.parameters import StandaloneDialect
     from legged_dynamics.recordings.bag_writer import BagWriter
+    from legged_dynamics.ros import conversions as convert
+    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
     dialect, out = StandaloneDialect(), folder / storage
     with BagWriter(out, storage) as writer:
         writer.add_topic('/joint_states', 'sensor_msgs/msg/JointState')
@@ -342,7 +342,7 @@ def _c3d_bytes(folder: Path) -> bytes:
 
 
 def _trc_text(folder: Path) -> str:
-    from legged_dynamics.trials.c3d import write_trc
+    from legged_dynamics.people.trials.c3d import write_trc
     write_trc(folder / 'made.trc', 0.01 * np.arange(20), ('A', 'B'), np.ones((20, 2, 3)))
     return (folder / 'made.trc').read_text()
 

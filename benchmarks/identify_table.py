@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks.doctor_table import available, plant_of
 from benchmarks.planted_faults import record_sensors
+from legged_dynamics.diagnosis.identification.identify import identify
+from legged_dynamics.diagnosis.identification.samples import SensorLog
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement, Mode
-from legged_dynamics.identification.identify import identify
-from legged_dynamics.identification.samples import SensorLog
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.simulation import Schedule, SimulatedRobot
 

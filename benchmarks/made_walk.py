@@ -35,16 +35,16 @@ from scipy.linalg import solve_banded
 from scipy.spatial.transform import Rotation
 
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.model.feet import FlatFoot
-from legged_dynamics.model.opensim import read_osim
-from legged_dynamics.model.opensim.joints import TO_OURS
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.opensim import read_osim
+from legged_dynamics.people.opensim.joints import TO_OURS
+from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
+from legged_dynamics.people.trials.coordinates import write_storage
+from legged_dynamics.people.trials.cycles import gait_cycles, steps_table
+from legged_dynamics.people.trials.report import errors_table, feet_table
 from legged_dynamics.resources import share_directory
 from legged_dynamics.spatial.frames import GRAVITY
-from legged_dynamics.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.trials.coordinates import write_storage
-from legged_dynamics.trials.cycles import gait_cycles, steps_table
-from legged_dynamics.trials.report import errors_table, feet_table
 
 MASS, DT = 70.0, 0.01
 THIGH, SHANK, ANKLE = 0.42, 0.43, 0.08

@@ -28,22 +28,22 @@ from benchmarks.zoo.estimators import Output, outputs_of
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import MissingRobot
 from benchmarks.zoo.scoring import score
-from legged_dynamics.conversions import stamp_ns
-from legged_dynamics.conversions.samples import SampleReader
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.feet import FlatFoot
+from legged_dynamics.pages.page import Table
+from legged_dynamics.people.trials.analysis import analyse_gait
+from legged_dynamics.people.trials.subject import GaitOptions
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.reports.page import Table
+from legged_dynamics.ros.conversions import stamp_ns
+from legged_dynamics.ros.conversions.samples import SampleReader
 from legged_dynamics.spatial.rotations import (
     quaternion_from_rotation,
     rotation_from_quaternion,
     rotation_from_vector,
 )
-from legged_dynamics.trials.analysis import analyse_gait
-from legged_dynamics.trials.subject import GaitOptions
 
 ENVIRONMENT = 'LEGGED_DYNAMICS_DATA'
 BAGS = {'icub': 'walking', 'go1': 'trot'}

@@ -23,13 +23,13 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.cdr import serialize
-from legged_dynamics.middleware.discovery import DomainLease
-from legged_dynamics.middleware.parameters import StandaloneDialect
-from legged_dynamics.middleware.runner import choose_backend
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.cdr import serialize
+from legged_dynamics.ros.middleware.discovery import DomainLease
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.middleware.runner import choose_backend
 from legged_dynamics.spatial.frames import GRAVITY
 
 DIALECT = StandaloneDialect()
@@ -52,20 +52,20 @@ class Bus:
         if self.ros:
             import rclpy
 
-            from legged_dynamics.middleware.ros2_node import Spinner
+            from legged_dynamics.ros.middleware.ros2_node import Spinner
             rclpy.init()
             self.node = rclpy.create_node('bench')
             self._spinner = Spinner()
             self._spinner.executor.add_node(self.node)
         else:
-            from legged_dynamics.middleware.cyclone import CycloneBus
+            from legged_dynamics.ros.middleware.cyclone import CycloneBus
             self._bus = CycloneBus()
             self.node = self._bus.create_node('bench')
 
     def publisher(self, kind, topic):
         """Return (send, count of listeners)."""
         if self.ros:
-            from legged_dynamics.middleware.ros2_node import rclpy_class
+            from legged_dynamics.ros.middleware.ros2_node import rclpy_class
             made = self.node.create_publisher(rclpy_class(kind), topic, 100)
             return made.publish, made.get_subscription_count
         made = self.node.create_publisher(DIALECT.message(kind), topic, 100)
@@ -74,7 +74,7 @@ class Bus:
     def listen(self, kind, topic, take):
         """Call back with bytes."""
         if self.ros:
-            from legged_dynamics.middleware.ros2_node import rclpy_class
+            from legged_dynamics.ros.middleware.ros2_node import rclpy_class
             self.node.create_subscription(rclpy_class(kind), topic, take, 1000, raw=True)
         else:
             self.node.create_raw_subscription(kind, topic, lambda cdr, _: take(cdr), 1000)

@@ -24,14 +24,14 @@ import numpy as np
 
 from legged_dynamics.contact.over_time.recorded_motion import low_pass
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.gait.stance_detection import runs
 from legged_dynamics.model.robot_model import ModelWarning
-from legged_dynamics.reports.page import Table
-from legged_dynamics.trials.accuracy import LOADED
-from legged_dynamics.trials.analysis import GaitResult, analyse_gait
-from legged_dynamics.trials.cycles import measured_effort
-from legged_dynamics.trials.report import COVERED
-from legged_dynamics.trials.subject import GaitOptions
+from legged_dynamics.pages.page import Table
+from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.people.trials.accuracy import LOADED
+from legged_dynamics.people.trials.analysis import GaitResult, analyse_gait
+from legged_dynamics.people.trials.cycles import measured_effort
+from legged_dynamics.people.trials.report import COVERED
+from legged_dynamics.people.trials.subject import GaitOptions
 
 # Centres of pressure count from this part of the weight on.
 PRESSED = 0.3
@@ -157,7 +157,7 @@ def _pressure_error(result: GaitResult) -> np.ndarray:
 
 
 def _moment_error(result: GaitResult) -> float:
-    from legged_dynamics.trials.report import moment_error
+    from legged_dynamics.people.trials.report import moment_error
 
     found = None if measured_effort(result) is None else moment_error(result)
     return np.nan if found is None else found[1]

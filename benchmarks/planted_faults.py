@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.identification.samples import ImuLog, JointLog, SensorLog
+from legged_dynamics.diagnosis.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.simulation.hardware import SimulatedHardware

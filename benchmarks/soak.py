@@ -28,10 +28,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from legged_dynamics.middleware.cyclone import CycloneBus
-from legged_dynamics.middleware.discovery import DomainLease
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros.middleware.cyclone import CycloneBus
+from legged_dynamics.ros.middleware.discovery import DomainLease
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
 DIALECT = StandaloneDialect()
 COMMANDS = 'effort_controller/commands:=effort_watchdog/commands'

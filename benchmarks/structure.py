@@ -20,7 +20,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 BUDGET = Path(__file__).with_name('structure_budget.json')
-WATCHDOG = 'legged_dynamics.nodes.effort_watchdog'
+WATCHDOG = 'legged_dynamics.ros.nodes.effort_watchdog'
 # What the budget limits, and what each counts.
 LIMITED = {
     'lines': 'all lines',

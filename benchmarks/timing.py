@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from legged_dynamics.model import RobotModel
-from legged_dynamics.reports.palette import FOOT_COLORS
-from legged_dynamics.reports.style import dress, legend, new_figure
+from legged_dynamics.pages.palette import FOOT_COLORS
+from legged_dynamics.pages.style import dress, legend, new_figure
 from legged_dynamics.resources import robot_files
 
 IMAGES = Path(__file__).resolve().parent.parent / 'docs' / 'images'

@@ -19,11 +19,7 @@ import numpy as np
 from scipy.signal import butter, filtfilt
 
 from benchmarks.doctor_table import OTHERS, available, plant_of
-from legged_dynamics.estimation import EstimatorSettings, Measurement
-from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.model.joint_order import JointOrder
-from legged_dynamics.simulation import Schedule, SimulatedRobot
-from legged_dynamics.validation.validation import (
+from legged_dynamics.diagnosis.validation.validation import (
     FORCE_BAND,
     SETTLING,
     Validation,
@@ -31,6 +27,10 @@ from legged_dynamics.validation.validation import (
     run_estimator,
     validate,
 )
+from legged_dynamics.estimation import EstimatorSettings, Measurement
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.joint_order import JointOrder
+from legged_dynamics.simulation import Schedule, SimulatedRobot
 
 MOTION = 'stand 4, lift_legs 8.4, squat 6, trot_in_place 5, stand 2'
 WITHIN = 1.5        # factor between stated and true accuracy that counts as right

@@ -34,8 +34,8 @@ def run(*words: str, folder: Path) -> None:
 
 def view(bag: Path, at: float | None, take: Callable[[Page, str], Any]) -> None:
     """Photograph the view at a time [s], without one at the moment of the report's picture."""
-    from legged_dynamics.reports.bag.analysis import analyse
-    from legged_dynamics.reports.bag.report import telling_moment
+    from legged_dynamics.recordings.report.analysis import analyse
+    from legged_dynamics.recordings.report.report import telling_moment
     from legged_dynamics.view.show import Show, close_page, open_page
     from legged_dynamics.view.sources import Player, read_view
 

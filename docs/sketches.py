@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon
 from matplotlib.text import Text
 
-from legged_dynamics.reports.palette import FOOT_COLORS
+from legged_dynamics.pages.palette import FOOT_COLORS
 from legged_dynamics.spatial.convex_hull import convex_hull
 
 IMAGES = Path(__file__).resolve().parent / 'images'

@@ -3,7 +3,7 @@
 """Ground reactions of a walk from joint angles alone; writes a_person_walks.png."""
 from matplotlib.figure import Figure
 
-from legged_dynamics.trials.analysis import analyse_gait, sample_walk
+from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
 
 result, _ = analyse_gait(*sample_walk())
 forces, time = result.reactions, result.motion.time

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import legged_dynamics as ld
-from legged_dynamics.reports.robot_picture import robot_picture
+from legged_dynamics.pages.robot_picture import robot_picture
 
 yaml, urdf = ld.robot_files('biped')
 config = ld.RobotConfig.from_yaml(yaml)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 import legged_dynamics as ld
-from legged_dynamics.reports.force_map import draw_force_map, standing_reach
-from legged_dynamics.reports.style import png
+from legged_dynamics.force_map.report import draw_force_map, standing_reach
+from legged_dynamics.pages.style import png
 
 yaml, urdf = ld.robot_files('solo_class')
 config = ld.RobotConfig.from_yaml(yaml)

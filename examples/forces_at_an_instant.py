@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import legged_dynamics as ld
-from legged_dynamics.reports.robot_picture import FootLoad, force_picture
+from legged_dynamics.pages.robot_picture import FootLoad, force_picture
 from legged_dynamics.simulation import Schedule, SimulatedRobot
 
 yaml, urdf = ld.robot_files('anymal_class')

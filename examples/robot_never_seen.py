@@ -9,10 +9,10 @@ import re
 import sys
 from pathlib import Path
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation import Schedule, make_plant, make_robot
 

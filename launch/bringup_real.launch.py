@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A robot on ros2_control: its controllers, its ground reactions, and who commands it."""
-from legged_dynamics.nodes import bringup
+from legged_dynamics.ros.nodes import bringup
 
 ARGUMENTS = (
     *bringup.ROBOT,

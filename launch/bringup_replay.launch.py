@@ -3,7 +3,7 @@
 """A recording in place of the robot: ground reactions of a bag that is played."""
 from launch.actions import ExecuteProcess
 
-from legged_dynamics.nodes import bringup
+from legged_dynamics.ros.nodes import bringup
 
 ARGUMENTS = (
     ('bag', '', 'The bag.'),

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A simulated robot in place of the real one, with the same nodes."""
-from legged_dynamics.nodes import bringup
+from legged_dynamics.ros.nodes import bringup
 
 ARGUMENTS = (
     *bringup.ROBOT,

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Start workspace control of a standing robot; include it, or use it as it is."""
-from legged_dynamics.nodes.bringup import robot_node
+from legged_dynamics.ros.nodes.bringup import robot_node
 
 
 def generate_launch_description():

@@ -27,7 +27,7 @@ class NodeEntry:
     Attributes
     ----------
     name : str
-        Name of the executable, of the node, and of its module in `legged_dynamics.nodes`.
+        Name of the executable, of the node, and of its module in `legged_dynamics.ros.nodes`.
     class_name : str
         Its Component in that module.
     group : str
@@ -62,7 +62,7 @@ class NodeEntry:
     @property
     def module(self) -> str:
         """Dotted name of its module."""
-        return f'legged_dynamics.nodes.{self.name}'
+        return f'legged_dynamics.ros.nodes.{self.name}'
 
     def component(self) -> Any:
         """Import the module and return its subclass of Component."""

@@ -8,13 +8,13 @@ import numpy as np
 import yaml
 from robots import CONFIG
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model import Inertia, Joint, RobotConfig, RobotModel
 from legged_dynamics.model.feet import KINDS
 from legged_dynamics.model.standing import standing_efforts
 from legged_dynamics.model.urdf import urdf_text
 from legged_dynamics.recordings.bag_writer import BagWriter
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.spatial.frames import GRAVITY, Transform
 

@@ -5,16 +5,16 @@ import pytest
 from robots import CONFIG
 
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR
-from legged_dynamics.nodes.effort_watchdog import NODE_SETTINGS as WATCHDOG_NODE
-from legged_dynamics.nodes.foot_force_controller import FootForceController
-from legged_dynamics.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
-from legged_dynamics.nodes.reaction_relay import NODE_SETTINGS as RELAY_NODE
-from legged_dynamics.nodes.robot_component import ROBOT
-from legged_dynamics.nodes.simulated_robot import NODE_SETTINGS as SIMULATOR_NODE
-from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
-from legged_dynamics.nodes.unitree import UNITREE_SETTINGS
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.parameter_file import read_parameters
+from legged_dynamics.ros.nodes.effort_watchdog import NODE_SETTINGS as WATCHDOG_NODE
+from legged_dynamics.ros.nodes.foot_force_controller import FootForceController
+from legged_dynamics.ros.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
+from legged_dynamics.ros.nodes.reaction_relay import NODE_SETTINGS as RELAY_NODE
+from legged_dynamics.ros.nodes.robot_component import ROBOT
+from legged_dynamics.ros.nodes.simulated_robot import NODE_SETTINGS as SIMULATOR_NODE
+from legged_dynamics.ros.nodes.stickybot_controller import StickybotControllerNode
+from legged_dynamics.ros.nodes.unitree import UNITREE_SETTINGS
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT
 

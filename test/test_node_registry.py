@@ -9,9 +9,9 @@ import pytest
 from robots import CONFIG
 
 from legged_dynamics.cli.warm import _compiled_nodes
-from legged_dynamics.middleware.protocol import Component
 from legged_dynamics.node_registry import NODES
 from legged_dynamics.parameter_file import read_parameters
+from legged_dynamics.ros.middleware.protocol import Component
 
 ROOT = CONFIG.parent
 COMMANDING = {'foot_force_controller', 'workspace_controller', 'stickybot_controller',
@@ -35,7 +35,7 @@ def test_the_table_imports_no_node():
     done = subprocess.run(
         [sys.executable, '-c', 'import sys, legged_dynamics.node_registry; print(*sys.modules)'],
         capture_output=True, text=True, check=True)
-    assert not {'numpy', 'legged_dynamics.nodes'} & set(done.stdout.split())
+    assert not {'numpy', 'legged_dynamics.ros.nodes'} & set(done.stdout.split())
 
 
 def test_every_node_is_an_executable():
@@ -46,7 +46,7 @@ def test_every_node_is_an_executable():
         capture_output=True, text=True, check=True, cwd=ROOT)
     scripts = dict(line.split(' = ') for line in done.stdout.splitlines())
     assert scripts.pop('legged-dynamics') == 'legged_dynamics.cli:main'
-    assert scripts == {name: f'legged_dynamics.nodes.{name}:main' for name in NODES}
+    assert scripts == {name: f'legged_dynamics.ros.nodes.{name}:main' for name in NODES}
 
 
 def test_the_security_policy_has_a_profile_of_each_node():

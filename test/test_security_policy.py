@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from robots import CONFIG
 
-from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.node_registry import NODES
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.safety.joint_watch import check_controllers
 from legged_dynamics.schema import read_parameter_file
 

@@ -8,9 +8,9 @@ import stated_robots as stated
 from stated_robots import FILES, FORMS
 
 from legged_dynamics import cli
-from legged_dynamics.doctor.checkup import Checkup
-from legged_dynamics.middleware.loopback import LoopbackBus
+from legged_dynamics.diagnosis.doctor.checkup import Checkup
 from legged_dynamics.node_registry import NODES
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.workspace.walking import make_walker
 
 ROBOTS = sorted(set(FILES) - {'human', 'stickybot'})    # which neither walk nor stand
@@ -73,7 +73,7 @@ def command_of(verb, yaml, bag, folder):
 @pytest.mark.parametrize('form', FORMS)
 @pytest.mark.parametrize('robot', ROBOTS)
 def test_every_verb_takes_it(robot, form, bags, tmp_path, capsys, monkeypatch):
-    from legged_dynamics.identification import identify
+    from legged_dynamics.diagnosis.identification import identify
     monkeypatch.setattr(identify, 'PASSES', 1)      # how well is tested elsewhere
     monkeypatch.setattr(identify, 'MOST', 2)
     yaml, bag, refused = stated.write_yaml(tmp_path, robot, form), bags(robot), {}

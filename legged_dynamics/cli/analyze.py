@@ -16,12 +16,12 @@ from legged_dynamics.cli.output import counting, output_folder, say, show, show_
 from legged_dynamics.recordings.file_formats import BAG_PATH
 
 if TYPE_CHECKING:
+    from legged_dynamics.recordings.fleet.data_set import DataSet
+    from legged_dynamics.recordings.fleet.job import Job
+    from legged_dynamics.recordings.fleet.report import RobotFacts
+    from legged_dynamics.recordings.fleet.summarise import Outcome
     from legged_dynamics.recordings.replay import AnalysisOptions
-    from legged_dynamics.reports.bag.analysis import Analysis
-    from legged_dynamics.reports.fleet.data_set import DataSet
-    from legged_dynamics.reports.fleet.job import Job
-    from legged_dynamics.reports.fleet.report import RobotFacts
-    from legged_dynamics.reports.fleet.summarise import Outcome
+    from legged_dynamics.recordings.report.analysis import Analysis
 
 
 # -------------------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _is_batch(args: argparse.Namespace) -> bool:
     """Return whether the arguments name more than one bag."""
     from legged_dynamics.exceptions import BagError
-    from legged_dynamics.reports.fleet.job import find_recordings, is_recording
+    from legged_dynamics.recordings.fleet.job import find_recordings, is_recording
 
     if len(args.bags) > 1 or args.workers is not None or args.scheduler:
         return True
@@ -69,11 +69,11 @@ def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     """Analyse all recordings, write data set and report; return the exit code."""
     need_for_many('recordings')
     from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.pages.section import REPORT
+    from legged_dynamics.recordings.fleet.data_set import FOLDER, DataSet
+    from legged_dynamics.recordings.fleet.job import find_recordings, jobs_of, still_to_do
+    from legged_dynamics.recordings.fleet.report import REPORTS
     from legged_dynamics.recordings.replay import DETECTED
-    from legged_dynamics.reports.fleet.data_set import FOLDER, DataSet
-    from legged_dynamics.reports.fleet.job import find_recordings, jobs_of, still_to_do
-    from legged_dynamics.reports.fleet.report import REPORTS
-    from legged_dynamics.reports.section import REPORT
 
     if options.contact != (DETECTED,):
         raise ConfigurationError('--contact: of many recordings, contacts can only be detected; '
@@ -104,8 +104,8 @@ def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
 
 def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
           jobs: tuple[Sequence[Job], Sequence[Job]], outcomes: list[Outcome]) -> int:
-    from legged_dynamics.reports.fleet.report import read_facts
-    from legged_dynamics.reports.fleet.summarise import (
+    from legged_dynamics.recordings.fleet.report import read_facts
+    from legged_dynamics.recordings.fleet.summarise import (
         check_workers,
         cluster,
         run_batch,
@@ -136,9 +136,14 @@ def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
 def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOptions, out: Path,
                  most: int) -> dict[str, str]:
     """Make the reports of the oddest recordings; return all that are there, by recording."""
-    from legged_dynamics.reports.fleet.report import REPORTS, ReportJob, all_summaries, make_report
-    from legged_dynamics.reports.fleet.summarise import each_result
-    from legged_dynamics.reports.section import REPORT
+    from legged_dynamics.pages.section import REPORT
+    from legged_dynamics.recordings.fleet.report import (
+        REPORTS,
+        ReportJob,
+        all_summaries,
+        make_report,
+    )
+    from legged_dynamics.recordings.fleet.summarise import each_result
 
     odd = sorted((outlier for robot in facts for outlier in robot.outliers()),
                  key=lambda one: -one.far)
@@ -165,14 +170,14 @@ def _newer(report: Path, row: dict[str, Any]) -> bool:
 def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
               reports: dict[str, str]) -> int:
     """Write the report, print what came out, and return the exit code."""
-    from legged_dynamics.reports.bag.analysis import DOUBTFUL
-    from legged_dynamics.reports.fleet.report import (
+    from legged_dynamics.recordings.fleet.report import (
         all_summaries,
         by_day,
         counted,
         verdict,
         write_fleet_report,
     )
+    from legged_dynamics.recordings.report.analysis import DOUBTFUL
 
     odd = [outlier for robot in facts for outlier in robot.outliers()]
     rows = all_summaries(facts)
@@ -338,10 +343,10 @@ def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
     from dataclasses import replace
 
     from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.people.trials.csv_motion import truth_topic, write_bag_of_csv
     from legged_dynamics.recordings.robot import read_model
     from legged_dynamics.resources import robot_files
     from legged_dynamics.schema import read_parameter_file
-    from legged_dynamics.trials.csv_motion import truth_topic, write_bag_of_csv
 
     (log,) = args.bags
     if not options.urdf or not options.robot:
@@ -394,9 +399,9 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
 
     """
     from legged_dynamics.cli.output import ProgressBar
-    from legged_dynamics.reports.bag.analysis import analyse, write_csv
-    from legged_dynamics.reports.bag.enriched import write_layouts
-    from legged_dynamics.reports.bag.report import write_report
+    from legged_dynamics.recordings.report.analysis import analyse, write_csv
+    from legged_dynamics.recordings.report.enriched import write_layouts
+    from legged_dynamics.recordings.report.report import write_report
 
     enriched = fresh(out / ENRICHED, bag) if options.enriched else None
     ours = enriched is not None and not enriched.exists()
@@ -434,14 +439,14 @@ def show_analysis(analysis: Analysis, report: Path | None, most: int | None = No
         Exit code: 0, or `DOUBTFUL` when the result is doubtful or does not deserve trust.
 
     """
-    from legged_dynamics.reports.bag.analysis import (
+    from legged_dynamics.recordings.report.analysis import (
         DOUBTFUL,
         distrust,
         doubtful,
         doubts,
         verdict,
     )
-    from legged_dynamics.reports.bag.report import tables
+    from legged_dynamics.recordings.report.report import tables
 
     reasons = doubts(analysis)
     if reasons:

@@ -204,8 +204,8 @@ class Motion:
 
     def __init__(self, bus: Any, topics: Mapping[str, str],
                  events: Sequence[tuple[float, Callable[[Any], Sequence[tuple[str, Any]]]]]):
-        from legged_dynamics.middleware.parameters import StandaloneDialect
-        from legged_dynamics.nodes.lock_step import BEGIN_NS
+        from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+        from legged_dynamics.ros.nodes.lock_step import BEGIN_NS
         self._dialect = dialect = StandaloneDialect()
         self._events = [(BEGIN_NS + round(1e9 * time), send) for time, send in events]
         self._node = node = bus.create_node(NODE)
@@ -224,8 +224,8 @@ class Motion:
         self._answer(self._events[0][0] - 1)
 
     def _on_reference(self, message: Any) -> None:
-        from legged_dynamics import conversions as convert
         from legged_dynamics.exceptions import MiddlewareError
+        from legged_dynamics.ros import conversions as convert
         pose = convert.read_pose(message)
         if not self._events or pose.stamp_ns < self._events[0][0]:
             return
@@ -242,13 +242,13 @@ class Motion:
             self._node.destroy_subscription(ear)
 
     def _answer(self, ns: int) -> None:
-        from legged_dynamics.nodes.lock_step import answer
+        from legged_dynamics.ros.nodes.lock_step import answer
         self._answers.publish(answer(self._dialect, ns, None))
 
 
 def _moving_the_body(bus: Any) -> Motion:
     """Return the motion of the body on standing feet, `POSES`."""
-    from legged_dynamics.middleware.parameters import StandaloneDialect
+    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
     dialect, topic = StandaloneDialect(), f'{CONTROLLER}/body_trajectory'
     return Motion(bus, {topic: 'trajectory_msgs/msg/MultiDOFJointTrajectory'}, [
         (BEGIN, lambda pose: [(topic, _trajectory(dialect, pose.position, pose.orientation))])])
@@ -256,8 +256,8 @@ def _moving_the_body(bus: Any) -> Motion:
 
 def _walking(bus: Any) -> Motion:
     """Return the walk `WALK`."""
-    from legged_dynamics import conversions as convert
-    from legged_dynamics.middleware.parameters import StandaloneDialect
+    from legged_dynamics.ros import conversions as convert
+    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
     dialect = StandaloneDialect()
     kinds = {'cmd_vel': 'geometry_msgs/msg/TwistStamped',
              f'{CONTROLLER}/gait': 'std_msgs/msg/String',
@@ -280,7 +280,7 @@ def _trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> 
     """Return the motion as a MultiDOFJointTrajectory."""
     import numpy as np
 
-    from legged_dynamics import conversions as convert
+    from legged_dynamics.ros import conversions as convert
     from legged_dynamics.spatial.rotations import (
         quaternion_from_rotation,
         rotation_from_quaternion,
@@ -359,9 +359,9 @@ def _run(args: argparse.Namespace) -> int:
     from legged_dynamics.cli.output import show_page
     from legged_dynamics.cli.processes import interrupted_at_once
     from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.middleware.lifecycle import compile_first
     from legged_dynamics.recordings.replay import AnalysisOptions
     from legged_dynamics.resources import robot_files
+    from legged_dynamics.ros.middleware.lifecycle import compile_first
     from legged_dynamics.simulation import Schedule
 
     begin = time.monotonic()
@@ -403,10 +403,10 @@ def _run(args: argparse.Namespace) -> int:
 def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> Outcome:
     """Have the robot move and be estimated while everything is recorded into ``out / 'bag'``."""
     from legged_dynamics.cli.processes import ProcessGroup
-    from legged_dynamics.middleware.cyclone import CycloneBus
-    from legged_dynamics.middleware.discovery import DomainLease, fast_dds_environment
-    from legged_dynamics.middleware.runner import CHOICE
     from legged_dynamics.model import RobotConfig
+    from legged_dynamics.ros.middleware.cyclone import CycloneBus
+    from legged_dynamics.ros.middleware.discovery import DomainLease, fast_dds_environment
+    from legged_dynamics.ros.middleware.runner import CHOICE
     from legged_dynamics.simulation import Schedule
 
     own = args.motion == 'own'
@@ -474,11 +474,11 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
 def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
             ended: str) -> None:
     """Show how far simulated time is, and take part where a motion is to be sent."""
-    from legged_dynamics import conversions as convert
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.exceptions import MiddlewareError
-    from legged_dynamics.middleware.parameters import StandaloneDialect
-    from legged_dynamics.nodes.lock_step import BEGIN_NS
+    from legged_dynamics.ros import conversions as convert
+    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+    from legged_dynamics.ros.nodes.lock_step import BEGIN_NS
 
     dialect, heard = StandaloneDialect(), [BEGIN_NS]
     bus.create_node('demo').create_subscription(

@@ -43,10 +43,10 @@ def add_parser(verbs: Any) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     """Examine, print the findings, write fixes and report."""
-    from legged_dynamics.doctor.examination import examine
+    from legged_dynamics.diagnosis.doctor.examination import examine
 
     if args.bag is None:
-        from legged_dynamics.nodes.checkup import live_patient
+        from legged_dynamics.ros.nodes.checkup import live_patient
         choice, log = live_patient(args, print)
     else:
         choice, log = patient(args)
@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace) -> int:
                    'fixes it')
         print(f'\nMended YAML: {args.fix}')
     if args.out:
-        from legged_dynamics.reports.doctor import write_report
+        from legged_dynamics.diagnosis.report import write_report
         write_report(args.out, examined, choice.name, log)
         print(f'\nReport: {args.out.resolve()}')
     return SICK if examined.findings else 0
@@ -152,10 +152,10 @@ def _add_validate_parser(verbs: Any) -> None:
 def _run_validate(args: argparse.Namespace) -> int:
     """Validate, print verdict and tables, write the page; exit code 0, or `UNTRUSTED`."""
     from legged_dynamics.cli.output import say, show
-    from legged_dynamics.middleware.lifecycle import compile_first
+    from legged_dynamics.diagnosis.report import validation_tables, write_validation
+    from legged_dynamics.diagnosis.validation.validation import validate
     from legged_dynamics.recordings.replay import ESTIMATOR
-    from legged_dynamics.reports.doctor import validation_tables, write_validation
-    from legged_dynamics.validation.validation import validate
+    from legged_dynamics.ros.middleware.lifecycle import compile_first
 
     scales = _parsed_scales(args.scale)
     choice, measurements = _readings(args)
@@ -191,12 +191,12 @@ def _parsed_scales(texts: Sequence[str]) -> dict[str, float]:
 
 def _readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
     """Return robot and measurements of a bag, as the estimator takes them."""
-    from legged_dynamics.conversions.samples import SampleReader
     from legged_dynamics.estimation.sensor_stream import SensorStream
     from legged_dynamics.exceptions import MeasurementError
     from legged_dynamics.recordings.bags import BagReader
     from legged_dynamics.recordings.robot import choose_robot
     from legged_dynamics.recordings.topics import input_topics
+    from legged_dynamics.ros.conversions.samples import SampleReader
 
     with BagReader(args.bag) as bag:
         joints, imu, description = input_topics(bag, args.joint_states, args.imu)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
+    from legged_dynamics.force_map.report import StandingReach
     from legged_dynamics.model import RobotModel
     from legged_dynamics.model.feet import Foot
-    from legged_dynamics.reports.force_map import StandingReach
 
 FORMATS = ('.png', '.svg', '.pdf')
 
@@ -58,7 +58,7 @@ def add_parser(verbs: Any) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Compute, print the table, write the figure."""
     from legged_dynamics.exceptions import OutputError
-    from legged_dynamics.reports.force_map import standing_reach
+    from legged_dynamics.force_map.report import standing_reach
     from legged_dynamics.spatial.rotations import rotation_from_rpy
 
     suffix = args.out.suffix.lower() if args.out else '.png'
@@ -73,8 +73,8 @@ def _run(args: argparse.Namespace) -> int:
     for line in _table(study):
         print(line)
     try:
-        from legged_dynamics.reports import style
-        from legged_dynamics.reports.force_map import draw_force_map
+        from legged_dynamics.force_map.report import draw_force_map
+        from legged_dynamics.pages import style
     except ModuleNotFoundError as error:
         if args.out or (error.name or '').split('.')[0] != 'matplotlib':
             raise

@@ -51,9 +51,9 @@ def add_parser(verbs: Any) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     """Identify, print the table, write YAML and URDF."""
-    from legged_dynamics.identification.identify import NEEDS, identify, lacking
-    from legged_dynamics.identification.samples import sensor_noise
-    from legged_dynamics.reports.bag.analysis import DOUBTFUL
+    from legged_dynamics.diagnosis.identification.identify import NEEDS, identify, lacking
+    from legged_dynamics.diagnosis.identification.samples import sensor_noise
+    from legged_dynamics.recordings.report.analysis import DOUBTFUL
     from legged_dynamics.schema import read_parameter_file
 
     choice, log = patient(args)
@@ -121,7 +121,7 @@ def _validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str,
     """Return the comparison on another bag, and what is explained worse there."""
     import copy
 
-    from legged_dynamics.identification.identify import validate
+    from legged_dynamics.diagnosis.identification.identify import validate
 
     other = copy.copy(args)
     other.bag, other.start, other.end = args.validate, None, None
@@ -136,7 +136,7 @@ def _validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str,
 
 def _settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any]:
     """Return what the robot's YAML gets, by dotted name."""
-    from legged_dynamics.doctor.finding import changes
+    from legged_dynamics.diagnosis.doctor.finding import changes
 
     model = found.model
     order = list(choice.config.joints or model.joint_names)
@@ -157,8 +157,8 @@ def _write(folder: Path, choice: Any, found: Any, noise: dict[str, float],
            args: argparse.Namespace) -> None:
     """Write YAML and URDF."""
     from legged_dynamics.cli.arguments import write_yaml
+    from legged_dynamics.diagnosis.identification.identify import with_inertias
     from legged_dynamics.exceptions import OutputError
-    from legged_dynamics.identification.identify import with_inertias
 
     stem = choice.name
     try:

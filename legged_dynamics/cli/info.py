@@ -253,7 +253,7 @@ def write_picture(model: RobotModel, config: RobotConfig, path: Path, urdf: str 
 
     """
     from legged_dynamics.exceptions import OutputError
-    from legged_dynamics.reports.robot_picture import robot_picture
+    from legged_dynamics.pages.robot_picture import robot_picture
 
     model = config.apply_to(model)
     try:

@@ -14,7 +14,7 @@ from legged_dynamics.cli.output import output_folder
 from legged_dynamics.recordings.file_formats import LOADS, MODEL, MOTION, readable
 
 if TYPE_CHECKING:
-    from legged_dynamics.trials.subject import GaitOptions
+    from legged_dynamics.people.trials.subject import GaitOptions
 
 CSV, BAG, REPORT = 'inverse_dynamics.csv', 'inverse_dynamics_bag', 'report.html'
 CYCLES, PARQUET = 'gait_cycles.csv', 'inverse_dynamics.parquet'
@@ -124,11 +124,15 @@ def _run(args: argparse.Namespace) -> int:
     """Compute, print the tables, write the files."""
     from legged_dynamics.cli.analyze import fresh
     from legged_dynamics.cli.output import say, show
-    from legged_dynamics.reports.bag.analysis import DOUBTFUL, distrust
-    from legged_dynamics.trials.analysis import ORIGIN, analyse_gait, sample_walk
-    from legged_dynamics.trials.cycles import gait_cycles, steps_table, write_cycles
-    from legged_dynamics.trials.export import write_bag, write_csv, write_opensim, write_parquet
-    from legged_dynamics.trials.report import (
+    from legged_dynamics.people.trials.analysis import ORIGIN, analyse_gait, sample_walk
+    from legged_dynamics.people.trials.cycles import gait_cycles, steps_table, write_cycles
+    from legged_dynamics.people.trials.export import (
+        write_bag,
+        write_csv,
+        write_opensim,
+        write_parquet,
+    )
+    from legged_dynamics.people.trials.report import (
         doubts,
         errors_table,
         feet_table,
@@ -136,6 +140,7 @@ def _run(args: argparse.Namespace) -> int:
         trade_offs,
         verdict,
     )
+    from legged_dynamics.recordings.report.analysis import DOUBTFUL, distrust
 
     options = _options_of(args)
     if _is_batch(args):
@@ -184,7 +189,7 @@ def _run(args: argparse.Namespace) -> int:
             _optional('Bag', 'rosbags', bag)
         if not args.no_report:
             def report() -> Path:
-                from legged_dynamics.trials.report import write_report
+                from legged_dynamics.people.trials.report import write_report
                 return write_report(result, out, cycles)
             _optional('Report', 'matplotlib', report)
     return DOUBTFUL if reasons else 0
@@ -202,8 +207,8 @@ def _coordinates(motion: Path, options: GaitOptions, out: Path
         raise ConfigurationError(f'{motion} holds markers: give the scaled OpenSim model that has '
                                  'their names with --model MODEL.osim, got '
                                  f'{options.urdf or "none"}')
-    from legged_dynamics.trials.c3d import read_c3d
-    from legged_dynamics.trials.inverse_kinematics import inverse_kinematics
+    from legged_dynamics.people.trials.c3d import read_c3d
+    from legged_dynamics.people.trials.inverse_kinematics import inverse_kinematics
 
     coordinates, notes = inverse_kinematics(motion, options.urdf, out)
     if not options.loads and format_of(motion) is C3D and read_c3d(motion).loads:
@@ -213,7 +218,7 @@ def _coordinates(motion: Path, options: GaitOptions, out: Path
 
 def _is_batch(args: argparse.Namespace) -> bool:
     """Return whether the arguments name more than one trial."""
-    from legged_dynamics.reports.fleet.job import is_recording
+    from legged_dynamics.recordings.fleet.job import is_recording
 
     return len(args.motion) > 1 or any(place.is_dir() and not is_recording(place)
                                        for place in args.motion)
@@ -231,11 +236,7 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
         need_for_many,
     )
     from legged_dynamics.cli.output import counting, show
-    from legged_dynamics.reports.bag.analysis import DOUBTFUL
-    from legged_dynamics.reports.fleet.data_set import FOLDER, TRIALS
-    from legged_dynamics.reports.fleet.job import still_to_do
-    from legged_dynamics.reports.fleet.summarise import check_workers, cluster, run_batch
-    from legged_dynamics.trials.batch import (
+    from legged_dynamics.people.trials.batch import (
         find_trials,
         jobs_of,
         summarise_trial,
@@ -244,6 +245,10 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
         verdict_of,
         write_trials_report,
     )
+    from legged_dynamics.recordings.fleet.data_set import FOLDER, TRIALS
+    from legged_dynamics.recordings.fleet.job import still_to_do
+    from legged_dynamics.recordings.fleet.summarise import check_workers, cluster, run_batch
+    from legged_dynamics.recordings.report.analysis import DOUBTFUL
 
     need_for_many('trials')
     out = args.out or Path('inverse_dynamics_of_many')
@@ -298,8 +303,8 @@ def _options_of(args: argparse.Namespace) -> GaitOptions:
     """Return the options that the arguments give; a ConfigurationError says what contradicts."""
     from legged_dynamics.cli.analyze import truth_of
     from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.middleware.arguments import RosArguments
-    from legged_dynamics.trials.subject import CUTOFF, GaitOptions
+    from legged_dynamics.people.trials.subject import CUTOFF, GaitOptions
+    from legged_dynamics.ros.middleware.arguments import RosArguments
 
     if args.sample == bool(args.motion):
         raise ConfigurationError('expected a recording, or --sample for the one that comes with '

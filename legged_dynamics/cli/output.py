@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from legged_dynamics.reports.page import Table
+    from legged_dynamics.pages.page import Table
 
 LOCK = '.in_use'
 

@@ -52,14 +52,14 @@ def add_parser(verbs: Any) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Record until told to stop."""
     from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.middleware.runner import choose_backend
     from legged_dynamics.recordings.bag_writer import BagWriter, Recorder
+    from legged_dynamics.ros.middleware.runner import choose_backend
 
     keep_to_this_machine(args.network)
     if args.duration is not None and not args.duration > 0.0:
         raise ConfigurationError(f'--duration: expected a time above 0 s, got {args.duration:g}')
     if args.validation:
-        from legged_dynamics.validation.validation import STEPS_OF_A_RECORDING
+        from legged_dynamics.diagnosis.validation.validation import STEPS_OF_A_RECORDING
         args.duration = sum(seconds for *_, seconds in STEPS_OF_A_RECORDING)
     record = _record_on_ros2 if choose_backend() == 'rclpy' else _record_on_cyclone
     out = args.out or Path(time.strftime('bag_%Y%m%d_%H%M%S'))
@@ -85,7 +85,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _announce_steps(wait: Callable[[float], object] = time.sleep) -> None:
     """Print what the robot is to do for a validation, each step when it is due."""
-    from legged_dynamics.validation.validation import STEPS_OF_A_RECORDING
+    from legged_dynamics.diagnosis.validation.validation import STEPS_OF_A_RECORDING
 
     count = len(STEPS_OF_A_RECORDING)
     for i, (_, what, seconds) in enumerate(STEPS_OF_A_RECORDING, start=1):
@@ -143,7 +143,7 @@ class Answers:
         return take if topic in self._newest else partial(recorder.take, topic)
 
     def _took(self, topic: str, cdr: bytes) -> None:
-        from legged_dynamics.nodes.lock_step import answer
+        from legged_dynamics.ros.nodes.lock_step import answer
         order: Literal['little', 'big'] = 'little' if cdr[1] else 'big'
         sec, nanosec = (int.from_bytes(cdr[k:k + 4], order) for k in (4, 8))
         self._newest[topic] = max(self._newest[topic], sec * 10**9 + nanosec)
@@ -156,10 +156,10 @@ class Answers:
 def _record_on_cyclone(recorder: Recorder, duration: float | None, answered: Sequence[str],
                        ready: Callable[[], None]) -> None:
     """Record from Cyclone DDS until a signal or the end of the time."""
-    from legged_dynamics.middleware.cyclone import CycloneBus
-    from legged_dynamics.middleware.lifecycle import stopped_by_signals
-    from legged_dynamics.middleware.parameters import StandaloneDialect
-    from legged_dynamics.middleware.qos import QoSProfile
+    from legged_dynamics.ros.middleware.cyclone import CycloneBus
+    from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
+    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+    from legged_dynamics.ros.middleware.qos import QoSProfile
 
     bus = CycloneBus()
     node = bus.create_node(NODE_NAME)
@@ -198,8 +198,8 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
     from rclpy.signals import SignalHandlerOptions
 
     from legged_dynamics.exceptions import MiddlewareError
-    from legged_dynamics.middleware.lifecycle import stopped_by_signals
-    from legged_dynamics.middleware.ros2_node import (
+    from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
+    from legged_dynamics.ros.middleware.ros2_node import (
         NativePublishers,
         RclpyDialect,
         Spinner,

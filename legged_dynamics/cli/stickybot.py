@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from legged_dynamics.reports.climbing.comparison import Comparison
-    from legged_dynamics.reports.climbing.sweep import Axis
     from legged_dynamics.stickybot import StickybotSettings
+    from legged_dynamics.stickybot.report.comparison import Comparison
+    from legged_dynamics.stickybot.report.sweep import Axis
 
 FILM = 'climb'
 FRAME_RATE = 20.0       # 1/s
@@ -88,8 +88,8 @@ def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
         When a value is out of range.
 
     """
-    from legged_dynamics.middleware.arguments import RosArguments
     from legged_dynamics.resources import robot_files
+    from legged_dynamics.ros.middleware.arguments import RosArguments
     from legged_dynamics.stickybot import StickybotSettings
 
     settings = StickybotSettings.from_yaml(robot_files(args.robot)[0])
@@ -109,8 +109,8 @@ def _run(args: argparse.Namespace) -> int:
     """Simulate the climbs, write film and report."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.exceptions import OutputError
-    from legged_dynamics.reports.climbing.comparison import compare
-    from legged_dynamics.reports.climbing.report import write_climb_report
+    from legged_dynamics.stickybot.report.comparison import compare
+    from legged_dynamics.stickybot.report.report import write_climb_report
 
     begin = time.monotonic()
     slope = None if args.inclination is None else math.radians(args.inclination)
@@ -140,7 +140,7 @@ def _run(args: argparse.Namespace) -> int:
 def _film(comparison: Comparison, folder: Path) -> list[Path]:
     """Film the climb that is shown; return the files."""
     from legged_dynamics.cli.output import ProgressBar
-    from legged_dynamics.reports.climbing.animation import ClimbAnimation, write_film
+    from legged_dynamics.stickybot.report.animation import ClimbAnimation, write_film
 
     shown = comparison.shown
     physics = ', by MuJoCo' if shown.plant == 'mujoco' else ''
@@ -199,8 +199,8 @@ def _add_sweep_parser(verbs: Any) -> None:
 def _run_sweep(args: argparse.Namespace) -> int:
     """Sweep and write the results."""
     from legged_dynamics.cli.output import ProgressBar, show
-    from legged_dynamics.reports.climbing.sweep import draw_sweep, sweep, sweep_table, write_sweep
-    from legged_dynamics.reports.style import png
+    from legged_dynamics.pages.style import png
+    from legged_dynamics.stickybot.report.sweep import draw_sweep, sweep, sweep_table, write_sweep
 
     begin = time.monotonic()
     settings, axes = settings_of(args), _axes_of(args)
@@ -226,7 +226,7 @@ def _axes_of(args: argparse.Namespace) -> list[Axis]:
 
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.parameter_file import parse_value
-    from legged_dynamics.reports.climbing.sweep import AXES, Axis
+    from legged_dynamics.stickybot.report.sweep import AXES, Axis
 
     known = {axis.setting: axis for axis in AXES}
     given = {OPTIONS[name]: values for name in OPTIONS

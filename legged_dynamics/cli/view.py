@@ -103,7 +103,7 @@ def _write_rrd(args: argparse.Namespace) -> int:
 def _play_bag(args: argparse.Namespace) -> int:
     """Serve a bag until Ctrl-C."""
     from legged_dynamics.cli.output import ProgressBar
-    from legged_dynamics.middleware.lifecycle import stopped_by_signals
+    from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
     from legged_dynamics.view.show import Show, close_page, open_page
     from legged_dynamics.view.sources import play, read_view
 

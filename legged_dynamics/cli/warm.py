@@ -38,9 +38,9 @@ def _compiled_nodes() -> tuple[str, ...]:
 
 def _run(args: argparse.Namespace) -> int:
     """Compile the kernels, and print where they are kept."""
-    from legged_dynamics import nodes
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.ros import nodes
     from legged_dynamics.spatial import kernel_cache
 
     unknown = set(args.nodes) - set(_compiled_nodes())
@@ -93,11 +93,11 @@ def warm(name: str) -> None:
     """
     import numpy as np
 
-    from legged_dynamics import conversions as convert
-    from legged_dynamics.middleware.loopback import LoopbackBus
-    from legged_dynamics.middleware.parameters import StandaloneDialect
     from legged_dynamics.model import RobotConfig, RobotModel
     from legged_dynamics.resources import robot_files
+    from legged_dynamics.ros import conversions as convert
+    from legged_dynamics.ros.middleware.loopback import LoopbackBus
+    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
     from legged_dynamics.schema import read_parameter_file
     from legged_dynamics.spatial.frames import GRAVITY
 

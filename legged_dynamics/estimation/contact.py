@@ -14,6 +14,15 @@ import math
 
 import numpy as np
 
+from legged_dynamics.contact.contact_evidence import (
+    CLEARANCE,
+    SLIP,
+    SWING,
+    SWING_CLEARANCE,
+    bayes_update,
+    force_evidence,
+    relax,
+)
 from legged_dynamics.dynamics.jacobians import (
     BODY,
     CONTACT,
@@ -37,15 +46,6 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.filter.layout import WEIGHTS
 from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.settings import EstimatorSettings, nominal_position
-from legged_dynamics.gait.contact_evidence import (
-    CLEARANCE,
-    SLIP,
-    SWING,
-    SWING_CLEARANCE,
-    bayes_update,
-    force_evidence,
-    relax,
-)
 from legged_dynamics.model.parts import FRICTION
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel

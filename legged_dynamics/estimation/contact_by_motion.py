@@ -23,12 +23,7 @@ from __future__ import annotations
 
 import math
 
-from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_POSITION, SIZE
-from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.contact import foot_velocity
-from legged_dynamics.estimation.filter.layout import WEIGHTS
-from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
-from legged_dynamics.gait.contact_evidence import (
+from legged_dynamics.contact.contact_evidence import (
     CORRELATION_TIME,
     FLIGHT_NOISE,
     LEAST_PROBABILITY,
@@ -41,6 +36,11 @@ from legged_dynamics.gait.contact_evidence import (
     relax,
     speed_levels,
 )
+from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_POSITION, SIZE
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.contact import foot_velocity
+from legged_dynamics.estimation.filter.layout import WEIGHTS
+from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,

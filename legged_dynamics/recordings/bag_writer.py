@@ -35,7 +35,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from legged_dynamics.exceptions import BagError, ConfigurationError
-from legged_dynamics.middleware.cdr import serialize
+from legged_dynamics.ros.middleware.cdr import serialize
 
 MESSAGES = 'legged_dynamics_msgs'     # the optional package with messages of our own
 
@@ -263,7 +263,7 @@ def definition_of(name: str) -> tuple[str, str] | None:
     """
     store = get_typestore(Stores.LATEST)
     if name.startswith(f'{MESSAGES}/'):
-        from legged_dynamics.conversions.markers import OWN
+        from legged_dynamics.ros.conversions.markers import OWN
         for own, text in OWN.items():
             store.register(get_types_from_msg(text, own))
     if name not in store.fielddefs:

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from legged_dynamics.conversions import read_wrench, stamp_ns
-from legged_dynamics.conversions.samples import RawSampleReader
+from legged_dynamics.diagnosis.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.estimation.measurement import ImuSample, JointSample
 from legged_dynamics.exceptions import BagError
-from legged_dynamics.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.series import Column, InputTimes
 from legged_dynamics.recordings.topics import TopicChoice, input_topics
+from legged_dynamics.ros.conversions import read_wrench, stamp_ns
+from legged_dynamics.ros.conversions.samples import RawSampleReader
 
 
 class WrenchRecord(InputTimes):

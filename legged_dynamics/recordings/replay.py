@@ -16,8 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from legged_dynamics.conversions import stamp_ns
-from legged_dynamics.conversions.samples import SampleReader
 from legged_dynamics.estimation import (
     ActuatorFinding,
     EstimatorSettings,
@@ -30,13 +28,15 @@ from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.measurement import IMU_TIMEOUT, JointSample
 from legged_dynamics.estimation.sensor_stream import Sample, SensorStream
 from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
-from legged_dynamics.middleware.lifecycle import compile_first
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.recordings.bags import BagMessage, BagReader
 from legged_dynamics.recordings.recording import FlagRecord, RecordGatherer
 from legged_dynamics.recordings.robot import RobotChoice, choose_robot
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries, InputTimes
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, output_topics
+from legged_dynamics.ros.conversions import stamp_ns
+from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.middleware.lifecycle import compile_first
 from legged_dynamics.schema import Setting, checked
 
 # The node that estimates live.

@@ -16,7 +16,6 @@ import numpy as np
 import trimesh
 
 from legged_dynamics.contact.solution import effort_used
-from legged_dynamics.conversions import stamp_ns
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import GroundReaction
 from legged_dynamics.estimation.force_picture import ForcePicture
@@ -25,6 +24,7 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
 from legged_dynamics.model.standing import body_frames
 from legged_dynamics.model.urdf import Element, Wanted, read_elements
+from legged_dynamics.ros.conversions import stamp_ns
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from legged_dynamics.exceptions import ConfigurationError, OutputError
 from legged_dynamics.model.standing import body_frames
-from legged_dynamics.reports.palette import foot_color
+from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.view.figure import Figure, FigureMaker, body_looks
 from legged_dynamics.view.sources import RecordedView
 

@@ -24,7 +24,7 @@ from scipy.spatial.transform import Rotation
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
-from legged_dynamics.reports.palette import foot_color
+from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
 from legged_dynamics.view.figure import Figure, FigureMaker, Look, Snapshot, body_looks
 

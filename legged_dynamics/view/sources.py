@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.conversions.samples import SampleReader
 from legged_dynamics.estimation import EstimatorSettings, GroundReaction
 from legged_dynamics.estimation.measurement import IMU_TIMEOUT
 from legged_dynamics.exceptions import BagError, LeggedDynamicsError, MeasurementError
-from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.middleware.runner import run_polled
-from legged_dynamics.nodes.description import when_described
-from legged_dynamics.nodes.diagnostics import Endpoints
 from legged_dynamics.recordings.bags import BagMessage, BagReader
 from legged_dynamics.recordings.replay import Replay, ReplayPlan
 from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot, choose_robot
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, odometry_topic
+from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.middleware.protocol import Component
+from legged_dynamics.ros.middleware.runner import run_polled
+from legged_dynamics.ros.nodes.description import when_described
+from legged_dynamics.ros.nodes.diagnostics import Endpoints
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.view.figure import Forces, ForcesReader, Snapshot
 from legged_dynamics.view.show import FrameTimer, Show

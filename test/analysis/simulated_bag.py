@@ -5,9 +5,9 @@ from functools import cache
 
 from robots import CONFIG
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.recordings.bag_writer import BagWriter
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.simulation import Schedule, SimulatedRobot
 
 ROBOT = CONFIG / 'robots' / 'anymal_class.yaml'

@@ -11,13 +11,13 @@ import pytest
 from simulated_bag import FEET
 from test_accuracy import find
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.recording import BodyTracking
 from legged_dynamics.recordings.replay import AnalysisOptions
-from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
-from legged_dynamics.reports.bag.analysis import analyse, to_pandas, write_csv
-from legged_dynamics.reports.bag.report import sections, tables, write_report
+from legged_dynamics.recordings.report.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
+from legged_dynamics.recordings.report.analysis import analyse, to_pandas, write_csv
+from legged_dynamics.recordings.report.report import sections, tables, write_report
+from legged_dynamics.ros import conversions as convert
 
 # Of the walking robot's bag: nothing was live, and nobody controlled the body.
 FIGURES = {'forces', 'force_details', 'contacts', 'center_of_pressure', 'residuals', 'inputs'}

@@ -10,11 +10,11 @@ from simulated_bag import messages, write
 from legged_dynamics.estimation import EstimatorSettings
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.people.trials import bag_motion
+from legged_dynamics.people.trials.bag_motion import motion_from_imu, motion_from_odometry
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
-from legged_dynamics.trials import bag_motion
-from legged_dynamics.trials.bag_motion import motion_from_imu, motion_from_odometry
 
 
 def test_motion_is_corrected_as_the_robots_yaml_says(tmp_path):

@@ -8,21 +8,21 @@ import sys
 
 import pytest
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import BagError
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.recordings.bag_repair import repair
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
 DIALECT = StandaloneDialect()
 # Writes 100 messages and has them on the disk, then more, and is killed, or hits its limit.
 WRITER = """
 import os, resource, sys
 from legged_dynamics.recordings.bag_writer import BagWriter
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 writer = BagWriter(sys.argv[1], sys.argv[3])
 writer.add_topic('/words', 'std_msgs/msg/String', latched=True)
 dialect = StandaloneDialect()

@@ -16,13 +16,13 @@ import zstandard
 from mcap.writer import MCAP0_MAGIC
 from simulated_bag import DIALECT, START_NS, TYPES, messages, write
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import BagError
-from legged_dynamics.middleware.cdr import serialize
-from legged_dynamics.middleware.cyclone import type_hash
-from legged_dynamics.middleware.messages import DEFINITIONS
 from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
 from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.cdr import serialize
+from legged_dynamics.ros.middleware.cyclone import type_hash
+from legged_dynamics.ros.middleware.messages import DEFINITIONS
 
 WRITER = """
 import sys
@@ -231,8 +231,8 @@ def test_two_types_on_one_topic_are_told(tmp_path):
 
 
 def test_messages_of_the_package_itself_are_recorded_with_their_definitions(tmp_path):
-    from legged_dynamics.conversions.markers import REACTIONS
-    from legged_dynamics.middleware.messages import message_class
+    from legged_dynamics.ros.conversions.markers import REACTIONS
+    from legged_dynamics.ros.middleware.messages import message_class
     message = message_class(REACTIONS)()
     message.net_wrench.force.z = 511.0
     with BagWriter(tmp_path / 'bag') as bag:

@@ -10,19 +10,19 @@ import pytest
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
-from legged_dynamics.model.opensim import read_osim
-from legged_dynamics.model.opensim.joints import TO_OURS
-from legged_dynamics.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.trials.c3d import read_c3d, read_trc, write_trc
-from legged_dynamics.trials.coordinates import (
+from legged_dynamics.people.opensim import read_osim
+from legged_dynamics.people.opensim.joints import TO_OURS
+from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
+from legged_dynamics.people.trials.c3d import read_c3d, read_trc, write_trc
+from legged_dynamics.people.trials.coordinates import (
     angle_unit,
     read_storage,
     without_contradictions,
     write_storage,
 )
-from legged_dynamics.trials.cycles import gait_cycles, peaks_table, write_cycles
-from legged_dynamics.trials.loads import read_loads
-from legged_dynamics.trials.subject import GaitOptions
+from legged_dynamics.people.trials.cycles import gait_cycles, peaks_table, write_cycles
+from legged_dynamics.people.trials.loads import read_loads
+from legged_dynamics.people.trials.subject import GaitOptions
 
 MOTION, OPTIONS = sample_walk(GaitOptions(compare=False))
 TABLE = read_storage(MOTION)
@@ -242,12 +242,12 @@ def test_a_c3d_file_that_crashes_or_never_ends_its_reader_is_refused(tmp_path, m
         read_c3d(cut)
     read_c3d(path)
     with monkeypatch.context() as patch:
-        patch.setattr('legged_dynamics.trials.c3d._SECONDS', 1e-3)
-        patch.setattr('legged_dynamics.trials.c3d._SECONDS_OF_BYTE', 0.0)
+        patch.setattr('legged_dynamics.people.trials.c3d._SECONDS', 1e-3)
+        patch.setattr('legged_dynamics.people.trials.c3d._SECONDS_OF_BYTE', 0.0)
         with pytest.raises(MeasurementError, match=r'takes ezc3d more than 0\.001 s'):
             read_c3d(path)
-    monkeypatch.setattr('legged_dynamics.trials.c3d._MEMORY', 100_000)
-    monkeypatch.setattr('legged_dynamics.trials.c3d._MEMORY_OF_BYTE', 0)
+    monkeypatch.setattr('legged_dynamics.people.trials.c3d._MEMORY', 100_000)
+    monkeypatch.setattr('legged_dynamics.people.trials.c3d._MEMORY_OF_BYTE', 0)
     with pytest.raises(MeasurementError, match='is not a C3D file'):
         read_c3d(path)
 
@@ -302,7 +302,7 @@ def test_the_gait_cycle_per_kilogram(tmp_path, walk):
 
 
 def test_frames_for_pandas_and_xarray(tmp_path, walk):
-    from legged_dynamics.trials.export import to_pandas, to_xarray, write_parquet
+    from legged_dynamics.people.trials.export import to_pandas, to_xarray, write_parquet
     pandas = pytest.importorskip('pandas')
     pytest.importorskip('pyarrow')
     frame = to_pandas(walk)

@@ -10,16 +10,16 @@ import pytest
 from walkers import MASS, two_footed_walk
 
 from benchmarks import people
-from legged_dynamics.gait.double_support import DoubleSupport
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.settings import GaitSettings
 from legged_dynamics.model.robot_config import scaled_to
-from legged_dynamics.reports.section import Report, ReportSection
-from legged_dynamics.trials.accuracy import align
-from legged_dynamics.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.trials.plates import Plates
-from legged_dynamics.trials.report import COVERED, errors_table, trade_offs, verdict
-from legged_dynamics.trials.subject import GaitOptions
+from legged_dynamics.pages.section import Report, ReportSection
+from legged_dynamics.people.gait.double_support import DoubleSupport
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.trials.accuracy import align
+from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
+from legged_dynamics.people.trials.plates import Plates
+from legged_dynamics.people.trials.report import COVERED, errors_table, trade_offs, verdict
+from legged_dynamics.people.trials.subject import GaitOptions
 
 TRUE = 70.0         # of the sample's walker [kg]
 WALK = two_footed_walk()

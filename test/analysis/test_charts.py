@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from legged_dynamics.cli import main
-from legged_dynamics.reports.bag import report as bag_report
-from legged_dynamics.reports.bag.analysis import analyse
-from legged_dynamics.reports.bag.figures import residual_bands
-from legged_dynamics.reports.page import Chart, Line, _with_gaps, _with_room, thinned
-from legged_dynamics.reports.section import Report, ReportSection
-from legged_dynamics.reports.style import new_figure, picture
+from legged_dynamics.pages.page import Chart, Line, _with_gaps, _with_room, thinned
+from legged_dynamics.pages.section import Report, ReportSection
+from legged_dynamics.pages.style import new_figure, picture
+from legged_dynamics.recordings.report import report as bag_report
+from legged_dynamics.recordings.report.analysis import analyse
+from legged_dynamics.recordings.report.figures import residual_bands
 
 
 def test_a_gap_is_a_gap():
@@ -121,7 +121,7 @@ def test_time_that_waited_is_a_remark_without_a_latency_tile(analysis, tmp_path,
 
 
 def test_results_that_deserve_no_trust():
-    from legged_dynamics.trials import report as gait
+    from legged_dynamics.people.trials import report as gait
 
     n = 100
     reactions = SimpleNamespace(
@@ -142,8 +142,8 @@ def test_results_that_deserve_no_trust():
 
 
 def test_the_first_line_says_the_error_with_the_clocks_put_together(monkeypatch):
-    from legged_dynamics.trials import report as gait
-    from legged_dynamics.trials.accuracy import Alignment, FootErrors
+    from legged_dynamics.people.trials import report as gait
+    from legged_dynamics.people.trials.accuracy import Alignment, FootErrors
 
     def errors(vertical):
         return FootErrors(vertical, 20.0, 50.0, 9.0, 8.0, 7.0, 0.0, 0.9, 100)

@@ -8,8 +8,15 @@ import pytest
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.reports import crouch as reproduced
-from legged_dynamics.reports.crouch import (
+from legged_dynamics.workspace.planar import (
+    CROUCH,
+    Biped,
+    PinnedRobot,
+    PlanarController,
+    start_state,
+)
+from legged_dynamics.workspace.planar import report as reproduced
+from legged_dynamics.workspace.planar.report import (
     CASES,
     PAPER,
     RUNS,
@@ -21,13 +28,6 @@ from legged_dynamics.reports.crouch import (
     final_values,
     measure,
     table,
-)
-from legged_dynamics.workspace.planar import (
-    CROUCH,
-    Biped,
-    PinnedRobot,
-    PlanarController,
-    start_state,
 )
 
 UNITS = np.array([100.0, 100.0, 180.0 / np.pi])     # cm, deg

@@ -8,6 +8,8 @@ import pytest
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.people.trials.loads import READERS
+from legged_dynamics.people.trials.trial import refuse_no_motion
 from legged_dynamics.recordings.file_formats import (
     CONVERT,
     FORMATS,
@@ -18,8 +20,6 @@ from legged_dynamics.recordings.file_formats import (
     format_of,
     readable,
 )
-from legged_dynamics.trials.loads import READERS
-from legged_dynamics.trials.trial import refuse_no_motion
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'biomechanics.md'
 

@@ -9,17 +9,17 @@ import pyarrow as pa
 import pytest
 from simulated_bag import FEET
 
+from legged_dynamics.recordings.fleet import data_set as schema
+from legged_dynamics.recordings.fleet import tallies as window
+from legged_dynamics.recordings.fleet.data_set import DataSet, arrow_schema
+from legged_dynamics.recordings.fleet.job import jobs_of
+from legged_dynamics.recordings.fleet.summarise import summarise
+from legged_dynamics.recordings.fleet.tallies import IntervalTally, Moments, SlipTally
 from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.recordings.report.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
+from legged_dynamics.recordings.report.analysis import analyse, doubts
 from legged_dynamics.recordings.series import EstimateSeries, InputTimes, input_statistics
 from legged_dynamics.recordings.truth import world_force
-from legged_dynamics.reports.bag.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
-from legged_dynamics.reports.bag.analysis import analyse, doubts
-from legged_dynamics.reports.fleet import data_set as schema
-from legged_dynamics.reports.fleet import tallies as window
-from legged_dynamics.reports.fleet.data_set import DataSet, arrow_schema
-from legged_dynamics.reports.fleet.job import jobs_of
-from legged_dynamics.reports.fleet.summarise import summarise
-from legged_dynamics.reports.fleet.tallies import IntervalTally, Moments, SlipTally
 
 # Sums in another order.
 ROUNDING = 1e-9
@@ -45,7 +45,7 @@ def both(walking_bag, tmp_path_factory):
             return whole(bag, ready, lambda piece, replay: (pieces.append(
                 (len(piece.series.stamp_ns), piece.last - piece.first)), take(piece, replay)))
 
-        patch.setattr('legged_dynamics.reports.fleet.summarise.each_window', counted)
+        patch.setattr('legged_dynamics.recordings.fleet.summarise.each_window', counted)
         (job,) = jobs_of({walking_bag.resolve(): 'rex'}, AnalysisOptions(), out)
         outcome = summarise(job)
     assert not outcome.error and outcome.cpu > 0.0

@@ -10,19 +10,19 @@ from walkers import DT, MASS, two_footed_walk
 from legged_dynamics.cli import main
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import BagError, ConfigurationError
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.gait.stance_detection import soles_of
-from legged_dynamics.trials import plates as belt
-from legged_dynamics.trials.accuracy import (
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import soles_of
+from legged_dynamics.people.trials import plates as belt
+from legged_dynamics.people.trials.accuracy import (
     align,
     alignment_notes,
     floor_slope,
     plates_later,
     slope_notes,
 )
-from legged_dynamics.trials.analysis import analyse_gait
-from legged_dynamics.trials.plates import Plates, parse_belts
+from legged_dynamics.people.trials.analysis import analyse_gait
+from legged_dynamics.people.trials.plates import Plates, parse_belts
 
 WALK = two_footed_walk()
 INNER = slice(8, -8)
@@ -172,7 +172,7 @@ def test_a_mass_from_a_scale(tmp_path):
 
 def test_belt_topics(walking_bag):
     with pytest.raises(BagError, match="a speed or a topic with std_msgs/msg/Float64.*'/belt'"):
+        from legged_dynamics.people.trials.bag_motion import speed_topic
         from legged_dynamics.recordings.bags import BagReader
-        from legged_dynamics.trials.bag_motion import speed_topic
         with BagReader(walking_bag) as bag:
             speed_topic(bag, '/belt', 0)

@@ -9,10 +9,10 @@ from walkers import DT, GRAVITY, MASS, description, two_footed_walk
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.trials.analysis import analyse_gait
-from legged_dynamics.trials.csv_motion import CsvColumns
-from legged_dynamics.trials.poses import even_grid, interpolated, slerped
-from legged_dynamics.trials.subject import GaitOptions
+from legged_dynamics.people.trials.analysis import analyse_gait
+from legged_dynamics.people.trials.csv_motion import CsvColumns
+from legged_dynamics.people.trials.poses import even_grid, interpolated, slerped
+from legged_dynamics.people.trials.subject import GaitOptions
 
 WALK = two_footed_walk()
 BASE = ['base_x', 'base_y', 'base_z', 'base_qx', 'base_qy', 'base_qz', 'base_qw']

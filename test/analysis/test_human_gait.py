@@ -15,8 +15,8 @@ from benchmarks.double_support import (
     evaluation_table,
 )
 from legged_dynamics.cli import main
-from legged_dynamics.trials.analysis import analyse_gait
-from legged_dynamics.trials.subject import GaitOptions
+from legged_dynamics.people.trials.analysis import analyse_gait
+from legged_dynamics.people.trials.subject import GaitOptions
 
 
 @cache

@@ -12,8 +12,8 @@ from test_accuracy import find
 from legged_dynamics.cli import main
 from legged_dynamics.estimation import Mode
 from legged_dynamics.recordings.replay import AnalysisOptions
-from legged_dynamics.reports.bag.accuracy import UNFILTERED, ZERO_PHASE
-from legged_dynamics.reports.bag.analysis import analyse
+from legged_dynamics.recordings.report.accuracy import UNFILTERED, ZERO_PHASE
+from legged_dynamics.recordings.report.analysis import analyse
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get('LEGGED_DYNAMICS_DATA', ROOT.parent / 'shared' / 'data'))

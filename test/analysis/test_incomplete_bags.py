@@ -6,13 +6,13 @@ import pytest
 from simulated_bag import DIALECT, FEET, ROBOT, TYPES, messages, write
 from test_accuracy import find
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import Mode
 from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynamicsError
 from legged_dynamics.recordings.replay import AnalysisOptions
-from legged_dynamics.reports.bag.accuracy import ZERO_PHASE
-from legged_dynamics.reports.bag.analysis import analyse
-from legged_dynamics.reports.bag.report import sections, write_report
+from legged_dynamics.recordings.report.accuracy import ZERO_PHASE
+from legged_dynamics.recordings.report.analysis import analyse
+from legged_dynamics.recordings.report.report import sections, write_report
+from legged_dynamics.ros import conversions as convert
 
 TRUTH = '/ground_truth'
 

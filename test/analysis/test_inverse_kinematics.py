@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.trials.analysis import analyse_gait
+from legged_dynamics.people.trials.c3d import write_trc
+from legged_dynamics.people.trials.coordinates import read_coordinates
+from legged_dynamics.people.trials.export import TO_OPENSIM
+from legged_dynamics.people.trials.inverse_kinematics import inverse_kinematics
+from legged_dynamics.people.trials.subject import GaitOptions
 from legged_dynamics.resources import share_directory
 from legged_dynamics.spatial.frames import Transform
-from legged_dynamics.trials.analysis import analyse_gait
-from legged_dynamics.trials.c3d import write_trc
-from legged_dynamics.trials.coordinates import read_coordinates
-from legged_dynamics.trials.export import TO_OPENSIM
-from legged_dynamics.trials.inverse_kinematics import inverse_kinematics
-from legged_dynamics.trials.subject import GaitOptions
 
 pytest.importorskip('opensim', reason='OpenSim (extra opensim) is not installed')
 SAMPLE = share_directory() / 'config' / 'sample'

@@ -10,7 +10,7 @@ import pytest
 from legged_dynamics.cli.analyze import ENRICHED, analyse_into
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.replay import AnalysisOptions
-from legged_dynamics.reports.bag.enriched import FOXGLOVE, PLOTJUGGLER
+from legged_dynamics.recordings.report.enriched import FOXGLOVE, PLOTJUGGLER
 
 
 @pytest.fixture(scope='module')

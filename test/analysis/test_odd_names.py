@@ -11,8 +11,8 @@ import pytest
 from simulated_bag import ROBOT, messages, walk, write
 
 from legged_dynamics.cli import main
-from legged_dynamics.reports.page import Chart, Line, Table
-from legged_dynamics.reports.section import (
+from legged_dynamics.pages.page import Chart, Line, Table
+from legged_dynamics.pages.section import (
     Cards,
     Listing,
     Report,

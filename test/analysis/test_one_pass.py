@@ -9,7 +9,7 @@ from simulated_bag import FEET, messages, write
 from test_replay import QUIET, live
 
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.reports.bag.analysis import analyse
+from legged_dynamics.recordings.report.analysis import analyse
 
 STEPS = 300
 CONTACTS = tuple(f'/ground_truth/{foot}/contact' for foot in FEET)

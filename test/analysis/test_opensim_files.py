@@ -9,10 +9,10 @@ from test_gait_files import options, write_walk
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.trials.analysis import analyse_gait
-from legged_dynamics.trials.c3d import read_trc
-from legged_dynamics.trials.coordinates import read_storage
-from legged_dynamics.trials.export import FRAMES, LOADS, LOADS_XML, MOMENTS, write_opensim
+from legged_dynamics.people.trials.analysis import analyse_gait
+from legged_dynamics.people.trials.c3d import read_trc
+from legged_dynamics.people.trials.coordinates import read_storage
+from legged_dynamics.people.trials.export import FRAMES, LOADS, LOADS_XML, MOMENTS, write_opensim
 
 
 def test_external_loads_add_up_in_the_axes_of_opensim(tmp_path):

@@ -8,11 +8,11 @@ import pytest
 from simulated_bag import DIALECT, FEET, ROBOT, START_NS, messages, walk, write
 
 from legged_dynamics.estimation import Fault, Mode
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.qos import QoSProfile
-from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.recordings.replay import AnalysisOptions
-from legged_dynamics.reports.bag.analysis import analyse
+from legged_dynamics.recordings.report.analysis import analyse
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.schema import read_parameter_file
 
 NODE = '/ground_reaction_estimator'

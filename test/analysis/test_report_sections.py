@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from legged_dynamics.exceptions import OutputError
-from legged_dynamics.reports import style
-from legged_dynamics.reports.bag import report as bag_report
-from legged_dynamics.reports.bag.analysis import analyse
-from legged_dynamics.reports.page import Chart, Line, Link, Table
-from legged_dynamics.reports.section import (
+from legged_dynamics.pages import style
+from legged_dynamics.pages.page import Chart, Line, Link, Table
+from legged_dynamics.pages.section import (
     Cards,
     ChartRow,
     Listing,
@@ -20,6 +18,8 @@ from legged_dynamics.reports.section import (
     ReportSection,
     titled,
 )
+from legged_dynamics.recordings.report import report as bag_report
+from legged_dynamics.recordings.report.analysis import analyse
 
 TIME = np.linspace(0.0, 1.0, 50)
 

@@ -6,8 +6,8 @@ import pytest
 from robots import CONFIG, TWO_LEGS
 
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.force_map.report import standing_reach
 from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
-from legged_dynamics.reports.force_map import standing_reach
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 
 ROBOT = CONFIG / 'robots' / 'anymal_class.yaml'

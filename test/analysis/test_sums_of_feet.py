@@ -4,9 +4,9 @@
 from collections import Counter
 
 from legged_dynamics.estimation import ActuatorFinding, EstimatorSettings, Fault
+from legged_dynamics.pages.section import Report
+from legged_dynamics.recordings.report.analysis import FootSum, compare_sums
 from legged_dynamics.recordings.series import InputTimes, input_notes, input_statistics
-from legged_dynamics.reports.bag.analysis import FootSum, compare_sums
-from legged_dynamics.reports.section import Report
 
 
 def test_sums_within_their_error_bars_agree():

@@ -8,12 +8,12 @@ import pytest
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.reports.fleet import data_set as schema
+from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
+from legged_dynamics.people.trials.batch import find_trials, trials_data
+from legged_dynamics.people.trials.coordinates import read_storage, write_storage
+from legged_dynamics.people.trials.subject import GaitOptions
+from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.resources import share_directory
-from legged_dynamics.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.trials.batch import find_trials, trials_data
-from legged_dynamics.trials.coordinates import read_storage, write_storage
-from legged_dynamics.trials.subject import GaitOptions
 
 SAMPLE = share_directory() / 'config' / 'sample'
 

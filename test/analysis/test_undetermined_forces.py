@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from legged_dynamics.estimation import Mode
-from legged_dynamics.reports.bag import analysis
+from legged_dynamics.recordings.report import analysis
 
 
 def column(values):

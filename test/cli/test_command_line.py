@@ -15,17 +15,17 @@ from robots import CONFIG
 from tolerances import PATIENCE
 
 from legged_dynamics import cli
-from legged_dynamics import conversions as convert
 from legged_dynamics.cli import output as progress
 from legged_dynamics.cli.output import ProgressBar
 from legged_dynamics.cli.processes import ProcessGroup
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.exceptions import MiddlewareError
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.pages.page import Table
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.reports.page import Table
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.simulation import SimulatedRobot
 
 COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']
@@ -243,7 +243,7 @@ def test_analyze_writes_everything_and_shows_no_bar_to_a_file(bag, tmp_path):
 
 
 def test_analyze_again_replaces_its_own_bag_and_no_other(bag, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr('legged_dynamics.reports.bag.report.SECTIONS', ())
+    monkeypatch.setattr('legged_dynamics.recordings.report.report.SECTIONS', ())
     arguments = ['analyze', str(bag), '-o', str(tmp_path / 'out'), '--no-csv']
     assert cli.main(arguments) == cli.main(arguments) == 0
     inside = tmp_path / 'out' / 'enriched_bag'

@@ -7,10 +7,10 @@ import yaml
 from patients import healthy
 
 from legged_dynamics import cli
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +64,7 @@ def test_findings_mends_and_report(bag, tmp_path, capsys):
 
 
 def test_identify_says_what_its_figures_are_worth(bag, tmp_path, capsys, monkeypatch):
-    from legged_dynamics.identification import identify as module
+    from legged_dynamics.diagnosis.identification import identify as module
     monkeypatch.setattr(module, 'PASSES', 1)        # how well is tested elsewhere
     monkeypatch.setattr(module, 'MOST', 2)
     command = ['identify', str(bag), '--end', '2.5']

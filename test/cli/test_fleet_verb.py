@@ -18,13 +18,13 @@ from tolerances import PATIENCE
 from legged_dynamics.cli import analyze as analyze_many
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import BagError
+from legged_dynamics.recordings.fleet import data_set as schema
+from legged_dynamics.recordings.fleet import report as outliers
+from legged_dynamics.recordings.fleet.data_set import DataSet
+from legged_dynamics.recordings.fleet.job import find_recordings, jobs_of, still_to_do
+from legged_dynamics.recordings.fleet.report import find_outliers, read_facts, write_fleet_report
+from legged_dynamics.recordings.fleet.summarise import Outcome, cluster, summarise
 from legged_dynamics.recordings.replay import AnalysisOptions
-from legged_dynamics.reports.fleet import data_set as schema
-from legged_dynamics.reports.fleet import report as outliers
-from legged_dynamics.reports.fleet.data_set import DataSet
-from legged_dynamics.reports.fleet.job import find_recordings, jobs_of, still_to_do
-from legged_dynamics.reports.fleet.report import find_outliers, read_facts, write_fleet_report
-from legged_dynamics.reports.fleet.summarise import Outcome, cluster, summarise
 
 pytestmark = pytest.mark.processes
 
@@ -88,7 +88,7 @@ def test_a_recording_is_there_as_a_whole_or_not_at_all(bag, tmp_path, monkeypatc
     (job,) = jobs_of({bag: 'rex'}, AnalysisOptions(), tmp_path)
     data = DataSet(tmp_path)
     with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
-        patch.setattr('legged_dynamics.reports.fleet.summarise._input_rows',
+        patch.setattr('legged_dynamics.recordings.fleet.summarise._input_rows',
                       lambda inputs: 1 // 0)
         summarise(job)
     assert not list(tmp_path.rglob('*.parquet*')) and not data.there()
@@ -151,7 +151,7 @@ def scheduler():
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol='tcp://',
                       host='127.0.0.1', dashboard_address=None) as local, \
             pytest.MonkeyPatch.context() as patch:
-        patch.setattr('legged_dynamics.reports.fleet.summarise._ANSWER', PATIENCE)
+        patch.setattr('legged_dynamics.recordings.fleet.summarise._ANSWER', PATIENCE)
         yield local.scheduler_address
 
 
@@ -160,7 +160,7 @@ def test_a_cluster_by_its_address_and_a_report_of_its_own(
     """One recording is not to be trusted (its residual): it is linked to a report of its own."""
     shutil.rmtree(fleet / 'rex' / 'broken')
     shutil.rmtree(fleet / 'fido')
-    monkeypatch.setattr('legged_dynamics.reports.bag.analysis.LARGEST_RESIDUAL', -1.0)
+    monkeypatch.setattr('legged_dynamics.recordings.report.analysis.LARGEST_RESIDUAL', -1.0)
     words = ['analyze', str(fleet), '--scheduler', scheduler, '--reports', '1', '-o',
              str(tmp_path / 'out'), '--no-series']
     assert main(words) == 3
@@ -182,7 +182,7 @@ def test_ctrl_c_says_what_was_kept(fleet, scheduler, tmp_path, monkeypatch, caps
             done(work(job))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr('legged_dynamics.reports.fleet.summarise.run_batch', interrupted)
+    monkeypatch.setattr('legged_dynamics.recordings.fleet.summarise.run_batch', interrupted)
     out = tmp_path / 'out'
     assert main(['analyze', str(fleet), '--scheduler', scheduler, '-o', str(out)]) == 130
     assert f'2 of 5 recordings are kept in {out}; the same command goes on' in (
@@ -191,7 +191,7 @@ def test_ctrl_c_says_what_was_kept(fleet, scheduler, tmp_path, monkeypatch, caps
 
 
 def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr('legged_dynamics.reports.fleet.summarise._ANSWER', 0.2)
+    monkeypatch.setattr('legged_dynamics.recordings.fleet.summarise._ANSWER', 0.2)
     (tmp_path / 'mine').mkdir()
     (tmp_path / 'mine' / 'thesis.tex').write_text('no')
     for words, what in (
@@ -208,7 +208,7 @@ def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypa
 
 def test_an_error_that_is_no_fault_of_the_recording_is_tried_again(scheduler, tmp_path):
     """A worker's disk is full twice; the third attempt succeeds, a fourth is not made."""
-    from legged_dynamics.reports.fleet.summarise import each_result
+    from legged_dynamics.recordings.fleet.summarise import each_result
 
     (tmp_path / 'attempts').mkdir()
 

@@ -11,8 +11,8 @@ import pytest
 from legged_dynamics.cli import main
 from legged_dynamics.cli.output import output_folder
 from legged_dynamics.exceptions import OutputError
+from legged_dynamics.pages.page import Table, unsigned_zero
 from legged_dynamics.recordings.series import InputTimes, input_statistics
-from legged_dynamics.reports.page import Table, unsigned_zero
 
 pytestmark = pytest.mark.processes
 

@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 from tolerances import PATIENCE
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.cli.demo import FELL, Outcome
 from legged_dynamics.exceptions import BagError, SimulationError
-from legged_dynamics.middleware.discovery import DomainLease
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.reports.bag.analysis import analyse
+from legged_dynamics.recordings.report.analysis import analyse
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.discovery import DomainLease
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
-cyclone = pytest.importorskip('legged_dynamics.middleware.cyclone')
+cyclone = pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
 pytestmark = pytest.mark.dds
 
 COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from patients import healthy
 
-from legged_dynamics.doctor.checkup import Checkup
+from legged_dynamics.diagnosis.doctor.checkup import Checkup
 
 pytestmark = pytest.mark.slow
 

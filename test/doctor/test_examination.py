@@ -9,13 +9,13 @@ import pytest
 from patients import healthy, rubbing
 
 from benchmarks.planted_faults import planted_faults
-from legged_dynamics.doctor.evidence import Likelihood
-from legged_dynamics.doctor.examination import _Candidate, _impossible, _named, examine
-from legged_dynamics.doctor.finding import Finding
-from legged_dynamics.doctor.hypotheses import Corrector
-from legged_dynamics.doctor.sized import Sized
+from legged_dynamics.diagnosis.doctor.evidence import Likelihood
+from legged_dynamics.diagnosis.doctor.examination import _Candidate, _impossible, _named, examine
+from legged_dynamics.diagnosis.doctor.finding import Finding
+from legged_dynamics.diagnosis.doctor.hypotheses import Corrector
+from legged_dynamics.diagnosis.doctor.sized import Sized
+from legged_dynamics.diagnosis.identification.samples import filtered
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.identification.samples import filtered
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.resources import robot_files

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from legged_dynamics.doctor.streams import check_streams
-from legged_dynamics.identification.samples import JointLog, SensorLog
+from legged_dynamics.diagnosis.doctor.streams import check_streams
+from legged_dynamics.diagnosis.identification.samples import JointLog, SensorLog
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 

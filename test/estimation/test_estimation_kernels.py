@@ -9,14 +9,14 @@ from scipy.signal import savgol_filter
 from scipy.stats import multivariate_normal
 from scipy.stats import norm as normal
 
-from legged_dynamics.estimation.attitude import acceleration_noise, slopes
-from legged_dynamics.gait.contact_evidence import (
+from legged_dynamics.contact.contact_evidence import (
     bayes_update,
     force_evidence,
     motion_evidence,
     relax,
     smooth,
 )
+from legged_dynamics.estimation.attitude import acceleration_noise, slopes
 from legged_dynamics.optimization.factorizations import (
     factorize,
     invert_factorized,

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from walkers import DT, GRAVITY, HEIGHT, standing, two_footed_walk
 
-from legged_dynamics.gait import contact_timing as timing_module
-from legged_dynamics.gait.contact_timing import ContactChange, contact_timing, given_timing
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.people.gait import contact_timing as timing_module
+from legged_dynamics.people.gait.contact_timing import ContactChange, contact_timing, given_timing
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.settings import GaitSettings
 
 WALK = two_footed_walk()
 SETTINGS = GaitSettings.from_parameters({'stance.lift_off_speed': 0.3})

@@ -22,19 +22,19 @@ from walkers import (
 from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, low_pass
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.gait.double_support import (
+from legged_dynamics.model import FlatFoot, Inertia, LineFoot, RobotModel
+from legged_dynamics.optimization.quadratic_program import solve_quadratic_program
+from legged_dynamics.people.gait.double_support import (
     METHODS,
     DoubleSupport,
     _leaving_share,
     _smooth_transition,
     travelling_reference,
 )
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.load_transfer import _nonnegative
-from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.gait.stance_detection import runs, stances
-from legged_dynamics.model import FlatFoot, Inertia, LineFoot, RobotModel
-from legged_dynamics.optimization.quadratic_program import solve_quadratic_program
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.load_transfer import _nonnegative
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import runs, stances
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_vector
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from walkers import GRAVITY, MASS, standing, two_footed_walk
 
-from legged_dynamics.gait.contact_timing import ContactTiming, given_timing
-from legged_dynamics.gait.double_support import DoubleSupport
-from legged_dynamics.gait.error_bars import PLANTED, force_covariance
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.gait.stance_detection import runs
+from legged_dynamics.people.gait.contact_timing import ContactTiming, given_timing
+from legged_dynamics.people.gait.double_support import DoubleSupport
+from legged_dynamics.people.gait.error_bars import PLANTED, force_covariance
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import runs
 
 WALK = two_footed_walk()
 WEIGHT = MASS * GRAVITY

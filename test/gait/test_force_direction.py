@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from walkers import DT, GRAVITY, MASS, standing, two_footed_walk
 
-from legged_dynamics.gait.force_direction import STANDING, _drawn, directions, through_sole
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.people.gait.force_direction import STANDING, _drawn, directions, through_sole
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.settings import GaitSettings
 
 WALK = two_footed_walk()
 WEIGHT = MASS * GRAVITY

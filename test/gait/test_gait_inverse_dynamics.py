@@ -9,15 +9,15 @@ from walkers import two_footed_walk
 
 from legged_dynamics.dynamics import inverse_dynamics
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.gait import inverse_dynamics as module
-from legged_dynamics.gait.double_support import METHODS, DoubleSupport
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.model import FlatFoot
-from legged_dynamics.model.opensim import reader
 from legged_dynamics.model.robot_config import scaled_to
-from legged_dynamics.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.trials.cycles import gait_cycles
-from legged_dynamics.trials.export import write_opensim
+from legged_dynamics.people.gait import inverse_dynamics as module
+from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.opensim import reader
+from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
+from legged_dynamics.people.trials.cycles import gait_cycles
+from legged_dynamics.people.trials.export import write_opensim
 
 WALK = two_footed_walk()
 

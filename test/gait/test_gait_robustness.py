@@ -22,12 +22,12 @@ from walkers import (
 
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.gait.double_support import DoubleSupport
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.settings import GaitSettings
-from legged_dynamics.gait.sole_motion import SoleMotion
-from legged_dynamics.gait.stance_detection import detect_stance, soles_of
 from legged_dynamics.model import FlatFoot
+from legged_dynamics.people.gait.double_support import DoubleSupport
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.sole_motion import SoleMotion
+from legged_dynamics.people.gait.stance_detection import detect_stance, soles_of
 
 pytestmark = pytest.mark.slow
 

@@ -8,13 +8,13 @@ import pytest
 from walkers import DT, GRAVITY, MASS, two_footed_walk
 
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
-from legged_dynamics.gait import pose_noise
-from legged_dynamics.gait.contact_timing import given_timing
-from legged_dynamics.gait.error_bars import force_covariance
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.pose_noise import response, seen_variance, smoothed
-from legged_dynamics.gait.required_wrench import without_noise
-from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.people.gait import pose_noise
+from legged_dynamics.people.gait.contact_timing import given_timing
+from legged_dynamics.people.gait.error_bars import force_covariance
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.pose_noise import response, seen_variance, smoothed
+from legged_dynamics.people.gait.required_wrench import without_noise
+from legged_dynamics.people.gait.settings import GaitSettings
 
 # Feet of the made walk land softly.
 SETTINGS = GaitSettings(landing=0.0)

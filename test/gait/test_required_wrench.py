@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 from walkers import DT, GRAVITY, MASS, standing, two_footed_walk
 
-from legged_dynamics.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.gait.required_wrench import (
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.required_wrench import (
     ORDER,
     _bent_least,
     _landings,
@@ -16,7 +16,7 @@ from legged_dynamics.gait.required_wrench import (
     _yielding,
     without_noise,
 )
-from legged_dynamics.gait.settings import GaitSettings
+from legged_dynamics.people.gait.settings import GaitSettings
 
 SETTINGS = GaitSettings()
 WEIGHT = MASS * GRAVITY

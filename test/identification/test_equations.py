@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from robots import random_robot
 
+from legged_dynamics.diagnosis.identification.equations import N_INERTIAL, regressor
 from legged_dynamics.dynamics import BaseMotion, Motion, inverse_dynamics
-from legged_dynamics.identification.equations import N_INERTIAL, regressor
 
 ROUND_OFF = 1e-9
 

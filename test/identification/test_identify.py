@@ -8,9 +8,9 @@ import pytest
 from patients import healthy
 
 from benchmarks.planted_faults import Patient
+from legged_dynamics.diagnosis.identification.identify import identify, validate, with_inertias
+from legged_dynamics.diagnosis.identification.samples import sensor_noise, white_noise
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.identification.identify import identify, validate, with_inertias
-from legged_dynamics.identification.samples import sensor_noise, white_noise
 from legged_dynamics.model import RobotModel
 from legged_dynamics.resources import robot_files
 

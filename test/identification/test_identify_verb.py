@@ -10,7 +10,7 @@ from legged_dynamics.cli import identify as verb
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.reports.bag.analysis import DOUBTFUL
+from legged_dynamics.recordings.report.analysis import DOUBTFUL
 
 SQUAT, KNEE = 'stand 1, squat 6, stand 0.5', 2
 
@@ -42,7 +42,7 @@ def test_what_the_motion_lacks_is_said_before_it_starts(monkeypatch, capsys):
             assert f'This recording lacks {missing}' in said
         assert 'quiet standing' not in said.split('lacks', 1)[1]
         raise MeasurementError('started')
-    monkeypatch.setattr('legged_dynamics.identification.identify.identify', started)
+    monkeypatch.setattr('legged_dynamics.diagnosis.identification.identify.identify', started)
     main(['identify', 'stood', '--trust-effort'])
     assert 'started' in capsys.readouterr().err
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from robots import random_inertia
 
-from legged_dynamics.identification.problem import LogCholesky
+from legged_dynamics.diagnosis.identification.problem import LogCholesky
 
 ROUND_OFF, DIFFERENCE = 1e-9, 1e-6
 

@@ -5,9 +5,9 @@ import sys
 import time
 from pathlib import Path
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.middleware.runner import run
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.protocol import Component
+from legged_dynamics.ros.middleware.runner import run
 
 TORQUE = 24.7
 

@@ -3,10 +3,10 @@
 """A component run as a process by the tests: answers each JointState with a WrenchStamped."""
 import sys
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.middleware.runner import run
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.protocol import Component
+from legged_dynamics.ros.middleware.runner import run
 
 
 class Echo(Component):

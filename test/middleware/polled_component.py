@@ -3,8 +3,8 @@
 """A process that talks to itself faster than it looks: prints what it heard at each look."""
 import sys
 
-from legged_dynamics.middleware.protocol import Component
-from legged_dynamics.middleware.runner import run_polled
+from legged_dynamics.ros.middleware.protocol import Component
+from legged_dynamics.ros.middleware.runner import run_polled
 
 BURST, LOOKS, PATIENCE = 5, 6, 300.0
 

@@ -3,9 +3,9 @@
 """What is too large or too frequent is left unread; what a pause has piled up is not."""
 import pytest
 
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.messages import message_class
-from legged_dynamics.middleware.qos import FASTEST, LARGEST, LONGEST_PAUSE, Bounds, QoSProfile
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.messages import message_class
+from legged_dynamics.ros.middleware.qos import FASTEST, LARGEST, LONGEST_PAUSE, Bounds, QoSProfile
 
 KIND, TOPIC = 'geometry_msgs/msg/WrenchStamped', '/estimator/LF_FOOT/wrench'
 SECOND = 1_000_000_000

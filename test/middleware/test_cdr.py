@@ -9,9 +9,9 @@ import pytest
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from legged_dynamics.exceptions import MiddlewareError
-from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.cyclone import type_hash
-from legged_dynamics.middleware.messages import (
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.cyclone import type_hash
+from legged_dynamics.ros.middleware.messages import (
     DEFINITIONS,
     NUMERIC,
     PRIMITIVES,
@@ -87,7 +87,7 @@ def test_type_hash_and_constants_are_those_of_jazzy(name):
                                   'sensor_msgs/msg/Imu', 'visualization_msgs/msg/MarkerArray',
                                   'nav_msgs/msg/Odometry', 'std_msgs/msg/Float64MultiArray'])
 def test_bytes_are_those_of_cyclonedds(name):
-    idl = pytest.importorskip('legged_dynamics.middleware.cyclone')
+    idl = pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
     rng = random.Random(name)
     for _ in range(10):
         message = random_message(name, rng)

@@ -4,8 +4,8 @@
 import subprocess
 import sys
 
-from legged_dynamics.middleware import lifecycle
-from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.ros.middleware import lifecycle
+from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.spatial import kernel_cache as kernel_state
 
 WARM = """

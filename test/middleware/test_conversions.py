@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from rosbags.typesys import Stores, get_typestore
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.conversions.markers import reaction_markers, state_markers
-from legged_dynamics.conversions.reading import TrajectoryReader
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model.joint_order import Mimics
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.conversions.markers import reaction_markers, state_markers
+from legged_dynamics.ros.conversions.reading import TrajectoryReader
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
 DIALECT = StandaloneDialect()
 STORE = get_typestore(Stores.ROS2_JAZZY)

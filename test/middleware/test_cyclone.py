@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from tolerances import PATIENCE
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import MiddlewareError
-from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.discovery import DomainLease
-from legged_dynamics.middleware.parameters import StandaloneDialect
-from legged_dynamics.middleware.protocol import Node
-from legged_dynamics.middleware.qos import QoSProfile
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.discovery import DomainLease
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.middleware.protocol import Node
+from legged_dynamics.ros.middleware.qos import QoSProfile
 
-cyclone = pytest.importorskip('legged_dynamics.middleware.cyclone')
+cyclone = pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
 pytestmark = pytest.mark.dds
 
 DIALECT = StandaloneDialect()

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from legged_dynamics.exceptions import MiddlewareError
-from legged_dynamics.middleware import runner
-from legged_dynamics.middleware.discovery import (
+from legged_dynamics.ros.middleware import runner
+from legged_dynamics.ros.middleware.discovery import (
     DomainLease,
     _discovery_range,
     cyclone_configuration,

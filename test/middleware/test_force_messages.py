@@ -4,10 +4,10 @@
 import numpy as np
 from rosbags.typesys import Stores, get_typestore
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.conversions.markers import force_markers
-from legged_dynamics.middleware.cdr import serialize
-from legged_dynamics.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.conversions.markers import force_markers
+from legged_dynamics.ros.middleware.cdr import serialize
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
 DIALECT = StandaloneDialect()
 STORE = get_typestore(Stores.ROS2_JAZZY)

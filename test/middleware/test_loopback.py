@@ -4,12 +4,12 @@
 import numpy as np
 import pytest
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MiddlewareError
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.parameters import StandaloneDialect
-from legged_dynamics.middleware.protocol import Component, Node
-from legged_dynamics.middleware.qos import QoSProfile
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.middleware.protocol import Component, Node
+from legged_dynamics.ros.middleware.qos import QoSProfile
 
 DIALECT = StandaloneDialect()
 QOS = DIALECT.qos

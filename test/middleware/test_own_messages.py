@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from loopback_robot import FEET, NODE, LoopbackRobot
 
-from legged_dynamics.conversions.markers import (
+from legged_dynamics.ros.conversions.markers import (
     CONTACTS,
     DEFINITIONS,
     PACKAGE,
     REACTIONS,
 )
-from legged_dynamics.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / PACKAGE

@@ -4,8 +4,12 @@
 import pytest
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.parameters import Parameter, StandaloneDialect, declare_settings
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.parameters import (
+    Parameter,
+    StandaloneDialect,
+    declare_settings,
+)
 from legged_dynamics.schema import Setting
 
 DIALECT = StandaloneDialect()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tolerances import PATIENCE
 
-from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.ros.middleware.discovery import DomainLease
 
 PROGRAM = Path(__file__).with_name('polled_component.py')
 

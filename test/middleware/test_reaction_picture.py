@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, ROBOT, standing_samples
 
-from legged_dynamics.conversions.markers import reaction_picture
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.estimation.force_picture import SIGNIFICANT, ForcePicture
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.recordings.robot import read_model
+from legged_dynamics.ros.conversions.markers import reaction_picture
 from legged_dynamics.view.figure import FigureMaker, Forces, Snapshot
 
 SCALE = 250.0

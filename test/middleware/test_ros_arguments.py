@@ -6,9 +6,9 @@ import math
 import pytest
 
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
-from legged_dynamics.middleware import arguments as names
-from legged_dynamics.middleware.arguments import Remap, RosArguments
 from legged_dynamics.parameter_file import parse_value
+from legged_dynamics.ros.middleware import arguments as names
+from legged_dynamics.ros.middleware.arguments import Remap, RosArguments
 
 
 def values(argv, node='/robot/estimator'):

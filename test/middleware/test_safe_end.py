@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from tolerances import PATIENCE
 
-from legged_dynamics.middleware.discovery import DomainLease
-from legged_dynamics.middleware.lifecycle import SAME, stopped_by_signals
-from legged_dynamics.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.middleware.discovery import DomainLease
+from legged_dynamics.ros.middleware.lifecycle import SAME, stopped_by_signals
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
-cyclone = pytest.importorskip('legged_dynamics.middleware.cyclone')
+cyclone = pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
 pytestmark = pytest.mark.dds
 
 COMMANDER = Path(__file__).parent / 'commander_component.py'

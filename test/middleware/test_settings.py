@@ -3,14 +3,14 @@
 import pytest
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.parameters import (
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.parameters import (
     Parameter,
     StandaloneDialect,
     declare_settings,
     follow_settings,
 )
-from legged_dynamics.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.qos import QoSProfile
 from legged_dynamics.schema import Setting
 
 TABLE = (Setting('gain', 1.0, 'N/m', 'Stiffness.', 0.0, 10.0),

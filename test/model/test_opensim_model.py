@@ -15,15 +15,15 @@ from legged_dynamics.dynamics.kinematics import (
 )
 from legged_dynamics.exceptions import ModelError
 from legged_dynamics.model import RobotModel
-from legged_dynamics.model.opensim import read_osim
-from legged_dynamics.model.opensim.document import (
+from legged_dynamics.model.urdf import urdf_text
+from legged_dynamics.people.opensim import read_osim
+from legged_dynamics.people.opensim.document import (
     _read_function,
     joint_pose,
     read_document,
     rotations,
 )
-from legged_dynamics.model.opensim.joints import TO_OURS, nearest_axis
-from legged_dynamics.model.urdf import urdf_text
+from legged_dynamics.people.opensim.joints import TO_OURS, nearest_axis
 from legged_dynamics.resources import share_directory
 
 WALKER = share_directory() / 'config' / 'sample' / 'walker.osim'

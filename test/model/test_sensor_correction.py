@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from robots import CONFIG
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-from legged_dynamics.middleware.parameters import StandaloneDialect
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.joint_order import Mimics
 from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
 DIALECT, PREFIX = StandaloneDialect(), 'robot.sensors.'
 JOINTS = ('a', 'b', 'c')

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from robots import CONFIG
 
+from legged_dynamics.force_map.report import standing_reach
 from legged_dynamics.model import Inertia, Joint, PointFoot, RobotConfig, RobotModel
 from legged_dynamics.model.parts import Mimic
 from legged_dynamics.model.standing import standing_efforts
-from legged_dynamics.reports.force_map import standing_reach
 from legged_dynamics.spatial.frames import GRAVITY, Transform
 
 # The force map weighs foot forces against the balance, and loads are a regularised problem.

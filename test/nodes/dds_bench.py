@@ -9,9 +9,9 @@ import time
 
 from tolerances import PATIENCE
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.parameters import StandaloneDialect
-from legged_dynamics.nodes.lock_step import answer
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.nodes.lock_step import answer
 
 DIALECT = StandaloneDialect()
 STATUS = 'diagnostic_msgs/msg/DiagnosticArray'
@@ -32,7 +32,7 @@ class DdsBench:
     """
 
     def __init__(self, environ, robot):
-        from legged_dynamics.middleware.cyclone import CycloneBus
+        from legged_dynamics.ros.middleware.cyclone import CycloneBus
         self.environ = {**environ, 'LEGGED_DYNAMICS_MIDDLEWARE': 'cyclonedds'}
         self.robot = robot
         self.bus = CycloneBus(self.environ)
@@ -56,7 +56,7 @@ class DdsBench:
         self.logs.append(tempfile.TemporaryFile('w+'))      # a pipe that is full would stop it
         process = subprocess.Popen(
             [sys.executable, '-c',
-             f'import sys; from legged_dynamics.nodes.{node} import main; sys.exit(main())',
+             f'import sys; from legged_dynamics.ros.nodes.{node} import main; sys.exit(main())',
              '--ros-args', '--params-file', str(self.robot), *arguments],
             env={**os.environ, **self.environ}, stderr=self.logs[-1])
         self.processes.append(process)

@@ -6,11 +6,11 @@ from itertools import pairwise
 import numpy as np
 from loopback_robot import DIALECT, ROBOT, URDF
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.qos import QoSProfile
-from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 
 # Motors that hold the last command for longer than any test, as ros2_controllers lets them.

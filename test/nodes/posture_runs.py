@@ -12,8 +12,8 @@ import numpy as np
 from grounded_loop import DIALECT, GroundedLoop
 from grounds import parameters_of
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 
 LONGEST = 12.0      # s
 # From the base down to a belly that is added [m]: those of the zoo have no shapes but feet, and

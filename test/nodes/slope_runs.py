@@ -11,7 +11,7 @@ import numpy as np
 from grounded_loop import GroundedLoop
 from grounds import parameters_of
 
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 
 TILT = np.radians(15.0)
 

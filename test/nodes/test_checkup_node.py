@@ -7,12 +7,12 @@ import pytest
 from loopback_robot import DIALECT, LoopbackRobot
 from patients import healthy
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.doctor.examination import examine
-from legged_dynamics.doctor.finding import changes
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.nodes.checkup import CheckupNode
+from legged_dynamics.diagnosis.doctor.examination import examine
+from legged_dynamics.diagnosis.doctor.finding import changes
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.nodes.checkup import CheckupNode
 
 pytestmark = pytest.mark.slow
 

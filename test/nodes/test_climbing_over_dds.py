@@ -8,10 +8,10 @@ import pytest
 from dds_bench import BRAKE, DdsBench
 from loopback_climber import NODE, WRENCH, YAML, LoopbackClimber
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.discovery import DomainLease
 
-pytest.importorskip('legged_dynamics.middleware.cyclone')
+pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
 pytestmark = pytest.mark.dds
 
 WEIGHT = 0.37 * 9.81

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, JOINTS, URDF, LoopbackRobot
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.model import RobotModel
-from legged_dynamics.nodes.controller_node import ControllerNode, settings_of
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.safety import GuardState
 from legged_dynamics.schema import Setting
 

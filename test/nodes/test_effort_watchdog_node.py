@@ -8,13 +8,13 @@ import pytest
 from fault_bench import FaultBench
 from loopback_robot import DIALECT, ROBOT, URDF
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.parameters import Parameter
 from legged_dynamics.node_registry import NODES
-from legged_dynamics.nodes.effort_watchdog import LONGEST_WAIT_NS, EffortWatchdogNode
-from legged_dynamics.nodes.robot_component import (
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.parameters import Parameter
+from legged_dynamics.ros.nodes.effort_watchdog import LONGEST_WAIT_NS, EffortWatchdogNode
+from legged_dynamics.ros.nodes.robot_component import (
     CALLS,
     LONGEST_SHUTDOWN_NS,
     STANDSTILL,

@@ -16,7 +16,7 @@ import pytest
 from fault_bench import FaultBench
 from loopback_robot import DIALECT, URDF
 
-from legged_dynamics import conversions as convert
+from legged_dynamics.ros import conversions as convert
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ import pytest
 from closed_loop import ClosedLoop, desired_wrench
 from loopback_robot import DIALECT, FEET, ROBOT, URDF
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.nodes.foot_force_controller import FootForceController
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.nodes.foot_force_controller import FootForceController
 from legged_dynamics.safety import GuardState
 
 NODE = '/foot_force_controller'

@@ -11,11 +11,11 @@ from closed_loop import ClosedLoop
 from dds_bench import DIALECT, DdsBench
 from loopback_robot import FEET, ROBOT, URDF
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.discovery import DomainLease
-from legged_dynamics.nodes.foot_force_controller import FootForceController
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.discovery import DomainLease
+from legged_dynamics.ros.nodes.foot_force_controller import FootForceController
 
-pytest.importorskip('legged_dynamics.middleware.cyclone')
+pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
 pytestmark = pytest.mark.dds
 
 NODE = '/foot_force_controller'

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, NODE, URDF, LoopbackRobot
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import GroundReaction
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.ros import conversions as convert
 
 OK, WARN, ERROR, STALE = range(4)
 WEIGHT = 52.13 * 9.81

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, ROBOT, URDF
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.qos import QoSProfile
-from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
-from legged_dynamics.nodes.lock_step import BEGIN_NS
-from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
+from legged_dynamics.ros.nodes.lock_step import BEGIN_NS
+from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 
 PERIOD = 2_000_000

@@ -10,12 +10,12 @@ import pytest
 from dds_bench import DdsBench
 from loopback_robot import FEET, NODE, ROBOT, URDF
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.cli.warm import warm
-from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.discovery import DomainLease
 from legged_dynamics.schema import read_parameter_file
 
-pytest.importorskip('legged_dynamics.middleware.cyclone')
+pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
 pytestmark = pytest.mark.dds
 
 WEIGHT = 52.13 * 9.81

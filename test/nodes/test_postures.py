@@ -6,8 +6,8 @@ import pytest
 from grounded_loop import DIALECT, GroundedLoop
 from grounds import parameters_of
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.safety import GuardState
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
@@ -177,7 +177,7 @@ def test_a_long_trajectory_is_read_a_little_at_a_time_and_followed():
 
 def test_what_is_too_long_is_refused(monkeypatch):
     made = loop()
-    monkeypatch.setattr('legged_dynamics.nodes.body.targets.LONGEST', 3)
+    monkeypatch.setattr('legged_dynamics.ros.nodes.body.targets.LONGEST', 3)
     made.publisher('trajectory_msgs/msg/MultiDOFJointTrajectory', 'body_trajectory').publish(
         trajectory(made, 4, 0.2))
     made.run(0.01)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from robots import CONFIG
 
-import legged_dynamics.unitree.low_level  # noqa: F401  (it fills the table)
-from legged_dynamics import conversions as convert
+import legged_dynamics.ros.unitree.low_level  # noqa: F401  (it fills the table)
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.middleware.messages import DEFINITIONS as TABLE
-from legged_dynamics.middleware.messages import define
-from legged_dynamics.middleware.parameters import StandaloneDialect
-from legged_dynamics.nodes.ground_reaction_estimator import _names
-from legged_dynamics.nodes.reaction_relay import ReactionRelay
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.middleware.messages import DEFINITIONS as TABLE
+from legged_dynamics.ros.middleware.messages import define
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.nodes.ground_reaction_estimator import _names
+from legged_dynamics.ros.nodes.reaction_relay import ReactionRelay
 from legged_dynamics.schema import read_parameter_file
 
 DIALECT = StandaloneDialect()

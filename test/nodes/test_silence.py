@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.discovery import reach
-from legged_dynamics.middleware.loopback import LoopbackBus
 from legged_dynamics.node_registry import NODES
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.discovery import reach
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.schema import read_parameter_file
 
 READING = sorted(set(NODES) - {'simulated_robot', 'reaction_relay'})

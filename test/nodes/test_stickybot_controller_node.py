@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from loopback_climber import DIALECT, FEET, NODE, NUMBERS, RATES, WRENCH, YAML, LoopbackClimber
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
-from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
+from legged_dynamics.ros.nodes.stickybot_controller import StickybotControllerNode
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.spatial.rotations import rotation_from_quaternion, rotation_from_rpy
 

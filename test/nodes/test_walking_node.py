@@ -10,10 +10,10 @@ from closed_loop import ClosedLoop
 from loopback_robot import DIALECT
 
 from benchmarks.zoo.robots import biped
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.parameters import Parameter
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import Parameter
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 
 TWIST = 'geometry_msgs/msg/TwistStamped'

@@ -9,9 +9,9 @@ from dds_bench import STATUS, DdsBench
 from fault_bench import FaultBench
 from loopback_robot import ROBOT, URDF
 
-from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.ros.middleware.discovery import DomainLease
 
-pytest.importorskip('legged_dynamics.middleware.cyclone')
+pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
 pytestmark = pytest.mark.dds
 
 COMMANDS = 'effort_controller/commands:=effort_watchdog/commands'

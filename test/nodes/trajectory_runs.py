@@ -14,8 +14,8 @@ from grounded_loop import GroundedLoop
 from grounds import parameters_of
 from test_postures import trajectory
 
-from legged_dynamics.middleware.cdr import serialize
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
+from legged_dynamics.ros.middleware.cdr import serialize
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 
 
 def timed(owner, name, spent, key):

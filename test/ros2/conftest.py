@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from legged_dynamics.middleware.discovery import DomainLease
+from legged_dynamics.ros.middleware.discovery import DomainLease
 
 
 @pytest.fixture(scope='session')

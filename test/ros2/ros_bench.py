@@ -11,7 +11,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
 from rclpy.parameter import Parameter
 from tolerances import PATIENCE
 
-from legged_dynamics.middleware.ros2_node import RclpyDialect, Spinner, _ComponentNode
+from legged_dynamics.ros.middleware.ros2_node import RclpyDialect, Spinner, _ComponentNode
 
 RESEND = 5.0        # s
 

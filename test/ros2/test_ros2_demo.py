@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip('rclpy', reason='no ROS 2 here (rclpy cannot be imported)')
 from tolerances import PATIENCE
 
-from legged_dynamics.reports.bag.analysis import analyse
+from legged_dynamics.recordings.report.analysis import analyse
 
 pytestmark = pytest.mark.dds
 

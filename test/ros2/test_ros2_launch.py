@@ -11,14 +11,14 @@ from launch.utilities import perform_substitutions
 from launch_ros.actions import Node
 
 import launch
-from legged_dynamics.middleware.arguments import RosArguments
-from legged_dynamics.middleware.loopback import LoopbackBus
-from legged_dynamics.nodes.effort_watchdog import EffortWatchdogNode
-from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
-from legged_dynamics.nodes.reaction_relay import ReactionRelay
-from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.resources import share_directory
+from legged_dynamics.ros.middleware.arguments import RosArguments
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.nodes.effort_watchdog import EffortWatchdogNode
+from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
+from legged_dynamics.ros.nodes.reaction_relay import ReactionRelay
+from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 
 LAUNCH = share_directory() / 'launch'
 OURS = {component.default_name: component for component in (
@@ -95,7 +95,7 @@ def topics(found):
         if entry.executable in OURS:
             component = OURS[entry.executable]
             node = bus.create_node(component.default_name, entry.argv)
-            from legged_dynamics.middleware.lifecycle import ComponentHost
+            from legged_dynamics.ros.middleware.lifecycle import ComponentHost
             ComponentHost(component, node).start()
             for kind, ends in (('says', bus._publishers), ('hears', bus._subscriptions)):
                 for end in ends:

@@ -10,11 +10,16 @@ import pytest
 pytest.importorskip('rclpy', reason='no ROS 2 here (rclpy cannot be imported)')
 from ros_bench import NATIVE
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.cyclone import CycloneBus
-from legged_dynamics.middleware.messages import DEFINITIONS, PRIMITIVES, definition, message_class
-from legged_dynamics.middleware.parameters import StandaloneDialect
-from legged_dynamics.middleware.protocol import Component
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.cyclone import CycloneBus
+from legged_dynamics.ros.middleware.messages import (
+    DEFINITIONS,
+    PRIMITIVES,
+    definition,
+    message_class,
+)
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.middleware.protocol import Component
 
 pytestmark = pytest.mark.dds
 OURS = StandaloneDialect()
@@ -135,7 +140,7 @@ def test_cyclone_and_rclpy_understand_each_other(bench, environ, name):
 def test_nothing_is_sent_while_nobody_listens_but_what_is_latched(bench, monkeypatch):
     node = bench.host(type('Mirror', (Mirror,), {'kind': 'std_msgs/msg/Float64'}))
     written = []
-    monkeypatch.setattr('legged_dynamics.middleware.ros2_node.serialize',
+    monkeypatch.setattr('legged_dynamics.ros.middleware.ros2_node.serialize',
                         lambda message, name: written.append(name) or b'')
     node.component.publisher.publish(convert.float64(OURS, math.pi))
     assert written == []

@@ -11,18 +11,18 @@ from rcl_interfaces.msg import ParameterType
 from ros_bench import NATIVE
 from std_srvs.srv import Trigger
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.middleware.cdr import serialize
-from legged_dynamics.middleware.qos import FASTEST, LONGEST_PAUSE
-from legged_dynamics.middleware.ros2_node import BARE_DDS, NO_NODE, _ComponentNode
-from legged_dynamics.nodes.foot_force_controller import FootForceController
-from legged_dynamics.nodes.ground_reaction_estimator import GroundReactionNode
-from legged_dynamics.nodes.reaction_relay import ReactionRelay
-from legged_dynamics.nodes.simulated_robot import SimulatedRobotNode
-from legged_dynamics.nodes.stickybot_controller import StickybotControllerNode
-from legged_dynamics.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.cdr import serialize
+from legged_dynamics.ros.middleware.qos import FASTEST, LONGEST_PAUSE
+from legged_dynamics.ros.middleware.ros2_node import BARE_DDS, NO_NODE, _ComponentNode
+from legged_dynamics.ros.nodes.foot_force_controller import FootForceController
+from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
+from legged_dynamics.ros.nodes.reaction_relay import ReactionRelay
+from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
+from legged_dynamics.ros.nodes.stickybot_controller import StickybotControllerNode
+from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 
 pytestmark = pytest.mark.dds

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tolerances import PATIENCE
 
-from legged_dynamics import conversions as convert
+from legged_dynamics.ros import conversions as convert
 
 rclpy = pytest.importorskip('rclpy')
 lifecycle = pytest.importorskip('lifecycle_msgs.srv')

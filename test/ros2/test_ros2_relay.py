@@ -8,9 +8,9 @@ from geometry_msgs.msg import PolygonStamped
 from ros_bench import NATIVE
 from std_msgs.msg import Int16MultiArray
 
-from legged_dynamics import conversions as convert
-from legged_dynamics.middleware.messages import DEFINITIONS
-from legged_dynamics.nodes.reaction_relay import ReactionRelay
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.messages import DEFINITIONS
+from legged_dynamics.ros.nodes.reaction_relay import ReactionRelay
 
 pytestmark = pytest.mark.dds
 

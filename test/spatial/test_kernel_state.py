@@ -59,7 +59,7 @@ def test_the_digest_is_of_the_kernels_and_of_what_they_call(monkeypatch, tmp_pat
     files = {path.relative_to(kernel_cache.ROOT).as_posix() for path in
              kernel_state.kernel_files()}
     assert 'estimation/filter/tick.py' in files
-    assert 'nodes/ground_reaction_estimator.py' not in files
+    assert 'ros/nodes/ground_reaction_estimator.py' not in files
     before = kernel_state.kernels_digest.__wrapped__()
     real = kernel_state.source_digest
     monkeypatch.setattr(kernel_state, 'source_digest', lambda path: real(path) + (

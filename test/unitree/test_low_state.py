@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.middleware.cdr import deserialize, serialize
-from legged_dynamics.middleware.messages import message_class
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.resources import robot_files
-from legged_dynamics.unitree.low_level import (
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.messages import message_class
+from legged_dynamics.ros.unitree.low_level import (
     LowCmdWriter,
     LowStateReader,
     TickClock,
@@ -17,7 +17,7 @@ from legged_dynamics.unitree.low_level import (
     low_state,
     write_foot_forces,
 )
-from legged_dynamics.unitree.robots import ROBOTS, robot_named
+from legged_dynamics.ros.unitree.robots import ROBOTS, robot_named
 
 MS = 1_000_000
 PLACES = {'unitree_go': 20, 'unitree_hg': 35}

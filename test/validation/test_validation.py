@@ -11,16 +11,16 @@ from benchmarks.validation import WITHIN, make_case, true_accuracy
 from legged_dynamics.cli import main
 from legged_dynamics.cli.doctor import _parsed_scales
 from legged_dynamics.cli.record import _announce_steps
-from legged_dynamics.estimation import EstimatorSettings
-from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.validation.torque_errors import OF_JOINT
-from legged_dynamics.validation.validation import (
+from legged_dynamics.diagnosis.validation.torque_errors import OF_JOINT
+from legged_dynamics.diagnosis.validation.validation import (
     _problem,
     phases_of,
     run_estimator,
     validate,
     whole_cycles,
 )
+from legged_dynamics.estimation import EstimatorSettings
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 
 MOTION = 'stand 2.4, lift_legs 8.4, squat 2.5, stand 0.6'
 JOINT = 4

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from loopback_robot import DIALECT, FEET, NODE, ROBOT, LoopbackRobot
 
-from legged_dynamics import conversions as convert
 from legged_dynamics.estimation import GroundReactionEstimator
-from legged_dynamics.nodes.ground_reaction_estimator import all_of
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.nodes.ground_reaction_estimator import all_of
 from legged_dynamics.view.figure import Forces, ForcesReader
 from legged_dynamics.view.sources import LiveOptions, ViewNode
 

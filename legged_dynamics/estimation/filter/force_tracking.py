@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.contact.contact_evidence import LEAST_PROBABILITY
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.filter.layout import BEYOND, VECTOR, WEIGHTS
 from legged_dynamics.estimation.filter.memory import N_EXTRA
 from legged_dynamics.estimation.filter.normal_equations import joint_information, solve_foot_alone
 from legged_dynamics.estimation.push import external_process_noise, slow_share
-from legged_dynamics.gait.contact_evidence import LEAST_PROBABILITY
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 
+from legged_dynamics.contact.contact_evidence import CORRELATION_TIME
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
@@ -46,7 +47,6 @@ from legged_dynamics.estimation.filter.noise import (
     reset_momentum_error,
 )
 from legged_dynamics.estimation.filter.normal_equations import first3
-from legged_dynamics.gait.contact_evidence import CORRELATION_TIME
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (

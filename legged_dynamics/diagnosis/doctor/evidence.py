@@ -1,0 +1,339 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+How well a configuration explains a recording: a log-likelihood of several kinds of evidence.
+
+Each kind is a residual that is zero on a perfect robot, measured in tolerances: what noise and
+honest modelling errors of a healthy robot may leave. The scale of a healthy robot's errors is not
+known, only its order of magnitude, so blocks of time are taken as multivariate Student-t
+distributed about zero with the tolerance as scale (Lange, Little and Taylor 1989): a block with
+mean squared residual r^2 in d dimensions counts ``-(d + 4) / 2 log(1 + d r^2 / 4)``. What a
+healthy robot leaves costs next to nothing, and no single impact decides.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
+from legged_dynamics.diagnosis.identification.samples import Samples, Signals, observe
+from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.model.actuators import FRICTION as FRICTION_ROW
+from legged_dynamics.model.actuators import LOAD_FRICTION, ActuatorModel
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+
+DEGREES = 4.0           # of freedom of the t distribution
+BLOCK = 0.4             # s, correlation time of the errors of a moving robot
+# Tolerances of a healthy robot.
+FORCE, MOMENT = 0.02, 0.02      # of the weight; of weight times height
+EFFORT = 0.02                   # of the weight on one foot times height
+PULL, SLIP, FRICTION = 0.05, 0.08, 1.0      # of the weight: a foot that pulls, that slips; cone
+SPEED, SPEED_PART = 0.005, 0.03     # heights/s that feet differ by; of the speed of the joints
+RATE, RATE_PART = 0.02, 0.10    # rad/s of a velocity against its position; of its own size
+LEVEL = 0.02                    # of the height: how uneven the ground is
+TILT = 0.03                     # rad, orientation against accelerometer
+GRAVITY_PART = 0.02
+TURN, TURN_PART = 0.03, 0.10    # rad/s, gyro against orientation
+OUTSIDE = 0.1                   # rad beyond a limit of the URDF
+LOADED = 0.25                  # of a foot's share of the weight, from where it counts as standing
+TORQUES = ('balance', 'cone')       # kinds of evidence that come from torques
+LOOSE, SWINGS = 3.0, 25.0        # without efforts: wider tolerances; squares that mean swing
+BELOW = 0.3                    # of the height: how far feet may be from where feet are
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """
+    Evidence of each kind on a configuration.
+
+    Attributes
+    ----------
+    time : (nb,) array [s]
+        Times of the blocks.
+    squares : dict of str to (nb,) array
+        Mean squared residual of each kind, in tolerances.
+    dimensions : dict of str to float
+        Number of independent residuals of each kind in a block.
+    residual : (m,) array
+        Residuals other than those of torques, in tolerances, scaled so that each block counts by
+        its dimensions.
+    weight : (m,) array
+        Weight of each residual in a least-squares step towards the largest likelihood.
+
+    """
+
+    time: np.ndarray
+    squares: dict[str, np.ndarray]
+    dimensions: dict[str, float]
+    residual: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """Number of blocks."""
+        return len(self.time)
+
+    @property
+    def score(self) -> float:
+        """Log-likelihood; zero is perfect."""
+        return sum(self.scores.values())
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Log-likelihood of each kind."""
+        return {kind: -0.5 * (DEGREES + d) * float(np.log1p(
+            d * self.squares[kind] / DEGREES).sum()) for kind, d in self.dimensions.items()}
+
+
+class Likelihood:
+    """
+    Likelihood of configurations of one robot on one recording.
+
+    Parameters
+    ----------
+    signals : Signals
+        The filtered recording.
+    model : RobotModel
+        As the URDF has it.
+    config : RobotConfig
+        As the YAML has it; gives the height of the standing robot.
+
+    Attributes
+    ----------
+    height : float [m]
+        Height of the base over the feet of the standing robot.
+    weight : float [N]
+        Weight of the robot.
+
+    """
+
+    def __init__(self, signals: Signals, model: RobotModel, config: RobotConfig):
+        self.signals, self.model = signals, model
+        length = max(int(BLOCK / max(np.median(np.diff(signals.time)), 1e-6)), 1)
+        self._count = max(len(signals.time) // length, 1)
+        self._length = min(length, len(signals.time))
+        self._start = length * np.arange(self._count)
+        self.height = self._standing_height(config)
+        self.weight = model.total_mass * GRAVITY
+        samples = observe(signals, model, config)
+        self._usual_effort = np.sqrt(np.mean(np.where(samples.has_effort, samples.effort, 0.0)
+                                             ** 2, axis=0))
+
+    def _standing_height(self, config: RobotConfig) -> float:
+        """Return the mean height of the base over the feet of the standing robot [m]."""
+        from legged_dynamics.dynamics.kinematics import frame_poses
+        from legged_dynamics.estimation.settings import nominal_position
+        q = nominal_position(self.model, config)
+        poses = frame_poses(self.model, q, tuple(foot.link for foot in config.feet))
+        return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
+
+    def evaluate(self, config: RobotConfig) -> Evidence:
+        """
+        Return the evidence on a configuration.
+
+        Parameters
+        ----------
+        config : RobotConfig
+            The configuration.
+
+        Returns
+        -------
+        Evidence
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When the configuration does not fit the robot or the recording.
+
+        """
+        model = config.apply_to(self.model)
+        samples = observe(self.signals, model, config)
+        feet = feet_table(model, config.feet)
+        eq = motion_equations(model, feet, samples.position, samples.velocity,
+                              samples.acceleration, samples.base, samples.up)
+        parts: dict[str, tuple[np.ndarray, float]] = {}
+        load = None
+        if samples.has_effort.any():
+            force = self._dynamics(samples, eq, self._effort_tolerance(model, config), parts)
+            load = self._load(feet, samples, force)
+        self._joints(model, config, samples, parts)
+        self._feet(feet, samples, eq, load, parts)
+        self._imu(samples, parts)
+        return self._gather(parts)
+
+    def _effort_tolerance(self, model: RobotModel, config: RobotConfig) -> np.ndarray:
+        """Return what friction and noise of a healthy robot leave of efforts, (nj,) [N m or N]."""
+        friction = np.array([joint.friction for joint in model.joints])
+        stated = ActuatorModel.of(self.model, config)
+        if config.actuators.joint_friction_deviation:
+            friction = np.hypot(friction, stated.deviation[FRICTION_ROW])
+        # What a transmission loses of its load has the sign of the motion, which may be at rest.
+        friction = friction + stated.value[LOAD_FRICTION] * self._usual_effort
+        limit = self.signals.band / (0.5 * self.signals.sample_rate)
+        noise = config.noise.effort * np.sqrt(min(limit, 1.0))
+        share = EFFORT * self.weight * self.height / len(config.feet)
+        return np.hypot(share, np.hypot(friction, noise))
+
+    # ---- kinds of evidence -----------------------------------------------------------------
+
+    def _dynamics(self, samples: Samples, eq: Equations, tolerance: np.ndarray,
+                  parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
+        """Add the residual of the equations of motion; return normal forces (n, nf)."""
+        W, h = self.weight, self.height
+        base = np.array([FORCE * W] * 3 + [MOMENT * W * h] * 3)
+        known = samples.has_effort
+        joint = np.where(known, tolerance, np.inf)
+        scale = np.concatenate([base, joint])
+        given = np.where(known, samples.effort, 0.0)
+        y = np.hstack([eq.wrench, eq.effort - given]) / scale
+        M = np.concatenate([eq.grasp, eq.jacobian.transpose(0, 2, 1)], axis=1) / scale[:, None]
+        MT = M.transpose(0, 2, 1)
+        ridge = (5.0 * W) ** -2 * np.eye(M.shape[2])
+        force = np.linalg.solve(MT @ M + ridge, MT @ y[..., None])[..., 0]
+        left = y - (M @ force[..., None])[..., 0]
+        free = max(6 + int(known.sum()) - M.shape[2], 0)
+        if free:
+            parts['balance'] = left * np.sqrt(left.shape[1] / free), float(min(free, 6))
+        first = _first_columns(eq)
+        each = np.stack([force[:, c:c + 3] for c in first], axis=1)
+        normal = np.einsum('nfi,ni->nf', each, samples.up)
+        across = np.linalg.norm(each - normal[..., None] * samples.up[:, None], axis=2)
+        pull = np.minimum(normal, 0.0) / (PULL * W)
+        slip = np.maximum(across - FRICTION * np.maximum(normal, 0.0), 0.0) / (SLIP * W)
+        if known.all():
+            parts['cone'] = np.hstack([pull, slip]), 2.0
+        self._force = each
+        return normal
+
+    def _load(self, feet: FeetTable, samples: Samples, normal: np.ndarray) -> np.ndarray:
+        """Return the certainty of contact of each foot, 0 to 1, (n, nf)."""
+        share = LOADED * self.weight / len(feet.index)
+        return np.clip(normal / share - 0.5, 0.0, 1.0)
+
+    def _joints(self, model: RobotModel, config: RobotConfig, samples: Samples,
+                parts: dict[str, tuple[np.ndarray, float]]) -> None:
+        """Add velocity against position, and positions outside of their limits."""
+        size = np.sqrt(np.mean(samples.rate ** 2, axis=0))
+        tolerance = np.hypot(RATE + 0.3 * config.noise.velocity, RATE_PART * size)
+        parts['velocity'] = ((samples.velocity - samples.rate) / tolerance,
+                             0.5 * samples.rate.shape[1])
+        low, high = model.position_limits.T
+        beyond = np.maximum(low - samples.position, 0.0) + np.maximum(
+            samples.position - high, 0.0)
+        parts['limits'] = beyond / OUTSIDE, 2.0
+
+    def _feet(self, feet: FeetTable, samples: Samples, eq: Equations, load: np.ndarray | None,
+              parts: dict[str, tuple[np.ndarray, float]]) -> None:
+        """Add the motion of loaded feet, and whether the ground is even and below."""
+        first = _first_columns(eq)
+        J = np.stack([eq.jacobian[:, c:c + 3] for c in first], axis=1)
+        w, up = samples.base[:, :3], samples.up
+        speed = np.einsum('nfij,nj->nfi', J, samples.velocity) + np.cross(
+            w[:, None], eq.points)
+        size = np.linalg.norm(samples.velocity, axis=1)[:, None] * self.height / 3.0
+        height = np.einsum('nfi,ni->nf', eq.points, up)
+        if load is None:
+            load, spread = self._still(speed, size, height)
+        else:
+            total = np.maximum(load.sum(axis=1), 1e-6)
+            mean = np.einsum('nf,nfi->ni', load, speed) / total[:, None]
+            spread = load[..., None] * (speed - mean[:, None]) / np.hypot(
+                SPEED * self.height, SPEED_PART * size)[..., None]
+        if load.shape[1] > 1:
+            parts['stance'] = spread.reshape(len(w), -1), 6.0
+            total = np.maximum(load.sum(axis=1), 1e-6)
+            middle = np.einsum('nf,nf->n', load, height) / total
+            uneven = load * (height - middle[:, None]) / (LEVEL * self.height)
+            parts['ground'] = uneven, 0.5
+        below = (height.mean(axis=1) + self.height) / (BELOW * self.height)
+        far = np.sign(below) * np.maximum(np.abs(below) - 1.0, 0.0)
+        parts['below'] = far[:, None], 1.0
+
+    def _still(self, speed: np.ndarray, size: np.ndarray,
+               height: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return certainty of contact (n, nf) and residual speed (n, nf, 3) of feet without efforts.
+
+        The speed of the ground is the one on which most feet agree, two at least. A foot that
+        differs swings, which costs the same however fast it is.
+        """
+        scale = np.hypot(LOOSE * SPEED * self.height, LOOSE * SPEED_PART * size)[..., None]
+        apart = np.sum(((speed[:, :, None] - speed[:, None]) / scale[:, None]) ** 2, axis=3)
+        agree = np.sum(1.0 / (1.0 + apart), axis=2)
+        ground = np.take_along_axis(speed, agree.argmax(axis=1)[:, None, None], axis=1)
+        off = (speed - ground) / scale
+        square = np.sum(off ** 2, axis=2, keepdims=True)
+        off *= np.sqrt(np.minimum(square, SWINGS) / np.maximum(square, 1e-12))
+        lift = height - height.min(axis=1, keepdims=True)
+        return (square[..., 0] < 4.0) * np.clip(2.0 - lift / (0.1 * self.height), 0.0, 1.0), off
+
+    def _imu(self, samples: Samples, parts: dict[str, tuple[np.ndarray, float]]) -> None:
+        """Add gravity's length, and the orientation against accelerometer and gyro."""
+        if not self.signals.has_imu:
+            return
+        # A robot that stays about where it is accelerates nowhere on the whole.
+        mean = np.mean(np.einsum('ni,ni->n', samples.base[:, 6:], samples.up))
+        parts['gravity'] = (np.full((len(samples.time), 1), (mean - GRAVITY) / (
+            GRAVITY_PART * GRAVITY)), 0.5)
+        known = np.isfinite(samples.up_by_orientation).all(axis=1)
+        if known.mean() < 0.9:
+            return
+        up = samples.up_by_orientation
+        parts['attitude'] = (up - samples.up) / TILT, 1.0
+        # d(up)/dt in base axes is up x w.
+        rate = np.gradient(up, samples.time, axis=0)
+        turn = np.cross(up, samples.base[:, :3])
+        tolerance = np.hypot(TURN, TURN_PART * np.sqrt(np.mean(rate ** 2)))
+        parts['turning'] = (rate - turn) / tolerance, 2.0
+
+    # ---- blocks ----------------------------------------------------------------------------
+
+    def _gather(self, parts: dict[str, tuple[np.ndarray, float]]) -> Evidence:
+        squares, stacked, weights = {}, [], []
+        last = self._count * self._length
+        for kind, (values, d) in parts.items():
+            values = np.nan_to_num(values, nan=1e3, posinf=1e3, neginf=-1e3)
+            each = np.mean(values ** 2, axis=1)
+            squares[kind] = np.add.reduceat(each[:last], self._start) / self._length
+            if kind in TORQUES:
+                continue
+            # One block counts d times, whatever the number of its samples and columns.
+            stacked.append((values[:last] * np.sqrt(
+                d / values.shape[1] / self._length)).ravel())
+            weight = (DEGREES + d) / (DEGREES + d * squares[kind])
+            weights.append(np.repeat(weight, self._length * values.shape[1]))
+        return Evidence(self.signals.time[self._start], squares,
+                        {kind: d for kind, (_, d) in parts.items()},
+                        np.concatenate(stacked), np.concatenate(weights))
+
+
+def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:
+    """
+    Return the log-likelihood of mean squared residuals, in blocks of time.
+
+    Parameters
+    ----------
+    squares : (n,) array
+        In tolerances.
+    period : float [s]
+        Between them.
+    dimensions : float
+        Number of independent residuals in a block.
+
+    Returns
+    -------
+    float
+
+    """
+    length = max(int(BLOCK / period), 1)
+    means = squares[:len(squares) // length * length].reshape(-1, length).mean(axis=1)
+    return -0.5 * (DEGREES + dimensions) * float(np.log1p(dimensions * means / DEGREES).sum())
+
+
+def _first_columns(eq: Equations) -> list[int]:
+    """Return the first contact coordinate of each foot."""
+    size = eq.jacobian.shape[1] // eq.points.shape[1]
+    return [size * i for i in range(eq.points.shape[1])]

@@ -1,0 +1,260 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Search for faults: the fault that explains most is corrected, then the next.
+
+Faults that a robot has or has not are compared with the healthy robot by the likelihood of the
+whole recording, prior odds included; those that have a size by `sized`. Where two explain about
+the same, both are named and nothing is changed.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
+from legged_dynamics.diagnosis.doctor.finding import Finding, changes
+from legged_dynamics.diagnosis.doctor.hypotheses import Hypothesis, hypotheses
+from legged_dynamics.diagnosis.doctor.sized import (
+    BEFORE,
+    FRICTION,
+    MASS_LIMIT,
+    OF_SCALE,
+    Sized,
+    SizedFaults,
+)
+from legged_dynamics.diagnosis.doctor.streams import check_streams
+from legged_dynamics.diagnosis.identification.samples import SensorLog, Signals, filtered, observe
+from legged_dynamics.estimation.settings import check_floating_robot
+from legged_dynamics.exceptions import LeggedDynamicsError
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+
+MOST = 8            # findings of the physics: a robot with more is another robot
+STEPS = 12          # corrections: a large one takes more than one
+ALIKE = 3.0         # nats: explanations closer than that are both named
+LARGE, FEW = 60.0, 12   # nats: what is larger is judged by all evidence; of so many
+# What a correction of a fault leaves of it: a part of its evidence.
+LEFT = 0.05
+# Faults that change torques, or the masses that they are compared with.
+OF_TORQUES = (FRICTION, 'armature', 'effort_delay', 'effort_scale', 'effort_scale_joint',
+              'effort_sign', 'effort_order', 'total_mass', 'center_of_mass')
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """
+    Result of an examination.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        In the order in which they were found: later ones hold once the earlier are corrected.
+    before, after : Evidence or None
+        On the configuration as it was and as corrected; None where physics could not be judged.
+    config : RobotConfig
+        The corrected configuration.
+    checked, unchecked : tuple of str
+        Kinds of evidence that were judged; sentences on what could not be, with the reason.
+
+    """
+
+    findings: tuple[Finding, ...]
+    before: Evidence | None
+    after: Evidence | None
+    config: RobotConfig
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    finding: Finding
+    config: RobotConfig
+    rank: float
+    size: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+
+def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examination:
+    """
+    Look for everything that may be wrong with a robot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        As the URDF has it.
+    config : RobotConfig
+        As the YAML has it.
+    log : SensorLog
+        Recording with standing, lifting each leg and squatting; other motion helps, too.
+
+    Returns
+    -------
+    Examination
+
+    Raises
+    ------
+    ConfigurationError
+        When the robot has no feet, a fixed base or spherical joints.
+    MeasurementError
+        When the recording is too short.
+
+    """
+    model = config.apply_to(model)
+    check_floating_robot(model, config)
+    findings, config, unchecked = check_streams(model, config, log)
+    if any(finding.blocks for finding in findings):
+        return Examination(tuple(findings), None, None, config, ('streams',),
+                           (*unchecked, 'Everything else: fix the above first.'))
+    signals = filtered(log)
+    likelihood = Likelihood(signals, model, config)
+    sized = SizedFaults(filtered(log, BEFORE), likelihood, model)
+    before = after = likelihood.evaluate(config)
+    first, explained = config, 0.0
+    found: dict[tuple[str, tuple[str, ...]], tuple[Finding, RobotConfig, np.ndarray]] = {}
+    for _ in range(STEPS):
+        best = _best(likelihood, sized, signals, model, config, after,
+                     {kind for kind, _ in found})
+        if best is None or len(found) == MOST:
+            break
+        key = best.finding.kind, best.finding.subject
+        if key not in found and best.finding.evidence < LEFT * explained:
+            break       # what the corrections so far have left
+        start, size = config, best.size
+        if key in found:        # a further step of the same correction
+            earlier, start, before_it = found[key]
+            size = before_it + size + (before_it * size if key[0].startswith('effort_s') else 0.0)
+            text = (sized.text(start, key[0], key[1][0], size) if earlier.fixable and len(size)
+                    else earlier.text)
+            best = replace(best, finding=replace(earlier, text=text))
+        if len(best.size):      # a swap or a sign is mended whole
+            explained = max(explained, best.finding.evidence)
+        config, after = best.config, likelihood.evaluate(best.config)
+        fixed = best.finding if not best.finding.fixable else replace(
+            best.finding, fix=changes(start, config, model.joint_names))
+        found[key] = fixed, start, size
+        if fixed.kind == FRICTION:
+            unchecked = [*unchecked, 'Smaller faults of actuators beside friction.']
+            break
+    samples = observe(signals, model, first)
+    return Examination((*findings, *(one for one, _, _ in found.values())), before, after, config,
+                       ('streams', *after.dimensions),
+                       (*unchecked, *_blind(samples, signals, config)))
+
+
+def _blind(samples: object, signals: Signals, config: RobotConfig) -> list[str]:
+    """Return sentences on what the recording cannot show."""
+    said = []
+    if not samples.has_effort.any():        # type: ignore[attr-defined]
+        said.append('Masses, centre of mass and efforts: joint_states has no effort that can be '
+                    'judged.')
+    elif any(foot.moments for foot in config.feet):
+        said.append('Rotor inertia: feet are soles.')
+    if not signals.has_imu:
+        said.append('The IMU: there is none.')
+    elif not np.isfinite(signals.orientation).any():
+        said.append("The IMU's orientation: it has none.")
+    moved = np.sqrt(np.nanmean(samples.rate ** 2, axis=0)) > 0.02   # type: ignore[attr-defined]
+    if not moved.all():
+        said.append(f'{int((~moved).sum())} of {len(moved)} joints hardly moved: signs and order '
+                    'of their readings; lift every leg and squat.')
+    return said
+
+
+def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: RobotModel,
+          config: RobotConfig, now: Evidence, said: set[str]) -> _Candidate | None:
+    """Return the fault that explains most, or None when no fault explains enough."""
+    effort = bool(observe(signals, model, config).has_effort.any())
+    orientation = bool(np.isfinite(signals.orientation).any()) if signals.has_imu else False
+    plain = [_evaluated(likelihood, guess, now) for guess in hypotheses(
+        model, config, orientation=orientation, imu=signals.has_imu, effort=effort)
+        if -now.score > guess.cost]     # all scores are at most zero
+    soles = any(foot.moments for foot in config.feet)
+
+    def fixable(one: Sized) -> bool:
+        """Tell whether no mass or friction explains it as well, nor the base's errors on soles."""
+        unsure = soles and one.kind in OF_TORQUES and one.evidence < LARGE
+        return one.kind != FRICTION and not unsure and not _impossible(one) and not (
+            one.kind in OF_SCALE and abs(np.mean(one.size)) < MASS_LIMIT)
+
+    by_size = [_Candidate(Finding(one.kind, one.subject, one.text, one.evidence,
+                                  advice=_ADVICE.get(one.kind, '') or (
+                                      _UNTOLD[False] if _impossible(one) else ''),
+                                  fixable=fixable(one)),
+                          one.config, one.rank, one.size) for one in sized.compare(config)
+               if one.kind not in OF_SCALE or one.kind in said or not said & set(OF_SCALE)]
+    ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
+    worth = [one for one in by_size if one.finding.evidence > 0.0]
+    if worth and worth[0].finding.kind != FRICTION:     # a large one shows in all evidence
+        worth[:FEW] = [replace(one, rank=max(one.rank, likelihood.evaluate(
+            one.config).score - now.score)) for one in worth[:FEW]]
+        largest = max(worth[:FEW], key=lambda one: one.rank)
+        if largest.rank > max(LARGE, worth[0].rank):
+            kind = largest.finding.kind
+            worth = by_size = [largest, *(
+                one for one in worth if one.finding.kind != kind and (
+                    one.rank > largest.rank - ALIKE
+                    or {kind, one.finding.kind} == set(OF_SCALE)))]
+    if ordered and (not worth or ordered[0].rank > max(one.rank for one in worth[:3])):
+        return _named(ordered[0], ordered[1:])
+    return _named(worth[0], by_size) if worth else None
+
+
+def _impossible(one: Sized) -> bool:
+    """Tell whether the correction states what cannot be: early torques, rotors of no inertia."""
+    return bool((one.kind == 'effort_delay' and one.config.noise.effort_age < 0.0)
+                or (one.kind == 'armature' and min(one.config.armature) <= 0.0))
+
+
+def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
+    """Return the best candidate, with others that explain about as much, and then no fix."""
+    def rival(other: _Candidate) -> bool:
+        one, two = best.finding, other.finding
+        scale = one.kind in OF_SCALE and two.kind in OF_SCALE and two.evidence > 0.0
+        return other is not best and (one.kind, one.subject) != (
+            two.kind, two.subject) and (
+            scale or two.evidence > one.evidence - ALIKE)
+    rivals = [other.finding for other in others if rival(other)]
+    finding = best.finding
+    if finding.kind in OF_SCALE and not finding.fixable:
+        text = f'Cannot tell apart: {finding.text.rstrip(".?")}; or: {_SAME_SCALE[finding.kind]}'
+        return replace(best, finding=replace(finding, text=text, advice=_UNTOLD[True]))
+    if not rivals:
+        return best
+    texts = tuple(other.text for other in rivals)[:3]
+    if finding.kind in OF_TORQUES or any(other.kind in OF_TORQUES for other in rivals):
+        finding = replace(finding, fixable=False, text='Cannot tell apart: '
+                          f'{finding.text.rstrip(".")}; or: {texts[0]}', also=texts[1:],
+                          advice=_UNTOLD[finding.kind in OF_SCALE])
+    else:
+        finding = replace(finding, also=texts)
+    return replace(best, finding=finding)
+
+
+_SAME_SCALE = {'effort_scale': 'The robot weighs more or less than the URDF says.',
+               'total_mass': 'All efforts read too much or too little.'}
+_UNTOLD = {True: 'Nothing is changed for it. Weigh the robot: that tells.',
+           False: 'Nothing is changed for it. A recording with slow and with quick swings of '
+           'each leg in the air tells them apart.'}
+_ADVICE = {FRICTION: 'No sign or scale of a torque is changed for it. Measure friction '
+           '(legged-dynamics identify), state it (robot.joint_friction, robot.joint_damping) and '
+           'examine again.'}
+
+
+def _evaluated(likelihood: Likelihood, guess: Hypothesis, now: Evidence) -> _Candidate | None:
+    try:
+        evidence = likelihood.evaluate(guess.config)
+    except LeggedDynamicsError:
+        return None
+    gain = evidence.score - now.score - guess.cost - guess.shrinks * now.count
+    if gain < 0.0:
+        return None
+    return _Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),
+                      guess.config, gain)

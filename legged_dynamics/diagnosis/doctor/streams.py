@@ -1,0 +1,348 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Faults of the streams themselves: clocks, rates, names, and sensors that do not change.
+
+A working sensor repeats its last reading now and then, due to its resolution; how often, the other
+sensors show. A sensor that repeats all its readings is working with that probability to the power
+of their number.
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from scipy.signal import savgol_filter
+
+from legged_dynamics.diagnosis.doctor.finding import Finding, changes
+from legged_dynamics.diagnosis.identification.samples import JointLog, SensorLog
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.people.gait.stance_detection import runs
+
+PRIOR = 9.0             # nats against any fault of a stream
+REPEATS = 0.5           # largest probability that a working sensor repeats a reading
+JITTER = 0.02           # of the period: scatter of a healthy clock's stamps
+SLOW_RATE = 100.0       # Hz: what legs' dynamics need
+EPOCH = 86_400.0        # s: clocks that differ by more than a day are of another origin
+WINDOWS = (3, 5, 7, 9, 11, 15, 21)      # samples, of drivers that differentiate positions
+SAME = 1e-6             # of its size: a velocity this close to a derivative is one
+HELD, UNUSUAL = 0.3, 5  # s, and usual runs of equal readings: a reading that is not a new one
+# Samples of the largest effort to the last bit, and their share of all above NEAR of it; steps
+# of a finer resolution; times that it was reached.
+CLIPPED, CLIPPED_PART, NEAR, FINE, REACHED = 20, 0.3, 0.95, 0.01, 3
+# Names of the one-sided finite differences.
+BACKWARD, FORWARD = 'the backward difference', 'the forward difference'
+
+
+def check_streams(model: RobotModel, config: RobotConfig,
+           log: SensorLog) -> tuple[list[Finding], RobotConfig, list[str]]:
+    """
+    Judge names, clocks and dead sensors.
+
+    Parameters
+    ----------
+    model, config : RobotModel, RobotConfig
+        The robot as described.
+    log : SensorLog
+        The recording.
+
+    Returns
+    -------
+    findings : list of Finding
+        Faults of the streams.
+    config : RobotConfig
+        Configuration with those fixes that a YAML can make.
+    unchecked : list of str
+        Sentences on what could not be judged, and why.
+
+    """
+    findings = _names(model, config, log.joints)
+    if findings:
+        return findings, config, []
+    findings += _clocks(log)
+    dead, config = _dead_joints(model, config, log.joints)
+    findings += dead
+    clipped, config = _clipped_efforts(model, config, log.joints)
+    findings += clipped
+    for field in ('velocity', 'effort'):
+        findings += _held(log.joints, field, {name for one in (*dead, *clipped)
+                                              for name in one.subject})
+    findings += _dead_imu(log)
+    findings += _derived(log.joints)
+    unchecked = [f'Smaller faults of torques: the efforts of {len(one.subject)} joints are '
+                 'clipped and left out.' for one in clipped]
+    if not np.isfinite(log.joints.velocity).any():
+        unchecked.append('Velocities: joint_states has none; they are taken from positions.')
+    return findings, config, unchecked
+
+
+def _names(model: RobotModel, config: RobotConfig, joints: JointLog) -> list[Finding]:
+    wanted = config.sensors.driver_names(model.joint_names)
+    missing = [name for name in wanted if name not in joints.names]
+    if not missing:
+        return []
+    spare = [name for name in joints.names if name not in wanted]
+
+    def plain(name: str) -> str:
+        return ''.join(c for c in name.lower() if c.isalnum()).replace('joint', '')
+
+    match = {plain(name): name for name in spare}
+    fix = {}
+    if all(plain(name) in match for name in missing):
+        fix = {'robot.sensors.rename': [f'{match[plain(name)]}={name}' for name in missing]}
+    return [Finding('joint_names', tuple(missing), f'joint_states has no {", ".join(missing)}; it '
+                    f'has {", ".join(joints.names)}.', 100.0, fix,
+                    'Let the driver use the names of the URDF.', blocks=True)]
+
+
+# ---- clocks --------------------------------------------------------------------------------
+
+
+def _clocks(log: SensorLog) -> list[Finding]:
+    findings = []
+    streams = [('joint_states', log.joints.stamp_ns, log.joints.receipt_ns)]
+    if log.imu is not None:
+        streams.append(('imu', log.imu.stamp_ns, log.imu.receipt_ns))
+    for name, stamp, receipt in streams:
+        findings += _clock(name, stamp, receipt, log.simulated)
+    if log.imu is not None and not log.simulated and not any(
+            f.kind == 'time_base' for f in findings):
+        apart = float(log.imu.stamp_ns[0] - log.joints.stamp_ns[0]) * 1e-9
+        received = float(log.imu.receipt_ns[0] - log.joints.receipt_ns[0]) * 1e-9
+        if abs(apart - received) > 1.0:
+            findings.append(Finding(
+                'time_base', ('imu', 'joint_states'), 'The stamps of IMU and joints are of '
+                f'different clocks: {apart - received:.3g} s apart at one receipt.',
+                _gauss(abs(apart - received), 0.05), advice='Stamp both with one clock, or with '
+                'the time of receipt.'))
+    return findings
+
+
+def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
+           simulated: bool) -> list[Finding]:
+    step = np.diff(stamp) * 1e-9
+    if not len(step):
+        return []
+    found: list[Finding] = []
+    forward = step[step > 0.0]
+    if len(forward) < 0.5 * len(step):
+        return [Finding('time_base', (name,), f'The stamps of {name} stand still: '
+                        f'{len(step) - len(forward)} of {len(step)} are no later than the one '
+                        'before.', PRIOR + len(step) - len(forward),
+                        advice='Let the driver stamp each message when the sensor was read.')]
+    ratio = float(stamp[-1] - stamp[0]) / max(float(receipt[-1] - receipt[0]), 1.0)
+    if simulated:
+        pass        # a simulator's time goes as fast as it can, and begins where it likes
+    elif abs(math.log(max(ratio, 1e-9))) > 0.02:
+        found.append(Finding('time_base', (name,), f'The clock of {name} runs {ratio:.4g} times '
+                             "as fast as the recorder's: stamps in another unit, or a bag played "
+                             'at another rate.', _gauss(abs(math.log(max(ratio, 1e-9))), 2e-3),
+                             advice='Stamp in seconds and nanoseconds of one clock.'))
+    elif abs(float(stamp[0] - receipt[0])) * 1e-9 > EPOCH:
+        found.append(Finding('time_base', (name,), f'The stamps of {name} are of another origin '
+                             f"than the recorder's clock: {float(stamp[0]) * 1e-9:.6g} s.",
+                             PRIOR + 20.0, advice='Harmless if all topics share it and '
+                             'use_sim_time fits; else stamp with the clock of ROS.'))
+    back = int((step <= 0.0).sum())
+    if back:
+        found.append(Finding('stamps_back', (name,), f'{back} stamps of {name} are not later than '
+                             'the one before.', PRIOR + back, advice='Publish in order, once.'))
+    period = float(np.median(forward))
+    # Stamps that jitter leave gaps, but no more time than the samples take.
+    apart = min(20, len(stamp) - 1)
+    usual = float(np.median(stamp[apart:] - stamp[:-apart])) * 1e-9 / apart
+    missing = float(stamp[-1] - stamp[0]) * 1e-9 / max(usual, 1e-9) - len(step)
+    lost = min(int((forward > 1.8 * period).sum()), round(missing))
+    # Half the normalised steps of a healthy clock lie within JITTER; gaps are counted apart.
+    jitter = float(np.std(forward[forward < 1.8 * period]) / period)
+    evidence = _gauss(jitter, 2.0 * JITTER)
+    if evidence > 0.0:
+        found.append(Finding('stamp_jitter', (name,), f'The stamps of {name} jitter by '
+                             f'{1e3 * jitter * period:.2g} ms ({100.0 * jitter:.0f} % of the '
+                             'period): they are times of receipt, not of measurement.', evidence,
+                             advice='Stamp when the sensor is read. Derivatives and the pairing '
+                             'with the IMU suffer from it.'))
+    if lost > 0.002 * len(step) + 2.0:
+        found.append(Finding('lost_samples', (name,), f'{lost} gaps in {name}: samples lost.',
+                             PRIOR * math.log(lost / (0.002 * len(step) + 2.0)) + 1.0,
+                             advice='Look at queue depths and at the load of the computer.'))
+    rate = len(forward) / (float(stamp[-1] - stamp[0]) * 1e-9)
+    if rate < SLOW_RATE:
+        found.append(Finding('low_rate', (name,), f'{name} comes at {rate:.3g} Hz; impacts and '
+                             f'swinging legs need {SLOW_RATE:g} Hz or more.',
+                             _gauss(math.log(SLOW_RATE / rate), 0.02),
+                             {'rate': round(rate, 3)} if name == 'joint_states' else {},
+                             'Raise the rate of the driver (controller_manager has 100 Hz by '
+                             'default: update_rate, state_publish_rate).'))
+    return [finding for finding in found if finding.evidence > 0.0]
+
+
+def _gauss(size: float, healthy: float) -> float:
+    """Return the log-odds of a size that a healthy stream has with that deviation about zero."""
+    return 0.5 * (size / healthy) ** 2 - PRIOR
+
+
+# ---- dead sensors --------------------------------------------------------------------------
+
+
+def _frozen_from(column: np.ndarray) -> int:
+    """Return the first sample from which on a column does not change."""
+    changed = np.flatnonzero(column[1:] != column[:-1])
+    return int(changed[-1]) + 1 if len(changed) else 0
+
+
+def _dead_joints(model: RobotModel, config: RobotConfig,
+                 joints: JointLog) -> tuple[list[Finding], RobotConfig]:
+    findings = []
+    driver = config.sensors.driver_names(model.joint_names)
+    order = [joints.names.index(name) for name in driver]
+    n = len(joints.stamp_ns)
+    fed = {bodies for foot in config.feet
+           for bodies in model.chain(model.frame(foot.link).body)}
+    for field in ('position', 'effort'):
+        values = getattr(joints, field)[:, order]
+        if not np.isfinite(values).any():
+            continue
+        repeats = np.mean(values[1:] == values[:-1], axis=0)
+        alive = max(float(np.median(repeats)), 0.01)
+        start = [_frozen_from(column) for column in values.T]
+        # With a coarse encoder, a robot at rest repeats itself; but not one joint alone.
+        frozen = [i for i in range(len(order)) if n - start[i] > max(0.2 * n, 50)
+                  and (start[i] == 0 or np.median(start) > 0.5 * (n + start[i]))]
+        if not frozen:
+            continue
+        if len(frozen) == len(order):
+            alive = REPEATS
+        evidence = min(n - start[i] for i in frozen) * -math.log(min(alive, REPEATS)) - PRIOR
+        names = tuple(driver[i] for i in frozen)
+        zero = all(values[-1, i] == 0.0 for i in frozen)
+        if field == 'position':
+            walking = [i for i in frozen if i + 1 in fed]
+            kind = 'frozen_encoder' if walking else 'filled_joints'
+            when = '' if all(start[i] == 0 for i in frozen) else (
+                f' from {(joints.receipt_ns[start[frozen[0]]] - joints.receipt_ns[0]) * 1e-9:.1f}'
+                ' s on')
+            findings.append(Finding(
+                kind, names, f'{", ".join(names)}: the position says {"0" if zero else "the same"}'
+                f'{when} to the last bit: ' + ('the encoder is dead.' if walking else
+                                               'filled in, not measured.'), evidence,
+                advice=('Look at encoder and driver.' if walking else 'Their links count as if '
+                        'they hung still; make the joints fixed in the URDF if they are.'),
+                blocks=bool(walking)))
+        elif len(frozen) < len(order) or zero:
+            c = config.sensors
+            corrected = replace(config, sensors=replace(
+                c, ignore_effort=(*c.ignore_effort, *(model.joint_names[i] for i in frozen))))
+            findings.append(Finding(
+                'dead_effort', names, f'{", ".join(names)}: the effort says '
+                f'{"0" if zero else "the same"} to the last bit.', evidence,
+                changes(config, corrected, model.joint_names),
+                'Look at current sensor and driver; until then the estimate goes on without.'))
+            config = corrected
+    return findings, config
+
+
+def _clipped_efforts(model: RobotModel, config: RobotConfig,
+                     joints: JointLog) -> tuple[list[Finding], RobotConfig]:
+    """Find efforts that stop at a largest value, and leave these joints out of the examination."""
+    c, found = config.sensors, {}
+    driver = c.driver_names(model.joint_names, effort=True)
+    for name, reader in zip(model.joint_names, driver):
+        values = joints.effort[:, joints.names.index(reader)]
+        if name in c.ignore_effort or not np.isfinite(values).all():
+            continue
+        for side in (values, -values):
+            top = float(side.max())
+            near = side[side > NEAR * top]
+            at = side == top
+            levels = np.unique(near)
+            if (top > 0.0 and at.sum() > max(CLIPPED, CLIPPED_PART * len(near))
+                    and np.count_nonzero(np.diff(at.astype(int)) > 0) >= REACHED
+                    and len(levels) > 1 and levels[-1] - levels[-2] < FINE * top):
+                found[name] = int(at.sum()), top
+    if not found:
+        return [], config
+    count = min(number for number, _ in found.values())
+    tops = ', '.join(f'{name} {top:.3g} N m' for name, (_, top) in found.items())
+    finding = Finding(
+        'clipped_effort', tuple(found), f'Efforts stop at a largest value: {tops}. Either the '
+        'motors are at their limits, or what is beyond is cut off in the record.',
+        count * -math.log(REPEATS) - PRIOR, advice='Look at the limits of driver and message; '
+        'forces are too small while more than that is needed.')
+    return [finding], replace(config, sensors=replace(c, ignore_effort=(
+        *c.ignore_effort, *found)))
+
+
+def _held(joints: JointLog, field: str, dead: set[str]) -> list[Finding]:
+    """Find readings that stayed the same for a while as those of other joints changed."""
+    values = getattr(joints, field)
+    if not np.isfinite(values).any():
+        return []
+    same = values[1:] == values[:-1]
+    period = float(np.median(np.diff(joints.receipt_ns))) * 1e-9
+    held: dict[tuple[int, int], list[str]] = {}
+    for i, name in enumerate(joints.names):
+        if name in dead or not same[:, i].any() or same[:, i].all():
+            continue
+        stretches = np.array([*runs(same[:, i])])
+        length = np.diff(stretches, axis=1)[:, 0]
+        usual = np.percentile(np.append(length + 1, np.ones(len(same) - length.sum())), 99)
+        for start, end in stretches[length > max(HELD / period, UNUSUAL * usual)].tolist():
+            others = np.delete(same[start:end], i, axis=1)
+            if others.size and others.mean() < REPEATS:
+                held.setdefault((start, end), []).append(name)
+    return [Finding(f'held_{field}', tuple(names), f'{", ".join(names)}: the {field} stays the '
+                    f'same to the last bit for {(end - start) * period:.1f} s, from '
+                    f'{start * period:.1f} s on: no new readings came.',
+                    (end - start) * -math.log(REPEATS) - PRIOR, advice='Look at bus and driver; '
+                    'meanwhile forces are wrong.') for (start, end), names in held.items()]
+
+
+def _dead_imu(log: SensorLog) -> list[Finding]:
+    if log.imu is None:
+        return []
+    n, dead = len(log.imu.stamp_ns), []
+    for field, what in (('gyro', 'gyro'), ('acceleration', 'accelerometer')):
+        start = [_frozen_from(column) for column in getattr(log.imu, field).T]
+        axes = ['xyz'[i] for i in range(3) if n - start[i] > max(0.2 * n, 50)]
+        if axes:
+            dead.append(f'{what} {", ".join(axes)}')
+    if not dead:
+        return []
+    return [Finding('frozen_imu', tuple(dead), f'The IMU says the same to the last bit: '
+                    f'{"; ".join(dead)}.', 0.2 * n * -math.log(REPEATS) - PRIOR,
+                    advice='Look at the IMU and its driver.', blocks=True)]
+
+
+def _derived(joints: JointLog) -> list[Finding]:
+    """Find velocities that are nothing but differentiated positions."""
+    v, q = joints.velocity, joints.position
+    if len(v) < 100 or not np.isfinite(v).all() or not np.isfinite(q).all():
+        return []
+    period = float(np.median(np.diff(joints.stamp_ns))) * 1e-9
+    moving = np.flatnonzero(v.std(axis=0) > 0.0)
+    if not len(moving) or period <= 0.0:
+        return []
+    i = int(moving[np.argmax(v[:, moving].std(axis=0))])
+    size, inner = float(v[:, i].std()), slice(30, -30)
+    step = np.diff(q[:, i]) / period
+    guesses = {BACKWARD: np.append(step[:1], step), FORWARD: np.append(step, step[-1:]),
+               'the central difference': np.gradient(q[:, i], period)}
+    for window in WINDOWS:
+        for degree in (2, 3):
+            if window > degree:
+                guesses[f'a Savitzky-Golay derivative (window {window}, order {degree})'] = (
+                    savgol_filter(q[:, i], window, degree, deriv=1, delta=period))
+    for what, derivative in guesses.items():
+        ratio = float(np.std((derivative - v[:, i])[inner])) / size
+        if ratio < SAME ** 0.5:
+            return [Finding(
+                'derived_velocity', ('joint_states',), f'The velocities are {what} of the '
+                'positions, not measured: they say nothing beside them'
+                + (' and lag by half a period.' if what == BACKWARD else '.'),
+                -math.log(ratio + 1e-12) * 10.0 - PRIOR,
+                advice="Raise noise.velocity to what the encoder's resolution gives, or measure "
+                'velocity in the drive.')]
+    return []

@@ -1,0 +1,567 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Identification of a robot from a recording of its own sensors, without any force sensor.
+
+Nonlinear least squares (scipy) starts from the description; each unknown has a prior whose
+deviation says how far the description is trusted. Error bars allow for residuals that are
+correlated over time: the recording is cut into blocks, and their scatter takes the place of white
+noise (the sandwich estimator of Huber and White). An unknown whose error bar the recording hardly
+makes smaller is not identifiable from it, and the motion that would identify it is named.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from legged_dynamics.diagnosis.identification.problem import (
+    PER_AXIS,
+    Problem,
+    Trust,
+    Unknowns,
+    check_total_mass,
+)
+from legged_dynamics.diagnosis.identification.samples import SensorLog, Signals, filtered, observe
+from legged_dynamics.dynamics.kinematics import frame_poses
+from legged_dynamics.estimation.settings import check_floating_robot, nominal_position
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.parts import Inertia
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.frames import Transform
+
+# -------------------------------------------------------------------------------------------------
+# Identified quantities: value, error bar, and whether the recording identifies them.
+
+
+# A quantity is identifiable when its error bar is less than this part of the prior's.
+IDENTIFIABLE = 0.5
+UNITS = {'effort_scale': '1', 'coulomb': 'N m', 'viscous': 'N m s/rad', 'armature': 'kg m^2',
+         'position_offset': 'rad', 'imu_mount': 'rad', 'accelerometer_bias': 'm/s^2',
+         'gyro_bias': 'rad/s'}
+# Motions that identify each kind of quantity.
+MOTIONS = {
+    'mass': 'weigh the robot (--total-mass), or trust the torques (--trust-effort)',
+    'center_of_mass': 'lean the body about x and y while all feet stand; for its height, lean '
+                      'further',
+    'inertia': 'sway the body quickly: roll, pitch and yaw at 1 Hz or more, or trot',
+    'link_mass': 'lift the leg and hold it at several angles; swing it',
+    'effort_scale': 'squat and lift each leg; weigh the robot (--total-mass)',
+    'coulomb': 'swing the joint slowly to and fro, leg lifted',
+    'viscous': 'swing the joint at several speeds up to its limit, leg lifted',
+    'armature': 'swing the joint quickly, leg lifted: several Hz',
+    'position_offset': 'squat, and lift each leg, on level ground',
+    'imu_mount': 'stand level, then lean about x and y',
+    'accelerometer_bias': 'stand for 10 s with the body leaned to each side',
+    'gyro_bias': 'stand still for 10 s'}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """
+    One identified quantity.
+
+    Attributes
+    ----------
+    kind, name, unit : str
+        Such as 'viscous', 'LF_HFE', 'N m s/rad'.
+    described, value : float
+        In the description, and identified.
+    deviation : float
+        Error bar: one standard deviation.
+    trust : float
+        Standard deviation of the prior about the description.
+    identifiable : bool
+        Whether the recording makes the error bar much smaller than the prior's.
+
+    """
+
+    kind: str
+    name: str
+    unit: str
+    described: float
+    value: float
+    deviation: float
+    trust: float
+    identifiable: bool
+
+    @property
+    def motion(self) -> str:
+        """Motion that would identify it; empty when this one does."""
+        return '' if self.identifiable else MOTIONS[self.kind]
+
+
+def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
+               prior: np.ndarray) -> tuple[Quantity, ...]:
+    """
+    Return everything that was identified.
+
+    Parameters
+    ----------
+    u : Unknowns
+        Layout of the unknowns.
+    x : (p,) array
+        Identified values.
+    covariance, prior : (p, p) array
+        After and before the recording.
+
+    Returns
+    -------
+    tuple of Quantity
+
+    """
+    found = []
+
+    def add(kind: str, name: str, unit: str, described: float, value: float,
+            gradient: np.ndarray) -> None:
+        after = float(np.sqrt(max(gradient @ covariance @ gradient, 0.0)))
+        before = float(np.sqrt(max(gradient @ prior @ gradient, 0.0)))
+        found.append(Quantity(kind, name, unit, described, value, after, before,
+                              after < IDENTIFIABLE * before))
+    zero = np.zeros(u.size)
+    p0, p1, dp = u.inertial(zero), u.inertial(x), u.inertial_gradient(x)
+    masses, base = 10 * np.arange(u.model.n_bodies), p1[0]
+    total = np.zeros(u.size)
+    for i, at in enumerate(masses):
+        total[at:at + 10] = dp[i][0]
+    add('mass', 'total', 'kg', float(p0[masses].sum()), float(p1[masses].sum()), total)
+    row = np.zeros(u.size)
+    row[:10] = dp[0][0]
+    add('mass', u.model.base_link, 'kg', float(p0[0]), float(base), row)
+    for k, axis in enumerate('xyz'):
+        row = np.zeros(u.size)
+        row[:10] = (dp[0][1 + k] - p1[1 + k] / base * dp[0][0]) / base
+        add('center_of_mass', f'{u.model.base_link} {axis}', 'm', p0[1 + k] / p0[0],
+            p1[1 + k] / base, row)
+    first, last = u.bodies[0].inertia(zero[:10]), u.bodies[0].inertia(x[:10])
+    for k, axes in enumerate(('xx', 'yy', 'zz')):
+        row = np.zeros(u.size)
+        for j in range(10):
+            step = 1e-5 * np.eye(10)[j]
+            row[j] = (u.bodies[0].inertia(x[:10] + step).about_com[k, k]
+                      - u.bodies[0].inertia(x[:10] - step).about_com[k, k]) / 2e-5
+        add('inertia', f'{u.model.base_link} {axes}', 'kg m^2', first.about_com[k, k],
+            last.about_com[k, k], row)
+    for i, joint in enumerate(u.model.joints, start=1):
+        row = np.zeros(u.size)
+        row[10 * i:10 * i + 10] = dp[i][0]
+        add('link_mass', joint.child, 'kg', p0[10 * i], p1[10 * i], row)
+    c = u.config.sensors
+    now = {'effort_scale': c.per_joint('effort_scale', u.model.joint_names, 1.0),
+           'coulomb': [j.friction for j in u.model.joints],
+           'viscous': [j.damping for j in u.model.joints],
+           'armature': [j.armature for j in u.model.joints],
+           'position_offset': c.per_joint('position_offset', u.model.joint_names, 0.0)}
+    for kind, described in now.items():
+        for i, joint in enumerate(u.model.joints):
+            at = u.parts[kind].start + i
+            row = np.eye(u.size)[at]
+            if kind == 'effort_scale':
+                value = described[i] * np.exp(x[at])
+                add(kind, joint.name, '1', float(described[i]), float(value), value * row)
+            else:
+                add(kind, joint.name, UNITS[kind], float(described[i]),
+                    float(described[i] + x[at]), row)
+    for kind in PER_AXIS:
+        if kind in u.parts:
+            for i, axis in enumerate('xyz'):
+                at = u.parts[kind].start + i
+                add(kind, axis, UNITS[kind], 0.0, float(x[at]), np.eye(u.size)[at])
+    return tuple(found)
+
+
+# -------------------------------------------------------------------------------------------------
+# Least squares.
+
+BLOCK = 1.5             # s, over which residuals may be correlated
+WEIGHED = 0.003         # of the mass: accuracy of a scale
+ROBUST = 3.0            # tolerances, beyond which a residual counts linearly: impacts
+MOST = 12               # evaluations in a pass, at most
+PASSES = 3              # the later ones with less weight on impacts and sticking joints
+SPACING = 0.05          # s between the samples
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """
+    An identified robot.
+
+    Attributes
+    ----------
+    model : RobotModel
+        With identified inertias and joint physics.
+    config : RobotConfig
+        With identified torque constants, offsets, and the IMU's mount and biases.
+    quantities : tuple of Quantity
+        Each with its error bar.
+    x : (p,) array
+        The unknowns.
+    covariance : (p, p) array
+        Their covariance.
+    before, after : Balance
+        Residuals of the equations with the description, and with the identified robot.
+    absolute : bool
+        Whether masses and torques have a scale: by a weighed mass, or trusted torques.
+
+    """
+
+    model: RobotModel
+    config: RobotConfig
+    quantities: tuple[Quantity, ...]
+    x: np.ndarray
+    covariance: np.ndarray
+    before: Balance
+    after: Balance
+    absolute: bool
+
+
+@dataclass(frozen=True)
+class Balance:
+    """
+    Part of the equations of motion that ground forces cannot explain: rms over a recording.
+
+    Attributes
+    ----------
+    force, moment : float
+        Of the base's equations, as parts of the weight, and of weight times height.
+    effort : float [N m or N]
+        Of the joints' equations.
+
+    """
+
+    force: float
+    moment: float
+    effort: float
+
+
+def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
+             total_mass: float | None = None, trust_effort: bool = False,
+             trust: Mapping[str, Any] | None = None) -> Identification:
+    """
+    Identify a robot.
+
+    Parameters
+    ----------
+    model : RobotModel
+        As the URDF has it.
+    config : RobotConfig
+        As the YAML has it.
+    log : SensorLog
+        Recording with standing, squatting, leaning, swinging legs, trotting: the more kinds of
+        motion the better.
+    total_mass : float, optional [kg]
+        Mass of the weighed robot. Torques and masses have one common factor that no motion on
+        the ground identifies; a scale does.
+    trust_effort : bool
+        Whether the efforts are right on average, which gives the same factor.
+    trust : mapping, optional
+        Settings of `Trust`, by dotted name.
+
+    Returns
+    -------
+    Identification
+
+    Raises
+    ------
+    ConfigurationError
+        When the robot does not fit, or a value is out of range.
+    MeasurementError
+        When the recording is too short or has no efforts.
+
+    """
+    check_total_mass(total_mass, model)
+    model = config.apply_to(model)
+    check_floating_robot(model, config)
+    signals = filtered(log, spacing=SPACING)
+    problem = _make_problem(model, config, signals, Trust.from_parameters(trust))
+    u = problem.unknowns
+    if not problem.known.any():
+        raise MeasurementError('identification needs joint efforts, and joint_states has none; '
+                               'record effort, or motor currents with an effort_scale')
+    prior = _prior(u, total_mass, trust_effort)
+
+    before = _balance(problem, np.zeros(u.size))
+    z, weight = np.zeros(u.size), np.ones(1)
+    for _ in range(PASSES):
+        reduced = _Reduced(problem, prior, weight)
+        z = least_squares(reduced.residual, z, reduced.jacobian, max_nfev=MOST, xtol=1e-4,
+                          ftol=1e-4, x_scale=1.0).x
+        problem.rescale(z * u.deviation)
+        problem.settle(z * u.deviation)
+        weight = _robust(problem(z * u.deviation, jacobian=False).residual)
+    x = z * u.deviation
+    covariance = _covariance(problem, x, prior, signals)
+    found = quantities(u, x, covariance, np.diag(u.deviation ** 2))
+    return Identification(u.robot(x), u.configuration(x), found, x, covariance, before,
+                          _balance(problem, x), total_mass is not None or trust_effort)
+
+
+def _make_problem(model: RobotModel, config: RobotConfig, signals: Signals,
+                 trust: Trust | None = None) -> Problem:
+    """Return the estimation problem of a robot and a recording."""
+    height = _standing_height(model, config)
+    u = Unknowns(model, config, height, trust or Trust.from_parameters(), signals.has_imu)
+    return Problem(signals, u, height)
+
+
+def _standing_height(model: RobotModel, config: RobotConfig) -> float:
+    """Return the mean height of the base over the feet of the standing robot [m]."""
+    poses = frame_poses(model, nominal_position(model, config),
+                        tuple(foot.link for foot in config.feet))
+    return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
+
+
+def validate(model: RobotModel, config: RobotConfig, log: SensorLog) -> Balance:
+    """
+    Return the residuals of a robot's equations on a recording.
+
+    Parameters
+    ----------
+    model, config : RobotModel, RobotConfig
+        Described or identified; the model with its joint physics.
+    log : SensorLog
+        Another recording than the one that the robot was identified from.
+
+    Returns
+    -------
+    Balance
+
+    Raises
+    ------
+    MeasurementError
+        When the recording is too short.
+
+    """
+    problem = _make_problem(model, config, filtered(log))
+    return _balance(problem, np.zeros(problem.unknowns.size))
+
+
+def _balance(problem: Problem, x: np.ndarray) -> Balance:
+    """Return the residuals of the equations at unknowns (p,)."""
+    rest = problem(x, jacobian=False).balance
+    known = np.flatnonzero(problem.known) + 6
+
+    def size(columns: Any) -> float:
+        return float(np.sqrt(np.mean(np.sum(rest[:, columns] ** 2, axis=1))))
+    return Balance(size(slice(0, 3)) / problem.weight,
+                   size(slice(3, 6)) / problem.weight / problem.height,
+                   float(np.sqrt(np.mean(rest[:, known] ** 2))))
+
+
+class _Reduced:
+    """
+    An equivalent problem with as many residuals as unknowns, and one more.
+
+    With ``H = J^T J = L L^T`` of all residuals r, its residuals are ``L^-1 J^T r`` with derivative
+    ``L^T``, and the part of r that no step changes. Cost and steps are the same.
+
+    """
+
+    def __init__(self, problem: Problem, prior: Any, weight: np.ndarray):
+        self._problem, self._prior, self._weight = problem, prior, weight
+        self._z = np.full(problem.unknowns.size, np.nan)
+
+    def residual(self, z: np.ndarray) -> np.ndarray:
+        """Return the (p + 1,) residuals at scaled unknowns (p,)."""
+        self._at(z)
+        return self._r
+
+    def jacobian(self, z: np.ndarray) -> np.ndarray:
+        """Return their (p + 1, p) derivative."""
+        self._at(z)
+        return self._J
+
+    def _at(self, z: np.ndarray) -> None:
+        if np.array_equal(z, self._z):
+            return
+        D = self._problem.unknowns.deviation
+        at = self._problem(z * D)
+        root = np.sqrt(self._weight)
+        r, J = at.residual * root, at.jacobian
+        J *= root[:, None] if len(root) > 1 else 1.0
+        known, slope = self._prior(z)
+        H = D[:, None] * (J.T @ J) * D + slope.T @ slope
+        g = D * (J.T @ r) + slope.T @ known
+        L = np.linalg.cholesky(H)
+        inner = np.linalg.solve(L, g)
+        rest = max(float(r @ r + known @ known - inner @ inner), 0.0)
+        self._r = np.append(inner, np.sqrt(rest))
+        self._J = np.vstack([L.T, np.zeros(len(z))])
+        self._z = z.copy()
+
+
+def _robust(residual: np.ndarray) -> np.ndarray:
+    """Return the weights by which squares beyond `ROBUST` count linearly."""
+    return 1.0 / np.sqrt(1.0 + (residual / ROBUST) ** 2)
+
+
+def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
+    """Return residuals and derivative of the prior, as a function of the scaled unknowns z."""
+    masses = 10 * np.arange(u.model.n_bodies)
+    rows = []
+    if trust_effort:        # the mean of the torque constants' logs is zero
+        row = np.zeros(u.size)
+        row[u.parts['effort_scale']] = u.deviation[u.parts['effort_scale']] / u.model.n_joints
+        rows.append(row / WEIGHED)
+
+    def known(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        residual, jacobian = [z], [np.eye(u.size)]
+        for row in rows:
+            residual.append(np.array([row @ z]))
+            jacobian.append(row[None])
+        if total_mass is not None:
+            x = z * u.deviation
+            each = u.inertial(x)[masses]
+            scale = 1.0 / (WEIGHED * total_mass)
+            row = np.zeros((1, u.size))
+            row[0, masses] = 2.0 * each * u.deviation[masses] * scale
+            residual.append(np.array([(each.sum() - total_mass) * scale]))
+            jacobian.append(row)
+        return np.concatenate(residual), np.concatenate(jacobian)
+    return known
+
+
+def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -> np.ndarray:
+    """Return the covariance of the unknowns, by the scatter of the blocks."""
+    u = problem.unknowns
+    at = problem(x)
+    D = u.deviation
+    robust = _robust(at.residual)
+    J = at.jacobian * D
+    WJ = J * robust[:, None]
+    known = prior(x / D)[1]
+    known = known.T @ known
+    bread = np.linalg.inv(J.T @ WJ + known)
+    step = max(float(np.median(np.diff(signals.time))), 1e-6)
+    rows = at.rows * max(int(BLOCK / step), 1)
+    starts = np.arange(0, len(at.residual), rows)
+    g = np.add.reduceat(WJ * at.residual[:, None], starts, axis=0)
+    meat = g.T @ g
+    middle = bread @ (meat + known) @ bread
+    return middle * np.outer(D, D)
+
+
+# -------------------------------------------------------------------------------------------------
+# Writing the identified inertias.
+
+
+def with_inertias(urdf: str, described: RobotModel, identified: RobotModel) -> str:
+    """
+    Return a URDF with identified inertias, everything else as it was.
+
+    The inertia of a body is written to the link that heads it. Links fixed to that link lose
+    theirs, which is part of the body's now: the equations know bodies only.
+
+    Parameters
+    ----------
+    urdf : str
+        The XML.
+    described, identified : RobotModel
+        Model of that URDF, and the model with the new inertias.
+
+    Returns
+    -------
+    str
+        The XML.
+
+    """
+    root = ElementTree.fromstring(urdf)
+    heads = [described.base_link, *(joint.child for joint in described.joints)]
+    links = {link.get('name'): link for link in root.findall('link')}
+    for body, head in enumerate(heads):
+        new = identified.body_inertia(body)
+        pose = described.frame(head).pose       # of the link in the body, whose z is the axis
+        for name, frame in described.frames.items():
+            inertial = links[name].find('inertial') if name in links else None
+            if frame.body == body and inertial is not None:
+                links[name].remove(inertial)
+        links[head].insert(0, _inertial(new.seen_from(Transform(pose.R, pose.p).inverse())))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding='unicode') + '\n'
+
+
+def _inertial(inertia: Inertia) -> ElementTree.Element:
+    part = ElementTree.Element('inertial')
+    ElementTree.SubElement(part, 'origin', xyz=' '.join(f'{x:.9g}' for x in inertia.com),
+                           rpy='0 0 0')
+    ElementTree.SubElement(part, 'mass', value=f'{inertia.mass:.9g}')
+    I_c = inertia.about_com
+    ElementTree.SubElement(part, 'inertia', {
+        f'i{"xyz"[i]}{"xyz"[k]}': f'{I_c[i, k]:.9g}' for i, k in zip(*np.triu_indices(3))})
+    return part
+
+
+# -------------------------------------------------------------------------------------------------
+# Which motion identification needs, and what of it a recording lacks.
+
+
+NEEDS = ('Identification needs 20 s or more of: standing still; lifting each leg and swinging it '
+         'slowly and quickly in the air; squatting; leaning the body about x and y; trotting.')
+SHORTEST = 15.0     # s
+STILL = 0.05        # rad/s, of all joints
+LEAST_STILL = 1.0   # s
+LEAST_TURN = 0.15   # rad
+QUICK, LEAST_QUICK = 1.0, 0.01      # rad/s; part of the time
+LEAST_LEAN = 0.04   # rad
+
+
+def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]:
+    """
+    Return which of the motions that identification needs a recording lacks.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot of the URDF.
+    config : RobotConfig
+        Its YAML.
+    log : SensorLog
+        The recording.
+
+    Returns
+    -------
+    list of str
+        Phrases; empty where nothing is missing.
+
+    Raises
+    ------
+    MeasurementError
+        When the recording is too short to be filtered, or has no positions.
+
+    """
+    model = config.apply_to(model)
+    signals = filtered(log)
+    samples = observe(signals, model, config)
+    time, v, q = samples.time, samples.velocity, samples.position
+    moving = [model.joint_index(name) for name in config.carrying(model)]
+    names = [model.joint_names[j] for j in moving]
+    found = []
+    if np.ptp(time) < SHORTEST:
+        found.append(f'time: it has {np.ptp(time):.0f} s')
+    if not samples.has_effort[moving].all():
+        found.append('efforts of '
+                     f'{int((~samples.has_effort[moving]).sum())} of {len(moving)} joints')
+    still = (np.abs(v[:, moving]) < STILL).all(axis=1).mean() * np.ptp(time)
+    if still < LEAST_STILL:
+        found.append('quiet standing')
+    turned = np.ptp(q[:, moving], axis=0) > LEAST_TURN
+    stiff = [name for name, turns in zip(names, turned) if not turns]
+    if stiff:
+        found.append(f'motion of {len(stiff)} of {len(names)} joints ({", ".join(stiff[:4])}'
+                     f'{", ..." if len(stiff) > 4 else ""}): swing them with the leg lifted')
+    quick = (np.abs(v[:, moving]) > QUICK).mean(axis=0) > LEAST_QUICK
+    if not quick.all():
+        slow = [name for name, fast in zip(names, quick) if not fast]
+        found.append(f'quick motion of {len(slow)} of {len(names)} joints ({", ".join(slow[:4])}'
+                     f'{", ..." if len(slow) > 4 else ""}): without it dry friction, viscous '
+                     'friction and rotor inertia cannot be told apart')
+    lean = np.ptp(samples.up[:, :2], axis=0)
+    for axis, size in zip(('y', 'x'), lean):
+        if size < LEAST_LEAN:
+            found.append(f'leaning about {axis}')
+    return found

@@ -1,0 +1,652 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The estimation problem: equations of motion without the ground's forces, and feet in contact.
+
+At each instant the unknown ground forces are eliminated from the whitened equations of motion by
+an orthogonal projection (variable projection: Golub and Pereyra 1973). The projected equations are
+linear in inertias, friction, armature and torque constants, and nearly so in joint offsets and in
+the errors of the IMU.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from legged_dynamics.diagnosis.identification.equations import (
+    Equations,
+    motion_equations,
+    regressor,
+)
+from legged_dynamics.diagnosis.identification.samples import Samples, Signals, observe
+from legged_dynamics.dynamics.jacobians import feet_table
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.parts import Inertia
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.spatial.rotations import rotation_from_rpy, rotation_from_vector
+
+# -------------------------------------------------------------------------------------------------
+# Log-Cholesky parameters of an inertia: every value is that of some distribution of mass.
+#
+# The pseudo-inertia ``P = [[S, h], [h^T, m]]`` (second moments of mass S, first h, mass m) of a
+# body is positive definite, and only then do masses make it. With ``P_0 = L_0 L_0^T`` of the
+# description, L_0 upper triangular, the body has ``P = L_0 U U^T L_0^T`` with (Rucker and Wensing
+# 2022)
+#
+#     U = e^a [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]]
+#
+# so that all ten parameters (a, d1, d2, d3, s12, s23, s13, t1, t2, t3) are zero for the body as
+# described, and have no unit: 2a is the log of the factor of the mass, t the shift of the centre
+# of mass in radii of gyration.
+
+
+STEP = 1e-6
+# A body described flat or as a point is given this part of its size in thickness.
+THINNEST = 1e-3
+MASS, SHAPE, SHIFT = slice(0, 1), slice(1, 7), slice(7, 10)
+
+
+class LogCholesky:
+    """
+    Log-Cholesky parameters of one body's inertia.
+
+    Parameters
+    ----------
+    inertia : Inertia
+        As described, in the body's frame.
+
+    Attributes
+    ----------
+    radius : (3,) array [m]
+        Radii of gyration.
+
+    """
+
+    def __init__(self, inertia: Inertia):
+        about, c, m = inertia.about_com, inertia.com, inertia.mass
+        second = 0.5 * np.trace(about) * np.eye(3) - about
+        size, axes = np.linalg.eigh(second)
+        least = max(THINNEST * float(size[-1]), 1e-9 * m)
+        second = axes @ np.diag(np.maximum(size, least)) @ axes.T
+        P = np.zeros((4, 4))
+        P[:3, :3] = second + m * np.outer(c, c)
+        P[:3, 3] = P[3, :3] = m * c
+        P[3, 3] = m
+        self._root = np.linalg.cholesky(P[::-1, ::-1])[::-1, ::-1]
+        self.radius = np.sqrt(np.maximum(np.diag(second), 0.0) / m)
+
+    def _pseudo_inertia(self, mass_parameters: np.ndarray) -> np.ndarray:
+        a, d1, d2, d3, s12, s23, s13, t1, t2, t3 = mass_parameters
+        U = np.exp(a) * np.array([[np.exp(d1), s12, s13, t1], [0.0, np.exp(d2), s23, t2],
+                                  [0.0, 0.0, np.exp(d3), t3], [0.0, 0.0, 0.0, 1.0]])
+        root = self._root @ U
+        return root @ root.T
+
+    def parameters(self, mass_parameters: np.ndarray) -> np.ndarray:
+        """
+        Return the inertial parameters that the regressor multiplies.
+
+        Parameters
+        ----------
+        mass_parameters : (10,) array
+            Log-Cholesky parameters; zero for the body as described.
+
+        Returns
+        -------
+        (10,) array [kg, kg m, kg m^2]
+            Mass, first moment of mass, inertia about the origin (xx, xy, xz, yy, yz, zz).
+
+        """
+        P = self._pseudo_inertia(mass_parameters)
+        about = np.trace(P[:3, :3]) * np.eye(3) - P[:3, :3]
+        return np.concatenate([[P[3, 3]], P[:3, 3], about[np.triu_indices(3)]])
+
+    def gradient(self, mass_parameters: np.ndarray) -> np.ndarray:
+        """
+        Return the derivative of :meth:`parameters`.
+
+        Parameters
+        ----------
+        mass_parameters : (10,) array
+            Log-Cholesky parameters.
+
+        Returns
+        -------
+        (10, 10) array
+            Rows as the parameters', columns as the log-Cholesky parameters.
+
+        """
+        x = mass_parameters
+        return np.stack([(self.parameters(x + e) - self.parameters(x - e)) / (2.0 * STEP)
+                         for e in STEP * np.eye(10)], axis=1)
+
+    def inertia(self, mass_parameters: np.ndarray) -> Inertia:
+        """
+        Return the body's inertia.
+
+        Parameters
+        ----------
+        mass_parameters : (10,) array
+            Log-Cholesky parameters.
+
+        Returns
+        -------
+        Inertia
+            In the body's frame.
+
+        """
+        P = self._pseudo_inertia(mass_parameters)
+        m, c = P[3, 3], P[:3, 3] / P[3, 3]
+        second = P[:3, :3] - m * np.outer(c, c)
+        return Inertia(float(m), c, np.trace(second) * np.eye(3) - second)
+
+
+# -------------------------------------------------------------------------------------------------
+# The vector of unknowns.
+
+
+@dataclass(frozen=True)
+class Trust(CheckedSettings):
+    """How far each unknown may be from the description, as one standard deviation."""
+
+    base_mass: float = setting(
+        'identify.base_mass', 0.15, '1',
+        "How far the base's mass may be from the URDF's, as a fraction: one standard deviation.",
+        1e-6, 10.0)
+    base_center_of_mass: float = setting(
+        'identify.base_center_of_mass', 0.05, '1',
+        "The same of the base's centre of mass, in heights of the standing robot.", 1e-6, 10.0)
+    link: float = setting(
+        'identify.link', 0.05, '1',
+        'The same of the mass of each other link; its centre of mass in radii of gyration.',
+        1e-6, 10.0)
+    shape: float = setting(
+        'identify.shape', 0.15, '1', 'The same of moments of inertia.', 1e-6, 10.0)
+    effort_scale: float = setting(
+        'identify.effort_scale', 0.3, '1',
+        'The same of the torque constant of each motor.', 1e-6, 10.0)
+    friction: float = setting(
+        'identify.friction', 0.1, '1',
+        "Coulomb and viscous friction, at the joint's effort limit and at its rated speed, as a "
+        'part of the effort limit.', 1e-6, 10.0)
+    armature: float = setting(
+        'identify.armature', 0.05, '1',
+        "Armature, as a part of the leg's own inertia at full stretch.", 1e-6, 10.0)
+    position_offset: float = setting(
+        'identify.position_offset', 0.05, 'rad', 'Offset of each joint.', 1e-6, 3.0)
+    imu_mount: float = setting(
+        'identify.imu_mount', 0.05, 'rad', 'Tilt of the IMU on its link.', 1e-6, 3.0)
+    accelerometer_bias: float = setting(
+        'identify.accelerometer_bias', 0.1, 'm/s^2', 'Bias of the accelerometer.', 1e-6, 10.0)
+    gyro_bias: float = setting(
+        'identify.gyro_bias', 0.02, 'rad/s', 'Bias of the gyro.', 1e-6, 10.0)
+
+
+PER_JOINT = ('effort_scale', 'coulomb', 'viscous', 'armature', 'position_offset')
+PER_AXIS = ('imu_mount', 'accelerometer_bias', 'gyro_bias')
+
+
+class Unknowns:
+    """
+    The vector of unknowns of a robot, zero for the robot as described.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With the joint physics of the configuration.
+    config : RobotConfig
+        As described.
+    height : float [m]
+        Height of the base over the feet.
+    trust : Trust
+        Deviations of the prior.
+    imu : bool
+        Whether the robot has an IMU.
+
+    Attributes
+    ----------
+    parts : dict of str to slice
+        Slices of 'inertia' (ten for each body), and of the unknowns of joints and IMU.
+    deviation : (p,) array
+        Standard deviation of the prior of each unknown.
+    size : int
+        Number of unknowns.
+
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig, height: float, trust: Trust,
+                 imu: bool):
+        self.model, self.config = model, config
+        self.bodies = [LogCholesky(model.body_inertia(i)) for i in range(model.n_bodies)]
+        nj, start = model.n_joints, 10 * model.n_bodies
+        self.parts = {'inertia': slice(0, start)}
+        for name in PER_JOINT:
+            self.parts[name] = slice(start, start + nj)
+            start += nj
+        for name in PER_AXIS if imu else ():
+            self.parts[name] = slice(start, start + 3)
+            start += 3
+        self.size = start
+        self.deviation = np.ones(start)
+        self._trust(height, trust)
+
+    def _trust(self, height: float, trust: Trust) -> None:
+        each = self.deviation[self.parts['inertia']].reshape(-1, 10)
+        each[:, MASS], each[:, SHAPE], each[:, SHIFT] = (
+            0.5 * trust.link, 0.5 * trust.shape, trust.link)
+        each[0, MASS] = 0.5 * trust.base_mass
+        each[0, SHIFT] = trust.base_center_of_mass * height / np.maximum(
+            self.bodies[0].radius, 1e-3)
+        model = self.model
+        weight = model.total_mass * GRAVITY
+        limit = np.minimum(model.effort_limits, weight * height)
+        speed = np.array([min(joint.velocity, 10.0) for joint in model.joints])
+        set_ = self.deviation
+        set_[self.parts['effort_scale']] = trust.effort_scale
+        set_[self.parts['coulomb']] = trust.friction * limit
+        set_[self.parts['viscous']] = trust.friction * limit / speed
+        set_[self.parts['armature']] = trust.armature * model.total_mass * height ** 2
+        set_[self.parts['position_offset']] = trust.position_offset
+        for name in PER_AXIS:
+            if name in self.parts:
+                set_[self.parts[name]] = getattr(trust, name)
+
+    def inertial(self, x: np.ndarray) -> np.ndarray:
+        """
+        Return the inertial parameters that the regressor multiplies.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+
+        Returns
+        -------
+        (10 nb,) array
+            As :meth:`LogCholesky.parameters` has them, body by body.
+
+        """
+        each = x[self.parts['inertia']].reshape(-1, 10)
+        return np.concatenate([body.parameters(part) for body, part in zip(self.bodies, each)])
+
+    def inertial_gradient(self, x: np.ndarray) -> np.ndarray:
+        """
+        Return the derivative of :meth:`inertial`, which is block-diagonal.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+
+        Returns
+        -------
+        (nb, 10, 10) array
+            The blocks.
+
+        """
+        each = x[self.parts['inertia']].reshape(-1, 10)
+        return np.stack([body.gradient(part) for body, part in zip(self.bodies, each)])
+
+    def robot(self, x: np.ndarray) -> RobotModel:
+        """
+        Return the model with given unknowns.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+
+        Returns
+        -------
+        RobotModel
+            With their inertias and joint physics.
+
+        """
+        each = x[self.parts['inertia']].reshape(-1, 10)
+        model = self.model.with_body_inertia(
+            {i: body.inertia(part) for i, (body, part) in enumerate(zip(self.bodies, each))})
+        changed = {}
+        for column, name in (('friction', 'coulomb'), ('damping', 'viscous'),
+                             ('armature', 'armature')):
+            values = np.maximum([getattr(joint, column) for joint in self.model.joints]
+                                + x[self.parts[name]], 0.0)
+            changed[column] = dict(zip(model.joint_names, values.tolist()))
+        return model.with_joint_physics(**changed)
+
+    def configuration(self, x: np.ndarray) -> RobotConfig:
+        """
+        Return the configuration with given unknowns.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+
+        Returns
+        -------
+        RobotConfig
+            With their corrections of the sensors.
+
+        """
+        c, names = self.config.sensors, self.model.joint_names
+        scale = c.per_joint('effort_scale', names, 1.0) * np.exp(x[self.parts['effort_scale']])
+        offset = c.per_joint('position_offset', names, 0.0) + x[self.parts['position_offset']]
+        c = c.with_joint('effort_scale', names, scale).with_joint('position_offset', names, offset)
+        if 'imu_mount' in self.parts:
+            R = rotation_from_vector(x[self.parts['imu_mount']]) @ rotation_from_rpy(
+                np.asarray(c.imu_rpy))
+            pitch = float(np.arcsin(np.clip(-R[2, 0], -1.0, 1.0)))
+            rpy = (float(np.arctan2(R[2, 1], R[2, 2])), pitch,
+                   float(np.arctan2(R[1, 0], R[0, 0])))
+            c = replace(c, imu_rpy=rpy,
+                        accelerometer_bias=tuple((np.asarray(c.accelerometer_bias)
+                                                  + x[self.parts['accelerometer_bias']]).tolist()),
+                        gyro_bias=tuple((np.asarray(c.gyro_bias)
+                                         + x[self.parts['gyro_bias']]).tolist()))
+        return replace(self.config, sensors=c)
+
+
+def check_total_mass(mass: float | None, model: RobotModel) -> None:
+    """
+    Check a weighed mass.
+
+    Parameters
+    ----------
+    mass : float or None [kg]
+        None is right, too.
+    model : RobotModel
+        As described.
+
+    Raises
+    ------
+    ConfigurationError
+        When it is not positive, or so far from the description that a unit must be wrong.
+
+    """
+    if mass is not None and not 0.3 * model.total_mass < mass < 3.0 * model.total_mass:
+        raise ConfigurationError(
+            f'--total-mass: expected about what the URDF says ({model.total_mass:.3g} kg), got '
+            f'{mass:g} kg; is it in kilograms, and is the URDF that of the robot?')
+
+
+# -------------------------------------------------------------------------------------------------
+# Residuals and their derivative.
+
+
+# Residuals of a well-modelled robot: parts of the weight, and of weight times height.
+FORCE, MOMENT, EFFORT = 0.003, 0.003, 0.003
+CONTACT_SHARE = 0.15    # of a foot's share of the weight, below which it swings
+STANDING, SWINGING = 5.0, 0.005     # of the weight: prior deviation of a foot's force
+SPEED, LEVEL = 0.004, 0.004   # heights/s, heights: tolerances of feet on level ground
+SETTLED = 0.09          # s from a step: the filter spreads an impact over this time
+STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2,
+         'gyro_bias': 1e-3}
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """
+    Whitened residuals and their derivative; the rows of one instant together.
+
+    Attributes
+    ----------
+    residual : (m,) array
+        Residuals, in tolerances.
+    jacobian : (m, p) array
+        Their derivative.
+    rows : int
+        Rows of one instant.
+    balance : (n, 6 + nv) array [N, N m]
+        Residuals of the equations of motion with the best ground forces.
+
+    """
+
+    residual: np.ndarray
+    jacobian: np.ndarray
+    rows: int
+    balance: np.ndarray
+
+
+class Problem:
+    """
+    Residuals of a recording as a function of the unknowns.
+
+    Parameters
+    ----------
+    signals : Signals
+        The recording.
+    unknowns : Unknowns
+        Layout and prior of the unknowns.
+    height : float [m]
+        Height of the base over the feet.
+
+    Attributes
+    ----------
+    scale : (6 + nv,) array [N, N m]
+        Tolerance of each equation of motion.
+    weight : float [N]
+        Weight of the robot.
+
+    """
+
+    def __init__(self, signals: Signals, unknowns: Unknowns, height: float):
+        self.signals, self.unknowns, self.height = signals, unknowns, height
+        model, config = unknowns.model, unknowns.config
+        self.weight = model.total_mass * GRAVITY
+        self._feet = feet_table(model, config.feet)
+        W, h = self.weight, height
+        noise = config.noise.effort * np.sqrt(min(2.0 * signals.band / signals.sample_rate, 1.0))
+        known = observe(signals, model, config).has_effort
+        joint = np.where(known, np.hypot(EFFORT * W * h / len(config.feet), noise), 1e6)
+        self._known = known
+        self.scale = np.concatenate([[FORCE * W] * 3, [MOMENT * W * h] * 3, joint])
+        self._least = self.scale.copy()
+        self._settled = np.ones(len(signals.time), bool)
+        # At first, friction is half of the deviation of its prior.
+        self.settle(np.zeros(unknowns.size), 0.5 * unknowns.deviation[unknowns.parts['coulomb']])
+
+    @property
+    def known(self) -> np.ndarray:
+        """(nj,) flags: joints whose effort is measured."""
+        return self._known
+
+    def rescale(self, x: np.ndarray) -> None:
+        """
+        Set the tolerance of each equation from its residuals.
+
+        Otherwise errors of the model, such as friction that is neither Coulomb nor viscous, would
+        outweigh the constraints of feet in contact.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns at which the residuals are taken.
+
+        """
+        left = np.sqrt(np.mean(self(x, jacobian=False).balance ** 2, axis=0))
+        self.scale = np.maximum(self._least, left)
+
+    def settle(self, x: np.ndarray, stiction: np.ndarray | None = None) -> None:
+        """
+        Choose the instants that count, and raise the tolerance of joints that stick.
+
+        Instants around steps are left out: there, a low-passed product is not the product of
+        low-passed factors. A joint that hardly turns sticks: its friction is anything up to the
+        Coulomb friction.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+        stiction : (nj,) array, optional [N m or N]
+            Coulomb friction of the joints; as the unknowns have it when None.
+
+        """
+        u = self.unknowns
+        samples = observe(self.signals, u.model, u.configuration(x))
+        if stiction is None:
+            stiction = np.maximum([j.friction for j in u.model.joints]
+                                  + x[u.parts['coulomb']], 0.0)
+        sticks = 1.0 - np.tanh(samples.velocity / FRICTION_SPEED) ** 2
+        self._scale = np.tile(self.scale, (len(samples.time), 1))
+        self._scale[:, 6:] = np.hypot(self._scale[:, 6:], sticks * stiction)
+        eq = self._equations(samples)
+        left = self._inverse_dynamics(eq)
+        left[:, 6:] -= np.where(self._known, samples.effort, 0.0)
+        standing = self._forces(eq, left, samples)[2]
+        steps = np.flatnonzero((standing[1:] != standing[:-1]).any(axis=1))
+        time = samples.time
+        self._settled[:] = True
+        for k in steps:
+            self._settled &= (time < time[k] - SETTLED) | (time > time[k + 1] + SETTLED)
+
+    def __call__(self, x: np.ndarray, jacobian: bool = True) -> Linearised:
+        """
+        Linearise the problem.
+
+        Parameters
+        ----------
+        x : (p,) array
+            Unknowns.
+        jacobian : bool
+            Whether the derivative is computed; it is empty otherwise.
+
+        Returns
+        -------
+        Linearised
+
+        """
+        u = self.unknowns
+        model, config = u.model, u.configuration(x)
+        samples = observe(self.signals, model, config)
+        n, nv = len(samples.time), model.nv
+        eq = self._equations(samples)
+        Y = regressor(model, samples.position, samples.velocity, samples.acceleration,
+                      samples.base)
+        friction = np.tanh(samples.velocity / FRICTION_SPEED)
+        physics = (friction * ([j.friction for j in model.joints] + x[u.parts['coulomb']])
+                   + samples.velocity * ([j.damping for j in model.joints]
+                                         + x[u.parts['viscous']])
+                   + samples.acceleration * ([j.armature for j in model.joints]
+                                             + x[u.parts['armature']]))
+        given = np.where(self._known, samples.effort, 0.0)
+        inertial = u.inertial(x)
+        left = Y @ inertial
+        left[:, 6:] += physics - given
+        forces, project, standing, rest = self._forces(eq, left, samples)
+        kinematic = self._kinematic(eq, samples, standing)
+        # In units of the identified mass: a lighter robot with weaker motors satisfies the same
+        # equations, and would have smaller residuals otherwise.
+        masses = 10 * np.arange(model.n_bodies)
+        per_mass = self.weight / GRAVITY / inertial[masses].sum()
+        dynamic = per_mass * project(left)
+        dynamic[~self._settled] = 0.0
+        kinematic[~self._settled] = 0.0
+        residual = np.hstack([dynamic, kinematic])
+        balance = rest[self._settled]
+        if not jacobian:
+            return Linearised(residual.ravel(), np.zeros((0, 0)), residual.shape[1], balance)
+        J = np.zeros((n, residual.shape[1], u.size))
+        gradient = u.inertial_gradient(x)
+        chained = np.concatenate([Y[:, :, 10 * i:10 * i + 10] @ gradient[i]
+                                  for i in range(model.n_bodies)], axis=2)
+        J[:, :6 + nv, u.parts['inertia']] = project(chained)
+        column = np.zeros((n, 6 + nv, nv))
+        for name, values in (('coulomb', friction), ('viscous', samples.velocity),
+                             ('armature', samples.acceleration), ('effort_scale', -given)):
+            column[:] = 0.0
+            column[:, range(6, 6 + nv), range(nv)] = values
+            J[:, :6 + nv, u.parts[name]] = project(column)
+        for name, step in STEPS.items():
+            if name not in u.parts:
+                continue
+            place = u.parts[name]
+            for k in range(place.start, place.stop):
+                moved = x.copy()
+                moved[k] += step
+                other = observe(self.signals, model, u.configuration(moved))
+                changed = self._equations(other)
+                difference = self._inverse_dynamics(changed) - self._inverse_dynamics(eq)
+                difference += self._other_inertias(x, other, samples, difference)
+                difference -= self._contact(changed, forces) - self._contact(eq, forces)
+                J[:, :6 + nv, k] = project(difference) / step
+                J[:, 6 + nv:, k] = (self._kinematic(changed, other, standing) - kinematic) / step
+        J[:, :6 + nv] *= per_mass
+        for i, at in enumerate(masses):
+            share = gradient[i][0] / inertial[masses].sum()
+            J[:, :6 + nv, at:at + 10] -= dynamic[..., None] * share
+        J[~self._settled] = 0.0
+        return Linearised(residual.ravel(), J.reshape(-1, u.size), residual.shape[1], balance)
+
+    # ---- parts -----------------------------------------------------------------------------
+
+    def _equations(self, samples: Samples) -> Equations:
+        return motion_equations(self.unknowns.model, self._feet, samples.position,
+                                samples.velocity, samples.acceleration, samples.base, samples.up)
+
+    @staticmethod
+    def _inverse_dynamics(eq: Equations) -> np.ndarray:
+        return np.hstack([eq.wrench, eq.effort])
+
+    def _other_inertias(self, x: np.ndarray, other: Samples, samples: Samples,
+                        difference: np.ndarray) -> np.ndarray:
+        """Return the change of inverse dynamics that the described inertias miss."""
+        u = self.unknowns
+        extra = u.inertial(x) - u.inertial(np.zeros_like(x))
+        if not np.any(extra):
+            return np.zeros_like(difference)
+        Y = [regressor(u.model, s.position, s.velocity, s.acceleration, s.base)
+             for s in (other, samples)]
+        return (Y[0] - Y[1]) @ extra
+
+    @staticmethod
+    def _contact(eq: Equations, forces: np.ndarray) -> np.ndarray:
+        """Return the efforts of given ground forces on base and joints, (n, 6 + nv)."""
+        return np.hstack([np.einsum('nij,nj->ni', eq.grasp, forces),
+                          np.einsum('nji,nj->ni', eq.jacobian, forces)])
+
+    def _forces(self, eq: Equations, left: np.ndarray, samples: Samples) -> tuple:
+        """Return ground forces, the projection that eliminates them, stance and residuals."""
+        M = np.concatenate([eq.grasp, eq.jacobian.transpose(0, 2, 1)], axis=1)
+        M = M / self._scale[:, :, None]
+        nc, nf = M.shape[2], len(self._feet.index)
+        y = left / self._scale
+        MT = M.transpose(0, 2, 1)
+        loose = (STANDING * self.weight) ** -2 * np.eye(nc)
+        first = np.linalg.solve(MT @ M + loose, MT @ y[..., None])[..., 0]
+        size = nc // nf
+        normal = np.einsum('nfi,ni->nf', first.reshape(-1, nf, size)[..., :3], samples.up)
+        standing = normal > CONTACT_SHARE * self.weight / nf
+        may = np.where(np.repeat(standing, size, axis=1), STANDING, SWINGING) * self.weight
+        prior = np.zeros((len(M), nc, nc))
+        prior[:, range(nc), range(nc)] = 1.0 / may
+        # The complement of the forces and their prior.
+        Q = np.linalg.qr(np.concatenate([M, prior], axis=1), mode='complete')[0]
+        N = Q[:, :M.shape[1], nc:].transpose(0, 2, 1)
+        N = N / self._scale[:, None]
+
+        def project(values: np.ndarray) -> np.ndarray:
+            return N @ values if values.ndim == 3 else (N @ values[..., None])[..., 0]
+        forces = np.linalg.solve(MT @ M + prior ** 2, MT @ y[..., None])[..., 0]
+        rest = left - self._contact(eq, forces)
+        return forces, project, standing, rest
+
+    def _kinematic(self, eq: Equations, samples: Samples, standing: np.ndarray) -> np.ndarray:
+        """Return differences in speed and height of feet in contact, (n, 4 nf), in tolerances."""
+        size = eq.jacobian.shape[1] // standing.shape[1]
+        J = np.stack([eq.jacobian[:, size * i:size * i + 3]
+                      for i in range(standing.shape[1])], axis=1)
+        speed = np.einsum('nfij,nj->nfi', J, samples.velocity) + np.cross(
+            samples.base[:, None, :3], eq.points)
+        height = np.einsum('nfi,ni->nf', eq.points, samples.up)
+        w = standing / np.maximum(standing.sum(axis=1, keepdims=True), 1)
+        speed = speed - np.einsum('nf,nfi->ni', w, speed)[:, None]
+        height = height - np.einsum('nf,nf->n', w, height)[:, None]
+        speed = np.where(standing[..., None], speed, 0.0) / (SPEED * self.height)
+        height = np.where(standing, height, 0.0) / (LEVEL * self.height)
+        return np.hstack([speed.reshape(len(w), -1), height])

@@ -1,0 +1,251 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The doctor's findings as one page, each with a figure of the readings that show it."""
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from legged_dynamics.diagnosis.doctor.evidence import Evidence
+from legged_dynamics.diagnosis.doctor.examination import Examination
+from legged_dynamics.diagnosis.doctor.finding import Finding
+from legged_dynamics.diagnosis.identification.samples import SensorLog
+from legged_dynamics.diagnosis.validation.torque_errors import OF_ROBOT
+from legged_dynamics.diagnosis.validation.validation import Validation
+from legged_dynamics.pages.page import Chart, Line, Table, command_line
+from legged_dynamics.pages.section import Cards, Listing, Report, ReportFigure, ReportSection
+from legged_dynamics.parameter_file import written_line
+
+KINDS = {'balance': 'forces and torques against the equations of motion',
+         'cone': 'feet that pull or slip', 'velocity': 'velocities against positions',
+         'limits': 'positions against the limits of the URDF',
+         'stance': 'feet in contact against each other and the gyro',
+         'ground': 'feet in contact against level ground', 'below': 'feet below the body',
+         'gravity': 'length of gravity', 'attitude': 'orientation against accelerometer',
+         'turning': 'orientation against gyro'}
+
+
+def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -> None:
+    """
+    Write the page.
+
+    Parameters
+    ----------
+    path : Path
+        File to write.
+    examined : Examination
+        What the doctor found.
+    name : str
+        Of the robot.
+    log : SensorLog
+        The readings that it looked at.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written.
+
+    """
+    found = examined.findings
+    sections = [ReportSection(f'{i}. {finding.kind}: {finding.sure}', [
+        finding.text,
+        Listing([*(f'or: {other}' for other in finding.also),
+                 *([finding.advice] if finding.advice else []),
+                 *(written_line(key, value) for key, value in finding.fix.items())]),
+        ReportFigure('', partial(_picture, finding, log),
+                     'What the sensors of this finding said.')])
+        for i, finding in enumerate(found, start=1)]
+    if examined.before is not None and examined.after is not None:
+        # Where there was nothing to correct, both are the same curve.
+        after = None if _same(examined.before, examined.after) else examined.after
+        sections.append(ReportSection('Evidence', [ReportFigure(
+            '', partial(_evidence, examined.before, after),
+            'Residuals in tolerances of a healthy robot: as described'
+            f'{"" if after is None else ", and corrected"}.')]))
+    sections.append(ReportSection('Not judged', [
+        Listing(examined.unchecked or ['Everything could be judged.'])]))
+    Report(
+        f'Doctor: {name}',
+        f'{log.duration:.1f} s of joint states by the clock of the recorder; ' + (
+            f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
+            else 'nothing wrong was found.'), sections,
+        command_line(f'legged-dynamics doctor {name}'),
+        verdict='' if found else ('Nothing wrong was found: no fault explains this recording '
+                                  'better than a healthy robot does.'),
+        remarks=[] if found else _loose(examined.before),
+        warnings=[f'{len(found)} thing{"s are" if len(found) > 1 else " is"} wrong. '
+                  f'First: {found[0].text}'] if found else (), robot=name).write_page(path)
+
+
+# Residuals that the page mentions although no fault explains them [tolerances, rms].
+NOTABLE = 2.0
+
+
+def _loose(evidence: Evidence | None) -> list[str]:
+    """Return what is above tolerance on a robot in which no fault was found."""
+    if evidence is None:
+        return []
+    loose = [f'{KINDS.get(kind, kind)} ({value:.0f} tolerances rms)'
+             for kind, squares in evidence.squares.items()
+             if (value := float(np.sqrt(np.nanmean(squares)))) > NOTABLE]
+    return [f'Above tolerance all the same: {"; ".join(loose)}. No single fault that the doctor '
+            'knows explains it; impacts, soft ground and play in joints do such things.'
+            ] if loose else []
+
+
+def _picture(finding: Finding, log: SensorLog) -> Figure:
+    """Draw the readings that a finding is about."""
+    joints = log.joints
+    time = (joints.receipt_ns - joints.receipt_ns[0]) * 1e-9
+    figure = Figure(figsize=(9.0, 3.2), layout='constrained')
+    axes = figure.subplots()
+    named = [i for i, name in enumerate(joints.names) if name in finding.subject][:4]
+    shown = {'velocity': 'velocity', 'effort': 'effort', 'friction': 'effort'}
+    field = next((shown[f] for f in shown if f in finding.kind), 'position')
+    if finding.kind in ('stamp_jitter', 'time_base', 'low_rate', 'lost_samples', 'stamps_back'):
+        axes.plot(time[1:], np.diff(joints.stamp_ns) * 1e-6, lw=0.6)
+        axes.set_ylabel('step of the stamps [ms]')
+    elif 'imu' in finding.subject and log.imu is not None:
+        values = log.imu.gyro if 'gyro' in finding.kind else log.imu.acceleration
+        when = (log.imu.receipt_ns - joints.receipt_ns[0]) * 1e-9
+        for column, axis in zip(values.T, 'xyz'):
+            axes.plot(when, column, lw=0.6, label=axis)
+        axes.set_ylabel('gyro [rad/s]' if 'gyro' in finding.kind else 'accelerometer [m/s²]')
+        axes.legend(loc='upper right')
+    else:
+        for i in named or range(min(3, len(joints.names))):
+            axes.plot(time, getattr(joints, field)[:, i], lw=0.6, label=joints.names[i])
+        axes.set_ylabel({'position': 'position [rad]', 'velocity': 'velocity [rad/s]',
+                         'effort': 'effort [N m]'}[field])
+        axes.legend(loc='upper right')
+    axes.set_xlabel('time [s]')
+    return figure
+
+
+def _same(before: Evidence, after: Evidence) -> bool:
+    return before.squares.keys() == after.squares.keys() and all(
+        np.array_equal(square, after.squares[kind], equal_nan=True)
+        for kind, square in before.squares.items())
+
+
+def _evidence(before: Evidence, after: Evidence | None) -> Figure:
+    kinds = [kind for kind in before.squares if after is None or kind in after.squares]
+    curves = [(before, 'as described'), *([] if after is None else [(after, 'corrected')])]
+    figure = Figure(figsize=(9.0, 1.1 * len(kinds) + 0.6), layout='constrained')
+    for axes, kind in zip(np.atleast_1d(figure.subplots(len(kinds), sharex=True)), kinds):
+        for evidence, label in curves:
+            axes.plot(evidence.time, np.sqrt(evidence.squares[kind]) + 1e-4, label=label, lw=1.0)
+        axes.set_yscale('log')
+        axes.axhline(1.0, color='#999', lw=0.6)
+        axes.set_title(KINDS.get(kind, kind), fontsize=8, loc='left', pad=2)
+        axes.tick_params(labelsize=7)
+    figure.axes[0].legend(fontsize=7, loc='upper right')
+    figure.axes[-1].set_xlabel('time [s]')
+    return figure
+
+
+# -------------------------------------------------------------------------------------------------
+# A validation as one page: verdict, comparisons, and what torques must be off by.
+
+
+UNITS = {'common gain': ('%', 100.0), 'delay': ('ms', 1000.0), 'mass': ('kg', 1.0),
+         'centre x': ('mm', 1000.0), 'centre y': ('mm', 1000.0), 'centre z': ('mm', 1000.0)}
+MOST_POINTS = 4000      # of a curve
+
+
+def validation_tables(found: Validation) -> list[Table]:
+    """
+    Return the comparisons of a validation.
+
+    Parameters
+    ----------
+    found : Validation
+        What was found.
+
+    Returns
+    -------
+    list of Table
+        Accuracy per foot, sums, bands, swinging feet, joints, the robot as a whole, scales.
+
+    """
+    tables = [
+        Table("Accuracy of a standing foot's force, rms, % of the weight",
+              ('foot', *found.of_feet),
+              [(foot, *(f'{values[i]:.1f}' for values in found.of_feet.values()))
+               for i, foot in enumerate(found.feet)]),
+        Table('Mean vertical sum over whole gait cycles, % of the weight',
+              ('estimate', 'sum'), [(name, f'{value:.1f}')
+                                    for name, value in found.mean_total.items()]),
+        Table('Differences of the sums, rms, % of the weight',
+              ('band', 'fused - base only', 'torque only - base only', 'fused - torque only'),
+              [(name, *(f'{value:.2f}' for value in values)) for name, *values in found.bands]),
+        Table('Force of feet in the air by torque alone, rms, % of the weight (0 in truth)',
+              ('foot', 'force'), [(foot, f'{value:.1f}' if np.isfinite(value) else 'never lifted')
+                                  for foot, value in found.swing.items()]),
+        Table("What each joint's torque must be off by, with one deviation",
+              ('joint', 'gain, %', 'offset, N m', 'dry friction beyond the YAML, N m'),
+              [(one.joint, _pair(one.gain, 100.0), _pair(one.offset), _pair(one.friction))
+               for one in found.joints]),
+        Table('Of the whole robot', ('', 'value', 'deviation', 'unit'),
+              [(name, *(f'{UNITS[name][1] * value:.2f}' for value in found.errors.of_robot(name)),
+                UNITS[name][0]) for name in OF_ROBOT])]
+    if found.scales:
+        tables.append(Table(
+            'Scales under feet, N',
+            ('foot', 'scale', 'fused', 'by torque', 'by torque without the errors'),
+            [(foot, *(f'{value:.1f}' for value in values))
+             for foot, values in found.scales.items()]))
+    return tables
+
+
+def _pair(value: tuple[float, float], scale: float = 1.0) -> str:
+    return f'{scale * value[0]:+.2f} \N{PLUS-MINUS SIGN} {scale * value[1]:.2f}'
+
+
+def write_validation(path: Path, found: Validation, name: str) -> None:
+    """
+    Write the page.
+
+    Parameters
+    ----------
+    path : Path
+        File to write.
+    found : Validation
+        What was found.
+    name : str
+        Of the robot or recording.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written.
+
+    """
+    tables = validation_tables(found)
+    ahead, left = found.horizontal
+    step = max(len(found.sums['time']) // MOST_POINTS, 1)
+    sections = [
+        ReportSection('Accuracy', [
+            Cards([(f'{value:.1f} %', part) for part, value in found.accuracy.items()]),
+            'rms length of the force error of a foot that stands, below 25 Hz, in per cent of the '
+            'weight. It is what errors of torques and masses, as far as this recording tells '
+            'them, do to the estimate.', tables[0]]),
+        ReportSection('Sums', [
+            Chart('Vertical sum of all feet', 'N', found.sums['time'][::step],
+                  [Line(kind, found.sums[kind][::step])
+                   for kind in ('fused', 'base only', 'torque only')]),
+            tables[1], f'Mean horizontal sum: {ahead:+.1f} % forward, {left:+.1f} % left '
+            '(0 in truth, on level ground and a straight path).', tables[2]]),
+        ReportSection('Feet in the air', [tables[3]]),
+        ReportSection('Torques and masses', tables[4:]),
+        ReportSection('Missing in this recording', [
+            Listing(found.phases.missing or ['Nothing: it has all that is needed.'])])]
+    Report(
+        f'Validation: {name}', f'{found.phases.seconds["standing"]:.0f} s of standing, '
+        f'{found.phases.seconds["stepping"]:.0f} s of stepping.', sections,
+        command_line(f'legged-dynamics validate {name}'),
+        verdict=f'{found.verdict}.' if found.trusted else '', judged=False,
+        warnings=() if found.trusted else (f'{found.verdict}.',), robot=name).write_page(path)

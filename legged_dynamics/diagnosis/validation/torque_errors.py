@@ -1,0 +1,495 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Errors of torques and masses that explain where the equations of motion contradict each other.
+
+With the forces ``w`` of the feet in contact unknown, base and joints of a sample are
+``y = G w - Phi theta + noise``: ``y`` is the wrench that the motion requires, and the required
+less the measured torques; ``G`` stacks grasp matrix and transposed contact Jacobian. Rows that no
+force can explain (the left null space of the whitened ``G``) are linear in ``theta`` alone: gain,
+offset, dry and viscous friction of each joint, a gain and a delay that all torques share, mass and
+centre of mass of the base. With normal priors that is ridge regression. Residuals are not white:
+dry friction holds its value while a joint rests. In each eigendirection of the normal equations,
+the information is therefore divided by the variance that the scores of whole seconds have beyond
+that of white residuals (a cluster-robust covariance; Liang and Zeger, 1986).
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
+from legged_dynamics.diagnosis.identification.samples import Samples
+from legged_dynamics.dynamics.jacobians import feet_table
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.schema import CheckedSettings, setting
+
+# Parameters of each joint, then those of the whole robot.
+OF_JOINT = ('offset', 'gain', 'dry friction', 'viscous friction')
+OF_ROBOT = ('common gain', 'delay', 'mass', 'centre x', 'centre y', 'centre z')
+# Samples so near to a change of contact are left out, as far as enough remain: the filter mixes
+# both sides, and feet that land shake the legs [s].
+NEAR_CHANGE = (0.12, 0.05)
+ENOUGH = 150            # samples
+# Speed at which dry friction has most of its size [rad/s].
+CREEP = 0.05
+# Residuals are taken as independent from one block to the next [s].
+BLOCK = 3.0
+PASSES = 4
+FIXED = 1e6             # information on what stands still, in deviations of its prior
+_SMALLEST = 30          # samples
+
+
+@dataclass(frozen=True)
+class Priors(CheckedSettings):
+    """What torques and masses are off by on robots, one deviation each."""
+
+    gain: float = setting('validation.gain', 0.05, '', 'Gain of one joint.', 1e-4, 1.0)
+    common_gain: float = setting(
+        'validation.common_gain', 0.05, '', 'Gain that all joints share.', 1e-4, 1.0)
+    offset: float = setting(
+        'validation.offset', 0.02, '', "Offset, as a part of the joint's effort limit.",
+        1e-5, 1.0)
+    friction: float = setting(
+        'validation.friction', 0.02, '',
+        'Dry friction beyond the stated one, and viscous friction at 5 rad/s, as parts of the '
+        'effort limit.', 1e-5, 1.0)
+    delay: float = setting('validation.delay', 0.0015, 's', 'Delay of torques.', 1e-5, 0.1)
+    mass: float = setting('validation.mass', 0.04, '', 'Mass, as a part.', 1e-4, 1.0)
+    center: float = setting('validation.center', 0.01, 'm', "The base's centre of mass.",
+                            1e-4, 0.2)
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueErrors:
+    """
+    Errors of torques and masses, with their covariance.
+
+    Attributes
+    ----------
+    joints : tuple of str
+        Joints with measured torque, in the model's order.
+    value : (p,) array
+        `OF_JOINT` of the first joint, of the second, ..., then `OF_ROBOT`: measured less true
+        torque [N m, 1, N m, N m s/rad], delay [s]; true less stated mass [kg] and centre [m].
+    covariance : (p, p) array
+        Of `value`.
+    prior : (p,) array
+        One deviation before the recording.
+    misfit : float
+        rms of the whitened residual left, 1 where the stated noise explains it.
+    samples : int
+        Number of samples used.
+
+    """
+
+    joints: tuple[str, ...]
+    value: np.ndarray
+    covariance: np.ndarray
+    prior: np.ndarray
+    misfit: float
+    samples: int
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """One deviation of each value."""
+        return np.sqrt(np.diagonal(self.covariance).clip(0.0))
+
+    def of_joint(self, name: str, what: str) -> tuple[float, float]:
+        """
+        Return value and deviation of a joint's parameter, the common gain included in the gain.
+
+        Parameters
+        ----------
+        name : str
+            One of `joints`.
+        what : str
+            One of `OF_JOINT`.
+
+        Returns
+        -------
+        tuple of float
+            Value and one deviation.
+
+        """
+        pick = np.zeros(len(self.value))
+        pick[self.joints.index(name) * len(OF_JOINT) + OF_JOINT.index(what)] = 1.0
+        if what == 'gain':
+            pick[len(self.joints) * len(OF_JOINT) + OF_ROBOT.index('common gain')] = 1.0
+        return float(pick @ self.value), float(np.sqrt(pick @ self.covariance @ pick))
+
+    def of_robot(self, what: str) -> tuple[float, float]:
+        """
+        Return value and deviation of a parameter of the whole robot.
+
+        Parameters
+        ----------
+        what : str
+            One of `OF_ROBOT`.
+
+        Returns
+        -------
+        tuple of float
+            Value and one deviation.
+
+        """
+        i = len(self.joints) * len(OF_JOINT) + OF_ROBOT.index(what)
+        return float(self.value[i]), float(self.deviation[i])
+
+    def draws(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """
+        Return parameters as they may be.
+
+        Parameters
+        ----------
+        count : int
+            Number of draws.
+        rng : numpy.random.Generator
+            Source of chance.
+
+        Returns
+        -------
+        (count, p) array
+            From the normal distribution of `value` and `covariance`.
+
+        """
+        values, vectors = np.linalg.eigh(self.covariance)
+        root = vectors * np.sqrt(values.clip(0.0))
+        return self.value + rng.normal(size=(count, len(self.value))) @ root.T
+
+
+class TorqueErrorProblem:
+    """
+    The regression on one recording.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With the configuration applied.
+    config : RobotConfig
+        Feet and noise.
+    samples : Samples
+        Filtered readings, base axes.
+    contact : (n, nf) bool array
+        Feet in contact at the samples.
+    priors : Priors, optional
+        Deviations of the errors.
+
+    Attributes
+    ----------
+    joints : tuple of str
+        Joints with measured torque.
+    weight : float [N]
+        Of the model.
+
+    Raises
+    ------
+    MeasurementError
+        When no torque is measured.
+
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig, samples: Samples,
+                 contact: np.ndarray, priors: Priors | None = None):
+        self._model, self._samples, self._contact = model, samples, contact
+        self._priors = priors or Priors()
+        self._measured = np.flatnonzero(samples.has_effort)
+        if not len(self._measured):
+            raise MeasurementError('expected joint efforts, got none: without torque there is '
+                                   'nothing to compare the base with')
+        self.joints = tuple(model.joint_names[i] for i in self._measured)
+        self.weight = model.total_mass * GRAVITY
+        self._table = feet_table(model, config.feet)
+        self.equations: Equations = motion_equations(
+            model, self._table, samples.position, samples.velocity, samples.acceleration,
+            samples.base, samples.up)
+        noise = config.noise
+        effort = noise.of_joints('effort', model, config.joints)[self._measured]
+        force = np.hypot(max(noise.mass, 0.005) * self.weight,
+                         noise.accelerometer_bias * model.total_mass)
+        moment = self.weight * max(noise.center_of_mass, 0.002)
+        self._sigma = np.concatenate([[force] * 3, [moment] * 3, np.maximum(effort, 1e-3)])
+        self._gain = noise.effort_gain
+        starts = self._table.index[:, 1]
+        sizes = self._table.index[:, 2]
+        self._columns = [np.arange(start, start + size) for start, size in zip(starts, sizes)]
+        self._phi = self._regressors()
+        self._limit = self._limits()
+
+    def _limits(self) -> np.ndarray:
+        limit = self._model.effort_limits[self._measured]
+        largest = np.abs(self._samples.effort[:, self._measured]).max(axis=0)
+        return np.where(np.isfinite(limit) & (limit > 0.0), limit, np.maximum(largest, 1.0))
+
+    @property
+    def prior(self) -> np.ndarray:
+        """(p,) deviations before the recording, in the order of `TorqueErrors.value`."""
+        p = self._priors
+        joints = np.stack([p.offset * self._limit, np.full(len(self._limit), p.gain),
+                           p.friction * self._limit, p.friction * self._limit / 5.0], axis=1)
+        return np.concatenate([joints.ravel(), [
+            p.common_gain, p.delay, p.mass * self._model.total_mass, *[p.center] * 3]])
+
+    def _regressors(self) -> np.ndarray:
+        """Return Phi (n, 6 + nj, p): errors of torques, and less those of the base's wrench."""
+        s, index = self._samples, self._measured
+        n, nj = len(s.time), len(index)
+        tau, v = s.effort[:, index], s.velocity[:, index]
+        rate = np.gradient(tau, s.time, axis=0)
+        phi = np.zeros((n, 6 + nj, nj * len(OF_JOINT) + len(OF_ROBOT)))
+        for j in range(nj):
+            at = j * len(OF_JOINT)
+            phi[:, 6 + j, at:at + 4] = np.stack(
+                [np.ones(n), tau[:, j], np.tanh(v[:, j] / CREEP), v[:, j]], axis=1)
+        at = nj * len(OF_JOINT)
+        phi[:, 6:, at] = tau
+        phi[:, 6:, at + 1] = -rate
+        w, alpha, a = s.base[:, :3], s.base[:, 3:6], s.base[:, 6:]
+        body = self._model.body_inertia(0)
+        mass, center = float(body.mass), np.asarray(body.com, float)
+        proper = a + np.cross(alpha, center) + np.cross(w, np.cross(w, center))
+        phi[:, :3, at + 2], phi[:, 3:6, at + 2] = proper, np.cross(center, proper)
+        for k in range(3):
+            shift = np.zeros(3)
+            shift[k] = 1.0
+            moved = np.cross(alpha, shift) + np.cross(w, np.cross(w, shift))
+            phi[:, :3, at + 3 + k] = mass * moved
+            phi[:, 3:6, at + 3 + k] = mass * (np.cross(shift, proper) + np.cross(center, moved))
+        return phi
+
+    def usable(self) -> np.ndarray:
+        """Return which samples are far from changes of contact, (n,) bool."""
+        time, contact = self._samples.time, self._contact
+        changes = time[np.flatnonzero((np.diff(contact.astype(int), axis=0) != 0).any(axis=1))]
+        for near in NEAR_CHANGE:
+            far = np.ones(len(time), bool)
+            for change in changes:
+                far &= np.abs(time - change) > near
+            if far.sum() >= ENOUGH:
+                return far
+        return np.ones(len(time), bool)
+
+    def stacked(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return the equations of a sample.
+
+        Parameters
+        ----------
+        k : int
+            Number of the sample.
+
+        Returns
+        -------
+        y : (6 + nj,) array [N, N m]
+            Required wrench, and required less measured torque.
+        G : (6 + nj, nc) array
+            Of the contact coordinates of feet in contact.
+        phi : (6 + nj, p) array
+            ``y = G w - phi theta``.
+        sigma : (6 + nj,) array
+            One deviation of the rows.
+
+        """
+        eq, s, index = self.equations, self._samples, self._measured
+        feet = np.flatnonzero(self._contact[k])
+        columns = (np.concatenate([self._columns[i] for i in feet]) if len(feet)
+                   else np.zeros(0, int))
+        y = np.concatenate([eq.wrench[k], eq.effort[k, index] - s.effort[k, index]])
+        G = np.vstack([eq.grasp[k][:, columns], eq.jacobian[k][columns][:, index].T])
+        sigma = self._sigma.copy()
+        sigma[6:] = np.hypot(sigma[6:], self._gain * np.abs(s.effort[k, index]))
+        return y, G, self._phi[k], sigma
+
+    def solve(self, known: Sequence[tuple[np.ndarray, float, float]] = ()) -> TorqueErrors:
+        """
+        Return the errors that explain the recording best.
+
+        Parameters
+        ----------
+        known : sequence of (row, value, deviation)
+            Further measurements ``row @ theta = value``, as of a scale under a foot.
+
+        Returns
+        -------
+        TorqueErrors
+            Values with covariance.
+
+        Raises
+        ------
+        MeasurementError
+            When there are too few samples.
+
+        """
+        used = np.flatnonzero(self.usable())
+        if len(used) < _SMALLEST:
+            raise MeasurementError(f'expected at least {_SMALLEST} samples, got {len(used)}; '
+                                   'record longer')
+        prior = self.prior
+        rows, block = [], np.floor(self._samples.time[used] / BLOCK).astype(int)
+        for k in used:
+            y, G, phi, sigma = self.stacked(int(k))
+            y, G, phi = y / sigma, G / sigma[:, None], phi / sigma[:, None]
+            q = np.linalg.qr(G)[0] if G.shape[1] else np.zeros((len(y), 0))
+            # in deviations of the priors
+            rows.append((y - q @ (q.T @ y), -(phi - q @ (q.T @ phi)) * prior,
+                         len(y) - G.shape[1]))
+        square = sum(seen.T @ seen for _, seen, _ in rows)
+        gathered = sum(seen.T @ left for left, seen, _ in rows)
+        # Less mass and less torque would shrink all residuals: the mass stands still here.
+        common, mass = (len(self.joints) * len(OF_JOINT) + OF_ROBOT.index(name)
+                        for name in ('common gain', 'mass'))
+        extra = np.eye(len(prior))
+        extra[mass, mass] = FIXED
+        values, vectors = np.linalg.eigh(square)
+        dispersion, theta, misfit = np.ones(len(prior)), np.zeros(len(prior)), 1.0
+        covariance = np.eye(len(prior))
+        for _ in range(PASSES):
+            weighted = vectors * dispersion ** -1.0
+            covariance = np.linalg.inv(extra + (weighted * values) @ vectors.T)
+            theta = covariance @ (weighted @ (vectors.T @ gathered))
+            residual = [left - seen @ theta for left, seen, _ in rows]
+            misfit = float(np.sqrt(sum((r ** 2).sum() for r in residual)
+                                   / max(sum(count for *_, count in rows) - len(prior), 1)))
+            scores: dict[int, np.ndarray] = {}
+            for number, (_, seen, _), r in zip(block, rows, residual):
+                scores[number] = scores.get(number, 0.0) + seen.T @ r
+            spread = sum((vectors.T @ score) ** 2 for score in scores.values())
+            each = spread / np.maximum(values, 1e-9 * values[-1])
+            mean = max(float(np.median(each)), 1.0)
+            dispersion = np.maximum(each, mean)
+        theta, covariance = theta * prior, covariance * np.outer(prior, prior)
+        # What the ratio of torques and mass leaves open is shared by their priors.
+        line = np.zeros(len(prior))
+        line[common], line[mass] = 1.0, self._model.total_mass
+        part, whole = self._priors.mass ** 2, self._priors.common_gain ** 2
+        theta = theta - line * theta[common] * part / (part + whole)
+        covariance = covariance + np.outer(line, line) * part * whole / (part + whole)
+        for row, value, deviation in known:
+            gain = covariance @ row / (row @ covariance @ row + deviation ** 2)
+            theta = theta + gain * (value - row @ theta)
+            covariance = covariance - np.outer(gain, covariance @ row)
+        return TorqueErrors(self.joints, theta, covariance, prior, misfit, len(used))
+
+    def corrected(self, theta: np.ndarray, effort: np.ndarray, velocity: np.ndarray,
+                  period: float, stiction: np.ndarray) -> np.ndarray:
+        """
+        Return torques without the errors.
+
+        Parameters
+        ----------
+        theta : (p,) array
+            Errors, in the order of `TorqueErrors.value`.
+        effort, velocity : (n, nv) array [N m, rad/s]
+            Readings in the model's order.
+        period : float [s]
+            Time between them.
+        stiction : (nj,) array
+            Place of each resting joint within its dry friction, -1 to 1.
+
+        Returns
+        -------
+        (n, nv) array [N m]
+            Torques less the errors.
+
+        """
+        nj, index = len(self.joints), self._measured
+        of_joints = theta[:nj * len(OF_JOINT)].reshape(nj, len(OF_JOINT))
+        offset, gain, dry, viscous = of_joints.T
+        tau, v = effort[:, index], velocity[:, index]
+        sign = np.tanh(v / CREEP)
+        error = (offset + (gain + theta[nj * len(OF_JOINT)]) * tau + viscous * v
+                 + dry * (sign + (1.0 - np.abs(sign)) * stiction)
+                 - theta[nj * len(OF_JOINT) + 1] * _smooth_rate(tau, period))
+        out = effort.copy()
+        out[:, index] = tau - error
+        return out
+
+    def effect_on_foot(self, foot: int, where: np.ndarray) -> tuple[float, np.ndarray]:
+        """
+        Return the mean vertical force that torques alone give a foot, and what errors do to it.
+
+        Parameters
+        ----------
+        foot : int
+            Number of the foot.
+        where : (m,) int array
+            Samples in which it stands.
+
+        Returns
+        -------
+        force : float [N]
+            Mean over the samples.
+        row : (p,) array
+            That force less the true one is ``row @ theta``.
+
+        """
+        index, columns = self._measured, np.concatenate(self._columns)
+        at = sum(len(own) for own in self._columns[:foot])
+        forces, rows = [], []
+        for k in where:
+            jacobian = self.equations.jacobian[k][columns][:, index]
+            inverse = np.linalg.pinv(jacobian.T, rcond=1e-3)[at:at + 3]
+            left = self.equations.effort[k, index] - self._samples.effort[k, index]
+            up = self._samples.up[k]
+            forces.append(up @ inverse @ left)
+            # left = J^T w - phi theta
+            rows.append(-up @ inverse @ self._phi[k, 6:])
+        return float(np.mean(forces)), np.mean(rows, axis=0)
+
+    def forces_by_torque(self) -> np.ndarray:
+        """Return the force that torques alone give each foot, in the air too, (n, nf, 3) [N]."""
+        eq, index = self.equations, self._measured
+        left = eq.effort[:, index] - self._samples.effort[:, index]
+        columns = np.concatenate(self._columns)
+        out = np.zeros((len(left), len(self._columns), 3))
+        for k, row in enumerate(left):
+            forces = np.linalg.pinv(eq.jacobian[k][columns][:, index].T, rcond=1e-3) @ row
+            at = 0
+            for i, own in enumerate(self._columns):
+                out[k, i] = forces[at:at + 3]
+                at += len(own)
+        return out
+
+    def noise_in_forces(self, misfit: float, k: int) -> np.ndarray:
+        """
+        Return the deviation that random errors give to the forces of a sample.
+
+        Parameters
+        ----------
+        misfit : float
+            Size of random errors in units of the stated ones.
+        k : int
+            Number of the sample.
+
+        Returns
+        -------
+        (nf,) array [N]
+            Length of the force's error, one deviation; NaN for feet in the air.
+
+        """
+        _, G, _, sigma = self.stacked(k)
+        out = np.full(len(self._columns), np.nan)
+        if not G.shape[1]:
+            return out
+        scaled = G / sigma[:, None]
+        covariance = np.linalg.pinv(scaled.T @ scaled)
+        at = 0
+        for i in np.flatnonzero(self._contact[k]):
+            block = covariance[at:at + 3, at:at + 3]
+            out[i] = misfit * np.sqrt(max(np.trace(block), 0.0))
+            at += len(self._columns[i])
+        return out
+
+
+def _smooth_rate(tau: np.ndarray, period: float) -> np.ndarray:
+    """Return the rate of torques over some samples: noise must not be multiplied."""
+    width = max(int(0.01 / period), 1)
+    rate = np.zeros_like(tau)
+    if len(tau) > 2 * width:
+        rate[width:-width] = (tau[2 * width:] - tau[:-2 * width]) / (2 * width * period)
+    return rate

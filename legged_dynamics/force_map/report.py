@@ -1,0 +1,271 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Manipulability of force: producible forces as polytope and ellipsoid, and friction cones."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from scipy.spatial import ConvexHull, QhullError
+
+from legged_dynamics.dynamics.jacobians import contact_table
+from legged_dynamics.dynamics.motion import GRAVITY, UP
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.force_map import (
+    ConstrainedForceMap,
+    ContactForceMap,
+    FootReach,
+    ForcePolytope,
+    FrictionCone,
+    StanceDynamics,
+    StanceTerms,
+    foot_reach,
+)
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
+from legged_dynamics.model import RobotModel
+from legged_dynamics.model.feet import Foot
+from legged_dynamics.pages import style
+
+# -------------------------------------------------------------------------------------------------
+# Forces that each foot of a standing robot can produce in one pose.
+
+
+# Error that the balance may have, in addition to foot forces of one [N^2].
+BALANCED = 1e-10
+# A robot stands still when less than this part of its weight is missing in the balance.
+STILL = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class StandingReach:
+    """
+    Forces that the feet of a robot can be given in one pose; in world axes.
+
+    Attributes
+    ----------
+    model : RobotModel
+    map : ContactForceMap
+        Of all motors.
+    torque : (m,) array [N m or N]
+        By the map's columns: what keeps the robot still, with the smallest foot forces.
+    limits : (m,) array [N m or N]
+        Effort limits of the map's columns.
+    lacking : (6,) array [N, N m]
+        What the feet cannot give of the wrench that the weight takes of them.
+    cone : FrictionCone
+    reach : tuple of FootReach
+        Of each foot on the ground.
+    allowed : tuple of ForcePolytope
+        The part of each foot's polytope inside the friction cone.
+
+    """
+
+    model: RobotModel
+    map: ContactForceMap
+    torque: np.ndarray
+    limits: np.ndarray
+    lacking: np.ndarray
+    cone: FrictionCone
+    reach: tuple[FootReach, ...]
+    allowed: tuple[ForcePolytope, ...]
+
+    @property
+    def weight(self) -> float:
+        """Of the robot [N]."""
+        return float(self.model.total_mass * GRAVITY)
+
+    @property
+    def stands(self) -> bool:
+        """Whether the feet on the ground can hold the robot still, friction apart."""
+        return bool(np.linalg.norm(self.lacking) < STILL * self.weight)
+
+
+def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray,
+                   R_WB: np.ndarray, friction: float = 0.6, all_motors: bool = False
+                   ) -> StandingReach:
+    """
+    Return what forces the feet can be given.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a floating base.
+    feet : sequence of Foot
+        Those on the ground.
+    position : (nq,) array [rad or m]
+        In the model's joint order.
+    R_WB : (3, 3) array
+        Orientation of the base.
+    friction : float
+        Coefficient.
+    all_motors : bool
+        Whether a foot's forces are those of all motors, and not of its leg's alone with the
+        others as they are.
+
+    Returns
+    -------
+    StandingReach
+        Forces that each foot on the ground can be given.
+
+    Raises
+    ------
+    ConfigurationError
+        When no joint has a motor, or one has no effort limit.
+    UnknownNameError
+        When a foot is not in the model.
+
+    """
+    motors = [joint.name for joint in model.joints if joint.effort > 0.0]
+    endless = [name for name, limit in zip(model.joint_names, model.effort_limits)
+               if not np.isfinite(limit)]
+    if endless or not motors:
+        raise ConfigurationError(
+            f'expected effort limits in the URDF (<limit effort="..."/>), got none for '
+            f'{", ".join(endless) or "any joint"}; without them every force could be produced')
+    still = np.zeros(model.nv)
+    found = ConstrainedForceMap(model, feet, motors).compute(position, still, R_WB=R_WB)
+    terms = StanceDynamics(model, feet).compute(
+        np.ascontiguousarray(position, float), still, np.zeros(3), np.zeros(3),
+        GRAVITY * R_WB[2], R_WB[2])
+    effort, lacking = _statics(terms, feet)
+    where = [model.joint_index(name) for name in found.columns]
+    torque, limits = effort[where], model.effort_limits[where]
+    cone = FrictionCone(friction, normal=UP, facets=16)
+    in_world = found.in_axes(R_WB)
+    columns = found.columns if all_motors else None
+    reach = tuple(foot_reach(model, in_world, foot.link, torque, limits, columns)
+                  for foot in feet)
+    return StandingReach(model, in_world, torque, limits, lacking, cone, reach, tuple(
+        part.polytope.clipped(*cone.inequalities()) for part in reach))
+
+
+def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the efforts of static balance with the least contact wrenches, and its error."""
+    grasp = contact_table(feet).grasp(terms.foot_rotations, terms.contact_points)
+    n = grasp.shape[1]
+    found = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
+        grasp, terms.base_wrench, BALANCED).solve()
+    return terms.joint_effort - terms.jacobian.T @ found.mean, found.residual
+
+
+# -------------------------------------------------------------------------------------------------
+
+PRODUCIBLE, ALLOWED, CONE, ELLIPSOID, NOW = '#56B4E9', '#009E73', '#E69F00', '#0072B2', '#D55E00'
+VIEWS = (((0, 2), 'force forward [N]', 'force up [N]'), ((1, 2), 'force left [N]', ''))
+
+
+def draw_force_map(study: StandingReach) -> Figure:
+    """
+    Draw each foot's forces in space and seen from the side and from behind; world axes.
+
+    Parameters
+    ----------
+    study : StandingReach
+        Of one pose.
+
+    Returns
+    -------
+    Figure
+        A row of three panels a foot.
+
+    """
+    n = len(study.reach)
+    figure = style.new_figure(3.2 + 3.0 * n)
+    panels = figure.subfigures(n, 1, squeeze=False)[:, 0]
+    for panel, reach, allowed in zip(panels, study.reach, study.allowed):
+        height = _drawn_height(study, allowed)
+        cone = np.vstack([np.zeros(3), height * study.cone.edges() / study.cone.edges()[:, 2:]])
+        space = panel.add_subplot(1, 3, 1, projection='3d')
+        _draw_in_space(space, reach, allowed, cone)
+        for k, (plane, x, y) in enumerate(VIEWS):
+            _draw_projection(panel.add_subplot(1, 3, 2 + k), reach, allowed, cone, plane, x, y)
+        panel.suptitle(_title(reach), x=0.01, ha='left', fontsize=10, color=style.TEXT)
+    figure.legend(handles=_keys(), loc='outside upper center', ncols=5, frameon=False,
+                  fontsize=8.5)
+    return figure
+
+
+def _title(reach: FootReach) -> str:
+    x, y, z = reach.map.weakest_direction[:3]
+    condition = reach.map.condition
+    how = f'condition {condition:.3g}' if np.isfinite(condition) else (
+        f'rank {reach.map.rank} of {len(reach.map.offset)}')
+    return (f'{reach.foot}   {how}, least producible along ({x:.2f}, {y:.2f}, {z:.2f}); '
+            f'now ({", ".join(str(round(value)) for value in reach.force.tolist())}) N')
+
+
+def _drawn_height(study: StandingReach, allowed: ForcePolytope) -> float:
+    highest = float(allowed.vertices[:, 2].max(initial=0.0))
+    return max(highest, study.weight / max(len(study.reach), 1))
+
+
+def _draw_in_space(axes: Any, reach: FootReach, allowed: ForcePolytope, cone: np.ndarray) -> None:
+    sides = [np.array([cone[0], *edge]) for edge in pairwise([*cone[1:], cone[1]])]
+    axes.add_collection3d(Poly3DCollection(sides, facecolor=CONE, alpha=0.15))
+    for shape, color, opacity in ((reach.polytope, PRODUCIBLE, 0.12), (allowed, ALLOWED, 0.35)):
+        if len(shape.triangles):
+            axes.add_collection3d(Poly3DCollection(
+                list(shape.vertices[shape.triangles]), facecolor=color, edgecolor=color,
+                linewidth=0.3, alpha=opacity))
+        elif len(shape.vertices):
+            axes.plot(*shape.vertices.T, color=color)
+    surface = reach.ellipsoid.surface(20)
+    axes.plot_wireframe(*np.moveaxis(surface, -1, 0), color=ELLIPSOID, linewidth=0.3,
+                        rstride=2, cstride=2)
+    axes.plot(*np.vstack([np.zeros(3), reach.force]).T, color=NOW, linewidth=2.0)
+    everything = np.vstack([reach.polytope.vertices, cone])
+    low, high = everything.min(axis=0), everything.max(axis=0)
+    middle, half = (low + high) / 2.0, max(float((high - low).max()) / 2.0, 1.0)
+    axes.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half),
+             zlim=(middle[2] - half, middle[2] + half))
+    axes.set_box_aspect((1, 1, 1))
+    axes.tick_params(labelsize=6.5, colors=style.TEXT, pad=0)
+    axes.locator_params(nbins=5)
+
+
+def _draw_projection(axes: Axes, reach: FootReach, allowed: ForcePolytope, cone: np.ndarray,
+                     plane: tuple[int, int], x: str, y: str) -> None:
+    columns = list(plane)
+    for points, color, opacity in ((cone, CONE, 0.2), (reach.polytope.vertices, PRODUCIBLE, 0.25),
+                                   (allowed.vertices, ALLOWED, 0.45)):
+        outline = _hull(points[:, columns])
+        if len(outline) > 2:
+            axes.fill(*outline.T, facecolor=color, edgecolor=color, alpha=opacity)
+        elif len(outline):
+            axes.plot(*outline.T, color=color)
+    outline = _hull(reach.ellipsoid.surface(32).reshape(-1, 3)[:, columns])
+    closed = np.vstack([outline, outline[:1]])
+    axes.plot(*closed.T, color=ELLIPSOID, linewidth=1.0)
+    now = reach.force[columns]
+    axes.plot([0.0, now[0]], [0.0, now[1]], color=NOW, linewidth=2.0)
+    axes.plot(*now, marker='o', markersize=4, color=NOW)
+    style.dress(axes, x=x, y=y)
+    axes.set_aspect('equal', adjustable='datalim')
+
+
+def _hull(points: np.ndarray) -> np.ndarray:
+    """Return the corners of points in a plane in order; the ends, when they are in line."""
+    try:
+        return points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):
+        if len(points) < 2:
+            return points
+        along = points - points.mean(axis=0)
+        order = np.argsort(along @ np.linalg.svd(along)[2][0])
+        return points[order[[0, -1]]]
+
+
+def _keys() -> list[Any]:
+    return [Patch(color=PRODUCIBLE, alpha=0.4, label='within effort limits'),
+            Line2D([], [], color=ELLIPSOID, label='within the ellipsoid of efforts'),
+            Patch(color=CONE, alpha=0.4, label='friction cone'),
+            Patch(color=ALLOWED, alpha=0.6, label='both'),
+            Line2D([], [], color=NOW, marker='o', markersize=4, label='standing still')]

@@ -1,0 +1,593 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Charts and tables of all reports, as data and as HTML, and the page that they stand on."""
+from __future__ import annotations
+
+import base64
+import json
+import platform
+import re
+import shlex
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+
+from legged_dynamics.pages.palette import (
+    DARK_FOOT_COLORS,
+    DARK_TRUTH_COLORS,
+    FOOT_COLORS,
+    TRUTH_COLORS,
+)
+
+ASSETS = Path(__file__).resolve().parent / 'assets'
+# Cells of a table with more letters than this are wrapped on a page.
+LONG = 40
+
+# -------------------------------------------------------------------------------------------------
+# Interactive charts, drawn in the browser by uPlot (MIT licence, in ``assets/``). Gaps are shown
+# as gaps, and long series are thinned so that no peak is lost.
+
+
+# More points than this are thinned: a screen has some thousand columns.
+MOST_POINTS = 8000
+# A step longer than this many median steps is a gap.
+GAP = 4.5
+# Least margin on either side of the dots of a chart with dates [s].
+ROOM = 3600.0
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """
+    One curve.
+
+    Attributes
+    ----------
+    name : str
+        For the legend.
+    values : (n,) array
+        NaN where there is nothing.
+    hue : int
+        Number of the colour; below zero one of two greys, for the truth: -1, -2.
+    key : str
+        Curves of the same key are hidden together, in all charts; the name when empty.
+    dash : bool
+        Whether it is dashed.
+
+    """
+
+    name: str
+    values: np.ndarray
+    hue: int = 0
+    key: str = ''
+    dash: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """
+    Curves over a common time, or another quantity that rises evenly.
+
+    Attributes
+    ----------
+    title : str
+    unit : str
+        Label of the vertical axis.
+    time : (n,) array [s]
+        Since 1970 where `dates` says so.
+    lines : sequence of Line
+    least : float
+        The vertical axis spans at least this much, so that noise about zero stays small.
+    digits : int
+        Decimals that are shown where one hovers.
+    height : int
+        Pixels.
+    along : str
+        Label of the horizontal axis.
+    dates : bool
+        Whether the time axis shows dates, and curves are dots, one a recording.
+    caption : str
+        Text below it on a page.
+    window : tuple of float, optional [s]
+        Begin and end of what is shown first; everything when None.
+    overview : bool
+        Whether it always shows everything, and marks what the others of its group show: dragging
+        over it chooses that.
+    band : float
+        The vertical axis is shaded from zero to this value; 0: not at all.
+
+    """
+
+    title: str
+    unit: str
+    time: np.ndarray
+    lines: Sequence[Line]
+    least: float = 1.0
+    digits: int = 1
+    height: int = 260
+    along: str = 'time [s]'
+    dates: bool = False
+    caption: str = ''
+    window: tuple[float, float] | None = None
+    overview: bool = False
+    band: float = 0.0
+
+    def html(self, group: str = 'time') -> str:
+        """
+        Return the chart for a page.
+
+        Parameters
+        ----------
+        group : str
+            Charts of the same group share horizontal axis and cursor.
+
+        Returns
+        -------
+        str
+            HTML; the page needs the scripts of charts at its end.
+
+        """
+        time = np.asarray(self.time, float)
+        columns = np.array([np.asarray(line.values, float) for line in self.lines])
+        if self.dates:      # dots are as far apart as they are, and each of them counts
+            time, columns = _with_room(time, columns)
+        else:
+            time, columns = thinned(*_with_gaps(time, columns))
+        data = {
+            'title': self.title, 'unit': self.unit, 'group': group, 'least': self.least,
+            'digits': self.digits, 'height': self.height, 'along': self.along,
+            'dates': self.dates, 'window': self.window, 'overview': self.overview,
+            'band': self.band,
+            'time': _packed(time - 0.0, '<f8'),
+            'series': [{'name': line.name, 'key': line.key or line.name, 'hue': line.hue,
+                        'dash': line.dash, 'values': _packed(values, '<f4')}
+                       for line, values in zip(self.lines, columns)]}
+        return _host(data)
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """
+    Intervals in which a condition held, a row each: such as a foot on the ground.
+
+    Attributes
+    ----------
+    title : str
+    rows : sequence of str
+        Names of the rows, from above.
+    spans : sequence of sequence of tuple of float [s]
+        Begin and end of each bar, by row.
+    truth : sequence of sequence of tuple of float [s]
+        The true intervals, drawn in grey above; empty without truth.
+    end : float
+        End of the time axis, which begins at zero [s].
+    window : tuple of float, optional [s]
+        Begin and end of what is shown first; everything when None.
+    caption : str
+        Text below it on a page.
+
+    """
+
+    title: str
+    rows: Sequence[str]
+    spans: Sequence[Sequence[tuple[float, float]]]
+    truth: Sequence[Sequence[tuple[float, float]]]
+    end: float
+    window: tuple[float, float] | None = None
+    caption: str = ''
+
+    def html(self, group: str = 'time') -> str:
+        """
+        Return the bars for a page.
+
+        Parameters
+        ----------
+        group : str
+            Charts of the same group share horizontal axis and cursor.
+
+        Returns
+        -------
+        str
+            HTML; the page needs the scripts of charts at its end.
+
+        """
+        time = np.linspace(0.0, self.end, 2001)
+        return _host({
+            'title': self.title, 'unit': '', 'group': group, 'least': 1.0, 'digits': 0,
+            'height': 90 + 30 * len(self.rows), 'along': 'time [s]', 'dates': False,
+            'window': self.window, 'overview': False, 'band': 0.0,
+            'time': _packed(time, '<f8'), 'series': [], 'rows': list(self.rows),
+            'bars': [[[round(value, 4) for value in span] for span in row] for row in self.spans],
+            'true': [[[round(value, 4) for value in span] for span in row] for row in self.truth]})
+
+
+def _host(data: dict[str, Any]) -> str:
+    # Inside <script> a browser heeds '</script' and '<!--' in whatever stands there.
+    text = json.dumps(data).replace('<', '\\u003c')
+    return (f'<script type="application/json">{text}</script>'
+            f'<div class="chart" role="img" aria-label="{escape(data["title"])}"></div>')
+
+
+def _with_room(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and values of dots with room at both ends: a single dot needs an axis, too."""
+    if not len(time):
+        return time, columns
+    room = max(0.03 * (time[-1] - time[0]), ROOM)
+    return (np.concatenate([[time[0] - room], time, [time[-1] + room]]),
+            np.pad(columns, ((0, 0), (1, 1)), constant_values=np.nan))
+
+
+def _with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and values, with NaN between the samples on either side of a gap."""
+    steps = np.diff(time)
+    if not len(steps):
+        return time, columns
+    gaps = np.flatnonzero(steps > GAP * np.median(steps)) + 1
+    return (np.insert(time, gaps, (time[gaps - 1] + time[gaps]) / 2.0),
+            np.insert(columns, gaps, np.nan, axis=1))
+
+
+def thinned(time: np.ndarray, columns: np.ndarray,
+            most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return curves with fewer points, keeping smallest and largest value of each stretch.
+
+    Parameters
+    ----------
+    time : (n,) array
+        Of each sample, rising.
+    columns : (k, n) array
+        Values of each curve; NaN stays NaN.
+    most : int
+        More points than that are thinned.
+
+    Returns
+    -------
+    (m,) array
+        Times.
+    (k, m) array
+        Values.
+
+    """
+    if len(time) <= most:
+        return time, columns
+    size = int(np.ceil(2.0 * len(time) / most))
+    count = -(-len(time) // size)
+    short = count * size - len(time)
+    t = np.pad(time, (0, short), mode='edge').reshape(count, size)
+    c = np.pad(columns, ((0, 0), (0, short)), mode='edge').reshape(len(columns), count, size)
+    empty = np.isnan(c).any(axis=2)
+    low = np.where(empty, np.nan, np.min(c, axis=2))
+    high = np.where(empty, np.nan, np.max(c, axis=2))
+    # Within a pixel the order hardly matters, but a rise must not look like a fall.
+    rising = c[:, :, -1] >= c[:, :, 0]
+    pairs = np.stack([np.where(rising, low, high), np.where(rising, high, low)], axis=2)
+    return t[:, [0, size // 2]].reshape(-1), pairs.reshape(len(columns), -1)
+
+
+def _packed(values: np.ndarray, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, kind).tobytes()).decode('ascii')
+
+
+# -------------------------------------------------------------------------------------------------
+# Tables of texts, for terminal, page and document.
+
+
+# A number that rounds to zero has no sign.
+NOTHING = re.compile(r'(?<![\w.])[-+\u2212](0(?:\.0+)?)(?![\d.e])')
+
+
+def unsigned_zero(text: str) -> str:
+    """
+    Return a text whose zeros have no sign: '0.0 %' for '-0.0 %'.
+
+    Parameters
+    ----------
+    text : str
+        With numbers in it.
+
+    Returns
+    -------
+    str
+        The same without the signs of zeros.
+
+    """
+    return NOTHING.sub(r'\1', text)
+
+
+def shown(value: float, form: str) -> str:
+    """
+    Return a number as text, and a dash for one that is not known.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    form : str
+        Format specification, such as '.2f'.
+
+    Returns
+    -------
+    str
+        '-' for NaN and infinity.
+
+    """
+    return format(value, form) if np.isfinite(value) else '-'
+
+
+class Link(NamedTuple):
+    """A cell of a table that leads to another file, given from the page's folder."""
+
+    text: str
+    target: str
+
+
+def _plain(cell: str | Link) -> str | Link:
+    return cell if isinstance(cell, Link) else unsigned_zero(cell)
+
+
+@dataclass(frozen=True)
+class Table:
+    """
+    Rows of text below a head.
+
+    Attributes
+    ----------
+    title : str
+        What the table is of.
+    head : sequence of str
+        Texts of the head row.
+    rows : sequence of sequence of str or Link
+        Texts of the other rows; links on a page only.
+    strong, first : sequence of int
+        Rows to set off, and rows that begin a group.
+
+    """
+
+    title: str
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[Any]] = ()
+    strong: Sequence[int] = ()
+    first: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        rows = [tuple(map(_plain, row)) if isinstance(row, tuple) else list(map(_plain, row))
+                for row in self.rows]
+        object.__setattr__(self, 'rows', rows)
+
+    @property
+    def markdown(self) -> str:
+        """Return the table for a Markdown document, without its title."""
+        lines = [self.head, ['---', *['---:'] * (len(self.head) - 1)], *self.rows]
+        return '\n'.join(f'| {" | ".join(line)} |' for line in lines) + '\n'
+
+    @property
+    def text(self) -> str:
+        """Return the table for a terminal."""
+        lines = [self.head, *self.rows]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(self.head))]
+        texts = ['  '.join(cell.ljust(width) if k == 0 else cell.rjust(width)
+                           for k, (cell, width) in enumerate(zip(line, widths))).rstrip()
+                 for line in lines]
+        rule = '-' * max(len(text) for text in texts)
+        out = [self.title, texts[0], rule]
+        for index, text in enumerate(texts[1:]):
+            if index and index in self.first:
+                out.append('')
+            out.append(text)
+        return '\n'.join(out)
+
+
+def command_line(otherwise: str) -> str:
+    """
+    Return the command that is running.
+
+    Parameters
+    ----------
+    otherwise : str
+        What to return when no command of the package is running.
+
+    Returns
+    -------
+    str
+        The command as it was typed.
+
+    """
+    words = sys.argv[1:]
+    return shlex.join(['legged-dynamics', *words]) if words and Path(
+        sys.argv[0]).name.startswith(('legged-dynamics', '__main__')) else otherwise
+
+
+def versions() -> str:
+    """
+    Return which versions made a page.
+
+    Returns
+    -------
+    str
+        Versions of the package, of numpy, scipy, numba and Python.
+
+    """
+    found = []
+    for name in ('legged_dynamics', 'numpy', 'scipy', 'numba'):
+        with suppress(PackageNotFoundError):
+            found.append(f'{name} {version(name)}')
+    return ', '.join([*found, f'Python {platform.python_version()}'])
+
+
+# -------------------------------------------------------------------------------------------------
+# The page itself: all text is escaped here.
+
+
+class HtmlPage:
+    """Gathers the parts of a page in order."""
+
+    def __init__(self, title: str, lead: str):
+        self._title = title
+        self._parts = [f'<h1>{escape(title)}</h1>', f'<p class="lead">{escape(lead)}</p>']
+        self._said: list[str] = []
+        self._top = len(self._parts)
+        self._headings: list[str] = []
+        self._charts, self._tables = False, 0
+
+    def heading(self, text: str) -> None:
+        """Begin a section."""
+        self._headings.append(text)
+        self._parts.append(f'<h2 id="s{len(self._headings)}">{escape(text)}</h2>')
+
+    def verdict(self, text: str, judged: bool = True, caution: bool = False) -> None:
+        """Say in a sentence at the top what came out."""
+        kind = 'verdict amber' if caution else 'verdict' if judged else 'verdict open'
+        self._said.append(f'<p class="{kind}">{escape(unsigned_zero(text))}</p>')
+
+    def banner(self, text: str) -> None:
+        """Warn in red above all else, and above earlier warnings, that data are not trusted."""
+        self._said.insert(0, f'<p class="banner" role="alert">{escape(text)}</p>')
+
+    def caution(self, text: str) -> None:
+        """Warn in amber above all else that a result is doubtful."""
+        self._said.insert(0, f'<p class="caution" role="status">{escape(text)}</p>')
+
+    def remark(self, text: str) -> None:
+        """Say in grey below the verdict what to know of how the data came about."""
+        self._said.append(f'<p class="remark">{escape(text)}</p>')
+
+    def opening(self, picture: str, caption: str, cards: Iterable[tuple[str, str]]) -> None:
+        """Put a vector picture and key figures on the first screen, below what is said."""
+        picture = picture.replace(' xmlns="http://www.w3.org/2000/svg"', '')   # HTML knows it
+        figure = _figure(picture, caption) if picture else ''
+        self._said.append(f'<div class="opening">{figure}{_cards(cards)}</div>')
+
+    def viewer(self, command: str) -> None:
+        """Offer the command that shows the moment under the cursor of the charts."""
+        self._parts.append(
+            f'<p class="viewer" data-command="{escape(command)}" hidden>Click in a chart for the '
+            'command that shows the robot at that moment: <code></code> '
+            '<button type="button">Copy</button></p>')
+
+    def chart(self, chart: Chart | Bars, caption: str = '') -> None:
+        """Add a chart to zoom and hover over."""
+        self._charts = True
+        self._parts.append(_figure(chart.html(), caption))
+
+    def row(self, charts: Sequence[Chart], group: str = 'time') -> None:
+        """Add charts side by side, or below each other on a narrow screen."""
+        if charts:
+            self._charts = True
+            cells = ''.join(f'<div>{chart.html(group)}</div>' for chart in charts)
+            self._parts.append(f'<figure class="row">{cells}</figure>')
+
+    def paragraph(self, text: str) -> None:
+        """Add a paragraph."""
+        self._parts.append(f'<p>{escape(text)}</p>')
+
+    def listing(self, items: Iterable[str]) -> None:
+        """Add a list."""
+        rows = ''.join(f'<li>{escape(item)}</li>' for item in items)
+        self._parts.append(f'<ul>{rows}</ul>')
+
+    def cards(self, cards: Iterable[tuple[str, str]]) -> None:
+        """Add key figures in boxes."""
+        self._parts.append(_cards(cards))
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str | Link]],
+              strong: Iterable[int] = (), first: Iterable[int] = ()) -> None:
+        """Add a table."""
+        strong, first = set(strong), set(first)
+        cells = ''.join(f'<th scope="col">{escape(cell)}</th>' if cell else '<td></td>'
+                        for cell in head)
+        lines = [f'<tr>{cells}</tr>']
+        for index, row in enumerate(rows):
+            names = ' '.join(name for name, chosen in (('strong', strong), ('first', first))
+                             if index in chosen)
+            cells = ''.join(f'<td{_wraps(cell)}>{_cell(cell)}</td>' for cell in row)
+            lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
+        self._tables += 1
+        self._parts.append('<div class="wide" tabindex="0" role="region" '
+                           f'aria-label="Table {self._tables}">'
+                           f'<table>{"".join(lines)}</table></div>')
+
+    def figure(self, picture: bytes, caption: str, kind: str = 'image/png') -> None:
+        """Add a picture."""
+        data = base64.b64encode(picture).decode('ascii')
+        self._parts.append(_figure(
+            f'<img alt="{escape(caption)}" src="data:{kind};base64,{data}">', caption))
+
+    def html(self, command: str, robot: str = '') -> str:
+        """Return the page."""
+        links = ''.join(f'<a href="#s{k}">{escape(text)}</a>'
+                        for k, text in enumerate(self._headings, start=1))
+        contents = f'<nav aria-label="Contents">{links}</nav>' if len(self._headings) > 2 else ''
+        parts = [*self._parts[:self._top], *self._said, contents, *self._parts[self._top:]]
+        made = [command, *([f'robot {robot}'] if robot else []), versions(),
+                datetime.now().astimezone().isoformat(' ', 'minutes')]
+        return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+                '<meta name="viewport" content="width=device-width, initial-scale=1">'
+                f'<title>{escape(self._title)}</title><style>{_styles(self._charts)}</style>'
+                '</head><body><main>\n' + '\n'.join(parts)
+                + f'\n</main><footer>{"<br>".join(escape(line) for line in made)}</footer>'
+                + (_scripts() if self._charts else '') + '</body></html>\n')
+
+
+def _figure(inside: str, caption: str) -> str:
+    below = f'<figcaption>{escape(caption)}</figcaption>' if caption else ''
+    return f'<figure>{inside}{below}</figure>'
+
+
+def _cards(cards: Iterable[tuple[str, str]]) -> str:
+    rows = ''.join(f'<div class="card"><b>{escape(unsigned_zero(value))}</b>'
+                   f'<span>{escape(what)}</span></div>' for value, what in cards)
+    return f'<div class="cards">{rows}</div>'
+
+
+def _wraps(cell: str | Link) -> str:
+    """Return the attribute of a cell whose text is wrapped, so that its column stays in sight."""
+    return ' class="text"' if isinstance(cell, str) and len(cell) > LONG else ''
+
+
+def _cell(cell: str | Link) -> str:
+    if isinstance(cell, Link):
+        return f'<a href="{escape(quote(cell.target))}">{escape(cell.text)}</a>'
+    return escape(cell)
+
+
+def _scripts() -> str:
+    """Return what a page with charts needs at its end."""
+    library = (ASSETS / 'uPlot.iife.min.js').read_text(encoding='utf-8')
+    ours = (ASSETS / 'report.js').read_text(encoding='utf-8')
+    return f'<script>{library}</script><script>{ours}</script>'
+
+
+def _styles(charts: bool) -> str:
+    """Return the style of a page, with or without charts."""
+    names = ('uPlot.min.css', 'report.css') if charts else ('report.css',)
+    texts = [(ASSETS / name).read_text(encoding='utf-8') for name in names]
+    if charts:
+        texts += [f':root {{ {_variables(FOOT_COLORS, TRUTH_COLORS)} }}',
+                  '@media screen and (prefers-color-scheme: dark) { '
+                  f':root {{ {_variables(DARK_FOOT_COLORS, DARK_TRUTH_COLORS)} }} }}']
+    return '\n'.join(texts)
+
+
+def _variables(hues: Sequence[str], greys: Sequence[str]) -> str:
+    return ' '.join(f'--{kind}{k}: {color};' for kind, colors in (('hue', hues), ('grey', greys))
+                    for k, color in enumerate(colors))
+
+
+def __getattr__(name: str) -> Any:
+    """Return `Page`, which `section.Report` makes now."""
+    if name == 'Page':
+        warnings.warn('reports.page.Page is deprecated: make a reports.section.Report',
+                      DeprecationWarning, stacklevel=2)
+        return HtmlPage
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -1,0 +1,306 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a report consists of: a title, a verdict and sections, and how they become files.
+
+A section holds its texts, tables, charts and figures in the order of the page. Each kind of report
+(bag, gait, climb, crouch, fleet, doctor) is a function that returns a `Report`; its sections are
+functions of what was found. `Report.write` makes the page and a picture file of each figure.
+
+On the page come first a red banner where data do not deserve trust, the verdict as a sentence and
+remarks in grey, then contents, charts, tables and figures; at the end how it was made. It works in
+light and dark mode, on paper and on a phone, and loads nothing.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
+from legged_dynamics.pages.page import Bars, Chart, HtmlPage, Table
+from legged_dynamics.pages.style import png
+
+REPORT = 'report.html'
+
+
+class Listing(NamedTuple):
+    """Items with a bullet each."""
+
+    items: Sequence[str]
+
+
+class Cards(NamedTuple):
+    """Key figures in boxes, each a value and what it is."""
+
+    cards: Sequence[tuple[str, str]]
+
+
+class ChartRow(NamedTuple):
+    """Charts side by side; those of a group share their horizontal axis and cursor."""
+
+    charts: Sequence[Chart]
+    group: str = 'time'
+
+
+@dataclass(frozen=True, eq=False)
+class ReportFigure:
+    """
+    A picture of a report.
+
+    Attributes
+    ----------
+    name : str
+        Name of its file beside the page, without ending; empty when it is on the page only.
+    draw : callable
+        Returns the figure, its bytes as a file of that kind, or None where there is nothing to
+        draw. It is called when the report is written.
+    caption : str
+        Text below it; without one it becomes a file and is not on the page.
+    kind : str
+        MIME type of the bytes.
+
+    """
+
+    name: str
+    draw: Callable[[], Figure | bytes | None]
+    caption: str = ''
+    kind: str = 'image/png'
+
+
+# A text is a paragraph.
+Part = str | Listing | Cards | Table | Chart | Bars | ChartRow | ReportFigure
+
+
+@dataclass(frozen=True, eq=False)
+class ReportSection:
+    """
+    A part of a report below a heading.
+
+    Attributes
+    ----------
+    name : str
+        Heading, which the contents name; a section without one goes on with the one before.
+    parts : sequence of Part
+        Texts, tables, charts and figures, in the order of the page.
+
+    """
+
+    name: str
+    parts: Sequence[Part] = ()
+
+    @property
+    def tables(self) -> list[Table]:
+        """Tables, for a terminal as well."""
+        return [part for part in self.parts if isinstance(part, Table)]
+
+    @property
+    def figures(self) -> list[ReportFigure]:
+        """Figures, those that are files only included."""
+        return [part for part in self.parts if isinstance(part, ReportFigure)]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Charts, those in rows included."""
+        found: list[Chart] = []
+        for part in self.parts:
+            found += [part] if isinstance(part, Chart) else (
+                part.charts if isinstance(part, ChartRow) else ())
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """
+    A report: what it says first, and its sections.
+
+    Attributes
+    ----------
+    title, lead : str
+        Heading, and the line below it: what was examined.
+    sections : sequence of ReportSection
+        In the order of the page.
+    command : str
+        The command that made it, for its foot.
+    verdict : str
+        A sentence on what came out; empty when warnings say it.
+    judged : bool
+        Whether there is a truth behind the verdict.
+    warnings : sequence of str
+        In red above all else: why the data do not deserve trust.
+    cautions : sequence of str
+        In amber below the warnings: what is doubtful, and what to do next.
+    robot : str
+        File or name of the robot, for its foot.
+    remarks : sequence of str
+        In grey below the verdict: how the data came about.
+    picture : tuple of str
+        Text of an SVG for the first screen, and its caption; empty for none.
+    cards : sequence of tuple of str
+        Key figures of the first screen, each a value and what it is.
+    viewer : str
+        Command that shows the recording in three dimensions; empty for none.
+    caution : bool
+        Whether the verdict names something that does not agree: in amber.
+
+    """
+
+    title: str
+    lead: str
+    sections: Sequence[ReportSection]
+    command: str
+    verdict: str = ''
+    judged: bool = True
+    _: KW_ONLY
+    warnings: Sequence[str] = field(default=())
+    cautions: Sequence[str] = field(default=())
+    robot: str = ''
+    remarks: Sequence[str] = ()
+    picture: tuple[str, str] = ('', '')
+    cards: Sequence[tuple[str, str]] = ()
+    viewer: str = ''
+    caution: bool = False
+
+    @property
+    def tables(self) -> list[Table]:
+        """Tables of all sections."""
+        return [table for section in self.sections for table in section.tables]
+
+    def write(self, folder: Path, refusal: type[LeggedDynamicsError] = OutputError) -> Path:
+        """
+        Write page and figures into a folder.
+
+        Parameters
+        ----------
+        folder : Path
+            Made where it is not there.
+        refusal : type
+            Class of the error raised when the folder cannot be written.
+
+        Returns
+        -------
+        Path
+            Of the page.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            Of the type given, when the folder cannot be written.
+
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / REPORT
+            path.write_text(self.html(folder), encoding='utf-8')
+        except OSError as error:
+            raise refusal(f'cannot write the report to {folder}: {error}') from error
+        return path
+
+    def write_page(self, path: Path) -> None:
+        """
+        Write the page alone.
+
+        Parameters
+        ----------
+        path : Path
+            File to write.
+
+        Raises
+        ------
+        OutputError
+            When it cannot be written.
+
+        """
+        try:
+            path.write_text(self.html(), encoding='utf-8')
+        except OSError as error:
+            raise OutputError(f'cannot write {path}: {error}') from error
+
+    def html(self, folder: Path | None = None) -> str:
+        """
+        Return the page.
+
+        Parameters
+        ----------
+        folder : Path, optional
+            Where figures that have a name become files as well; no files without it.
+
+        Returns
+        -------
+        str
+            The page, which needs no other file.
+
+        Raises
+        ------
+        OSError
+            When a figure cannot be written.
+
+        """
+        page = HtmlPage(self.title, self.lead)
+        if self.verdict:
+            page.verdict(self.verdict, self.judged, self.caution)
+        for caution in reversed(self.cautions):
+            page.caution(caution)
+        for warning in reversed(self.warnings):
+            page.banner(warning)
+        for remark in self.remarks:
+            page.remark(remark)
+        if self.picture[0] or self.cards:
+            page.opening(*self.picture, self.cards)
+        for section in self.sections:
+            if section.name:
+                page.heading(section.name)
+            for part in section.parts:
+                _add(page, part, folder)
+            if self.viewer and section.charts and section is self.sections[0]:
+                page.viewer(self.viewer)
+        return page.html(self.command, self.robot)
+
+
+def titled(table: Table) -> tuple[str, Table]:
+    """
+    Return a table with its title as the paragraph before it.
+
+    Parameters
+    ----------
+    table : Table
+        The table of a section that shows several things.
+
+    Returns
+    -------
+    tuple of str and Table
+        Two parts of a section.
+
+    """
+    return f'{table.title}:', table
+
+
+def _add(page: HtmlPage, part: Part, folder: Path | None) -> None:
+    if isinstance(part, str):
+        page.paragraph(part)
+    elif isinstance(part, Listing):
+        page.listing(part.items)
+    elif isinstance(part, Cards):
+        page.cards(part.cards)
+    elif isinstance(part, Table):
+        page.table(part.head, part.rows, part.strong, part.first)
+    elif isinstance(part, Chart | Bars):
+        page.chart(part, part.caption)
+    elif isinstance(part, ChartRow):
+        page.row(part.charts, part.group)
+    else:
+        _add_figure(page, part, folder)
+
+
+def _add_figure(page: HtmlPage, part: ReportFigure, folder: Path | None) -> None:
+    drawn = part.draw()
+    if drawn is None:
+        return
+    picture = drawn if isinstance(drawn, bytes) else png(drawn)
+    if part.name and folder is not None:
+        (folder / f'{part.name}.png').write_bytes(picture)
+    if part.caption:
+        page.figure(picture, part.caption, part.kind)

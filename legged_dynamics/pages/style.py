@@ -1,0 +1,220 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Style of all figures: colours, sizes and axes, without display and global state."""
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure, FigureBase
+
+from legged_dynamics.pages.page import thinned
+from legged_dynamics.pages.palette import TRUTH_COLORS
+
+TRUTH = TRUTH_COLORS[0]
+GRID, TEXT, SHADE = '#e4e4e4', '#333333', '#f2f5f9'
+WIDTH = 10.5
+DPI = 110
+
+
+def new_figure(height: float) -> Figure:
+    """
+    Return an empty figure of a report's width.
+
+    Parameters
+    ----------
+    height : float
+        [inch].
+
+    Returns
+    -------
+    Figure
+        Drawn without a display.
+
+    """
+    figure = Figure(figsize=(WIDTH, height), dpi=DPI, layout='constrained')
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def png(figure: Figure) -> bytes:
+    """
+    Return a figure as PNG file.
+
+    Parameters
+    ----------
+    figure : Figure
+        What was drawn.
+
+    Returns
+    -------
+    bytes
+        Of the file.
+
+    """
+    return picture(figure, 'png')
+
+
+def picture(figure: Figure, kind: str) -> bytes:
+    """
+    Return a figure as a file.
+
+    Parameters
+    ----------
+    figure : Figure
+        What was drawn.
+    kind : str
+        'png', 'svg' or 'pdf'.
+
+    Returns
+    -------
+    bytes
+        Of the file.
+
+    """
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=kind, dpi=DPI, facecolor='white')
+    return buffer.getvalue()
+
+
+def dress(axes: Axes, x: str = '', y: str = '', title: str = '') -> None:
+    """
+    Give axes labels, a light grid and no frame.
+
+    Parameters
+    ----------
+    axes : Axes
+        To be changed.
+    x, y, title : str
+        Labels with their units, and the title; empty for none.
+
+    """
+    axes.set_xlabel(x, color=TEXT)
+    axes.set_ylabel(y, color=TEXT)
+    if title:
+        axes.set_title(title, loc='left', fontsize=10, color=TEXT)
+    axes.grid(True, color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=TEXT, labelsize=8.5)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)
+    for side in ('left', 'bottom'):
+        axes.spines[side].set_color('#bbbbbb')
+
+
+def legend(axes: Axes, **more: Any) -> None:
+    """
+    Add a legend without a frame, unless no curve has a label.
+
+    Parameters
+    ----------
+    axes : Axes
+        To be changed.
+    **more
+        Passed on to matplotlib's legend.
+
+    """
+    if more.get('handles') or axes.get_legend_handles_labels()[0]:
+        axes.legend(**{'frameon': False, 'fontsize': 8.5, 'loc': 'upper right', **more})
+
+
+def legend_outside(figure: FigureBase, axes: Axes, columns: int = 1, **more: Any) -> None:
+    """
+    Add a legend of an axes' curves above all axes of a figure.
+
+    Parameters
+    ----------
+    figure : FigureBase
+        To be changed.
+    axes : Axes
+        Whose curves it names.
+    columns : int
+        How many names stand side by side.
+    **more
+        Passed on to matplotlib's legend.
+
+    """
+    figure.legend(*axes.get_legend_handles_labels(), **{
+        'loc': 'outside upper right', 'ncols': columns, 'frameon': False, 'fontsize': 8.5, **more})
+
+
+def line(axes: Axes, time: np.ndarray, values: np.ndarray, **more: Any) -> None:
+    """
+    Draw a line over time, thinned to what a page can show.
+
+    Parameters
+    ----------
+    axes : Axes
+        To be changed.
+    time : (n,) array [s]
+        Of each point.
+    values : (n,) array
+        Of each point.
+    **more
+        Passed on to matplotlib's plot.
+
+    """
+    shown, columns = thinned(time, values[None])
+    axes.plot(shown, columns[0], **{'linewidth': 1.0, **more})
+
+
+def shade_behaviours(axes: Axes, time: np.ndarray, behaviours: Sequence[Any],
+                     names: bool = False) -> None:
+    """
+    Shade every behaviour but the first lightly.
+
+    Parameters
+    ----------
+    axes : Axes
+        To be changed.
+    time : (n,) array [s]
+        Of each sample.
+    behaviours : sequence of Behaviour
+        What the robot did when.
+    names : bool
+        Whether their names are written on top.
+
+    """
+    for index, behaviour in enumerate(behaviours):
+        for first, last in behaviour.spans:
+            if index:
+                axes.axvspan(time[first], time[last], color=SHADE, zorder=0)
+            if names and time[last] - time[first] > 0.06 * (time[-1] - time[0]):
+                axes.text((time[first] + time[last]) / 2.0, 1.02, behaviour.name, ha='center',
+                          va='bottom', transform=axes.get_xaxis_transform(), fontsize=9,
+                          color='#777777')
+
+
+def detail_window(time: np.ndarray, behaviours: Sequence[Any],
+                  length: float) -> tuple[float, float]:
+    """
+    Return a window in the middle of the longest stretch that is not standing.
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each sample.
+    behaviours : sequence of Behaviour
+        What the robot did when.
+    length : float
+        Of the window [s].
+
+    Returns
+    -------
+    float
+        Begin [s].
+    float
+        End [s].
+
+    """
+    moving = [span for behaviour in behaviours if behaviour.name != 'standing'
+              for span in behaviour.spans]
+    spans = moving or [(0, len(time) - 1)]
+    first, last = max(spans, key=lambda span: time[span[1]] - time[span[0]])
+    middle = (time[first] + time[last]) / 2.0
+    begin = max(time[0], min(middle - length / 2.0, time[-1] - length))
+    return begin, min(begin + length, time[-1])

@@ -1,0 +1,466 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ground reactions of a whole recording, off line, while several feet are loaded.
+
+The base's equation of motion gives six numbers, and two flat feet have twelve: how they share the
+load is indeterminate, and each method here closes that gap by another assumption
+(:data:`METHODS`; on force plates their errors differ by a factor of four, docs/double_support.md).
+:class:`DoubleSupport` applies any of them to one inverse dynamics of the recording.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
+from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.dynamics.jacobians import contact_table
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
+from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.standing import UP
+from legged_dynamics.optimization.quadratic_program import Outcome
+from legged_dynamics.people.gait.contact_timing import (
+    ContactTiming,
+    contact_timing,
+    given_timing,
+)
+from legged_dynamics.people.gait.force_direction import directions, through_sole
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.load_transfer import (
+    outside_soles,
+    smooth_shares,
+)
+from legged_dynamics.people.gait.pressure_path import travelling_reference
+from legged_dynamics.people.gait.reactions import GaitReactions, gait_reactions
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.sole_motion import SoleMotion
+from legged_dynamics.people.gait.stance_detection import runs, soles_of
+from legged_dynamics.spatial.rotations import skew
+
+# -------------------------------------------------------------------------------------------------
+# The smooth transition assumption of Ren, Jones and Howard (2008).
+#
+# In double support the trailing foot starts from its wrench at the other foot's touch-down and
+# unloads along a fixed curve; the leading foot takes the rest. It holds for walking on two feet.
+
+
+def _leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return which part of its wrench the trailing foot still has: fore-aft, and all else.
+
+    The phase is the time since the other foot's touch-down over *half* of the double support.
+    """
+    k1 = np.exp(4.0 / 9.0)
+    k2 = k1 / 2.0 * np.exp(-16.0 / 9.0)
+    return k1 * np.exp(-(phase - 2.0 / 3.0) ** 2) - k2 * phase, np.exp(-phase ** 3)
+
+
+def _smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
+                      forward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return each foot's wrench by the smooth transition assumption (n, nf, 6), and where it applies.
+
+    `arms` (n, nf, 3) lead from the origin of the total wrench (n, 6) to the feet, and `forward`
+    (n, 3) is horizontal; all in world axes.
+    """
+    n, nf = contact.shape
+    wrench, applies = np.zeros((n, nf, 6)), np.zeros(n, bool)
+    shifted = total[:, None].repeat(nf, axis=1)
+    shifted[..., 3:] -= np.cross(arms, total[:, None, :3])
+    alone = contact.sum(axis=1) == 1
+    wrench[alone] = np.where(contact[alone, :, None], shifted[alone], 0.0)
+    applies |= alone
+    for first, end in runs(contact.sum(axis=1) == 2):
+        if first == 0 or end == n or not (alone[first - 1] and alone[end]):
+            continue
+        leaving = int(np.argmax(contact[first - 1]))
+        landing = int(np.argmax(contact[end]))
+        pair = contact[first, leaving] and contact[first, landing]
+        if leaving == landing or not pair or (contact[first:end] != contact[first]).any():
+            continue
+        phase = 2.0 * (np.arange(end - first) + 1.0) / (end - first + 1.0)
+        fore_aft, rest = _leaving_share(phase)
+        start, axis = wrench[first - 1, leaving], forward[first:end]
+        along = axis @ start[:3] if axis.ndim == 1 else np.einsum('ni,i->n', axis, start[:3])
+        wrench[first:end, leaving] = rest[:, None] * start
+        wrench[first:end, leaving, :3] += ((fore_aft - rest) * along)[:, None] * axis
+        given = wrench[first:end, leaving]
+        between = arms[first:end, leaving] - arms[first:end, landing]
+        wrench[first:end, landing] = shifted[first:end, landing] - given
+        wrench[first:end, landing, 3:] -= np.cross(between, given[:, :3])
+        applies[first:end] = True
+    return wrench, applies
+
+
+# -------------------------------------------------------------------------------------------------
+# From the vertical load on each foot to its whole wrench.
+#
+# The prior: each foot's force leans as `force_direction` says and acts at the foot's reference.
+# The wrench that the motion requires is met by the least change from that. Where this would pull,
+# slip or leave the sole, a quadratic program changes it further within these limits; what no
+# wrench of the feet can produce stays as root residual.
+
+
+# Standard deviations of the wrench of a foot that carries the whole weight, as multiples of the
+# weight [-, -, m].
+NORMAL, SIDEWAYS, MOMENT = 1e-4, 0.05, 0.02
+# The same of the root residual, where there is one [-, m].
+FORCE_RESIDUAL, MOMENT_RESIDUAL = 1e-4, 1e-2
+# Smallest share of the load in the variances: friction acts on a hardly loaded foot, too.
+LEAST_SHARE = 0.01
+# Least width of a sole seen from above [m], for one that stands on its edge.
+LEAST_SOLE = 0.01
+TOLERANCE = 1e-9
+
+
+def _complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
+                      share: np.ndarray, lean: np.ndarray,
+                      settings: GaitSettings) -> np.ndarray:
+    """
+    Return the wrench on each foot about its reference, in world axes, given its share of the load.
+
+    `points` (n, nf, 3) [m] are the references as arms from the base's origin, and `lean`
+    (n, nf, 2) is the expected horizontal over vertical force.
+    """
+    wrench = np.zeros((*contact.shape, 6))
+    required = dynamics.wrench / dynamics.weight
+    cone = FrictionCone(settings.friction)
+    for t in range(len(contact)):
+        down = np.flatnonzero(contact[t])
+        if not len(down):
+            continue
+        turns = [_moment_axes(dynamics.feet[i], dynamics.foot_rotation[t, i]) for i in down]
+        columns = [3 + axes.shape[1] for axes in turns]
+        load = max(float(dynamics.load[t]), 0.0)
+        mean, variance = _prior(load * share[t, down], share[t, down], lean[t, down], columns)
+        A = contact_table([dynamics.feet[i] for i in down]).grasp(
+            dynamics.foot_rotation[t, down], points[t, down])
+        C, d = _limits(cone, dynamics, t, down, points[t, down], turns)
+        w = _nearest(A, required[t], mean, variance, C, d)
+        for i, axes, part in zip(down, turns, np.split(w, np.cumsum(columns)[:-1])):
+            wrench[t, i, :3], wrench[t, i, 3:] = part[:3], axes @ part[3:]
+    return wrench * dynamics.weight
+
+
+def _moment_axes(foot: Foot, R_WF: np.ndarray) -> np.ndarray:
+    """Return the axes of a foot's moments in world axes, (3, k)."""
+    return np.array([R_WF[:, row.axis] if row.in_foot else np.eye(3)[row.axis]
+                     for row in foot.rows[3:]]).reshape(-1, 3).T
+
+
+def _prior(load: np.ndarray, share: np.ndarray, direction: np.ndarray,
+           columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and variance of the wrenches before the motion is used, over the weight."""
+    mean, variance = [], []
+    for f, s, (x, y), size in zip(load, np.maximum(share, LEAST_SHARE), direction, columns):
+        mean.append([f * x, f * y, f, 0.0, 0.0, 0.0][:size])
+        variance.append([SIDEWAYS ** 2 * s, SIDEWAYS ** 2 * s, NORMAL ** 2,
+                         *[(MOMENT * s) ** 2] * 3][:size])
+    return np.concatenate(mean), np.concatenate(variance)
+
+
+def _limits(cone: FrictionCone, dynamics: GaitInverseDynamics, t: int, down: np.ndarray,
+            points: np.ndarray, turns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return C, d of ``C w >= d``: no pull, no slip, centre of pressure inside the sole."""
+    rows, right, total, start = [], [], sum(3 + axes.shape[1] for axes in turns), 0
+    for i, p, axes in zip(down, points, turns):
+        R_WF, size = dynamics.foot_rotation[t, i], 3 + axes.shape[1]
+        # From the middle of the sole to the reference.
+        foot = dynamics.feet[i]
+        pressed = p - dynamics.foot_arm[t, i] - foot.touching(R_WF, UP, foot.center)
+        foot, turned = foot.shadow(R_WF, pressed, LEAST_SOLE)
+        A, b = contact_inequalities(cone, foot, turned)
+        if size > 3:
+            shift = np.eye(size)
+            shift[3:, :3] = axes.T @ skew(pressed)
+            A = A @ shift
+        wide = np.zeros((len(b), total))
+        wide[:, start:start + size] = A
+        rows.append(wide)
+        right.append(b)
+        start += size
+    return np.vstack(rows), np.concatenate(right)
+
+
+def _nearest(A: np.ndarray, b: np.ndarray, mean: np.ndarray, variance: np.ndarray, C: np.ndarray,
+             d: np.ndarray) -> np.ndarray:
+    """Return the most likely wrenches of sum b, with the least residual where limits act."""
+    problem = GroundForceProblem.prior(mean, variance)
+    if A.shape[1] >= 6:
+        w = problem.with_rows(A, b).solve().mean
+        if (np.abs(A @ w - b) < TOLERANCE).all() and (C @ w >= d - TOLERANCE).all():
+            return w
+    residual = np.array([FORCE_RESIDUAL] * 3 + [MOMENT_RESIDUAL] * 3)
+    found = problem.with_rows(A, b, residual ** 2).with_limits(C, d).solve()
+    return found.mean if found.outcome is Outcome.SOLVED else np.zeros_like(mean)
+
+
+# -------------------------------------------------------------------------------------------------
+
+METHODS = {
+    'travelling': 'least contact moment about a point that travels through the sole, smoothed',
+    'over_time': 'least contact moment about the middle of each sole and least change over time',
+    'sole': 'least contact moment about the middle of each sole, each instant by itself',
+    'ankle': 'least contact moment about the joint that carries each foot, as Nimble does',
+    'transition': 'a fixed curve over double support (Ren 2008); elsewhere as sole',
+    'guess': 'nearest to given wrenches, each instant by itself',
+}
+
+
+class DoubleSupport:
+    """
+    Contact inverse dynamics of whole recordings.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With a floating base.
+    feet : sequence of Foot
+        Any number. The method 'travelling' needs feet with a length.
+    settings : GaitSettings or mapping, optional
+        Checked settings, or values by the names of `gait.settings.SETTINGS`.
+
+    Raises
+    ------
+    ConfigurationError
+        When the base is fixed, there are no feet, or a setting is wrong.
+    UnknownNameError
+        When a foot is not in the model.
+
+    """
+
+    def __init__(self, model: RobotModel, feet: Sequence[Foot],
+                 settings: GaitSettings | Mapping[str, Any] | None = None):
+        if not feet:
+            raise ConfigurationError('expected at least one foot, got none. The links are: '
+                                     f'{", ".join(model.frames)}')
+        if not model.floating:
+            raise ConfigurationError('expected a model with a floating base, got a fixed one')
+        for foot in feet:
+            model.frame(foot.link)
+        self.model, self.feet = model, tuple(feet)
+        self.settings = (settings if isinstance(settings, GaitSettings)
+                         else GaitSettings.from_parameters(settings))
+
+    def inverse_dynamics(self, motion: RecordedMotion,
+                         ground_velocity: np.ndarray | None = None) -> GaitInverseDynamics:
+        """
+        Return the inverse dynamics of a motion, which `share` takes for any method.
+
+        Parameters
+        ----------
+        motion : RecordedMotion
+            At an even rate, the world's z up.
+        ground_velocity : (n, nf, 3) array, optional [m/s]
+            Velocity of the ground under each foot, in world axes; at rest by default.
+
+        Returns
+        -------
+        GaitInverseDynamics
+
+        Raises
+        ------
+        MeasurementError
+            When the motion does not fit the model, or the velocities do not fit the motion.
+
+        """
+        return GaitInverseDynamics.of(self.model, self.feet, motion, ground_velocity)
+
+    def detect(self, motion: RecordedMotion,
+               ground_velocity: np.ndarray | None = None) -> np.ndarray:
+        """
+        Return which feet are on the ground, by the motion alone.
+
+        Parameters
+        ----------
+        motion : RecordedMotion
+            At an even rate, the world's z up.
+        ground_velocity : (n, nf, 3) array, optional [m/s]
+            Velocity of the ground under each foot, in world axes; at rest by default.
+
+        Returns
+        -------
+        (n, nf) bool array
+
+        """
+        return contact_timing(self.inverse_dynamics(motion, ground_velocity),
+                              self.settings).contact
+
+    def solve(self, motion: RecordedMotion, contact: np.ndarray | None = None,
+              method: str = 'travelling', guess: np.ndarray | None = None,
+              ground_velocity: np.ndarray | None = None) -> GaitReactions:
+        """
+        Return the ground reactions of a recorded motion.
+
+        To compare methods on one recording, compute its `inverse_dynamics` once and call `share`
+        for each of them.
+
+        Parameters
+        ----------
+        motion : RecordedMotion
+            At an even rate, the world's z up.
+        contact : (n, nf) bool array, optional
+            Feet on the ground; detected by default.
+        method : str
+            One of `METHODS`.
+        guess : (n, nf, 6) array, optional [N, N m]
+            For the method of that name: wrenches in the feet's axes about their frames.
+        ground_velocity : (n, nf, 3) array, optional [m/s]
+            Velocity of the ground under each foot, in world axes, as of a treadmill's belts; at
+            rest by default.
+
+        Returns
+        -------
+        GaitReactions
+
+        Raises
+        ------
+        ConfigurationError
+            When the method is unknown, or a guess is given without its method or the reverse.
+        MeasurementError
+            When motion, contact or guess do not fit.
+
+        """
+        _check_method(method, guess)
+        return self.share(self.inverse_dynamics(motion, ground_velocity), contact, method, guess)
+
+    def share(self, dynamics: GaitInverseDynamics,
+              contact: ContactTiming | np.ndarray | None = None,
+              method: str = 'travelling', guess: np.ndarray | None = None,
+              moved: SoleMotion | None = None,
+              by_markers: bool = False) -> GaitReactions:
+        """
+        Share the wrench that a motion requires between the feet on the ground.
+
+        Parameters
+        ----------
+        dynamics : GaitInverseDynamics
+            As `inverse_dynamics` returns it, of this model and these feet.
+        contact : ContactTiming or (n, nf) bool array, optional
+            Feet on the ground; detected by default.
+        method : str
+            One of `METHODS`.
+        guess : (n, nf, 6) array, optional [N, N m]
+            For the method of that name: wrenches in the feet's axes about their frames.
+        moved : SoleMotion, optional
+            Motion of the soles, where it has been computed already.
+        by_markers : bool
+            Whether the motion has been measured, so that where feet and body are is better known
+            than how they accelerate; 'travelling' then uses the former too (`force_direction`).
+
+        Returns
+        -------
+        GaitReactions
+
+        Raises
+        ------
+        ConfigurationError
+            When the method is unknown, or a guess is given without its method or the reverse.
+        MeasurementError
+            When contact or guess do not fit.
+
+        """
+        _check_method(method, guess)
+        if moved is None and (contact is None or method == 'travelling'):
+            moved = soles_of(dynamics, self.settings)
+        if contact is None:
+            timing = contact_timing(dynamics, self.settings, moved)
+        elif isinstance(contact, ContactTiming):
+            timing = contact
+        else:
+            flags = np.array(contact, bool)
+            if flags.shape != (len(dynamics.motion), len(self.feet)):
+                raise MeasurementError(
+                    'expected contact flags of shape '
+                    f'({len(dynamics.motion)}, {len(self.feet)}), got {flags.shape}')
+            timing = given_timing(flags, dynamics)
+        motion, contact = dynamics.motion, timing.contact
+        outside = outside_soles(dynamics, contact)
+        reference = self._soles()
+        if method == 'travelling':
+            wrench, reference, dynamics = self._travelling(dynamics, contact, outside, moved,
+                                                           by_markers)
+        elif method == 'over_time':
+            wrench = ContactInverseDynamicsOverTime(self.model, self.feet).solve(
+                motion, in_contact=contact).wrench
+        elif method == 'ankle':
+            reference = self._ankles()
+            wrench = self._each_instant(motion, contact, reference)
+        else:
+            wrench = self._each_instant(motion, contact, reference, guess)
+        if method == 'transition':
+            found, applies = _smooth_transition(contact, dynamics.foot_arm, dynamics.wrench,
+                                               _level(motion.base_rotation[:, :, 0]))
+            wrench[applies] = _in_feet(dynamics, found)[applies]
+        return gait_reactions(dynamics, timing, wrench, reference,
+                              ~(outside > 2.0 * self.settings.plausible_distance),
+                              self.settings, by_markers and method == 'travelling')
+
+    def _travelling(self, dynamics: GaitInverseDynamics, contact: np.ndarray,
+                    outside: np.ndarray, moved: SoleMotion | None, by_markers: bool
+                    ) -> tuple[np.ndarray, np.ndarray, GaitInverseDynamics]:
+        """Return wrenches and references in the feet's frames, and the dynamics they produce."""
+        settings = self.settings
+        reference = travelling_reference(dynamics, contact, settings, moved)
+        points = dynamics.points(reference)
+        share = smooth_shares(dynamics, contact, points, outside, settings)
+        lean = directions(dynamics, contact, points, share, settings)
+        if by_markers:
+            of_all = np.einsum('nf,nfi->ni', share, lean) if len(self.feet) == 2 else None
+            dynamics = through_sole(dynamics, contact, settings, moved, of_all)
+        wrench = _complete_wrenches(dynamics, contact, points, share, lean, settings)
+        wrench[..., 3:] += np.cross(points - dynamics.foot_arm, wrench[..., :3])
+        return _in_feet(dynamics, wrench), reference, dynamics
+
+    def _each_instant(self, motion: RecordedMotion, contact: np.ndarray, reference: np.ndarray,
+                      guess: np.ndarray | None = None) -> np.ndarray:
+        """Return wrenches in the feet's frames, chosen at each instant by itself."""
+        solver = ContactInverseDynamics(self.model, self.feet, reference=reference)
+        if guess is not None and np.shape(guess) != (*contact.shape, 6):
+            raise MeasurementError(f'expected a guess of shape {(*contact.shape, 6)}, '
+                                   f'got {np.shape(guess)}')
+        return solver.batch(motion.position, motion.velocity, motion.acceleration,
+                            motion.base_motion, in_contact=contact, guess=guess,
+                            ground_normal=motion.base_rotation[:, 2]).wrench
+
+    def _soles(self) -> np.ndarray:
+        """Middle of each sole in its foot's frame, (nf, 3) [m]."""
+        return np.array([foot.center for foot in self.feet])
+
+    def _ankles(self) -> np.ndarray:
+        """Origin of the link that the last joint of each leg moves, in the foot's frame."""
+        found = []
+        for foot in self.feet:
+            body, pose = self.model.frame(foot.link)
+            link = self.model.joints[body - 1].child if body else self.model.base_link
+            found.append(pose.inverse().p + pose.R.T @ self.model.frame(link).pose.p)
+        return np.array(found)
+
+
+def _check_method(method: str, guess: np.ndarray | None) -> None:
+    """Refuse an unknown method, and a guess without its method or the reverse."""
+    if method not in METHODS:
+        raise ConfigurationError(f'expected a method out of {", ".join(METHODS)}, '
+                                 f'got {method!r}')
+    if (method == 'guess') != (guess is not None):
+        raise ConfigurationError("method 'guess' and given wrenches go together: expected "
+                                 'both or neither')
+
+
+def _in_feet(dynamics: GaitInverseDynamics, wrench: np.ndarray) -> np.ndarray:
+    """Return wrenches given in world axes about the feet's frames in the feet's axes."""
+    return np.concatenate([np.einsum('nfji,nfj->nfi', dynamics.foot_rotation, wrench[..., part])
+                           for part in (slice(0, 3), slice(3, 6))], axis=-1)
+
+
+def _level(axis: np.ndarray) -> np.ndarray:
+    """Return (n, 3) axes turned into the horizontal, of length one."""
+    level = axis * [1.0, 1.0, 0.0]
+    return level / np.maximum(np.linalg.norm(level, axis=1, keepdims=True), 1e-9)

@@ -1,0 +1,250 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Standard deviations of the force on each foot, from what is not known about a motion.
+
+These errors add up, as if independent. The sum of all forces errs by parts of the weight that grow
+with the movement (`error.sum`, `error.sum_moving`), and by what white noise of the poses leaves
+where it is seen (`pose_noise`); each foot has its share of that. The share of a foot errs by the
+centre of pressure, or by how much people differ from a load that passes over at a constant rate,
+whichever says more; between feet that stay in place an even share, with its doubt, takes the place
+of the latter. Feet may press against each other, which no motion shows. A touch-down or toe-off at
+another time shifts the load that passes over by its rate times the deviation of that time. With
+the mass all forces err in proportion (`error.mass`). An error of the share changes all components
+of a force in proportion, which the covariance keeps.
+"""
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.people.gait.contact_timing import ContactTiming
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import runs
+
+# Deviations of the sum along x, y and z, as multiples of that of the vertical force.
+AXES = np.array([1.4, 1.25, 1.0])
+# Deviations of the horizontal force on a foot that is down alone by where it stands, along and
+# across the sole, as parts of the load (`force_direction`), and of what a force that varies by the
+# weight adds to that, in weights.
+ALONE, ALONE_MOVING = np.array([0.034, 0.018]), 2.0
+# Horizontal force between feet that are down together, which no motion shows, as a part of the
+# load: along the line between them, and across it.
+BETWEEN, ACROSS = 0.06, 0.02
+# Movement, as a part of the weight, from which on the sum errs more slowly than that grows: in
+# flight its momentum is known.
+SATURATED = 0.5
+# The centre of pressure of feet that stay, which balance moves slowly: its error at rest, and what
+# a force that varies by the weight adds [m].
+PLANTED, PLANTED_MOVING = 0.006, 0.03
+# The movement that counts is that within this time, in sqrt(l / g).
+MEMORY = 2.0
+# Time around a change over which the rate of the load is taken, in sqrt(l / g).
+NEAR = 0.2
+
+
+def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force: np.ndarray,
+                     points: np.ndarray, settings: GaitSettings,
+                     by_markers: bool = False) -> np.ndarray:
+    """
+    Return the covariance of the force on each foot.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    timing : ContactTiming
+        Feet on the ground, with the deviation of every change.
+    force : (n, nf, 3) array [N]
+        Force on each foot, in world axes.
+    points : (n, nf, 3) array [m]
+        Centre of pressure of each foot: arm from the base's origin, in world axes.
+    settings : GaitSettings
+        Those named `error` are used.
+    by_markers : bool
+        Whether where feet and body are told the horizontal forces, too (`force_direction`).
+
+    Returns
+    -------
+    (n, nf, 3, 3) array [N^2]
+        In world axes.
+
+    """
+    contact, vertical = timing.contact, np.clip(force[..., 2], 0.0, None)
+    total = vertical.sum(axis=1, keepdims=True)
+    share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
+    moving, arm = _moving(dynamics), from_middle(contact, points)
+    deviation = np.hypot(sum_deviation(dynamics, settings)[:, None] * AXES * dynamics.weight,
+                         dynamics.noise_left)
+    # A foot that is alone has all of the error, one of two about half of it.
+    carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
+    covariance = np.einsum('nf,na,ab->nfab', carried ** 2, deviation ** 2, np.eye(3))
+    if by_markers:
+        alone = contact & (contact.sum(axis=1) == 1)[:, None]
+        seen = np.diagonal(covariance[alone], axis1=1, axis2=2)[:, :2]
+        size = np.hypot(vertical, ALONE_MOVING * dynamics.weight * moving[:, None])[alone]
+        stood = (ALONE * size[:, None]) ** 2
+        sole = _heading(dynamics.foot_rotation[alone])
+        covariance[alone, :2, :2] = np.einsum(
+            'kia,ka,kja->kij', sole, seen * stood / np.maximum(seen + stood, 1e-12), sole)
+    several = (contact & (contact.sum(axis=1) > 1)[:, None]) * vertical ** 2
+    size = np.maximum(np.linalg.norm(arm, axis=2, keepdims=True), 1e-6)
+    along = np.concatenate([arm / size, np.zeros((*contact.shape, 1))], axis=2)
+    covariance += several[..., None, None] * (
+        (BETWEEN ** 2 - ACROSS ** 2) * along[..., :, None] * along[..., None, :]
+        + ACROSS ** 2 * np.diag([1.0, 1.0, 0.0]))
+    shared, stepping = _share_variance(dynamics, timing, share, size[..., 0], moving, settings)
+    moved = shared * total ** 2
+    # Within a step, the share has the error of the times already.
+    moved += np.where(stepping[:, None], 0.0, _timing_variance(dynamics, timing, vertical))
+    # Forces lean as the force of the foot does, or as that of all feet where it has none yet.
+    required = dynamics.wrench[:, None, :3]
+    lean = np.where(vertical[..., None] > 0.0, force, required)
+    height = np.maximum(np.abs(lean[..., 2:]), 0.1 * dynamics.weight)
+    lean = np.concatenate([lean[..., :2] / height, np.ones((*contact.shape, 1))], axis=-1)
+    covariance += settings.mass_error ** 2 * force[..., :, None] * force[..., None, :]
+    return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
+
+
+def _heading(R: np.ndarray) -> np.ndarray:
+    """Return x and y of k soles (k, 3, 3) turned into the horizontal, as columns, (k, 2, 2)."""
+    x = R[:, :2, 0] / np.maximum(np.linalg.norm(R[:, :2, 0], axis=1, keepdims=True), 1e-6)
+    return np.stack([x, np.stack([-x[:, 1], x[:, 0]], axis=1)], axis=2)
+
+
+def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
+    """Return how much the vertical force varies about each instant, (n,) over the weight."""
+    from scipy.ndimage import gaussian_filter1d  # slow to import
+
+    unit = np.sqrt(dynamics.leg_length / GRAVITY)
+    return np.sqrt(gaussian_filter1d((dynamics.load - 1.0) ** 2, MEMORY * unit / dynamics.step))
+
+
+def sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
+    """
+    Return the standard deviation of the sum of all vertical forces.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    settings : GaitSettings
+        Those named `error` are used.
+
+    Returns
+    -------
+    (n,) array
+        As a part of the weight.
+
+    """
+    moving = _moving(dynamics)
+    return settings.sum_error + settings.sum_moving * moving / np.hypot(1.0, moving / SATURATED)
+
+
+def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """
+    Return horizontal arms to feet on the ground from the middle between them.
+
+    Parameters
+    ----------
+    contact : (n, nf) bool array
+        Feet on the ground.
+    points : (n, nf, 3) array [m]
+        One point of each foot.
+
+    Returns
+    -------
+    (n, nf, 2) array [m]
+        Zero for feet in the air.
+
+    """
+    middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
+    middle /= np.maximum(contact.sum(axis=1, keepdims=True), 1)
+    return np.where(contact[..., None], points[..., :2] - middle[:, None], 0.0)
+
+
+def steps(contact: np.ndarray) -> np.ndarray:
+    """
+    Return when a step passes from foot to foot: one has just landed, another leaves next.
+
+    Parameters
+    ----------
+    contact : (n, nf) bool array
+        Feet on the ground.
+
+    Returns
+    -------
+    (n,) bool array
+
+    """
+    found = np.zeros(len(contact), bool)
+    for first, end in runs(contact.sum(axis=1) > 1):
+        found[first:end] = (first > 0 and end < len(contact)
+                            and not contact[first - 1][contact[first]].all()
+                            and not contact[end][contact[end - 1]].all())
+    return found
+
+
+def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share: np.ndarray,
+                    size: np.ndarray, moving: np.ndarray, settings: GaitSettings
+                    ) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the variance of each foot's share while several feet are down, (n, nf).
+
+    And where a step passes from one foot to another, (n,); `size` (n, nf) [m] is the distance of
+    the feet from the middle between them.
+    """
+    contact, variance = timing.contact, np.zeros(share.shape)
+    time, stepping = dynamics.time - dynamics.time[0], steps(contact)
+    length = np.maximum(2.0 * size.max(axis=1), 1e-3)
+    planted = np.hypot(np.minimum(PLANTED + PLANTED_MOVING * moving, settings.pressure_error),
+                       settings.center_error)
+    for first, end in runs(contact.sum(axis=1) > 1):
+        part = slice(first, end)
+        s = share[part]
+        step = bool(stepping[first])
+        if step:
+            own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
+        else:
+            own = np.full(s.shape, settings.uneven_share ** 2)
+        error = settings.pressure_error if step else planted[part]
+        seen = ((error / length[part]) ** 2)[:, None]
+        variance[part] = own * seen / np.maximum(own + seen, 1e-12)
+        if step:
+            duration = max((end - first) * dynamics.step, dynamics.step)
+            down, up = (_deviation(timing, landing, time[at]) for landing, at in
+                        ((True, first), (False, end)))
+            phase = (np.arange(end - first) + 0.5)[:, None] / (end - first)
+            late = np.hypot((1.0 - phase) * down, phase * up) / duration
+            variance[part] += np.where(contact[part], late ** 2, 0.0)
+    return np.where(contact, variance, 0.0), stepping
+
+
+def _deviation(timing: ContactTiming, landing: bool, time: float) -> float:
+    """Return the deviation of the change next to a time [s]."""
+    found = [(abs(change.time - time), change.deviation) for change in timing.changes
+             if change.landing == landing]
+    return min(found)[1] if found else 0.0
+
+
+def _timing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming,
+                     vertical: np.ndarray) -> np.ndarray:
+    """Return the variance of vertical forces because changes may be earlier or later, (n, nf)."""
+    variance, dt = np.zeros(vertical.shape), dynamics.step
+    time = dynamics.time - dynamics.time[0]
+    rate = np.abs(np.gradient(vertical, dt, axis=0))
+    near = NEAR * np.sqrt(dynamics.leg_length / GRAVITY)
+    for change in timing.changes:
+        window = np.abs(time - change.time) <= max(near, dt)
+        distance = np.abs(time - change.time) / change.deviation
+        # Second moment of the part of a normal error that goes beyond this distance.
+        beyond = ((1.0 + distance ** 2) * ndtr(-distance)
+                  - distance * np.exp(-0.5 * distance ** 2) / np.sqrt(2.0 * np.pi))
+        size = float(rate[window, change.foot].max(initial=0.0)) * change.deviation
+        added = size ** 2 * np.maximum(beyond, 0.0)
+        variance[:, change.foot] += added
+        others = [j for j in range(vertical.shape[1]) if j != change.foot]
+        variance[:, others] += np.where(timing.contact[:, others], added[:, None], 0.0)
+    return variance

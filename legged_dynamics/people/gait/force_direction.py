@@ -1,0 +1,211 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Horizontal forces from where the feet and the centre of mass are.
+
+Accelerations of a body that is seen by markers are wrong by several percent of the weight, but
+where its centre of mass is over the feet is known to centimetres.
+
+**Several feet down.** Each foot's force points at the virtual pivot point above the centre of mass
+(Maus and others 2010). Of two feet, one with a small share s of the load leans further outward,
+away from the other, and in a step forward: by :math:`a (1 - s)^{3/2}`, where a grows with the
+speed over the ground, as measured (docs/people.md). In steps of two feet, the sum of these forces
+is one measurement of the required force, and the accelerations are another.
+
+**One foot down.** As in an inverted pendulum, the horizontal force follows from the point p where
+the ground presses, the centre of mass c at a height h above it, the vertical force, and the moment
+m about the centre of mass,
+
+.. math:: h f_x = f_z (c_x - p_x) - m_y, \qquad h f_y = f_z (c_y - p_y) + m_x,
+
+so that an error of p of 1 cm is one of 1 % of the weight (Winter 1995).
+
+Each axis is a least-squares problem: forces differ from those of the motion by no more than their
+deviation (`error_bars`), from those of the equations by theirs, and the path of the centre of mass
+stays where it was recorded, within `motion.path_error`. The moment of a foot that is down alone is
+then put right by what is left. How feet share the load is found from the accelerations alone.
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.people.gait.error_bars import from_middle, steps, sum_deviation
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.pressure_path import travelling_reference
+from legged_dynamics.people.gait.required_wrench import (
+    FEWEST,
+    FORCE_MEMORY,
+    NO_FORCE,
+    TRAVELS,
+    on_path,
+)
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.sole_motion import SoleMotion
+
+# Deviation of the horizontal force, over that of the vertical one, and of the moment about the
+# centre of mass, over that of the horizontal force times the leg length.
+LEVEL, TURNING = 1.3, 0.7
+# Standard deviation of the path of the centre of pressure, as a part of the sole's length and
+# width: a priori, and once it is combined with what the motion itself says.
+PATH, KNOWN_PATH = np.array([0.08, 0.15]), np.array([0.08, 0.12])
+# The motion's own centre of pressure is almost ignored while the force is estimated, for it
+# carries the error that is sought: its standard deviation there [m].
+LOOSE_PRESSURE_ERROR = 0.2
+# Part of the moment about the centre of mass that is believed where the force is found: it is
+# small, and its noise is not.
+BELIEVED = 0.75
+# Deviation of that moment there, over the leg length: in the plane of travel, over the square of
+# the deviation of the force, and across it, over that deviation.
+PITCHED, ROLLED = 6.0, 0.5
+# Part of the load by which the forces of a step lean further forward and outward, per speed in
+# sqrt(g l), and outward at rest, for a foot that hardly bears any.
+STEPPING, STANDING = 0.33, 0.1
+# Deviation of the sum of these forces in a step, as a part of the load. Distance from the middle
+# that is hardly to a side, in leg lengths.
+LEAN, BESIDE = 0.03, 0.01
+# Smallest load that tells where it acts, and least height of the centre of mass, in leg lengths.
+LEAST_LOAD, LEAST_HEIGHT = 0.1, 0.1
+
+
+def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
+               share: np.ndarray, settings: GaitSettings) -> np.ndarray:
+    """
+    Return how far the force on each foot leans.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    contact : (n, nf) bool array
+        Feet on the ground.
+    points : (n, nf, 3) array [m]
+        Centre of pressure of each foot: arm from the base's origin, in world axes.
+    share : (n, nf) array
+        Share of the vertical load on each foot.
+    settings : GaitSettings
+        `force.pivot_height` is used.
+
+    Returns
+    -------
+    (n, nf, 2) array
+        Horizontal over vertical force, in world axes.
+
+    """
+    # Directions to the pivot are meaningless for a centre of mass near the ground.
+    to_center = dynamics.center_of_mass[:, None] - points
+    height = settings.pivot_height * np.maximum(to_center[..., 2:],
+                                                LEAST_HEIGHT * dynamics.leg_length)
+    aims = to_center[..., :2] / height
+    if contact.shape[1] != 2:
+        return aims
+    velocity = dynamics.center_velocity[:, None] - dynamics.ground_velocity
+    velocity = velocity[..., :2] / np.sqrt(GRAVITY * dynamics.leg_length)
+    speed = np.linalg.norm(velocity, axis=2, keepdims=True)
+    forward = velocity / np.maximum(speed, TRAVELS)
+    arm = from_middle(contact, points)
+    outward = arm - (arm * forward).sum(axis=2, keepdims=True) * forward
+    outward /= np.hypot(np.linalg.norm(outward, axis=2, keepdims=True),
+                        BESIDE * dynamics.leg_length)
+    return aims + np.clip(1.0 - share[..., None], 0.0, 1.0) ** 1.5 * (
+        STEPPING * speed * forward + np.hypot(STEPPING * speed, STANDING) * outward)
+
+
+def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
+                 moved: SoleMotion | None = None, lean: np.ndarray | None = None
+                 ) -> GaitInverseDynamics:
+    """
+    Return inverse dynamics whose wrench acts where the soles are.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    contact : (n, nf) bool array
+        Feet on the ground.
+    settings : GaitSettings
+        Those named `reference` and `error`, and `motion.path_error`, are used.
+    moved : SoleMotion, optional
+        Motion of the soles, where it has been computed already.
+    lean : (n, 2) array, optional
+        Horizontal over vertical force of all feet by their `directions`, which counts in steps
+        from foot to foot; without it, nothing is learned there.
+
+    Returns
+    -------
+    GaitInverseDynamics
+        Of the same motion; what was taken away is added to its `noise`.
+
+    """
+    alone = (contact.sum(axis=1) == 1) & (dynamics.load > LEAST_LOAD)
+    if alone.sum() < 1 or len(alone) < FEWEST:
+        return dynamics
+    error = LEVEL * sum_deviation(dynamics, settings)
+    turning = (TURNING * dynamics.leg_length * error) ** 2
+    center, weight = dynamics.center_of_mass, dynamics.weight
+    force = dynamics.wrench[:, :3] / weight
+    moment = dynamics.wrench[:, 3:] / weight - np.cross(center, force)
+
+    hardly = replace(settings, pressure_error=LOOSE_PRESSURE_ERROR)
+    arm, doubt = _pressed(dynamics, contact, hardly, moved, PATH)
+    height = np.maximum(-arm[:, 2], LEAST_HEIGHT * dynamics.leg_length)
+    # Horizontal moments as they tilt a force along x and along y.
+    tilting = BELIEVED * np.stack([moment[:, 1], -moment[:, 0]], axis=1)
+    wanted = -(arm[:, :2] * force[:, 2:] + tilting) / height[:, None]
+    stepping = np.zeros((len(alone), 1), bool)
+    if lean is not None:
+        stepping = (steps(contact) & (dynamics.load > LEAST_LOAD))[:, None]
+        wanted = np.where(stepping, lean * force[:, 2:], wanted)
+
+    def drawn(moment_variance: np.ndarray) -> np.ndarray:
+        """Return forces (n, 3) where the moment about the centre of mass is that uncertain."""
+        variance = ((doubt * force[:, 2:]) ** 2 + moment_variance) / height[:, None] ** 2
+        variance = np.where(alone[:, None], variance, np.inf)
+        variance = np.where(stepping, (LEAN * force[:, 2:]) ** 2, variance)
+        return np.hstack([_drawn(force[:, :2], wanted, variance, error, contact.any(axis=1),
+                                 dynamics.step, settings.path_error), force[:, 2:]])
+
+    # Errors of force and moment go together: the centre of pressure of both is better than that
+    # of the moment with the best force.
+    center_force = drawn(turning[:, None])
+    there = replace(dynamics, wrench=np.hstack(
+        [center_force, moment + np.cross(center, center_force)]) * weight)
+    arm, doubt_of_arm = _pressed(there, contact, settings, moved, KNOWN_PATH)
+    force = drawn((dynamics.leg_length * np.stack([PITCHED * error ** 2, ROLLED * error],
+                                                  axis=1)) ** 2)
+    found = np.hstack([force, moment + np.cross(center, force)])
+    part = np.where(alone, turning, 0.0)[:, None] / (
+        turning[:, None] + (doubt_of_arm[:, ::-1] * force[:, 2:]) ** 2 + 1e-12)
+    found[:, 3:5] += part * (np.cross(arm, force) - moment)[:, :2]
+    found *= weight
+    return replace(dynamics, wrench=found, noise=dynamics.noise + dynamics.wrench - found)
+
+
+def _pressed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
+             moved: SoleMotion | None, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return where a foot that is down alone presses.
+
+    As an arm from the centre of mass, (n, 3) [m], with the deviations along x and y, (n, 2) [m].
+    """
+    points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
+    arm = np.einsum('nf,nfi->ni', contact.astype(float), points) - dynamics.center_of_mass
+    front, back, left, right = np.array([foot.edges for foot in dynamics.feet]).T
+    own = part[:, None] * [front - back, left - right]
+    R = dynamics.foot_rotation[:, :, :2, :2]
+    variance = np.einsum('nf,nfij,jf->ni', contact.astype(float), R ** 2, own ** 2)
+    return arm, np.sqrt(variance)
+
+
+def _drawn(force: np.ndarray, wanted: np.ndarray, variance: np.ndarray, error: np.ndarray,
+           standing: np.ndarray, dt: float, path_error: float) -> np.ndarray:
+    """Return forces (n, 2) over the weight between those of the motion and those wanted."""
+    inner, found = slice(1, -1), force.copy()
+    own = np.where(standing, dt / (FORCE_MEMORY * error ** 2), NO_FORCE)[inner]
+    for k in range(2):
+        drawn = dt / FORCE_MEMORY / variance[inner, k]
+        found[:, k] += on_path(drawn / (own + drawn) * (wanted - force)[inner, k], own + drawn,
+                               dt, path_error)
+    return found

@@ -1,0 +1,235 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Shares of the load over a whole recording: a problem in time, of loads and not of wrenches.
+
+The centre of pressure ``z`` of all feet is the mean of the feet's own, ``p_i``, weighted by their
+shares ``s_i`` of the load. With the ``p_i`` known (the travelling reference), it determines the
+shares of two feet, and of three that are not in line; beyond that the most even shares are taken.
+The noise of ``z`` comes from the acceleration of the body, so the shares are smoothed over time,
+as strongly as feet can transfer load: slowly between feet that stay in place, and within the time
+of double support between two steps.
+
+.. math::
+
+    \sum_t \left(\frac{F_t}{W}\right)^2 \frac{2 |\sum_i s_{it} p_{it} - z_t|^2}{d_t^2}
+    + \sum_t \frac{|s_{t+1} - s_t|^2}{(2 \pi f_t \Delta t)^2}, \qquad
+    \sum_i s_{it} = 1, \quad s_{it} \ge 0,
+
+``d`` is the distance between the feet and ``f`` the cut-off frequency. The share of a foot in the
+air is zero, so a share grows from zero at touch-down and returns to zero before toe-off. Where the
+total force changes fast, as at an impact, shares may change fast as well; the centre of pressure
+then has less weight, and an even share more. The minimum is one banded linear system, solved by a
+primal-dual active set method.
+"""
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import solveh_banded
+
+from legged_dynamics.model.standing import UP
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.sole_motion import speed_scale
+
+# Weight of the constraints (a share of zero, a sum of one) against smoothing of the order of one.
+PENALTY = 1e7
+# Weight of even shares where the centre of pressure does not determine them.
+EVEN = 1e-3
+# Loads below this part of the weight do not tell where they act.
+LEAST_LOAD = 0.02
+# Iterations at most.
+ROUNDS = 50
+# Smaller loads, as parts of the weight, count as this one when relative changes are taken.
+LEAST_RELATIVE_LOAD = 0.5
+# Directions in which a centre of pressure may be outside the soles: right to a thousandth.
+DIRECTIONS = 64
+
+
+def smooth_shares(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
+                  outside: np.ndarray, settings: GaitSettings) -> np.ndarray:
+    """
+    Return each foot's share of the vertical load.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    contact : (n, nf) bool array
+        Feet on the ground.
+    points : (n, nf, 3) array [m]
+        Centre of pressure of each foot: arm from the base's origin, in world axes.
+    outside : (n,) array [m]
+        Distance of the motion's centre of pressure from the soles: a large one means that more
+        than the feet carries load. NaN without load.
+    settings : GaitSettings
+        Those named `transfer` are used.
+
+    Returns
+    -------
+    (n, nf) array
+        Sums to one while a foot is on the ground.
+
+    """
+    center = center_of_pressure(dynamics, contact, points)
+    weight = np.where(
+        np.isfinite(outside),
+        (1.0 + (np.nan_to_num(outside) / settings.plausible_distance) ** 2) ** -2, 0.0)
+    weight *= np.clip(dynamics.load, 0.0, None) ** 2
+    H, g = _normal_equations(contact, points[..., :2], center, weight,
+                             _impact_error(dynamics, settings), settings)
+    smoothing = 1.0 / (2.0 * np.pi * dynamics.step * _cutoff(dynamics, contact, settings)) ** 2
+    share = _nonnegative(H, g, smoothing, contact)
+    total = share.sum(axis=1, keepdims=True)
+    return np.divide(share, total, out=np.zeros_like(share), where=total > 0.0)
+
+
+def outside_soles(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndarray:
+    """
+    Return how far the motion's centre of pressure is outside the soles on the ground.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    contact : (n, nf) bool array
+        Feet on the ground.
+
+    Returns
+    -------
+    (n,) array [m]
+        Horizontal distance from the convex hull of the soles; NaN where no foot is on the ground
+        or there is no load.
+
+    """
+    center = center_of_pressure(dynamics, contact, dynamics.points(dynamics.low_point))
+    parts = []
+    for i, foot in enumerate(dynamics.feet):
+        at = dynamics.foot_arm[:, i, None] + foot.touching(dynamics.foot_rotation[:, i], UP)
+        parts.append(np.where(contact[:, i, None, None], at[..., :2], np.nan))
+    corners = np.concatenate(parts, axis=1)
+    outside = np.zeros(len(contact))
+    standing = contact.any(axis=1)
+    for angle in 2.0 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS:
+        direction = np.array([np.cos(angle), np.sin(angle)])
+        reach = np.nanmax(corners[standing] @ direction, axis=1)
+        outside[standing] = np.fmax(outside[standing], center[standing] @ direction - reach)
+    return np.where(standing & np.isfinite(center).all(axis=1), outside, np.nan)
+
+
+def center_of_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray,
+                        points: np.ndarray) -> np.ndarray:
+    """
+    Return where all feet together press, at the height of those on the ground.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the recording.
+    contact : (n, nf) bool array
+        Feet on the ground.
+    points : (n, nf, 3) array [m]
+        One point of each sole: arm from the base's origin, in world axes.
+
+    Returns
+    -------
+    (n, 2) array [m]
+        Point without tipping moment, as an arm in world axes; NaN without load.
+
+    """
+    f, m = dynamics.wrench[:, :3], dynamics.wrench[:, 3:]
+    height = (np.where(contact, points[..., 2], 0.0).sum(axis=1)
+              / np.maximum(contact.sum(axis=1), 1))
+    fz = np.where(dynamics.load > LEAST_LOAD, f[:, 2], np.nan)
+    return np.stack([(height * f[:, 0] - m[:, 1]) / fz, (height * f[:, 1] + m[:, 0]) / fz], axis=1)
+
+
+def _impact_error(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
+    """
+    Return the error of the centre of pressure from fast changes of the force, (n,).
+
+    As a multiple of its error without any. Filters smooth impacts, and soft tissue moves against
+    the bones: where the fast part of the force acts is known to a part of the leg length only.
+    """
+    from scipy.ndimage import gaussian_filter1d  # slow to import
+
+    width = (settings.shortest_phase * dynamics.leg_length / speed_scale(dynamics)
+             / dynamics.step) / 2.0
+    force = dynamics.wrench[:, :3] / dynamics.weight
+    fast = ((force - gaussian_filter1d(force, width, axis=0)) ** 2).sum(axis=1)
+    size = np.sqrt(gaussian_filter1d(fast, width))
+    arm = settings.impact_arm * dynamics.leg_length / settings.pressure_error
+    return arm * size / np.maximum(dynamics.load, settings.flight_load)
+
+
+def _cutoff(dynamics: GaitInverseDynamics, contact: np.ndarray,
+            settings: GaitSettings) -> np.ndarray:
+    """Return the cut-off frequency of load transfer at each instant, (n,) [Hz]."""
+    dt = dynamics.step
+    cutoff = np.full(len(contact), settings.planted_cutoff)
+    changes = np.flatnonzero((contact[1:] != contact[:-1]).any(axis=1)) + 1
+    for first, end in pairwise(changes.tolist()):
+        if contact[first].sum() > 1:
+            cutoff[first:end] = max(settings.planted_cutoff,
+                                    settings.step_cutoff / ((end - first) * dt))
+    # Where the total load changes fast, as at an impact, the shares may as well.
+    change = np.abs(np.gradient(dynamics.load, dt)) / np.maximum(
+        dynamics.load, LEAST_RELATIVE_LOAD)
+    return cutoff + change / (2.0 * np.pi)
+
+
+def _normal_equations(contact: np.ndarray, points: np.ndarray, center: np.ndarray,
+                      weight: np.ndarray, impact_error: np.ndarray, settings: GaitSettings
+                      ) -> tuple[np.ndarray, np.ndarray]:
+    """Return (n, nf, nf) matrices and (n, nf) right sides of the shares, without smoothing."""
+    n, nf = contact.shape
+    down = contact.astype(float)
+    count = np.maximum(down.sum(axis=1), 1.0)
+    middle = np.einsum('nf,nfi->ni', down, points) / count[:, None]
+    arm = np.where(contact[..., None], points - middle[:, None], 0.0)
+    # With this length two feet at a distance d give 2 (s - s_z)^2, of the size of the smoothing.
+    length = np.sqrt(2.0) * np.maximum(np.linalg.norm(arm, axis=2).max(axis=1), 1e-6)
+    arm = arm / length[:, None, None]
+    offset = np.nan_to_num(center - middle) / length[:, None]
+    seen = weight / (1.0 + impact_error ** 2)
+    H = seen[:, None, None] * np.einsum('nfi,ngi->nfg', arm, arm)
+    g = seen[:, None] * np.einsum('nfi,ni->nf', arm, offset)
+    H += PENALTY * down[:, :, None] * down[:, None, :]
+    g += PENALTY * down
+    # What an impact leaves undetermined is shared as evenly as between feet side by side.
+    evenly = np.minimum(settings.pressure_error / (settings.uneven_share * np.sqrt(2.0) * length),
+                        1.0) ** 2
+    even = EVEN * weight + (weight - seen) * evenly + 1e-9
+    index = np.arange(nf)
+    H[:, index, index] += np.where(contact, even[:, None], PENALTY)
+    g += down * even[:, None] / count[:, None]
+    return H, g
+
+
+def _nonnegative(H: np.ndarray, g: np.ndarray, smoothing: np.ndarray,
+                 contact: np.ndarray) -> np.ndarray:
+    """Return the smoothed least-squares shares of zero or more, by a primal-dual active set."""
+    n, nf = contact.shape
+    joined = contact.any(axis=1)
+    # No smoothing across a flight phase.
+    link = np.where(joined[1:] & joined[:-1], np.minimum(smoothing[1:], smoothing[:-1]), 0.0)
+    band = np.zeros((nf + 1, n * nf))
+    for i in range(nf):
+        for j in range(i, nf):
+            band[nf - (j - i), j::nf] += H[:, i, j]
+        band[nf, i::nf] += np.append(link, 0.0) + np.append(0.0, link)
+        band[0, nf + i::nf] -= link
+    zero, down = np.zeros(n * nf, bool), contact.reshape(-1)
+    right = g.reshape(-1)
+    for _ in range(ROUNDS):
+        fixed = band.copy()
+        fixed[nf] += PENALTY * zero
+        x = solveh_banded(fixed, right)
+        # A constraint with a multiplier of the wrong sign is released.
+        wrong = down & ((~zero & (x < -1e-9)) | (zero & (x > 1e-9)))
+        if not wrong.any():
+            break
+        zero ^= wrong
+    return np.clip(np.where(contact, x.reshape(n, nf), 0.0), 0.0, None)

@@ -1,0 +1,407 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of computed ground reactions against measured ones, and how both recordings fit."""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+from scipy.optimize import minimize_scalar
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.reactions import GaitReactions
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.sole_motion import SoleMotion
+from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.people.trials.plates import Plates
+
+# A foot counts as loaded from this true vertical force on [N].
+LOADED = 20.0
+
+
+@dataclass(frozen=True)
+class FootErrors:
+    """
+    Root mean square errors over the samples in which a foot is truly loaded [N].
+
+    Samples of all feet count together.
+
+    Attributes
+    ----------
+    vertical : float
+        Of the vertical force.
+    single, double : float
+        Of the vertical force while one foot is loaded, and while several are; NaN if that never
+        happens.
+    fore_aft, sideways : float
+        Of the horizontal force along the world's x and y.
+    total : float
+        Of the sum of all vertical forces: the error of the motion itself.
+    pull : float
+        Smallest computed vertical force of any foot at any time; a foot pulls where it is
+        negative.
+    agreement : float
+        Part of the samples of all feet in which contact agrees with the truth.
+    count : int
+        Number of loaded samples, over all feet.
+    early, agreed : float
+        Of the vertical force while one foot is truly loaded: where several are computed to be on
+        the ground, at the ends of double support, and where one is.
+    early_count : int
+        Number of samples of the former.
+
+    """
+
+    vertical: float
+    single: float
+    double: float
+    fore_aft: float
+    sideways: float
+    total: float
+    pull: float
+    agreement: float
+    count: int
+    early: float = np.nan
+    agreed: float = np.nan
+    early_count: int = 0
+
+
+def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED) -> FootErrors:
+    """
+    Return the errors of ground reactions.
+
+    Parameters
+    ----------
+    reactions : GaitReactions
+        Computed ground reactions.
+    plates : Plates
+        True forces at the same instants.
+    loaded : float [N]
+        True vertical force from which a foot counts as loaded.
+
+    Returns
+    -------
+    FootErrors
+
+    """
+    truth = plates.world_force(reactions.foot_rotation)
+    on = (np.nan_to_num(truth[..., 2]) > loaded) & plates.valid[:, None]
+    error = reactions.force - truth
+    several = on & (on.sum(axis=1) > 1)[:, None]
+    alone, valid = on & ~several, plates.valid
+    early = alone & (reactions.contact.sum(axis=1) > 1)[:, None]
+    agree = (on == reactions.contact)[valid]
+    return FootErrors(
+        _rms(error[on][:, 2]), _rms(error[alone][:, 2]), _rms(error[several][:, 2]),
+        _rms(error[on][:, 0]), _rms(error[on][:, 1]), _rms(error[valid].sum(axis=1)[:, 2]),
+        float(reactions.force[..., 2].min()), float(agree.mean()) if agree.size else np.nan,
+        int(on.sum()), _rms(error[early][:, 2]), _rms(error[alone & ~early][:, 2]),
+        int(early.sum()))
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(values ** 2))) if len(values) else np.nan
+
+
+# -------------------------------------------------------------------------------------------------
+# Differences between the recording and its force plates: clock, heading, level, mass.
+#
+# The motion determines the sum of all forces without any assumption on how the feet share it.
+# Compared with the sum of the plates, it gives the lag of their clock (from all three components),
+# the angle between their axes (horizontal forces), a tilt (mean horizontal force) and the mass.
+# Without plates, the plane on which the soles rest tells whether z is up. Nothing is corrected.
+
+
+# Largest lag of the plates that is looked for [s].
+LARGEST_LAG = 0.05
+# A lag counts from this multiple of its standard deviation on: by chance once in 100 recordings.
+SIGNIFICANT = 2.6
+# Time over which the difference of the forces is correlated [s], each component by itself; with
+# it the deviation is the scatter of the lag between trials of one laboratory. And the shift by
+# which the curvature of the mismatch is taken [s].
+MISMATCH_MEMORY, BESIDE = 0.02, 0.01
+# Smallest differences that are reported: seconds, radians, part of the mass.
+SAID_LAG, SAID_ANGLE, SAID_MASS = 0.002, np.radians(1.0), 0.02
+# Standard deviation of the Gaussian that smooths the plates before clocks are compared [s].
+SMOOTHING = 0.02
+# Least variation of the vertical force for a lag, and least horizontal force for an angle, as
+# parts of the weight.
+LEAST_CHANGE, LEAST_LEVEL = 0.03, 0.03
+# Least distance between places where soles rest for a slope, as a part of the leg length.
+APART = 0.5
+LARGEST_SLOPE = np.radians(8.0)
+
+
+@dataclass(frozen=True)
+class BodyMass:
+    """
+    The mass that forces were computed with, as an uncertain value.
+
+    Attributes
+    ----------
+    value, deviation : float [kg]
+        The mass and its standard deviation.
+    model : float [kg]
+        Mass of the model.
+    source : str
+        'model', 'scale', 'plates', or 'robot' for one with a YAML.
+
+    """
+
+    value: float
+    deviation: float
+    model: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """
+    Differences between plates and motion; NaN where they cannot be determined.
+
+    Attributes
+    ----------
+    lag : float [s]
+        How much later than the motion the plates are.
+    heading : float [rad]
+        Angle about up from the motion's axes to those of the plates.
+    tilt : float [rad]
+        Angle between the plates' up and the motion's.
+    mass : float
+        Mass of the person or robot by the plates, as a multiple of the model's: their mean force
+        over that which the motion requires.
+    lag_deviation : float [s]
+        Standard deviation of the lag.
+    mass_deviation : float
+        Standard deviation of `mass`.
+
+    """
+
+    lag: float
+    heading: float
+    tilt: float
+    mass: float
+    lag_deviation: float = np.nan
+    mass_deviation: float = np.nan
+
+    @property
+    def late(self) -> bool:
+        """Whether the clocks differ significantly, and by more than is worth reporting."""
+        return abs(self.lag) > max(SAID_LAG, SIGNIFICANT * self.lag_deviation)
+
+
+def align(dynamics: GaitInverseDynamics, plates: Plates,
+          settings: GaitSettings | None = None) -> Alignment:
+    """
+    Return the differences between plates and motion.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, whose wrench is the sum of all ground reactions.
+    plates : Plates
+        True forces at the same instants.
+    settings : GaitSettings, optional
+        `error.scale` and `error.speed` are used; the default ones when None.
+
+    Returns
+    -------
+    Alignment
+
+    """
+    force, weight = dynamics.wrench[:, :3], dynamics.weight
+    truth = plates.world_force(dynamics.foot_rotation).sum(axis=1)
+    valid = plates.valid & np.isfinite(truth).all(axis=1)
+    if valid.sum() < 10:
+        return Alignment(np.nan, np.nan, np.nan, np.nan)
+    lag = deviation = np.nan
+    if force[valid, 2].std() > LEAST_CHANGE * weight:
+        # The motion is low-passed, so the plates are smoothed before they are compared.
+        smooth = gaussian_filter1d(truth[valid], SMOOTHING / dynamics.step, axis=0)
+        inner = valid & (dynamics.time > dynamics.time[0] + LARGEST_LAG) & (
+            dynamics.time < dynamics.time[-1] - LARGEST_LAG)
+
+        def mismatch(shift: float) -> float:
+            at = dynamics.time + shift
+            return float(sum(np.var((force[:, k] - np.interp(
+                at, dynamics.time[valid], smooth[:, k]))[inner]) for k in range(3)))
+
+        if inner.sum() > 10:
+            coarse = np.linspace(-LARGEST_LAG, LARGEST_LAG, 41)
+            best = coarse[int(np.argmin([mismatch(shift) for shift in coarse]))]
+            step = coarse[1] - coarse[0]
+            lag = float(minimize_scalar(mismatch, bounds=(best - step, best + step),
+                                        method='bounded').x)
+            # Least squares: the variance of an estimate is twice the mismatch over its curvature,
+            # by the number of independent samples.
+            least = mismatch(lag)
+            curvature = (mismatch(lag - BESIDE) + mismatch(lag + BESIDE) - 2.0 * least) / (
+                BESIDE ** 2)
+            independent = max(3.0 * inner.sum() * dynamics.step / MISMATCH_MEMORY, 1.0)
+            deviation = float(np.sqrt(2.0 * least / (independent * max(curvature, 1e-9))))
+    later = plates_later(plates, dynamics.time, 0.0 if np.isnan(lag) else lag)
+    truth = later.world_force(dynamics.foot_rotation).sum(axis=1)
+    valid = later.valid & np.isfinite(truth).all(axis=1)
+    f, p = force[valid], truth[valid]
+    mass = mass_deviation = np.nan
+    if len(f) > 10 and f[:, 2].sum() > 0.0:
+        mass = float(p[:, 2].sum() / f[:, 2].sum())
+        stated = settings or GaitSettings()
+        speed = stated.speed_error * np.sqrt(GRAVITY * dynamics.leg_length)
+        ends = 2 * sum(1 for _ in runs(valid))
+        mass_deviation = float(np.hypot(stated.scale_error, np.sqrt(ends) * speed / (
+            GRAVITY * len(f) * dynamics.step)))
+    heading = np.nan
+    if len(f):
+        # Without their means, which a tilt shifts.
+        u, v = (values[:, :2] - values[:, :2].mean(axis=0) for values in (f, p))
+        if min(np.sqrt(np.mean(values ** 2)) for values in (u, v)) > LEAST_LEVEL * weight:
+            cross = float(np.sum(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]))
+            along = float(np.sum(u * v))
+            # Only forces that agree except for a rotation determine an angle.
+            if np.hypot(cross, along) > 0.8 * np.sum(np.hypot(*u.T) * np.hypot(*v.T)):
+                heading = float(np.arctan2(cross, along))
+    tilt = (float(np.linalg.norm((p - f)[:, :2].mean(axis=0)) / p[:, 2].mean())
+            if len(p) and p[:, 2].mean() > 0.0 else np.nan)
+    return Alignment(lag, heading, tilt, mass, deviation, mass_deviation)
+
+
+def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
+    """
+    Return the forces of plates whose clock is late, at the instants of the motion.
+
+    Parameters
+    ----------
+    plates : Plates
+        True forces by the plates' own clock.
+    time : (n,) array [s]
+        Instants of the motion, evenly spaced.
+    lag : float [s]
+        How much later than the motion the plates are.
+
+    Returns
+    -------
+    Plates
+        Not valid where the shifted recording has no sample.
+
+    """
+    step = float(np.median(np.diff(time)))
+    shift = lag / step
+    whole = int(np.floor(shift))
+    part = shift - whole
+
+    def shifted(values: np.ndarray, by: int) -> np.ndarray:
+        index = np.arange(len(values)) + by
+        inside = (index >= 0) & (index < len(values))
+        moved = values[index.clip(0, len(values) - 1)]
+        if values.dtype == bool:
+            return moved & inside
+        return np.where(inside[:, None, None], moved, np.nan)
+
+    def between(values: np.ndarray) -> np.ndarray:
+        found = (1.0 - part) * shifted(values, whole)
+        return found + part * shifted(values, whole + 1) if part > 1e-9 else found
+
+    force, valid = between(plates.force), shifted(plates.valid, whole)
+    if part > 1e-9:
+        valid = valid & shifted(plates.valid, whole + 1)
+    return replace(plates, force=force, valid=valid & np.isfinite(force).all(axis=(1, 2)),
+                   moment=None if plates.moment is None else between(plates.moment))
+
+
+def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
+                contact: np.ndarray) -> tuple[float, float]:
+    """
+    Return the slope of the plane on which soles rest.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, with the feet's poses.
+    moved : SoleMotion
+        Motion of the soles.
+    contact : (n, nf) bool array
+        Feet on the ground.
+
+    Returns
+    -------
+    (float, float)
+        Rise per length along x and along y; NaN where the steps do not determine it.
+
+    """
+    places = []
+    for i in range(len(dynamics.feet)):
+        rests = contact[:, i] & moved.level[:, i] & (moved.roll_rate[:, i] == 0.0)
+        at = dynamics.points(dynamics.low_point)[:, i] + dynamics.base_position
+        places.append(np.column_stack([at[rests, :2], moved.floor[rests, i]]))
+    seen = np.vstack(places)
+    seen = seen[np.isfinite(seen).all(axis=1)]
+    if len(seen) < 10:
+        return np.nan, np.nan
+    # Two places may be the steps of a stair; a slope needs more of them.
+    spots = np.unique(np.round(seen[:, :2] / (0.25 * dynamics.leg_length)), axis=0)
+    A = np.column_stack([seen[:, :2] - seen[:, :2].mean(axis=0), np.ones(len(seen))])
+    slope = np.linalg.lstsq(A, seen[:, 2], rcond=None)[0]
+    wide = np.ptp(seen[:, :2], axis=0) > APART * dynamics.leg_length
+    known = wide & (len(spots) > 2) & (np.abs(slope[:2]) < np.tan(LARGEST_SLOPE))
+    x, y = np.where(known, slope[:2], np.nan)
+    return float(x), float(y)
+
+
+def alignment_notes(alignment: Alignment) -> list[str]:
+    """
+    Return notes on the differences between plates and motion that are worth reporting.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        The differences.
+
+    Returns
+    -------
+    list of str
+        One sentence or more each; empty when plates and motion fit.
+
+    """
+    found, a = [], alignment
+    if a.late:
+        found.append(f'The clock of the plates is {1e3 * abs(a.lag):.0f} ± '
+                     f'{1e3 * a.lag_deviation:.0f} ms '
+                     f'{"behind" if a.lag > 0.0 else "ahead of"} that of the motion, by the sum '
+                     'of all forces. Curves and errors are compared with the clocks aligned; the '
+                     'table of errors also lists them as recorded.')
+    if abs(a.heading) > 4.0 * SAID_ANGLE:
+        found.append(f'The horizontal axes of the plates are turned by '
+                     f'{np.degrees(a.heading):+.1f} deg about up against those of the motion.')
+    if a.tilt > SAID_ANGLE:
+        found.append(f'The up of plates and motion differ by {np.degrees(a.tilt):.1f} deg: the '
+                     'plates have a mean horizontal force that the motion has not. One of the two '
+                     'is not level.')
+    if abs(a.mass - 1.0) > SAID_MASS:
+        found.append(f'The plates say {100.0 * (a.mass - 1.0):+.1f} % of the mass of the model. '
+                     'Motion alone cannot tell; --mass KG takes it from a scale.')
+    return found
+
+
+def slope_notes(slope: tuple[float, float]) -> list[str]:
+    """
+    Return notes on the slope of the floor, where it is worth reporting.
+
+    Parameters
+    ----------
+    slope : (float, float)
+        As `floor_slope` returns it.
+
+    Returns
+    -------
+    list of str
+        One an axis; empty for a level floor.
+
+    """
+    return [f'The soles rest on a plane that rises by {np.degrees(np.arctan(part)):+.1f} deg '
+            f'along {axis}: the ground does, or the z axis of the recording is not up. An error '
+            'of one degree moves the centre of pressure by 2 % of the height of the centre of '
+            'mass.'
+            for part, axis in zip(slope, 'xy') if abs(np.arctan(part)) > SAID_ANGLE]

@@ -1,0 +1,501 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+From a recorded motion to joint torques and foot wrenches, with their errors where there is truth.
+
+Each kind of source is read into one form, a subject with the inverse dynamics of its motion; the
+rest is the same for all.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation import EstimatorSettings
+from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
+from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.robot_config import scaled_to
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.people.gait.contact_timing import ContactTiming, contact_timing, given_timing
+from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.reactions import GaitReactions
+from legged_dynamics.people.gait.required_wrench import without_noise
+from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import soles_of
+from legged_dynamics.people.trials.accuracy import (
+    Alignment,
+    BodyMass,
+    FootErrors,
+    align,
+    alignment_notes,
+    floor_slope,
+    foot_errors,
+    plates_later,
+    slope_notes,
+)
+from legged_dynamics.people.trials.bag_motion import (
+    BagMotion,
+    motion_from_imu,
+    motion_from_odometry,
+    speed_topic,
+)
+from legged_dynamics.people.trials.coordinates import read_coordinates
+from legged_dynamics.people.trials.csv_motion import (
+    CsvColumns,
+    read_contacts,
+    read_motion,
+    read_wrenches,
+)
+from legged_dynamics.people.trials.plates import (
+    AUTO,
+    Plates,
+    belt_velocity,
+    found_belt,
+    parse_belts,
+    read_plates,
+)
+from legged_dynamics.people.trials.subject import (
+    GaitOptions,
+    Subject,
+    subject_of_bag,
+    subject_of_file,
+    truth_topics,
+)
+from legged_dynamics.people.trials.trial import measured_forces, read_trial, refuse_no_motion
+from legged_dynamics.recordings.bags import SUFFIXES, BagReader
+from legged_dynamics.recordings.file_formats import OPENSIM_TABLE, OSIM, format_of
+from legged_dynamics.recordings.topics import input_topics, odometry_topic
+from legged_dynamics.resources import share_directory
+
+# -------------------------------------------------------------------------------------------------
+# The result of analysing one recording.
+
+
+@dataclass(frozen=True, eq=False)
+class GaitResult:
+    """
+    A recording and what was computed from it.
+
+    Attributes
+    ----------
+    source : Path
+        Bag, table of coordinates or CSV file.
+    model : RobotModel
+        Of the robot or person, with the mass that was used.
+    feet : tuple of Foot
+        Feet that touch the ground.
+    start_ns : int
+        Stamp at which the motion's time is zero.
+    motion : RecordedMotion
+        The motion, at an even rate.
+    reactions : GaitReactions
+        Ground reactions and joint efforts.
+    method : str
+        Method that shared the load.
+    contact_source : str
+        Where contacts come from, for people to read.
+    plates : Plates or None
+        True forces, where the recording has them.
+    errors : dict of str to FootErrors
+        Errors against the true forces, by method; with the clocks of plates and motion aligned
+        where they differ significantly.
+    notes : list of str
+        What is odd or was assumed.
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, which all methods share.
+    alignment : Alignment or None
+        Differences between plates and motion.
+    as_recorded : FootErrors or None
+        Errors of the method with the clocks as they were recorded, where they differ.
+    ground_velocity : (n, nf, 3) array or None [m/s]
+        Velocity of the ground under each foot, in world axes; None for the floor.
+    bodies : dict of str to str
+        Body that carries a foot, by the foot, where other tools name bodies.
+    model_file : str
+        File of the model; empty when it was in the recording.
+    mass : BodyMass or None
+        The mass that was used, and how well it is known.
+
+    """
+
+    source: Path
+    model: RobotModel
+    feet: tuple[Foot, ...]
+    start_ns: int
+    motion: RecordedMotion
+    reactions: GaitReactions
+    method: str
+    contact_source: str
+    plates: Plates | None
+    errors: dict[str, FootErrors]
+    notes: list[str]
+    dynamics: GaitInverseDynamics
+    alignment: Alignment | None = None
+    as_recorded: FootErrors | None = None
+    ground_velocity: np.ndarray | None = None
+    bodies: dict[str, str] = field(default_factory=dict)
+    model_file: str = ''
+    mass: BodyMass | None = None
+
+    @property
+    def aligned_plates(self) -> Plates | None:
+        """True forces by the clock of the motion."""
+        if self.plates is None or self.alignment is None or not self.alignment.late:
+            return self.plates
+        return plates_later(self.plates, self.motion.time, self.alignment.lag)
+
+    @property
+    def stamps(self) -> np.ndarray:
+        """(n,) stamps [ns]."""
+        return self.start_ns + np.round(self.motion.time * 1e9).astype(np.int64)
+
+    @property
+    def weight(self) -> float:
+        """Weight of the model [N]."""
+        return self.model.total_mass * GRAVITY
+
+
+# -------------------------------------------------------------------------------------------------
+
+PLATES, MODEL, SCALE, ROBOT = 'plates', 'model', 'scale', 'robot'
+MASS_SOURCES = {PLATES: 'by the force plates and the model; --mass model: the model alone',
+                SCALE: '--mass'}
+# Times [s] and values of a column or a topic, by its name.
+Series = Callable[[str], tuple[np.ndarray, np.ndarray]]
+
+
+def analyse_gait(source: str | Path, options: GaitOptions | None = None
+                 ) -> tuple[GaitResult, str]:
+    """
+    Return joint torques and foot wrenches of a recording.
+
+    Parameters
+    ----------
+    source : str or Path
+        A bag, a CSV file (`csv_motion` lists its columns), or a table of coordinates as OpenSim's
+        inverse kinematics writes it (.mot, .sto).
+    options : GaitOptions, optional
+        Options of the user.
+
+    Returns
+    -------
+    GaitResult
+    str
+        Text of the URDF they were computed with.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the recording cannot be read or does not fit, or an option is wrong.
+
+    """
+    source, options = Path(source), options or GaitOptions()
+    if options.method not in METHODS:
+        raise ConfigurationError(f'--method: expected one of {", ".join(METHODS)}, '
+                                 f'got {options.method!r}')
+    if (options.method == 'guess') != bool(options.guess):
+        raise ConfigurationError("method 'guess' and a file with wrenches (--guess) go together: "
+                                 'give both or neither')
+    settings = GaitSettings.from_parameters(options.settings)
+    refuse_no_motion(source)
+    if source.is_file() and source.suffix not in (*SUFFIXES, '.bag'):
+        if format_of(source) is OPENSIM_TABLE or format_of(options.urdf) is OSIM:
+            return _solved(_of_person(source, options), options, settings)
+        return _solved(_of_csv(source, options), options, settings)
+    return _solved(_of_bag(source, options), options, settings)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """
+    What has been read of one recording, and the inverse dynamics of its motion.
+
+    Attributes
+    ----------
+    source : Path
+    subject : Subject
+    dynamics : GaitInverseDynamics
+    notes : list of str
+        What was odd or was assumed.
+    series : callable
+        Returns a column or a topic by its name.
+    start_ns : int
+        Stamp at which the motion's time is zero.
+    contact : (n, nf) bool array or None
+        Feet on the ground, where the recording's IMU was needed to find them.
+    plates : Plates or None
+        True forces in the recording.
+
+    """
+
+    source: Path
+    subject: Subject
+    dynamics: GaitInverseDynamics
+    notes: list[str]
+    series: Series
+    start_ns: int = 0
+    contact: np.ndarray | None = None
+    plates: Plates | None = None
+
+
+def _of_person(source: Path, options: GaitOptions) -> _Trial:
+    subject, dynamics, notes = read_trial(source, options)
+    return _Trial(source, subject, dynamics, notes, _columns_of(source))
+
+
+def _of_csv(source: Path, options: GaitOptions) -> _Trial:
+    subject = subject_of_file(options)
+    poses, notes = read_motion(source, subject.model, degrees=options.degrees,
+                               missing_at_zero=options.missing_at_zero)
+    motion, uneven = poses.motion(subject.model, options.cutoff)
+    return _Trial(source, subject, GaitInverseDynamics.of(subject.model, subject.feet, motion),
+                  [*notes, *uneven], _columns_of(source))
+
+
+def _columns_of(source: Path) -> Series:
+    """Return a function that looks up a column of a file."""
+    def column(name: str) -> tuple[np.ndarray, np.ndarray]:
+        if format_of(source) is OPENSIM_TABLE:
+            found, time, _, _ = read_coordinates(source)
+            if name not in found:
+                raise ConfigurationError(f'{source}: there is no column {name!r}; the columns '
+                                         f'are: {", ".join(found)}')
+            return time, found[name]
+        table = CsvColumns(source)
+        return table.time(), table[name]
+
+    return column
+
+
+# An IMU's acceleration is used where it changes from sample to sample by less than this part of
+# that of an odometry, differentiated twice: both have the same motion, so the rest is noise.
+QUIETER = 0.7
+_BOTH = "The base's pose is that of {}, its rotation and acceleration are those of {}"
+
+
+def _shaking(found: BagMotion) -> float:
+    """Return how much the base's acceleration changes from sample to sample [m/s^2]."""
+    return float(np.std(np.diff(found.motion.base_motion[:, 6:], axis=0)))
+
+
+def _of_bag(source: Path, options: GaitOptions) -> _Trial:
+    with BagReader(source) as bag:
+        joints, imu, description = input_topics(bag, options.joint_states, options.imu)
+        odometry = odometry_topic(bag, joints, options.odometry)
+        subject = subject_of_bag(bag, description, options)
+        start, stop = (None if value is None else bag.start_ns + round(value * 1e9)
+                       for value in (options.start or None, options.end))
+        # A simulator's true odometry is used only if it is named, or if there is no IMU.
+        given = odometry and (options.odometry or '/ground_truth/' not in odometry or not imu)
+        base = options.base or (('both' if imu else 'odometry') if given else 'imu')
+        if base != 'imu' and not odometry:
+            raise BagError(f'{source} has no odometry (nav_msgs/Odometry); the base can be '
+                           'taken from an IMU instead (--base imu)')
+        if base != 'odometry' and not imu:
+            raise BagError(f'{source} has no IMU (sensor_msgs/Imu)'
+                           + ('; the base can be taken from odometry alone (--base odometry)'
+                              if odometry else ' and no odometry (nav_msgs/Odometry): nothing '
+                              'says how the base moves'))
+        def with_imu(odometry: str) -> BagMotion:
+            return motion_from_imu(bag, subject.model, subject.config,
+                                   EstimatorSettings.from_parameters(subject.parameters), joints,
+                                   imu, options.cutoff, (start, stop), odometry)
+
+        if base == 'imu':
+            found, note = with_imu(''), (f"The base's motion is that of {imu}; where it is "
+                                         'follows from the feet that stand, and drifts.')
+        elif base == 'both' and options.base:
+            found, note = with_imu(odometry), _BOTH.format(odometry, imu)
+        else:
+            found = motion_from_odometry(bag, subject.model, subject.config, joints, odometry,
+                                         options.cutoff, (start, stop))
+            note = f"The base's motion is that of {odometry}."
+            if base == 'both':
+                try:
+                    felt = with_imu(odometry)
+                    if _shaking(felt) < QUIETER * _shaking(found):
+                        found, note = felt, _BOTH.format(odometry, imu) + (
+                            ', which has less noise (--base odometry: without the IMU).')
+                except (MeasurementError, ConfigurationError) as error:
+                    note += f' {imu} is not used: {error}'
+        notes = [note]
+        stamps = found.start_ns + np.round(found.motion.time * 1e9).astype(np.int64)
+        topics, valid = truth_topics(subject, options, bag.topics)
+        plates = read_plates(bag, topics, tuple(foot.link for foot in subject.feet), valid, stamps)
+
+    def topic(name: str) -> tuple[np.ndarray, np.ndarray]:
+        with BagReader(source) as again:
+            return speed_topic(again, name, found.start_ns)
+
+    dynamics = GaitInverseDynamics.of(subject.model, subject.feet, found.motion)
+    return _Trial(source, subject, dynamics, notes, topic, found.start_ns, found.contact, plates)
+
+
+def _solved(trial: _Trial, options: GaitOptions,
+            settings: GaitSettings) -> tuple[GaitResult, str]:
+    subject, plates, contact = trial.subject, trial.plates, trial.contact
+    motion, feet = trial.dynamics.motion, tuple(foot.link for foot in subject.feet)
+    origin = 'detected, off line' if contact is None else 'detected, on line'
+    if options.contact_file is not None:
+        contact, origin = (read_contacts(options.contact_file, feet, motion.time),
+                           f'taken from {options.contact_file.name}')
+    guess = read_wrenches(options.guess, feet, motion.time) if options.guess else None
+    belt, notes = _belt(trial, options)
+    dynamics = trial.dynamics.on_ground(belt)
+    if options.loads:
+        plates, more = measured_forces(options, subject, dynamics)
+        notes += more
+    measured = plates is not None and plates.valid.any()
+    alignment = align(dynamics, plates, settings) if plates is not None and measured else None
+    mass, model = _mass(subject, options, alignment, settings), subject.model
+    if mass.value != mass.model:
+        model = scaled_to(model, mass.value)
+        notes.append(f'The mass is {mass.value:.2f} kg ({MASS_SOURCES[mass.source]}), and not the '
+                     f'{mass.model:.2f} kg of the model, spread as there.')
+        dynamics = GaitInverseDynamics.of(model, subject.feet, motion, belt)
+        if plates is not None and measured:
+            alignment = align(dynamics, plates, settings)
+    stated = replace(settings, mass_error=mass.deviation / mass.value)
+    if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
+        stated = replace(stated, center_error=float(
+            np.hypot(settings.center_error, subject.config.noise.center_of_mass)))
+    solver, moved = DoubleSupport(model, subject.feet, stated), soles_of(dynamics, settings)
+    given = options.contact_file is not None
+
+    def timed(dynamics: GaitInverseDynamics) -> ContactTiming:
+        return given_timing(contact, dynamics) if given else contact_timing(
+            dynamics, settings, moved, contact)
+
+    # Noise of the poses looks like flight where the load is small.
+    quiet = without_noise(dynamics, np.ones(dynamics.foot_arm.shape[:2], bool), settings)
+    timing = timed(quiet if quiet.noise_left.any() else dynamics)
+    dynamics = without_noise(dynamics, timing.contact, settings)
+    if dynamics.noise_left.any() and plates is not None and measured:
+        # Their clock shows better without the noise.
+        alignment = align(dynamics, plates, settings)
+    if not given:       # the smoothed centre of pressure times steps better
+        timing = timed(dynamics)
+    reactions = solver.share(dynamics, timing, options.method, guess, moved, by_markers=True)
+    notes += slope_notes(floor_slope(dynamics, moved, reactions.contact))
+    errors: dict[str, FootErrors] = {}
+    as_recorded = None
+    if plates is not None and alignment is not None:
+        notes += alignment_notes(alignment)
+        aligned = plates
+        if alignment.late:
+            as_recorded = foot_errors(reactions, plates)
+            aligned = plates_later(plates, motion.time, alignment.lag)
+        errors[options.method] = foot_errors(reactions, aligned)
+        for method in METHODS if options.compare else ():
+            if method not in errors and method != 'guess':
+                errors[method] = foot_errors(
+                    solver.share(dynamics, timing, method, moved=moved), aligned)
+    notes = [*subject.notes, *trial.notes, *notes]
+    if not reactions.supported.all():
+        notes.append(f'In {(~reactions.supported).sum()} of {len(motion)} samples something else '
+                     'than the feet must bear load (a seat, a hand): what is said of the feet '
+                     'is not to be believed there.')
+    if options.cutoff is not None:
+        notes.append(f'Poses are low-passed at {options.cutoff:g} Hz; the first and last '
+                     f'{0.5 / options.cutoff:.2f} s suffer from the ends of the filter.')
+    notes.append(_smoothing_note(dynamics))
+    silent = (~reactions.contact.any(axis=1)).sum()
+    if silent:
+        notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
+    result = GaitResult(trial.source, model, subject.feet, trial.start_ns, motion, reactions,
+                        options.method, origin, plates, errors, notes, dynamics, alignment,
+                        as_recorded, belt, subject.bodies, options.urdf, mass)
+    return result, subject.description
+
+
+def _smoothing_note(dynamics: GaitInverseDynamics) -> str:
+    taken = np.sqrt(np.mean(dynamics.noise[:, :3] ** 2, axis=0)) * np.ones(3)
+    return (f'Of the force that the motion requires, {taken[2]:.0f} N rms vertically, '
+            f'{taken[0]:.0f} along x and {taken[1]:.0f} along y were taken for noise of the '
+            'motion (settings motion.*); the root residual holds them.')
+
+
+def _belt(trial: _Trial, options: GaitOptions) -> tuple[np.ndarray | None, list[str]]:
+    """Return the velocity of the ground under each foot, None for the floor, and a note on it."""
+    motion, feet = trial.dynamics.motion, [foot.link for foot in trial.subject.feet]
+    if tuple(options.belt_speed) == (AUTO,):
+        common = found_belt(trial.dynamics)
+        if common is None:
+            return None, []
+        return np.tile(common, (len(motion), len(feet), 1)), [
+            f'The soles on the ground all move at {np.linalg.norm(common):.2f} m/s: taken for the '
+            'belt of a treadmill (--belt-speed 0 if it is none).']
+    belts = parse_belts(options.belt_speed, feet)
+    velocity = belt_velocity(belts, feet, motion.time, motion.base_rotation, trial.series)
+    if not velocity.any():
+        return None, []
+    return velocity, ['The ground under the feet runs backward: '
+                      + ', '.join(f'{foot} {np.linalg.norm(velocity[:, i], axis=1).mean():.2f} m/s'
+                                  for i, foot in enumerate(feet)) + ' on average.']
+
+
+def _mass(subject: Subject, options: GaitOptions, alignment: Alignment | None,
+          settings: GaitSettings) -> BodyMass:
+    """Return the mass: as given, or the model's, which force plates correct for a person."""
+    model, wanted = subject.model.total_mass, options.mass
+    known = alignment is not None and np.isfinite(alignment.mass)
+    if wanted == PLATES and not known:
+        raise ConfigurationError('--mass plates: expected a recording with force plates (see '
+                                 '--truth), got none; give the mass in kg')
+    if wanted not in ('', PLATES, MODEL):
+        try:
+            given = scaled_to(subject.model, float(wanted)).total_mass
+        except ValueError:
+            raise ConfigurationError(f'--mass: expected kilograms, {PLATES!r} or {MODEL!r}, got '
+                                     f'{wanted!r}') from None
+        return BodyMass(given, settings.scale_error * given, model, SCALE)
+    if subject.parameters and not wanted:
+        stated = subject.parameters.get('analysis.model_error', True)
+        return BodyMass(model, model * stated * subject.config.noise.mass, model, ROBOT)
+    if wanted == MODEL or alignment is None or not known:
+        return BodyMass(model, settings.mass_error * model, model, MODEL)
+    ratio, variance = alignment.mass, alignment.mass_deviation ** 2
+    if wanted != PLATES:        # two sources, weighed by their precision
+        prior = settings.mass_error ** 2
+        ratio = (variance + prior * ratio) / (variance + prior)
+        variance = variance * prior / (variance + prior)
+    return BodyMass(ratio * model, float(np.sqrt(variance)) * model, model, PLATES)
+
+
+# -------------------------------------------------------------------------------------------------
+# The sample that comes with the package: a synthetic walk, in files of OpenSim.
+
+
+ORIGIN = ('This is the sample, which nobody walked: a body of textbook masses is led along, and '
+          'how its feet share the load was chosen, not measured. Errors on it show that the '
+          'method works, and nothing of people.')
+
+
+def sample_walk(options: GaitOptions | None = None) -> tuple[Path, GaitOptions]:
+    """
+    Return the sample's motion, and options with its model and its true forces.
+
+    The walk is synthetic; `benchmarks/made_walk.py` makes it. The load sharing in double support
+    was chosen, so errors on it show that a method works, and nothing about people.
+
+    Parameters
+    ----------
+    options : GaitOptions, optional
+        Options of the user; a model or forces of its own are kept.
+
+    Returns
+    -------
+    Path
+    GaitOptions
+
+    """
+    folder, options = share_directory() / 'config' / 'sample', options or GaitOptions()
+    return folder / 'walk.mot', replace(
+        options, urdf=options.urdf or str(folder / 'walker.osim'),
+        loads=options.loads or str(folder / 'walk_forces.xml'))

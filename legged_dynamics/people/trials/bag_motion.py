@@ -1,0 +1,339 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Motion out of a bag: joints from joint states, the base from odometry or from an IMU.
+
+Odometry gives poses, which are differentiated as the joints are. An IMU measures the rotation and
+the acceleration of the base, with less noise than poses that are differentiated twice. Where there
+is an IMU and odometry, the poses are those of the odometry. With an IMU alone, the base's position
+follows from the feet in contact, by leg odometry. With an IMU, contacts are those that the on-line
+estimator detects.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.dynamics.motion import GRAVITY, UP
+from legged_dynamics.estimation import EstimatorSettings, Measurement, Mode
+from legged_dynamics.estimation.estimator import GroundReactionEstimator
+from legged_dynamics.estimation.leg_odometry import LegOdometry
+from legged_dynamics.estimation.measurement import JointSample
+from legged_dynamics.estimation.sensor_stream import SensorStream
+from legged_dynamics.exceptions import BagError, MeasurementError
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.people.trials.poses import Poses, even_grid, interpolated, slerped
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.replay import ESTIMATOR
+from legged_dynamics.ros.conversions import stamp_ns
+from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.middleware.lifecycle import compile_first
+
+# Mean acceleration by which an IMU may differ from odometry [m/s^2]: tilt, bias and scale of any
+# IMU whose mount is known are less.
+MOUNT_ERROR = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class BagMotion:
+    """
+    A motion that was recorded in a bag.
+
+    Attributes
+    ----------
+    start_ns : int
+        Stamp at which the motion's time is zero.
+    motion : RecordedMotion
+        The motion, at an even rate.
+    detect : callable or None
+        Returns `contact`.
+
+    """
+
+    start_ns: int
+    motion: RecordedMotion
+    detect: Callable[[], np.ndarray] | None = None
+
+    @cached_property
+    def contact(self) -> np.ndarray | None:
+        """
+        Feet on the ground as the on-line estimator detects them, (n, nf) bool.
+
+        None without an IMU or joint velocities, when the motion of the feet tells.
+        """
+        return None if self.detect is None else self.detect()
+
+
+def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig, joints: str,
+                         odometry: str, cutoff: float | None,
+                         span: tuple[int | None, int | None]) -> BagMotion:
+    """
+    Return the motion of joint states and an Odometry of the base.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    model : RobotModel
+        Whose joints and base they are.
+    config : RobotConfig
+        Corrections of the joint sensors, and joints that messages may lack.
+    joints, odometry : str
+        Topics of the joint states and of the odometry.
+    cutoff : float or None [Hz]
+        Low-pass before differentiating; None for none.
+    span : pair of int or None [ns]
+        Receipts from the first up to, but not at, the second.
+
+    Returns
+    -------
+    BagMotion
+
+    Raises
+    ------
+    BagError
+        When the bag is damaged, or the topics do not overlap in time.
+    MeasurementError
+        When a message lacks required content, or there is a gap in time.
+
+    """
+    read, base = SampleReader(model, config), _BasePoses([], [])
+    stamps: list[int] = []
+    positions: list[np.ndarray] = []
+
+    def take_joints(message: Any) -> None:
+        sample = read.joints(_with_velocity(message))
+        stamps.append(sample.stamp_ns)
+        positions.append(sample.position)
+
+    _pass(bag, {joints: take_joints, odometry: base.take}, span)
+    start = max(stamps[0], base.stamps[0])
+    time = _seconds(stamps, start)
+    both, position, xyzw = base.at(time, start, f'{bag.path}: {joints} and {odometry}')
+    found = Poses(time[both], position, xyzw, np.array(positions)[both]).evenly()
+    return BagMotion(start, RecordedMotion.from_poses(
+        model, found.time, found.base_position, found.base_quaternion, found.position, cutoff))
+
+
+def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
+                    settings: EstimatorSettings, joints: str, imu: str, cutoff: float | None,
+                    span: tuple[int | None, int | None], odometry: str = '') -> BagMotion:
+    """
+    Return the motion of joint states and an IMU, which needs an orientation or an odometry.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    model : RobotModel
+        Whose joints and base they are.
+    config : RobotConfig
+        Feet, IMU mount, noise and corrections of the sensors.
+    settings : EstimatorSettings
+        Of contact detection; the rate is taken from the bag.
+    joints, imu : str
+        Topics of the joint states and of the IMU.
+    cutoff : float or None [Hz]
+        Low-pass before differentiating; None for none.
+    span : pair of int or None [ns]
+        Receipts from the first up to, but not at, the second.
+    odometry : str
+        Topic of the base's pose; empty: by the IMU's orientation and the feet that stand.
+
+    Returns
+    -------
+    BagMotion
+
+    Raises
+    ------
+    BagError
+        When the bag is damaged, or the topics do not overlap in time.
+    ConfigurationError
+        When the IMU is not fixed to the base.
+    MeasurementError
+        When fewer than three joint states have a complete reading of the IMU, there is a gap, or
+        the IMU does not feel gravity where it is by the odometry.
+
+    """
+    config.require_fixed_imu(model, 'motion from an IMU')
+    read, stream, base = SampleReader(model, config, joints, imu, ''), SensorStream(), _BasePoses(
+        [], [])
+    measurements: list[Measurement] = []
+    still = False       # joint states without velocities
+
+    def take(topic: str, message: Any) -> None:
+        nonlocal still
+        still |= topic == joints and not len(message.velocity)
+        sample = read(topic, _with_velocity(message) if topic == joints and odometry else message)
+        if isinstance(sample, JointSample):
+            sample = sample._replace(effort=None)
+        measurements.extend(stream.push(sample))
+
+    takers: dict[str, Callable[[Any], None]] = {
+        topic: partial(take, topic) for topic in (joints, imu)}
+    _pass(bag, takers | ({odometry: base.take} if odometry else {}), span)
+    whole = [m for m in measurements if m.angular_velocity is not None
+             and m.linear_acceleration is not None and (odometry or m.orientation is not None)]
+    if len(whole) < 3:
+        raise MeasurementError(f'{bag.path}: expected joint states with a reading of the IMU'
+                               f'{"" if odometry else " that has an orientation"}, got '
+                               f'{len(whole)} of {len(measurements)}; '
+                               + ('try --base odometry' if odometry else
+                                  'give an odometry topic with --odom'))
+    start = max(whole[0].stamp_ns, base.stamps[0] if odometry else 0)
+    time = _seconds([m.stamp_ns for m in whole], start)
+    mount = model.frame(config.imu_link or config.base_link or model.base_link).pose
+    if odometry:
+        both, position, xyzw = base.at(time, start, f'{bag.path}: {imu} and {odometry}')
+        whole = [m for m, inside in zip(whole, both) if inside]
+        time = time[both]
+        from scipy.spatial.transform import Rotation  # slow to import
+        xyzw = (Rotation.from_quat(xyzw) * Rotation.from_matrix(mount.R)).as_quat()
+        whole = [replace(m, orientation=each) for m, each in zip(whole, xyzw)]
+    else:
+        xyzw = np.array([m.orientation for m in whole])
+    rate = min(max(1.0 / float(np.median(np.diff(time))), 1.0), 10000.0)
+    grid = even_grid(time)
+
+    @cache
+    def contacts() -> np.ndarray:
+        return _contacts(model, config, replace(settings, rate=rate), whole)
+
+    def detect() -> np.ndarray:
+        return contacts()[np.clip(np.searchsorted(time, grid - 1e-9), 0, len(time) - 1)]
+
+    if not odometry:
+        follow = LegOdometry(model, config)
+        position = np.array([follow.update(m, down).position
+                             for m, down in zip(whole, contacts())])
+    columns = (np.array([m.position for m in whole]),
+               np.array([m.angular_velocity for m in whole]),
+               np.array([m.linear_acceleration for m in whole]), position)
+    q, gyro, accelerometer, p = (interpolated(time, values, grid) for values in columns)
+    motion = RecordedMotion.from_inertial(model, grid, p, slerped(time, xyzw, grid), gyro,
+                                          accelerometer, mount, q, cutoff)
+    if odometry:
+        _require_gravity(motion, imu, odometry)
+    return BagMotion(start, motion, None if odometry and still else detect)
+
+
+@dataclass(frozen=True)
+class _BasePoses:
+    """Stamps of an odometry [ns], and its poses: position [m], and quaternion x, y, z, w."""
+
+    stamps: list[int]
+    poses: list[list[float]]
+
+    def take(self, message: Any) -> None:
+        p, q = message.pose.pose.position, message.pose.pose.orientation
+        self.stamps.append(stamp_ns(message.header.stamp))
+        self.poses.append([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+
+    def at(self, time: np.ndarray, start: int,
+           topics: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return which times the odometry covers, and position and quaternion at these."""
+        known, pose = _seconds(self.stamps, start), np.array(self.poses)
+        both = (time >= known[0] - 1e-9) & (time <= known[-1] + 1e-9)
+        if both.sum() < 3:
+            raise BagError(f'{topics} have no time in common')
+        even_grid(known)        # refuses odometry with a gap
+        return (both, interpolated(known, pose[:, :3], time[both]),
+                slerped(known, pose[:, 3:], time[both]))
+
+
+def _require_gravity(motion: RecordedMotion, imu: str, odometry: str) -> None:
+    """Refuse an IMU whose mean proper acceleration is not that of the base by its poses."""
+    felt = np.einsum('nij,nj->i', motion.base_rotation, motion.base_motion[:, 6:]) / len(motion)
+    velocity = np.gradient(motion.base_position, motion.step, axis=0)
+    gained = (velocity[-1] - velocity[0]) / (motion.time[-1] - motion.time[0])
+    off = float(np.linalg.norm(felt - gained - GRAVITY * UP))
+    if off > MOUNT_ERROR:
+        raise MeasurementError(
+            f'{imu} differs by {off:.1f} m/s^2 on average from gravity in the axes of {odometry}: '
+            'expected the mount of the IMU in the URDF (robot.imu_link), or --base odometry')
+
+
+def speed_topic(bag: BagReader, name: str, start_ns: int) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the speeds on a topic.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    name : str
+        Topic with std_msgs Float64 or Float32, timed by their receipt, or with a TwistStamped, of
+        which x is taken at its stamp.
+    start_ns : int
+        Stamp at which time is zero.
+
+    Returns
+    -------
+    time : (k,) array [s]
+    speed : (k,) array [m/s]
+
+    Raises
+    ------
+    BagError
+        When the topic does not exist, has another type, or holds no message.
+
+    """
+    kinds = ('std_msgs/msg/Float64', 'std_msgs/msg/Float32', 'geometry_msgs/msg/TwistStamped')
+    if name not in bag.topics or bag.topics[name].type not in kinds:
+        there = [topic for kind in kinds for topic in bag.of_type(kind)]
+        raise BagError(f'expected a speed or a topic with {", ".join(kinds)}, got {name!r}; '
+                       f'topics of these types are: {", ".join(there) or "(none)"}')
+    stamped = bag.topics[name].type == kinds[2]
+    stamps, speeds = [], []
+    for message in bag.messages({name}):
+        decoded = bag.decode(message)
+        stamps.append(stamp_ns(decoded.header.stamp) if stamped else message.receipt_ns)
+        speeds.append(decoded.twist.linear.x if stamped else decoded.data)
+    if not stamps:
+        raise BagError(f'{bag.path}: expected speeds on {name}, got no message')
+    return _seconds(stamps, start_ns), np.array(speeds, float)
+
+
+def _pass(bag: BagReader, takers: dict[str, Callable[[Any], None]],
+          span: tuple[int | None, int | None]) -> None:
+    counts = dict.fromkeys(takers, 0)
+    for message in bag.messages(takers, *span):
+        takers[message.topic](bag.decode(message))
+        counts[message.topic] += 1
+    for topic, count in counts.items():
+        if count < 3:
+            raise BagError(f'{bag.path}: expected three messages or more on {topic}, got {count}')
+
+
+def _contacts(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
+              measurements: list[Measurement]) -> np.ndarray:
+    """Return which feet are on the ground by the on-line estimator, (k, nf)."""
+    compile_first(ESTIMATOR)
+    estimator = GroundReactionEstimator(model, config, settings)
+    found: dict[int, np.ndarray] = {}
+    for measurement in measurements:
+        reaction = estimator.update(measurement)
+        if reaction.mode != Mode.UNAVAILABLE:
+            found[reaction.stamp_ns] = reaction.contact
+    if not found:
+        raise MeasurementError('expected more samples: contact detection did not get ready')
+    last, contact = next(iter(found.values())), []
+    for measurement in measurements:
+        last = found.get(measurement.stamp_ns, last)
+        contact.append(last)
+    return np.array(contact, bool)
+
+
+def _with_velocity(message: Any) -> Any:
+    """Return a JointState with velocities, which are not needed where poses are differentiated."""
+    return message if len(message.velocity) else replace(
+        message, velocity=np.zeros(len(message.name)))
+
+
+def _seconds(stamps: list[int], start: int) -> np.ndarray:
+    return (np.array(stamps, dtype=np.int64) - start) * 1e-9

@@ -1,0 +1,579 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Inverse dynamics of many trials: one data set (Parquet), a table and a report.
+
+Each trial is a job for a worker process, on this machine or on a Dask cluster, as for the bags of
+a fleet (:mod:`legged_dynamics.recordings.fleet`); what was done already, with the same options and
+files, is not done again. A trial that cannot be read is named and does not stop the others.
+"""
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timezone
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
+from legged_dynamics.model import ModelWarning
+from legged_dynamics.pages.page import Table, command_line, versions
+from legged_dynamics.pages.section import Listing, Part, Report, ReportSection
+from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.people.trials.analysis import GaitResult, analyse_gait
+from legged_dynamics.people.trials.coordinates import LOADS
+from legged_dynamics.people.trials.report import doubts
+from legged_dynamics.people.trials.subject import GaitOptions
+from legged_dynamics.recordings.file_formats import (
+    C3D,
+    LOADS_XML,
+    OPENSIM_TABLE,
+    FileFormat,
+    format_of,
+)
+from legged_dynamics.recordings.fleet import data_set as schema
+from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet, RecordingWriter
+from legged_dynamics.recordings.fleet.report import counted
+from legged_dynamics.recordings.fleet.summarise import Outcome
+
+# -------------------------------------------------------------------------------------------------
+# Trials in a folder: each motion with the model and the measured forces that belong to it.
+#
+# Folders are taken as they come from a laboratory, from OpenCap (``OpenSimData/Kinematics``,
+# ``OpenSimData/Model``, ``ForceData``) or from Pose2Sim (``kinematics``). A motion is a table of
+# coordinates; its model is the nearest one in the folders above it; its forces have its name.
+
+
+# Endings that say what a file of a trial holds, and are no part of the trial's name.
+_MOTION = re.compile(r'[_-](ik|kinematics|coordinates|coordinates_updated)$', re.I)
+_FORCES = re.compile(r'[_-](grf|grfs|forces?|loads|external_?loads|grf_move|fp)$', re.I)
+# Files of ours and of OpenSim's tools that hold results, and no recording.
+_RESULTS = {'inverse_dynamics.sto', 'external_loads.mot'}
+_ENDS_OF_RESULTS = ('_moment', '_force', '_beta')
+# What is taken of several files of forces: XML names the body that each acts on.
+_ORDER_OF_LOADS = (LOADS_XML, OPENSIM_TABLE, C3D)
+
+
+@dataclass(frozen=True)
+class TrialFiles:
+    """
+    The files of one trial.
+
+    Attributes
+    ----------
+    name : str
+        Of the motion, without ending.
+    person : str
+        Folder of the person: the one right below the folder that was given, or that folder.
+    motion : Path
+        Table of coordinates.
+    model : Path or None
+        OpenSim model; None when there is none, or several that fit alike.
+    loads : Path or None
+        Measured forces.
+    doubt : str
+        Why there is no model; empty when there is one.
+
+    """
+
+    name: str
+    person: str
+    motion: Path
+    model: Path | None
+    loads: Path | None
+    doubt: str = ''
+
+
+def find_trials(places: Iterable[Path]) -> list[TrialFiles]:
+    """
+    Return the trials below some folders.
+
+    Parameters
+    ----------
+    places : iterable of Path
+        Folders with motions at any depth, or motions.
+
+    Returns
+    -------
+    list of TrialFiles
+        In the order of their paths, each motion once.
+
+    Raises
+    ------
+    ConfigurationError
+        When a place does not exist, or holds no motion.
+
+    """
+    found: dict[Path, TrialFiles] = {}
+    for place in places:
+        if not place.exists():
+            raise ConfigurationError(f'there is no folder and no file at {place}')
+        root = place.resolve()
+        motions = [root] if root.is_file() else list(_motions(root))
+        if not motions:
+            raise ConfigurationError(
+                f'{place} holds no motion: expected tables of coordinates (.mot, .sto) as '
+                "OpenSim's inverse kinematics writes them, at any depth")
+        top = root.parent if root.is_file() else root
+        for motion in motions:
+            inside = motion.relative_to(top).parts
+            person = inside[0] if len(inside) > 1 and not _is_layout(inside[0]) else top.name
+            if motion not in found:
+                found[motion] = _trial(motion, top, person)
+    return [found[motion] for motion in sorted(found)]
+
+
+def _is_layout(name: str) -> bool:
+    """Return whether a folder is named after its content, and not after a person."""
+    return name.lower() in ('opensimdata', 'kinematics', 'ik', 'inversekinematics', 'mocap')
+
+
+def _motions(root: Path) -> Iterator[Path]:
+    """Yield the tables of coordinates below a folder; folders with our results are left out."""
+    entries = sorted(root.iterdir())
+    if any(entry.name == 'inverse_dynamics.csv' for entry in entries):
+        return
+    for entry in entries:
+        if entry.is_dir():
+            if not entry.name.startswith('.') and not entry.is_symlink():
+                yield from _motions(entry)
+        elif format_of(entry) is OPENSIM_TABLE and entry.name not in _RESULTS \
+                and _holds_coordinates(entry):
+            yield entry
+
+
+def _holds_coordinates(path: Path) -> bool:
+    """Return whether a table holds coordinates, by its name and those of its columns."""
+    if _FORCES.search(path.stem):
+        return False
+    try:
+        with path.open(encoding='utf-8-sig', errors='replace') as file:
+            for line in file:
+                if line.strip().lower() == 'endheader':
+                    break
+            names = next((line.split() for line in file if line.strip()), [])[1:]
+    except OSError:
+        return False
+    others = sum(name.endswith(_ENDS_OF_RESULTS) or any(part in name for part in LOADS)
+                 for name in names)
+    return bool(names) and others <= len(names) / 2
+
+
+def _trial(motion: Path, top: Path, person: str) -> TrialFiles:
+    name = _MOTION.sub('', motion.stem)
+    model, doubt = _model_of(motion, top)
+    return TrialFiles(name, person, motion, model, _loads_of(motion, name, top), doubt)
+
+
+def _folders(motion: Path, top: Path) -> Iterator[list[Path]]:
+    """Yield the motion's folder, then each above it with the folders right in it, up to `top`."""
+    yield [motion.parent]
+    folder = motion.parent
+    while True:
+        yield [folder, *(entry for entry in sorted(folder.iterdir()) if entry.is_dir()
+                         and not entry.name.startswith('.'))]
+        if folder == top or folder == folder.parent:
+            return
+        folder = folder.parent
+
+
+def _model_of(motion: Path, top: Path) -> tuple[Path | None, str]:
+    for folders in _folders(motion, top):
+        models = [entry for folder in folders for entry in sorted(folder.iterdir())
+                  if entry.suffix.lower() == '.osim']
+        if len(models) == 1:
+            return models[0], ''
+        if models:
+            # Of several, the one named as the motion is, or else the scaled one.
+            shared = [_shared(model.stem, motion.stem) for model in models]
+            best = [model for model, length in zip(models, shared) if length == max(shared)]
+            scaled = [model for model in models if 'scaled' in model.stem.lower()]
+            for chosen in (best if max(shared) > 2 else [], scaled):
+                if len(chosen) == 1:
+                    return chosen[0], ''
+            return None, (f'several models fit ({", ".join(model.name for model in models)}): '
+                          'give one with --model')
+    return None, 'there is no OpenSim model (.osim) beside it or above: give one with --model'
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many first letters two names share."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other))))
+
+
+def _loads_of(motion: Path, name: str, top: Path) -> Path | None:
+    for folders in _folders(motion, top):
+        found: dict[FileFormat, Path] = {}
+        for entry in (entry for folder in folders for entry in sorted(folder.iterdir())):
+            kind = format_of(entry)
+            if kind in _ORDER_OF_LOADS and entry != motion and entry.is_file():
+                bare = _FORCES.sub('', entry.stem)
+                # A table or XML file of forces says so in its name; a C3D file has the trial's.
+                if bare == name and (bare != entry.stem or kind is C3D):
+                    found.setdefault(kind, entry)
+        for kind in _ORDER_OF_LOADS:
+            if kind in found:
+                return found[kind]
+    return None
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+RECORDED, TOGETHER = 'as recorded', 'together'
+# Notes on the page at most, those of most trials first.
+MOST_NOTES = 12
+_DIGEST = 8
+
+
+def trials_data(out: Path) -> DataSet:
+    """
+    Return the data set of trials below a folder.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the batch's results.
+
+    Returns
+    -------
+    DataSet
+        Of `data_set.TRIAL_TABLES`, partitioned by person.
+
+    """
+    return DataSet(out, schema.TRIAL_TABLES, ('person',))
+
+
+@dataclass(frozen=True)
+class TrialJob:
+    """
+    One trial to be analysed; plain data, since it is sent to a worker.
+
+    Attributes
+    ----------
+    recording : str
+        Its name in the data set.
+    files : TrialFiles
+        Motion, model and measured forces.
+    options : GaitOptions
+        With the trial's model and forces.
+    bytes, modified : int
+        Size of the files [B] and time of the last change [ns].
+    digest : str
+        Of the options and the version of the package.
+    out : Path
+        Folder of the batch's results.
+    series : bool
+        Whether time series are kept.
+
+    """
+
+    recording: str
+    files: TrialFiles
+    options: GaitOptions
+    bytes: int
+    modified: int
+    digest: str
+    out: Path
+    series: bool = True
+
+    @property
+    def path(self) -> Path:
+        """The motion."""
+        return self.files.motion
+
+
+def jobs_of(trials: Iterable[TrialFiles], options: GaitOptions, out: Path,
+            series: bool = True) -> tuple[list[TrialJob], list[Outcome]]:
+    """
+    Return a job for each trial, and an outcome for each that has no model.
+
+    Parameters
+    ----------
+    trials : iterable of TrialFiles
+        As `find_trials` returns them.
+    options : GaitOptions
+        For all of them; a model or forces in them hold for every trial.
+    out : Path
+        Folder of the batch's results.
+    series : bool
+        Whether time series are kept.
+
+    Returns
+    -------
+    jobs : list of TrialJob
+    failed : list of Outcome
+        Trials that cannot be analysed, and why.
+
+    """
+    jobs, failed = [], []
+    for trial in trials:
+        mark = hashlib.sha256(os.fsencode(trial.motion)).hexdigest()[:_DIGEST]
+        name = f'{trial.name}-{mark}'
+        if trial.model is None and not options.urdf:
+            failed.append(Outcome(name, str(trial.motion), False, 0.0, trial.doubt))
+            continue
+        own = replace(options, urdf=options.urdf or str(trial.model),
+                      loads=options.loads or str(trial.loads or ''), compare=False)
+        states = [Path(path).stat() for path in (trial.motion, own.urdf, own.loads)
+                  if path and Path(path).is_file()]
+        jobs.append(TrialJob(
+            name, trial, own, sum(state.st_size for state in states),
+            max(state.st_mtime_ns for state in states), _digest(own, series), out.resolve(),
+            series))
+    return jobs, failed
+
+
+def _digest(options: GaitOptions, series: bool) -> str:
+    """Return a digest of the options and of the package's version."""
+    said = [(field.name, repr(getattr(options, field.name))) for field in fields(options)]
+    return hashlib.sha256(repr((said, series, versions().split(',')[0])).encode()
+                          ).hexdigest()[:16]
+
+
+# -------------------------------------------------------------------------------------------------
+# One trial, on a worker.
+
+
+def summarise_trial(job: TrialJob) -> Outcome:
+    """
+    Analyse a trial and write its rows.
+
+    Parameters
+    ----------
+    job : TrialJob
+        The trial and its options.
+
+    Returns
+    -------
+    Outcome
+        Whether it is in the data set, or why it is not.
+
+    Raises
+    ------
+    OutputError
+        When the data set cannot be written.
+
+    """
+    begin = time.process_time()
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter('always', ModelWarning)
+            result, _ = analyse_gait(job.path, job.options)
+    except LeggedDynamicsError as error:
+        return Outcome(job.recording, str(job.path), False, time.process_time() - begin,
+                       ' '.join(str(error).split()))
+    reasons = doubts(result)
+    notes = [*result.notes, *dict.fromkeys(str(warning.message) for warning in said)]
+    with RecordingWriter(trials_data(job.out), (job.files.person,), job.recording) as out:
+        out.add_rows(schema.TRIAL_FEET, _foot_rows(result))
+        out.add_rows(schema.TRIAL_ERRORS, _error_rows(result))
+        if job.series:
+            out.add(schema.TRIAL_FOOT_SERIES, _foot_series(result))
+            out.add(schema.TRIAL_JOINT_SERIES, _joint_series(result))
+        lag = result.alignment.lag if result.alignment else np.nan
+        out.add_rows(schema.TRIALS, [{
+            'trial': job.files.name, 'path': str(job.path), 'model': job.options.urdf,
+            'loads': job.options.loads, 'duration': float(np.ptp(result.motion.time)),
+            'samples': len(result.motion), 'mass': result.model.total_mass,
+            'weight': result.weight, 'method': result.method, 'trusted': not reasons,
+            'doubts': reasons, 'notes': notes,
+            'unsupported': float((~result.reactions.supported).mean()), 'lag': lag,
+            'cpu': time.process_time() - begin, 'written': datetime.now(timezone.utc),
+            'source_bytes': job.bytes, 'source_modified': job.modified, 'options': job.digest}])
+    return Outcome(job.recording, str(job.path), not reasons,
+                   time.process_time() - begin)
+
+
+def _foot_rows(result: GaitResult) -> list[dict[str, Any]]:
+    r, rows = result.reactions, []
+    for i, foot in enumerate(r.feet):
+        on, force = r.contact[:, i], r.force[:, i, 2]
+        rows.append({'foot': foot, 'duty': float(on.mean()),
+                     'load': float(force[on].mean()) if on.any() else 0.0,
+                     'peak': float(force.max()),
+                     'stances': sum(first > 0 for first, _ in runs(on))})
+    return rows
+
+
+def _error_rows(result: GaitResult) -> list[dict[str, Any]]:
+    error, found = result.errors.get(result.method), {}
+    if error is not None and result.as_recorded is not None:
+        found = {RECORDED: result.as_recorded, TOGETHER: error}
+    elif error is not None:
+        found = {RECORDED: error}
+    return [{'clocks': clocks, 'samples': error.count, 'vertical': error.vertical,
+             'single': error.single, 'double': error.double, 'fore_aft': error.fore_aft,
+             'sideways': error.sideways, 'total': error.total, 'agreement': error.agreement}
+            for clocks, error in found.items()]
+
+
+def _foot_series(result: GaitResult) -> dict[str, Any]:
+    r = result.reactions
+    n, feet = len(r.time), len(r.feet)
+
+    def flat(values: np.ndarray) -> np.ndarray:
+        return np.asarray(values, np.float32).reshape(n * feet, -1)
+
+    columns: dict[str, Any] = {
+        'time': np.repeat(result.motion.time, feet), 'foot': list(r.feet) * n,
+        'contact': r.contact.reshape(-1)}
+    for prefix, values, axes in (('', r.wrench, WRENCH), ('world_', r.force, WRENCH[:3]),
+                                 ('center_of_pressure_', r.center_of_pressure, XYZ)):
+        rows = flat(values)
+        columns |= {prefix + axis: rows[:, k] for k, axis in enumerate(axes)}
+    return columns
+
+
+def _joint_series(result: GaitResult) -> dict[str, Any]:
+    motion, names = result.motion, list(result.model.joint_names)
+
+    def flat(values: np.ndarray) -> np.ndarray:
+        return np.asarray(values, np.float32).reshape(-1)
+
+    return {'time': np.repeat(motion.time, len(names)), 'joint': names * len(motion),
+            'position': flat(motion.position), 'velocity': flat(motion.velocity),
+            'effort': flat(result.reactions.joint_effort)}
+
+
+# -------------------------------------------------------------------------------------------------
+# All of them.
+
+
+def trials_table(data: DataSet) -> Table:
+    """
+    Return what came out of each trial.
+
+    Parameters
+    ----------
+    data : DataSet
+        As `trials_data` returns it.
+
+    Returns
+    -------
+    Table
+        A row a trial, sorted by person and name.
+
+    """
+    errors = {(row['recording'], row['clocks']): row
+              for row in data.read(schema.TRIAL_ERRORS).to_pylist()}
+    rows = []
+    for row in sorted(data.read(schema.TRIALS).to_pylist(),
+                      key=lambda row: (row['person'], row['trial'])):
+        recorded = errors.get((row['recording'], RECORDED))
+        together = errors.get((row['recording'], TOGETHER), recorded)
+        rows.append((
+            row['person'], row['trial'], f'{row["duration"]:.1f}', f'{row["mass"]:.1f}',
+            *('-' if error is None else f'{error["vertical"]:.1f}'
+              for error in (together, recorded)),
+            *('-' if together is None or not np.isfinite(together[name])
+              else f'{together[name]:.1f}' for name in ('double', 'total')),
+            '-' if recorded is None or not np.isfinite(row['lag'])
+            else f'{1e3 * row["lag"]:+.0f}',
+            'yes' if row['trusted'] else 'no'))
+    return Table('Trials', (
+        'person', 'trial', 'duration [s]', 'mass [kg]', 'error [N]', 'as recorded [N]',
+        'several feet [N]', 'sum of all feet [N]', 'plates late [ms]', 'trusted'), rows)
+
+
+def verdict_of(data: DataSet, failed: Sequence[Outcome]) -> str:
+    """
+    Return what came out of all trials, in a sentence or two.
+
+    Parameters
+    ----------
+    data : DataSet
+        As `trials_data` returns it.
+    failed : sequence of Outcome
+        Trials that could not be analysed.
+
+    Returns
+    -------
+    str
+
+    """
+    rows = data.read(schema.TRIALS, ('recording', 'person', 'trusted', 'weight')).to_pylist()
+    if not rows:
+        return 'No trial could be analysed.'
+    people = len({row['person'] for row in rows})
+    said = (f'{counted(len(rows), "trial")} of {people} {"person" if people == 1 else "people"}; '
+            f'{sum(row["trusted"] for row in rows)} deserve trust.')
+    if failed:
+        said += f' {counted(len(failed), "trial")} could not be analysed.'
+    weights = {row['recording']: row['weight'] for row in rows}
+    errors = data.read(schema.TRIAL_ERRORS).to_pylist()
+    recorded, together = ({row['recording']: row['vertical'] for row in errors
+                           if row['clocks'] == clocks} for clocks in (RECORDED, TOGETHER))
+    for own, what in ((recorded | together, ', with the clocks put together' if together else ''),
+                      (recorded if together else {}, ', as recorded')):
+        if own:
+            share = np.mean([own[name] / weights[name] for name in own])
+            said += (f' Against the plates of {counted(len(own), "trial")}{what}, the vertical '
+                     f'force on a loaded foot errs by {np.mean(list(own.values())):.0f} N rms, '
+                     f'{100.0 * share:.1f} % of the weight.')
+    return said
+
+
+def write_trials_report(data: DataSet, failed: Sequence[Outcome], out: Path) -> Path:
+    """
+    Write the page of all trials.
+
+    Parameters
+    ----------
+    data : DataSet
+        As `trials_data` returns it.
+    failed : sequence of Outcome
+        Trials that could not be analysed.
+    out : Path
+        Folder of the batch's results.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written.
+
+    """
+    table = trials_table(data)
+    sections = [ReportSection('Trials', [
+        'Errors are root mean squares of the vertical force on a foot that is truly loaded, '
+        'against force plates; "several feet" while more than one is.', table])]
+    if failed:
+        sections.append(ReportSection('Trials that could not be analysed', [
+            Listing([f'{outcome.path}: {outcome.error}' for outcome in failed])]))
+    for column, heading in (('doubts', 'Why some do not deserve trust'),
+                            ('notes', 'What to know')):
+        found: dict[str, list[str]] = {}
+        for row in data.read(schema.TRIALS, ('trial', 'person', column)).to_pylist():
+            for text in row[column]:
+                found.setdefault(text, []).append(f'{row["person"]}/{row["trial"]}')
+        if found:
+            said = [f'{text} ({", ".join(names[:6])}{", ..." if len(names) > 6 else ""})'
+                    for text, names in sorted(found.items(), key=lambda item: -len(item[1]))]
+            parts: list[Part] = [Listing(said[:MOST_NOTES])]
+            if len(said) > MOST_NOTES:
+                parts.append(f'{len(said) - MOST_NOTES} more are in the column {column} of the '
+                             'table trials.')
+            sections.append(ReportSection(heading, parts))
+    sections.append(ReportSection('Data', [
+        f'Summaries, errors and time series are a Parquet data set in {schema.FOLDER}/ beside '
+        'this page, a folder a table, partitioned by person; for example '
+        f"pandas.read_parquet('{schema.FOLDER}/trial_foot_series')."]))
+    judged = data.read(schema.TRIAL_ERRORS, ('recording',)).num_rows > 0
+    return Report(
+        'Inverse dynamics of many trials', counted(len(table.rows), 'trial') + '.', sections,
+        command_line('legged-dynamics inverse-dynamics DIR'), verdict_of(data, failed), judged,
+        warnings=[f'{counted(len(failed), "trial")} could not be analysed: see below.']
+        if failed else ()).write(out)

@@ -1,0 +1,491 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tables of OpenSim (.mot, .sto), and the coordinates in them as poses of a model.
+
+Coordinates are those that OpenSim's inverse kinematics writes. Angles are in degrees or radians,
+as the header states or, without that, as the values show.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.exceptions import MeasurementError, OutputError
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.people.opensim import OpenSimModel
+from legged_dynamics.people.opensim.document import Coordinate
+from legged_dynamics.people.trials.poses import Poses
+from legged_dynamics.spatial.rotations import quaternion_from_rotation
+
+# -------------------------------------------------------------------------------------------------
+# OpenSim's tables (.sto, .mot): a header up to ``endheader``, column names, and rows.
+
+
+@dataclass(frozen=True, eq=False)
+class Storage:
+    """
+    A table of OpenSim.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the k columns, `time` the first.
+    values : (n, k) array
+        The rows.
+    in_degrees : bool or None
+        Whether angles are in degrees; None when the header does not state it.
+
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    in_degrees: bool | None
+
+
+def read_storage(path: str | Path) -> Storage:
+    """
+    Read a .sto or .mot file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Storage
+
+    Raises
+    ------
+    MeasurementError
+        When it cannot be read, has no header, or a row has not one number for each column; the
+        message names the line.
+
+    """
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding='utf-8-sig').splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise MeasurementError(f'cannot read {path}: {error}') from error
+    end = next((k for k, line in enumerate(lines) if line.strip().lower() == 'endheader'), None)
+    if end is None:
+        raise MeasurementError(f"{path}: expected OpenSim's header, which ends with a line "
+                               '"endheader", got none; a plain table is read as CSV')
+    header = {key.strip().lower(): value.strip() for key, _, value in
+              (line.partition('=') for line in lines[:end])}
+    below = [(number, line) for number, line in enumerate(lines[end + 1:], start=end + 2)
+             if line.strip()]
+    if len(below) < 2:
+        raise MeasurementError(f'{path}: expected column names and rows below the header')
+    names = tuple(below[0][1].split())
+    if names[0].lower() != 'time':
+        raise MeasurementError(f"{path}, line {below[0][0]}: expected the column 'time' first, "
+                               f'got {names[0]!r}')
+    rows = np.empty((len(below) - 1, len(names)))
+    for row, (number, line) in zip(rows, below[1:]):
+        cells = line.split()
+        if len(cells) != len(names):
+            raise MeasurementError(f'{path}, line {number}: expected {len(names)} values, one a '
+                                   f'column, got {len(cells)}')
+        try:
+            row[:] = [float(cell) for cell in cells]
+        except ValueError as error:
+            raise MeasurementError(f'{path}, line {number}: {error}') from error
+    stated = header.get('indegrees', '').lower()
+    return Storage(names, rows, stated in ('yes', 'true') if stated else None)
+
+
+def degrees_by_version(path: Path) -> bool:
+    """
+    Return whether a table is of the version whose angles are in degrees although it says nothing.
+
+    OpenSim reads .mot files of SIMM, and those whose header has no version, in degrees.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+
+    Returns
+    -------
+    bool
+
+    """
+    if path.suffix.lower() != '.mot':
+        return False
+    with path.open(encoding='utf-8-sig', errors='replace') as file:
+        for line in file:
+            key, _, value = (part.strip() for part in line.lower().partition('='))
+            if key == 'endheader':
+                break
+            if key == 'version' and value not in ('', '0'):
+                return False
+    return True
+
+
+def write_storage(path: str | Path, title: str, names: Sequence[str], values: np.ndarray,
+                  in_degrees: bool = False) -> None:
+    """
+    Write a table as OpenSim reads it.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+    title : str
+        First line of the file.
+    names : sequence of str
+        Names of the k columns, `time` the first.
+    values : (n, k) array
+        The rows.
+    in_degrees : bool
+        Whether angles are in degrees, for the header.
+
+    Raises
+    ------
+    OutputError
+        When the file cannot be written.
+
+    """
+    head = [title, 'version=1', f'nRows={len(values)}', f'nColumns={len(names)}',
+            f'inDegrees={"yes" if in_degrees else "no"}', 'endheader', '\t'.join(names)]
+    rows = ['\t'.join(f'{value:.9g}' for value in row) for row in values]
+    try:
+        Path(path).write_text('\n'.join([*head, *rows]) + '\n', encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write {path}: {error}') from error
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+# An angle that changes by more than this is no angle in radians.
+LARGEST_ANGLE = 4.0 * np.pi
+# Joints that carry less than this part of the whole mass (toes, the foot below the ankle, hands)
+# may be without a column: their motion adds little force.
+LIGHT = 0.02
+LOADS = ('force_v', 'force_p', '_vx', '_px', 'torque')
+
+
+def read_coordinates(path: str | Path
+                     ) -> tuple[dict[str, np.ndarray], np.ndarray, bool | None, list[str]]:
+    """
+    Read coordinates over time from a .mot or .sto file.
+
+    Tables of states are read as well (``/jointset/hip_r/hip_flexion_r/value``).
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    coordinates : dict of str to (n,) array
+        By name, with the values as they are in the file.
+    time : (n,) array [s]
+    in_degrees : bool or None
+        Whether angles are in degrees; None when the header does not state it (see `angle_unit`).
+    others : list of str
+        Names of the columns that are no coordinates.
+
+    Raises
+    ------
+    MeasurementError
+        When it is not a table of coordinates.
+
+    """
+    table = read_storage(path)
+    time = table.values[:, 0]
+    back = np.flatnonzero(np.diff(time) <= 0.0)
+    if len(back):
+        raise MeasurementError(f'{path}: expected rising times, got {time[back[0] + 1]:g} s after '
+                               f'{time[back[0]]:g} s ({len(back)} such places)')
+    found, others = {}, []
+    for name, values in zip(table.names[1:], table.values[:, 1:].T):
+        parts = name.strip('/').split('/')
+        if len(parts) > 1:
+            if parts[-1] == 'value':
+                found[parts[-2]] = values
+            else:
+                others.append(name)
+        else:
+            found[name] = values
+    _refuse_others(Path(path), table, found)
+    return found, time, table.in_degrees, others
+
+
+def _refuse_others(path: Path, table: Storage, found: dict[str, np.ndarray]) -> None:
+    """Refuse tables that hold something else than coordinates."""
+    names = table.names[1:]
+    if sum(any(part in name for part in LOADS) for name in names) > len(names) / 2:
+        raise MeasurementError(f'{path}: these are forces, not a motion; give them with --loads, '
+                               'and the table of coordinates that inverse kinematics writes as '
+                               'the motion')
+    ends = sum(name.endswith(('_moment', '_force')) for name in names)
+    if ends > len(names) / 2:
+        raise MeasurementError(f'{path}: these are moments of inverse dynamics, not a motion; '
+                               'give the table of coordinates that inverse kinematics writes')
+    if not found:
+        raise MeasurementError(f'{path}: expected columns of coordinates, got '
+                               f'{", ".join(names[:5])}')
+
+
+def spans_of(found: dict[str, np.ndarray], in_degrees: bool,
+             osim: OpenSimModel) -> dict[str, tuple[float, float]]:
+    """
+    Return the range of each coordinate of a model in a recording.
+
+    Parameters
+    ----------
+    found : dict of str to (n,) array
+        Coordinates as they are in the table.
+    in_degrees : bool
+        Whether angles are in degrees.
+    osim : OpenSimModel
+        Whose coordinates they are.
+
+    Returns
+    -------
+    dict of str to (float, float)
+        Least and largest value by name [rad or m].
+
+    """
+    spans = {}
+    for name in osim.coordinates:
+        if name in found:
+            values = _radians(found[name], name, in_degrees, osim)
+            spans[name] = (float(values.min()), float(values.max()))
+    return spans
+
+
+def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, in_degrees: bool,
+             osim: OpenSimModel, model: RobotModel,
+             missing_at_zero: bool = False) -> tuple[Poses, list[str]]:
+    """
+    Return the poses of a model by its coordinates.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of the table, for error messages.
+    found : dict of str to (n,) array
+        Coordinates as they are in the table.
+    time : (n,) array [s]
+        Their times.
+    in_degrees : bool
+        Whether angles are in degrees.
+    osim : OpenSimModel
+        Whose coordinates they are.
+    model : RobotModel
+        Made from it.
+    missing_at_zero : bool
+        Whether coordinates without a column take their default, instead of being an error.
+
+    Returns
+    -------
+    Poses
+    list of str
+        Notes on what is odd.
+
+    Raises
+    ------
+    MeasurementError
+        When coordinates are missing or not finite, or do not fit the unit that the header states.
+
+    """
+    values = {name: _radians(column, name, in_degrees, osim)
+              for name, column in found.items() if name in osim.coordinates}
+    followers = set(model.mimics.joints)
+    wanted = [*osim.root_coordinates, *(name for name in model.joint_names
+                                        if name not in followers)]
+    missing = [name for name in wanted if name not in values]
+    notes = []
+    heavy = [name for name in missing if name in osim.root_coordinates
+             or _carried(model, name) > LIGHT * model.total_mass]
+    if len(missing) == len(wanted) or (heavy and not missing_at_zero):
+        hints = []
+        for name in heavy[:6]:
+            close = get_close_matches(name, [other for other in found if other not in values], n=1)
+            hints.append(f'{name} (did you mean {close[0]}?)' if close else name)
+        more = f' and {len(heavy) - 6} more' if len(heavy) > 6 else ''
+        raise MeasurementError(
+            f'{path}: no column for coordinate {", ".join(hints)}{more}. The columns are: '
+            f'{", ".join(found)}. Give the model that inverse kinematics was run with; '
+            'coordinates that do not move may be left out when that is allowed '
+            '(--missing-at-zero); those of toes and hands always')
+    if missing:
+        notes.append(f'Coordinates without a column stay at their default: {", ".join(missing)}.')
+    for name, column in values.items():
+        if not np.isfinite(column).all():
+            row = int(np.flatnonzero(~np.isfinite(column))[0])
+            raise MeasurementError(f'{path}: column {name} is not finite at {time[row]:g} s; fill '
+                                   'gaps before')
+        if osim.rotational(name) and np.ptp(column) > LARGEST_ANGLE and not in_degrees:
+            raise MeasurementError(
+                f'{path}: the header says radians (inDegrees=no), and {name} goes from '
+                f'{column.min():.3g} to {column.max():.3g}: if these are degrees, write '
+                'inDegrees=yes into the header')
+    turning = [np.ptp(values[name]) for name in wanted if name in values
+               and osim.rotational(name)]
+    if in_degrees and turning and max(turning) < np.radians(2.0):
+        notes.append('The header says degrees (inDegrees=yes), and no angle changes by 2 degrees: '
+                     'are they radians?')
+    others = [name for name in found if name not in osim.coordinates]
+    if others:
+        notes.append(f'Columns left alone: {", ".join(others)}.')
+    n = len(time)
+    position = np.empty((n, model.nq))
+    for k, joint in enumerate(model.joints):
+        default = osim.coordinates[joint.name].default if joint.name in osim.coordinates else 0.0
+        column = values.get(joint.name, np.full(n, default))
+        position[:, k] = osim.scale.get(joint.name, 1.0) * column
+    given = [k for k, name in enumerate(model.joint_names) if name in values]
+    followed = np.array([model.mimics.positions(row) for row in position])
+    followed[:, given] = position[:, given]
+    R, p = osim.base_pose({name: values[name] for name in osim.root_coordinates
+                           if name in values})
+    R, p = np.broadcast_to(R, (n, 3, 3)), np.broadcast_to(p, (n, 3))
+    xyzw = np.array([quaternion_from_rotation(part) for part in R])
+    return Poses(time, np.array(p), xyzw, followed), notes
+
+
+def _carried(model: RobotModel, name: str) -> float:
+    """Return the mass that a joint carries, with all bodies beyond it [kg]."""
+    own = model.joint_index(name) + 1
+    return sum(model.body_inertia(body).mass for body in range(own, model.n_bodies)
+               if own in model.chain(body))
+
+
+def _radians(values: np.ndarray, name: str, in_degrees: bool, osim: OpenSimModel) -> np.ndarray:
+    return np.radians(values) if in_degrees and osim.rotational(name) else np.asarray(values)
+
+
+# -------------------------------------------------------------------------------------------------
+# The unit of angles in a table, and coordinates that contradict the model's couplings.
+#
+# OpenSim's header states the unit (``inDegrees``). Tables of SIMM and of the format's version 0
+# have no such line, and are in degrees; tables that other programs write without it may be in
+# either.
+
+
+# No joint of a body turns further than this: a larger angle is in degrees.
+TURN = 2.0 * np.pi
+# The same for the root, which turns with the whole body.
+TURNS = 4.0 * TURN
+# How far recordings go beyond a joint's range [rad], and how many joints must be out of theirs as
+# radians: a pair of arms sometimes is.
+BEYOND, SEVERAL = 0.5, 3
+# As radians such a change would be a movement; angles that change less may be degrees of someone
+# who stands still.
+MOVED = 0.1
+# Largest difference of a coupled coordinate from what the model gives for it [rad or m].
+COUPLED = 0.2
+
+
+def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
+               osim: OpenSimModel, otherwise: bool = False) -> tuple[bool, list[str]]:
+    """
+    Return whether angles are in degrees, and what to know of it.
+
+    Parameters
+    ----------
+    found : mapping of str to (n,) array
+        Coordinates as they are in the table.
+    stated : bool or None
+        Whether the header states degrees; None when it does not state the unit.
+    osim : OpenSimModel
+        Whose coordinates they are.
+    otherwise : bool
+        Whether angles are in degrees where neither header nor values decide: true for the motion
+        files of SIMM and of version 0 (.mot), which OpenSim reads as degrees.
+
+    Returns
+    -------
+    bool
+        Whether angles are in degrees.
+    list of str
+        A note where the values decided it.
+
+    """
+    if stated is not None:
+        return stated, []
+    angles = {name: values[np.isfinite(values)] for name, values in found.items()
+              if osim.rotational(name) and name not in _followed(osim)}
+    angles = {name: values for name, values in angles.items() if len(values)}
+    degrees = any(np.abs(values).max() > (TURNS if name in osim.root_coordinates else TURN)
+                  for name, values in angles.items()) or sum(
+        _fits_as_degrees(values, osim.coordinates[name]) for name, values in angles.items()
+        if name not in osim.root_coordinates) >= SEVERAL
+    unsaid = 'The header does not say the unit of angles (inDegrees);'
+    if degrees:
+        return True, [f'{unsaid} values are too large for radians, so they are taken for '
+                      'degrees.']
+    if otherwise and not any(np.ptp(values) > MOVED for values in angles.values()):
+        return True, [f'{unsaid} motion files of this version are in degrees, and the values do '
+                      'not contradict.']
+    return False, [f'{unsaid} values may be radians, so they are taken for radians.']
+
+
+def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:
+    """Return whether a joint's angles are in its range as degrees, and not as radians."""
+    low, high = coordinate.lower - BEYOND, coordinate.upper + BEYOND
+    inside = [low <= unit * values.min() and unit * values.max() <= high
+              for unit in (1.0, np.pi / 180.0)]
+    return inside[1] and not inside[0]
+
+
+def without_contradictions(found: Mapping[str, np.ndarray], in_degrees: bool,
+                           osim: OpenSimModel) -> tuple[dict[str, np.ndarray], list[str]]:
+    """
+    Return coordinates without those that contradict what the model couples them to.
+
+    A kneecap's angle follows the knee's, but some programs write it in another unit, or as zero.
+    The model determines it then.
+
+    Parameters
+    ----------
+    found : mapping of str to (n,) array
+        Coordinates as they are in the table.
+    in_degrees : bool
+        Whether angles are in degrees.
+    osim : OpenSimModel
+        Whose coordinates they are.
+
+    Returns
+    -------
+    dict of str to (n,) array
+        The coordinates that are kept.
+    list of str
+        A note on those that are not; empty when all are.
+
+    """
+    def radians(name: str) -> np.ndarray:
+        values = np.asarray(found[name])
+        return np.radians(values) if in_degrees and osim.rotational(name) else values
+
+    kept, contradicted = dict(found), []
+    for coupling in osim.couplings:
+        name, masters = coupling.dependent, coupling.independent
+        if name not in found or name not in _followed(osim) or any(
+                master not in found for master in masters):
+            continue
+        wanted = coupling.function.evaluate(np.stack([radians(m) for m in masters], axis=1))
+        off = np.abs(radians(name) - wanted)
+        if not off.max() <= COUPLED:
+            del kept[name]
+            contradicted.append(name)
+    if not contradicted:
+        return kept, []
+    return kept, ['Coordinates that the model couples to others, and that the table has otherwise '
+                  f'(often in another unit): {", ".join(contradicted)}. The model is followed.']
+
+
+def _followed(osim: OpenSimModel) -> set[str]:
+    """Return the coordinates whose joints follow others in the model."""
+    return {joint.name for joint in osim.joints if joint.mimic is not None}

@@ -1,0 +1,438 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Motion, contacts and wrenches out of CSV files with given column names.
+
+========================  =======================================================================
+file                      columns
+========================  =======================================================================
+motion                    time [s]; base_x, base_y, base_z [m], the base's origin in the world,
+                          z up; base_qx, base_qy, base_qz, base_qw, its orientation; one column
+                          for each joint, by its name in the URDF [rad or m]
+contacts                  time; one column for each foot, by its link's name, 1 on the ground
+wrenches (as a guess)     time; <foot>_fx, _fy, _fz, _mx, _my, _mz, in the foot's axes about its
+                          frame's origin [N, N m]: as results are written
+========================  =======================================================================
+
+Other columns are ignored. Contacts and wrenches may come at another rate.
+"""
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.exceptions import BagError, ConfigurationError, MeasurementError
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.people.trials.poses import Poses, interpolated
+from legged_dynamics.recordings.bag_writer import BagWriter
+from legged_dynamics.ros import conversions
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+
+# -------------------------------------------------------------------------------------------------
+# A CSV file by the names of its columns; errors name line and column.
+
+
+TIME = 'time'
+
+
+class CsvColumns:
+    """
+    A CSV file: a line of column names, then lines of numbers; lines that begin with # are ignored.
+
+    Only the columns that are read have to hold numbers.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    names : tuple of str
+        Names of the columns.
+
+    Raises
+    ------
+    MeasurementError
+        When the file cannot be read, has no names or repeated ones, or a line has not one value
+        for each column.
+
+    """
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        lines = self._lines()
+        if not lines:
+            raise MeasurementError(f'{self.path} is empty: expected a line of column names and '
+                                   'numbers below it')
+        (_, head), self._rows = lines[0], lines[1:]
+        self.names = tuple(name.strip() for name in head)
+        if all(_number(name) is not None for name in self.names):
+            raise MeasurementError(f'{self.path}: expected column names in the first line, got '
+                                   f'numbers: {", ".join(self.names[:5])}')
+        twice = sorted({name for name in self.names if self.names.count(name) > 1})
+        if twice:
+            raise MeasurementError(f'{self.path}: column {", ".join(map(repr, twice))} stands '
+                                   'there more than once')
+        if not self._rows:
+            raise MeasurementError(f'{self.path} has column names and no numbers below them')
+        for line, cells in self._rows:
+            if len(cells) != len(self.names):
+                raise MeasurementError(f'{self.path}, line {line}: expected {len(self.names)} '
+                                       f'values, one a column, got {len(cells)}')
+
+    def _lines(self) -> list[tuple[int, list[str]]]:
+        """Return number and cells of each line that is neither empty nor a comment."""
+        try:
+            with self.path.open(newline='', encoding='utf-8-sig') as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            raise MeasurementError(f'cannot read {self.path}: {error}') from error
+        first = text.lstrip().split('\n', 1)[0]
+        delimiter = max(',;\t', key=first.count)
+        return [(number, cells) for number, cells
+                in enumerate(csv.reader(text.splitlines(), delimiter=delimiter), start=1)
+                if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith('#')]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    def __getitem__(self, names: str | Sequence[str]) -> np.ndarray:
+        """
+        Return one column, (n,), or several, (n, k).
+
+        Parameters
+        ----------
+        names : str or sequence of str
+            Name of one column, or names of k columns.
+
+        Returns
+        -------
+        (n,) or (n, k) array
+
+        Raises
+        ------
+        MeasurementError
+            When a column is missing or holds something other than finite numbers; the message
+            lists the columns, or names line and column.
+
+        """
+        if isinstance(names, str):
+            return self._column(names)
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            raise MeasurementError(f'{self.path}: column '
+                                   f'{", ".join(self._hint(name, names) for name in missing)} '
+                                   f'missing; the columns are: {", ".join(self.names)}')
+        return np.stack([self._column(name) for name in names], axis=1)
+
+    def _hint(self, name: str, wanted: Sequence[str]) -> str:
+        others = {other.lower(): other for other in self.names if other not in wanted}
+        close = get_close_matches(name.lower(), others, n=1)
+        return f'{name!r} (did you mean {others[close[0]]!r}?)' if close else repr(name)
+
+    def _column(self, name: str) -> np.ndarray:
+        if name not in self.names:
+            raise MeasurementError(f'{self.path}: column {self._hint(name, [name])} missing; the '
+                                   f'columns are: {", ".join(self.names)}')
+        k, values = self.names.index(name), np.empty(len(self._rows))
+        for row, (line, cells) in enumerate(self._rows):
+            number = _number(cells[k])
+            if number is None or not math.isfinite(number):
+                got = repr(cells[k].strip()) if cells[k].strip() else 'nothing'
+                raise MeasurementError(f'{self.path}, line {line}, column {name!r}: expected a '
+                                       f'finite number, got {got}; fill gaps before')
+            values[row] = number
+        return values
+
+    def time(self) -> np.ndarray:
+        """
+        Return the column `time`, (n,) [s].
+
+        Raises
+        ------
+        MeasurementError
+            When there is none, or times do not increase.
+
+        """
+        time = self[TIME]
+        back = np.flatnonzero(np.diff(time) <= 0.0)
+        if len(back):
+            row = back[0]
+            raise MeasurementError(f'{self.path}: expected rising times, got {time[row + 1]:g} s '
+                                   f'after {time[row]:g} s ({len(back)} such places)')
+        return time
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+# -------------------------------------------------------------------------------------------------
+
+BASE_POSITION = ('base_x', 'base_y', 'base_z')
+BASE_QUATERNION = ('base_qx', 'base_qy', 'base_qz', 'base_qw')
+COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
+# Largest error of a quaternion's length.
+UNIT = 0.01
+
+
+def read_motion(path: str | Path, model: RobotModel, *, degrees: bool = False,
+                missing_at_zero: bool = False) -> tuple[Poses, list[str]]:
+    """
+    Read poses from a CSV file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    model : RobotModel
+        Whose joints the columns are.
+    degrees : bool
+        Whether joint angles are in degrees; lengths are in metres.
+    missing_at_zero : bool
+        Whether joints without a column stay at zero, instead of being an error.
+
+    Returns
+    -------
+    Poses
+    list of str
+        Notes on what is odd.
+
+    Raises
+    ------
+    MeasurementError
+        When the file cannot be read, columns are missing, or values make no sense.
+
+    """
+    table, notes = CsvColumns(path), []
+    time, base, xyzw = table.time(), table[BASE_POSITION], table[BASE_QUATERNION]
+    length = np.linalg.norm(xyzw, axis=1)
+    if (np.abs(length - 1.0) > UNIT).any():
+        row = int(np.argmax(np.abs(length - 1.0)))
+        raise MeasurementError(
+            f'{table.path}: expected unit quaternions in {", ".join(BASE_QUATERNION)} (the scalar '
+            f'last), got one of length {length[row]:.3g} at {time[row]:g} s')
+    missing = [name for name in model.joint_names if name not in table.names]
+    if len(missing) == model.n_joints or (missing and not missing_at_zero):
+        joints = ', '.join(missing[:8]) + (f' and {len(missing) - 8} more'
+                                           if len(missing) > 8 else '')
+        raise MeasurementError(
+            f'{table.path}: no column for joint {joints}. The columns are: '
+            f'{", ".join(table.names)}. Give them the names in the URDF; joints that do not move '
+            'may be left out when that is allowed (--missing-at-zero)')
+    if missing:
+        notes.append(f'Joints without a column stay at zero: {", ".join(missing)}.')
+    position = np.zeros((len(table), model.nq))
+    for k, joint in enumerate(model.joints):
+        if joint.name in table.names:
+            scale = np.pi / 180.0 if degrees and joint.kind != 'prismatic' else 1.0
+            position[:, k] = scale * table[joint.name]
+    turning = [k for k, joint in enumerate(model.joints) if joint.kind == 'revolute']
+    if not degrees and len(turning) and np.abs(position[:, turning]).max() > 2.0 * np.pi:
+        name = model.joint_names[turning[int(np.abs(position[:, turning]).max(axis=0).argmax())]]
+        notes.append(f'Joint {name} turns by more than a full turn: is the file in degrees?')
+    known = {TIME, *BASE_POSITION, *BASE_QUATERNION, *model.joint_names}
+    others = [name for name in table.names if name not in known]
+    if others:
+        notes.append(f'Columns left alone: {", ".join(others)}.')
+    return Poses(time, base, xyzw, position), notes
+
+
+def read_contacts(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
+    """
+    Read contact flags from a CSV file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    feet : sequence of str
+        Links of the nf feet, which name the columns.
+    time : (n,) array [s]
+        Instants of the motion.
+
+    Returns
+    -------
+    (n, nf) bool array
+        The last flags up to each instant.
+
+    Raises
+    ------
+    MeasurementError
+        When the file cannot be read, a foot has no column, a flag is neither 0 nor 1, or the file
+        begins after the motion.
+
+    """
+    table = CsvColumns(path)
+    stamps, flags = table.time(), table[tuple(feet)]
+    if not np.isin(flags, (0.0, 1.0)).all():
+        row, column = np.argwhere(~np.isin(flags, (0.0, 1.0)))[0]
+        raise MeasurementError(f'{table.path}: expected 0 or 1 in column {feet[column]!r}, got '
+                               f'{flags[row, column]:g} at {stamps[row]:g} s')
+    half = 0.5 * float(np.median(np.diff(time)))
+    if stamps[0] > time[0] + half:
+        raise MeasurementError(f'{table.path}: expected contacts from {time[0]:g} s on, got the '
+                               f'first ones at {stamps[0]:g} s')
+    return flags[np.searchsorted(stamps, time + half, side='right') - 1] > 0.5
+
+
+def read_wrenches(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
+    """
+    Read wrenches from a CSV file, linearly interpolated.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    feet : sequence of str
+        Links of the nf feet.
+    time : (n,) array [s]
+        Instants of the motion.
+
+    Returns
+    -------
+    (n, nf, 6) array [N, N m]
+        In the feet's axes about their frames.
+
+    Raises
+    ------
+    MeasurementError
+        When the file cannot be read, a column is missing, or it does not cover the motion.
+
+    """
+    table = CsvColumns(path)
+    stamps = table.time()
+    step = float(np.median(np.diff(time)))
+    if stamps[0] > time[0] + step or stamps[-1] < time[-1] - step:
+        raise MeasurementError(f'{table.path}: expected wrenches from {time[0]:g} to '
+                               f'{time[-1]:g} s, got them from {stamps[0]:g} to {stamps[-1]:g} s')
+    names = tuple(f'{foot}_{component}' for foot in feet for component in COMPONENTS)
+    return interpolated(stamps, table[names], time).reshape(len(time), len(feet), 6)
+
+
+# -------------------------------------------------------------------------------------------------
+# A log of joints in a CSV file as a bag, for robots and test stands without ROS.
+#
+# Columns: ``time`` [s]; of each joint its position, velocity and torque under its name in the URDF
+# with a usual prefix (``q_HFE``, ``v_HFE``, ``tau_HFE``); and, where a force sensor was logged,
+# three columns of force a foot, in world axes. Other columns are ignored. Velocities that the log
+# lacks are differences of the positions.
+
+
+# Prefixes of columns, by what they hold; an empty one is the joint's name alone.
+PREFIXES = {
+    'position': ('q_', 'position_', 'pos_', ''),
+    'velocity': ('v_', 'dq_', 'qd_', 'velocity_', 'vel_'),
+    'effort': ('tau_', 'effort_', 'torque_')}
+# A stamp of 0 stands for no stamp in ROS, so the log's first instant is this long after 1970 [ns].
+START_NS = 1_000_000_000
+JOINT_STATES = '/joint_states'
+
+
+def truth_topic(foot: str) -> str:
+    """
+    Return the topic that a foot's measured force gets in the bag.
+
+    Parameters
+    ----------
+    foot : str
+        Link of the foot.
+
+    Returns
+    -------
+    str
+
+    """
+    return f'/ground_truth/{foot}/wrench'
+
+
+def write_bag_of_csv(path: Path, bag: Path, joints: Sequence[str],
+                     forces: Mapping[str, Sequence[str]]) -> float:
+    """
+    Write a bag with the joint states and measured forces of a CSV log.
+
+    Parameters
+    ----------
+    path : Path
+        The log.
+    bag : Path
+        Folder to make.
+    joints : sequence of str
+        Joints of the robot; those that the log lacks are left out.
+    forces : mapping of str to sequence of str
+        Names of the columns with the measured force of a foot along the world's x, y and z [N].
+
+    Returns
+    -------
+    float [Hz]
+        Rate of the log.
+
+    Raises
+    ------
+    BagError
+        When the log has no joint of the robot, or too few lines.
+    ConfigurationError
+        When a foot's force has not three columns.
+    MeasurementError
+        When the file cannot be read, or lacks a column.
+
+    """
+    log = CsvColumns(path)
+    time = log[TIME]
+    if len(time) < 3:
+        raise BagError(f'{path}: expected at least 3 lines of numbers, got {len(time)}')
+    columns = {what: {joint: name for joint in joints
+                      if (name := _column(log.names, joint, prefixes))}
+               for what, prefixes in PREFIXES.items()}
+    names = [joint for joint in joints if joint in columns['position']]
+    if not names:
+        raise BagError(f'{path} has no positions of joints; expected columns such as '
+                       f'q_{joints[0]}, v_{joints[0]}, tau_{joints[0]}, got '
+                       f'{", ".join(log.names[:12])}')
+    for foot, axes in forces.items():
+        if len(axes) != 3:
+            raise ConfigurationError(f'--truth {foot}: expected three columns (x, y and z of the '
+                                     f'force in world axes), got {", ".join(axes)}')
+    stamps = START_NS + np.round((time - time[0]) * 1e9).astype(np.int64)
+    position = log[[columns['position'][name] for name in names]].reshape(len(time), -1)
+    velocity, effort = (_values(log, columns[what], names) for what in ('velocity', 'effort'))
+    steps = np.diff(time)
+    differences = np.vstack([np.zeros(len(names)), np.diff(position, axis=0) / steps[:, None]])
+    velocity = np.where(np.isnan(velocity).all(axis=0), differences, velocity)
+    measured = {foot: log[list(axes)] for foot, axes in forces.items()}
+    dialect = StandaloneDialect()
+    with BagWriter(bag) as writer:
+        writer.add_topic(JOINT_STATES, 'sensor_msgs/msg/JointState')
+        for foot in measured:
+            writer.add_topic(truth_topic(foot), 'geometry_msgs/msg/WrenchStamped')
+        for i, stamp in enumerate(stamps.tolist()):
+            writer.write_message(JOINT_STATES, stamp, conversions.joint_state(
+                dialect, stamp, names, position[i], velocity[i], effort[i]))
+            for foot, force in measured.items():
+                writer.write_message(truth_topic(foot), stamp, conversions.wrench_stamped(
+                    dialect, stamp, 'world', np.concatenate([force[i], np.zeros(3)])))
+    return float(1.0 / np.median(steps))
+
+
+def _column(names: Sequence[str], joint: str, prefixes: Sequence[str]) -> str:
+    """Return the first column that a joint's name with one of the prefixes has, or nothing."""
+    return next((prefix + joint for prefix in prefixes if prefix + joint in names), '')
+
+
+def _values(log: CsvColumns, columns: Mapping[str, str], names: Sequence[str]) -> np.ndarray:
+    """Return a quantity of all joints, NaN where the log lacks it, (n, joints)."""
+    missing = np.full(len(log), np.nan)
+    return np.column_stack([log[columns[name]] if name in columns else missing
+                            for name in names])

@@ -1,0 +1,321 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Results of a trial as CSV, Parquet, data frames, a bag, and files of OpenSim."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from legged_dynamics.exceptions import OutputError
+from legged_dynamics.people.trials.analysis import GaitResult
+from legged_dynamics.people.trials.c3d import write_trc
+from legged_dynamics.people.trials.coordinates import write_storage
+from legged_dynamics.people.trials.csv_motion import COMPONENTS
+from legged_dynamics.recordings.topics import BOOL, JOINT_STATE, ODOMETRY, STRING, WRENCH
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.spatial.rotations import quaternion_from_rotation
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+POINT = 'geometry_msgs/msg/PointStamped'
+
+
+def _table_of(result: GaitResult) -> dict[str, np.ndarray]:
+    """Return the columns that `write_csv` writes."""
+    r = result.reactions
+    columns: dict[str, np.ndarray] = {'time': result.motion.time}
+
+    def add(prefix: str, suffixes: tuple[str, ...], values: np.ndarray) -> None:
+        table = np.asarray(values, float).reshape(len(r.time), -1)
+        columns.update((prefix + suffix, column) for suffix, column in zip(suffixes, table.T))
+
+    add('', result.model.joint_names, r.joint_effort)
+    wrench = tuple(f'_{component}' for component in COMPONENTS)
+    for i, foot in enumerate(r.feet):
+        add(foot, ('_contact',), r.contact[:, i])
+        add(foot, wrench, r.wrench[:, i])
+        add(f'{foot}_world', wrench[:3], r.force[:, i])
+        add(f'{foot}_world', tuple(f'{name}_sd' for name in wrench[:3]), r.deviation[:, i])
+        add(foot, ('_contact_probability',), r.probability[:, i])
+        add(f'{foot}_cop', ('_x', '_y', '_z'), r.center_of_pressure[:, i])
+    add('root', wrench, r.root_residual)
+    add('supported', ('',), r.supported)
+    return columns
+
+
+def write_csv(result: GaitResult, path: Path) -> None:
+    """
+    Write one row for each instant.
+
+    ``<joint>`` is the torque or force of muscles or motors [N m or N];
+    ``<foot>_fx .. _mz`` the wrench of the ground on the foot, in the foot's axes about its
+    frame's origin [N, N m]; ``<foot>_world_fx ..`` its force in world axes, and
+    ``<foot>_world_fx_sd ..`` the standard deviations of that; ``<foot>_cop_x ..`` its centre of
+    pressure in the world [m], nan without load; ``<foot>_contact`` 1 on the ground, and
+    ``<foot>_contact_probability`` how likely that is; ``root_..`` what no foot can explain, in
+    world axes about the base's origin; ``supported`` 0 where something other than the feet must
+    carry load.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+    path : Path
+        File to write.
+
+    Raises
+    ------
+    OutputError
+        When the file cannot be written.
+
+    """
+    columns = _table_of(result)
+    try:
+        np.savetxt(path, np.column_stack(list(columns.values())), fmt='%.9g', delimiter=',',
+                   header=','.join(columns), comments='', encoding='utf-8')
+    except OSError as error:
+        raise OutputError(f'cannot write {path}: {error}') from error
+
+
+def to_pandas(result: GaitResult) -> pandas.DataFrame:
+    """
+    Return the columns that `write_csv` writes as a DataFrame over time (extra `tables`).
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Source, model, mass and method in its `attrs`.
+
+    """
+    import pandas
+
+    frame = pandas.DataFrame(_table_of(result)).set_index('time')
+    frame.attrs = _about(result)
+    return frame
+
+
+def to_xarray(result: GaitResult) -> xarray.Dataset:
+    """
+    Return the result as a Dataset over time, foot, joint and axis (extra `tables`).
+
+    It holds force with its covariance, moment, centre of pressure and contact of each foot,
+    position, velocity and effort of each joint, and the root residual, with units in the
+    attributes.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+
+    Returns
+    -------
+    xarray.Dataset
+
+    """
+    import xarray
+
+    r, motion = result.reactions, result.motion
+    axis, feet, joints = ['x', 'y', 'z'], list(r.feet), list(result.model.joint_names)
+    entries = {
+        'force': (('time', 'foot', 'axis'), r.force, 'N'),
+        'force_covariance': (('time', 'foot', 'axis', 'other_axis'), r.covariance, 'N^2'),
+        'contact_probability': (('time', 'foot'), r.probability, ''),
+        'wrench_force': (('time', 'foot', 'axis'), r.wrench[..., :3], 'N'),
+        'wrench_moment': (('time', 'foot', 'axis'), r.wrench[..., 3:], 'N m'),
+        'center_of_pressure': (('time', 'foot', 'axis'), r.center_of_pressure, 'm'),
+        'contact': (('time', 'foot'), r.contact, ''),
+        'position': (('time', 'joint'), motion.position, 'rad or m'),
+        'velocity': (('time', 'joint'), motion.velocity, 'rad/s or m/s'),
+        'effort': (('time', 'joint'), r.joint_effort, 'N m or N'),
+        'root_force': (('time', 'axis'), r.root_residual[:, :3], 'N'),
+        'root_moment': (('time', 'axis'), r.root_residual[:, 3:], 'N m'),
+        'supported': (('time',), r.supported, '')}
+    return xarray.Dataset(
+        {name: (over, values, {'units': unit}) for name, (over, values, unit) in entries.items()},
+        {'time': motion.time, 'foot': feet, 'joint': joints, 'axis': axis}, _about(result))
+
+
+def _about(result: GaitResult) -> dict[str, Any]:
+    return {'source': str(result.source), 'model': result.model.name,
+            'mass_kg': result.model.total_mass, 'method': result.method}
+
+
+def write_parquet(result: GaitResult, path: Path) -> Path:
+    """
+    Write the columns that `write_csv` writes as Parquet (extra `tables`).
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+    path : Path
+        File to write.
+
+    Returns
+    -------
+    Path
+        The same path.
+
+    Raises
+    ------
+    OutputError
+        When the file cannot be written.
+
+    """
+    try:
+        to_pandas(result).to_parquet(path)
+    except OSError as error:
+        raise OutputError(f'cannot write {path}: {error}') from error
+    return path
+
+
+def write_bag(result: GaitResult, path: Path, description: str = '',
+              storage: str = 'mcap') -> None:
+    """
+    Write a bag: joint_states with effort, odom, ``<foot>/wrench``, ``contact``, ``pressure``.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What to write.
+    path : Path
+        Folder to make.
+    description : str
+        URDF for ``robot_description``; none when empty.
+    storage : {'mcap', 'sqlite3'}
+        Of the bag.
+
+    Raises
+    ------
+    BagError
+        When the folder exists or cannot be written.
+
+    """
+    from legged_dynamics.recordings.bag_writer import BagWriter
+
+    r, motion, dialect = result.reactions, result.motion, StandaloneDialect()
+    base = result.model.base_link
+    with BagWriter(path, storage) as bag:
+        bag.add_topic('/robot_description', STRING, latched=True)
+        bag.add_topic('/joint_states', JOINT_STATE)
+        bag.add_topic('/odom', ODOMETRY)
+        for foot in r.feet:
+            bag.add_topic(f'/{foot}/wrench', WRENCH)
+            bag.add_topic(f'/{foot}/contact', BOOL)
+            bag.add_topic(f'/{foot}/pressure', POINT)
+        stamps = result.stamps.tolist()
+        if description:
+            bag.write_message('/robot_description', stamps[0],
+                              convert.string(dialect, description))
+        velocity = np.gradient(motion.base_position, motion.step, axis=0)
+        for t, ns in enumerate(stamps):
+            bag.write_message('/joint_states', ns, convert.joint_state(
+                dialect, ns, result.model.joint_names, motion.position[t], motion.velocity[t],
+                r.joint_effort[t]))
+            R_WB = motion.base_rotation[t]
+            bag.write_message('/odom', ns, convert.odometry(
+                dialect, ns, 'world', base, motion.base_position[t],
+                quaternion_from_rotation(R_WB), R_WB.T @ velocity[t], motion.base_motion[t, :3]))
+            for i, foot in enumerate(r.feet):
+                bag.write_message(f'/{foot}/wrench', ns, convert.wrench_stamped(
+                    dialect, ns, foot, r.wrench[t, i]))
+                bag.write_message(f'/{foot}/contact', ns, convert.boolean(
+                    dialect, r.contact[t, i]))
+                if np.isfinite(r.center_of_pressure[t, i]).all():
+                    bag.write_message(f'/{foot}/pressure', ns, convert.point_stamped(
+                        dialect, ns, 'world', r.center_of_pressure[t, i]))
+
+
+# -------------------------------------------------------------------------------------------------
+# External loads, joint moments and frames as OpenSim reads them.
+#
+# OpenSim's ground has y up and z to the right; ours has z up and y to the left. An external load
+# is the force of the ground, its centre of pressure, and the free moment there, in the ground's
+# axes.
+
+
+LOADS, LOADS_XML, MOMENTS = 'external_loads.mot', 'external_loads.xml', 'inverse_dynamics.sto'
+FRAMES = 'frames.trc'
+# Rows: OpenSim's x, y, z in our axes.
+TO_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+
+
+def write_opensim(result: GaitResult, folder: Path) -> list[Path]:
+    """
+    Write external loads, joint moments and the positions of the links for OpenSim.
+
+    The loads act on the bodies that carry the soles of an OpenSim model, or else on bodies named
+    as the feet's links: where they have other names, change `applied_to_body` in the XML file.
+
+    Parameters
+    ----------
+    result : GaitResult
+        The recording, analysed.
+    folder : Path
+        Where to write.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    OutputError
+        When a file cannot be written.
+
+    """
+    r, time = result.reactions, result.motion.time[:, None]
+    names, columns = ['time'], [time]
+    moment = np.einsum('nfij,nfj->nfi', r.foot_rotation, r.wrench[..., 3:])
+    pressed = np.isfinite(r.center_of_pressure).all(axis=2)
+    for i, foot in enumerate(r.feet):
+        on = pressed[:, i, None]
+        force = np.where(on, r.force[:, i], 0.0)
+        point = np.where(on, r.center_of_pressure[:, i], 0.0)
+        free = np.where(on, moment[:, i] + np.cross(r.foot_position[:, i] - point, force), 0.0)
+        for part, values in (('force_v', force), ('force_p', point), ('torque_', free)):
+            names += [f'{foot}_{part}{axis}' for axis in 'xyz']
+            columns.append(values @ TO_OPENSIM.T)
+    loads = folder / LOADS
+    write_storage(loads, loads.name, names, np.hstack(columns))
+    moments = folder / MOMENTS
+    units = ['force' if joint.kind == 'prismatic' else 'moment' for joint in result.model.joints]
+    write_storage(moments, 'Inverse Dynamics Generalized Forces',
+                  ['time', *(f'{name}_{unit}' for name, unit in zip(result.model.joint_names,
+                                                                    units))],
+                  np.hstack([time, r.joint_effort]))
+    applied = folder / LOADS_XML
+    document = ElementTree.Element('OpenSimDocument', Version='40000')
+    every = ElementTree.SubElement(document, 'ExternalLoads', name='legged_dynamics')
+    objects = ElementTree.SubElement(every, 'objects')
+    for foot in r.feet:
+        load = ElementTree.SubElement(objects, 'ExternalForce', name=foot)
+        for tag, text in (('applied_to_body', result.bodies.get(foot, foot)),
+                          ('force_expressed_in_body', 'ground'),
+                          ('point_expressed_in_body', 'ground'),
+                          ('force_identifier', f'{foot}_force_v'),
+                          ('point_identifier', f'{foot}_force_p'),
+                          ('torque_identifier', f'{foot}_torque_')):
+            ElementTree.SubElement(load, tag).text = text
+    ElementTree.SubElement(every, 'datafile').text = LOADS
+    ElementTree.indent(document)
+    try:
+        ElementTree.ElementTree(document).write(applied, encoding='utf-8', xml_declaration=True)
+    except OSError as error:
+        raise OutputError(f'cannot write {applied}: {error}') from error
+    links = [name for name in result.model.frames if not name.endswith('_link')]
+    write_trc(folder / FRAMES, result.motion.time, links,
+              result.dynamics.link_positions(links) @ TO_OPENSIM.T)
+    return [loads, applied, moments, folder / FRAMES]

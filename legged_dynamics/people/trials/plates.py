@@ -1,0 +1,315 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+True forces on the feet, by force plates or a simulator, and the belts of a treadmill.
+
+Everything is given at the instants of a motion.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.sole_motion import speed_scale
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.recording import FlagRecord, WrenchRecord
+from legged_dynamics.recordings.topics import BOOL, WRENCH
+from legged_dynamics.recordings.truth import MAX_GAP
+
+# A flag has no stamp: it also holds for samples up to this time before its receipt [ns].
+SLACK_NS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Plates:
+    """
+    True forces on nf feet at n instants.
+
+    Attributes
+    ----------
+    force : (n, nf, 3) array [N]
+        Of the ground on each foot; in world axes, or in the foot's where `in_foot` is set; NaN
+        where it is not known.
+    in_foot : (nf,) bool array
+        Feet whose forces are in the foot's own axes.
+    valid : (n,) bool array
+        Where all contacts are measured.
+    moment : (n, nf, 3) array or None [N m]
+        About the world's origin in world axes, or about the foot's in its own where `in_foot` is
+        set; None when it is not known.
+
+    """
+
+    force: np.ndarray
+    in_foot: np.ndarray
+    valid: np.ndarray
+    moment: np.ndarray | None = None
+
+    def world_force(self, foot_rotation: np.ndarray) -> np.ndarray:
+        """
+        Return the forces in world axes.
+
+        Parameters
+        ----------
+        foot_rotation : (n, nf, 3, 3) array
+            R_WF.
+
+        Returns
+        -------
+        (n, nf, 3) array [N]
+
+        """
+        turned = np.einsum('nfij,nfj->nfi', foot_rotation, self.force)
+        return np.where(self.in_foot[None, :, None], turned, self.force)
+
+    def wrench_in_feet(self, foot_position: np.ndarray,
+                       foot_rotation: np.ndarray) -> np.ndarray | None:
+        """
+        Return the wrenches in the feet's axes about their frames.
+
+        Parameters
+        ----------
+        foot_position, foot_rotation : (n, nf, 3), (n, nf, 3, 3) array [m]
+            p_WF and R_WF.
+
+        Returns
+        -------
+        (n, nf, 6) array or None [N, N m]
+            None where the moments are not known.
+
+        """
+        if self.moment is None:
+            return None
+        about_foot = self.moment - np.cross(foot_position, self.force)
+        f, m = (np.where(self.in_foot[None, :, None], values,
+                         np.einsum('nfji,nfj->nfi', foot_rotation, turned))
+                for values, turned in ((self.force, self.force), (self.moment, about_foot)))
+        return np.concatenate([f, m], axis=-1)
+
+
+def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...], valid: str,
+                stamps: np.ndarray) -> Plates | None:
+    """
+    Read the true forces in a bag.
+
+    Parameters
+    ----------
+    bag : BagReader
+        An open bag.
+    topics : mapping of str to str
+        Topic with the true wrench, by foot.
+    feet : tuple of str
+        Links of the feet, in the order of the results.
+    valid : str
+        Topic with the flag that is true while the truth is complete; empty when it always is.
+    stamps : (n,) int array [ns]
+        Stamps of the instants.
+
+    Returns
+    -------
+    Plates or None
+        None when there are no topics.
+
+    Raises
+    ------
+    BagError
+        When a topic does not exist or has another type.
+
+    """
+    if not topics:
+        return None
+    for name, kind in (*((name, WRENCH) for name in topics.values()), *([(valid, BOOL)] * bool(
+            valid))):
+        if name not in bag.topics or bag.topics[name].type != kind:
+            raise BagError(f'expected a topic {name} with {kind}; topics of that type are: '
+                           f'{", ".join(bag.of_type(kind)) or "(none)"}')
+    records = {foot: WrenchRecord() for foot in feet if foot in topics}
+    flags = FlagRecord()
+    for message in bag.messages({*topics.values(), valid} - {''}):
+        decoded = bag.decode(message)
+        if message.topic == valid:
+            flags.append(decoded, message.receipt_ns)
+        for foot, record in records.items():
+            if topics[foot] == message.topic:
+                record.append(decoded, message.receipt_ns)
+    step = int(np.median(np.diff(stamps)))
+    wrench = np.full((len(stamps), len(feet), 6), np.nan)
+    in_foot = np.zeros(len(feet), bool)
+    for i, foot in enumerate(feet):
+        if foot in records:
+            wrench[:, i] = records[foot].at(stamps, round(MAX_GAP * step))
+            in_foot[i] = records[foot].frame_id == foot
+    complete = np.isfinite(wrench).all(axis=(1, 2))
+    if valid:
+        complete &= flags.received_by(stamps + SLACK_NS)
+    return Plates(wrench[..., :3], in_foot, complete, wrench[..., 3:])
+
+
+# -------------------------------------------------------------------------------------------------
+# The belts of a treadmill, which move the ground under each foot backward.
+#
+# Speeds are positive for a belt that runs from front to back, as under a person who walks forward;
+# "back" is opposite to the mean heading of the base. Where no speed is given, soles that lie flat
+# are used: on the floor they are at rest, on a belt they all move alike. A runner has no flat
+# soles; then the stance foot is used while it rotates least.
+
+
+AUTO = 'auto'
+# Least speed of a belt, as a multiple of sqrt(g l); less is noise.
+LEAST_SPEED = 0.05
+# A sole lies flat while it turns slower than this [rad/s] and is this near to its lowest position,
+# as a part of the leg length.
+TURNING, NEAR = 0.5, 0.02
+# Feet that never lie flat are used while the vertical force is above this part of the weight.
+LOADED = 0.7
+# Soles on one belt differ by less than this part of its speed.
+SPREAD = 0.25
+
+
+def parse_belts(words: Sequence[str], feet: Sequence[str]) -> dict[str, str]:
+    """
+    Return the belt of each foot from words SPEED, NAME, FOOT=SPEED or FOOT=NAME.
+
+    Parameters
+    ----------
+    words : sequence of str
+        What the user gives; NAME is a topic or a column.
+    feet : sequence of str
+        Links of the feet.
+
+    Returns
+    -------
+    dict of str to str
+        Speed, topic or column, by foot.
+
+    Raises
+    ------
+    ConfigurationError
+        When a foot is not one of the feet, or some feet have a belt and others have none.
+
+    """
+    found: dict[str, str] = {}
+    for word in words:
+        foot, separator, value = word.rpartition('=')
+        if separator and foot not in feet:
+            raise ConfigurationError(f'--belt-speed: expected a foot ({", ".join(feet)}), '
+                                     f'got {foot!r}')
+        found.update({foot: value} if separator else dict.fromkeys(feet, value))
+    missing = [foot for foot in feet if found and foot not in found]
+    if missing:
+        raise ConfigurationError(f'--belt-speed: expected a belt for each foot, got none for '
+                                 f'{", ".join(missing)}; 0 for the floor')
+    return found
+
+
+def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarray,
+                  base_rotation: np.ndarray,
+                  series: Callable[[str], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """
+    Return the velocity of the ground under each foot.
+
+    Parameters
+    ----------
+    belts : mapping of str to str
+        As `parse_belts` returns it.
+    feet : sequence of str
+        Links of the feet, in the order of the results.
+    time : (n,) array [s]
+        Instants of the motion.
+    base_rotation : (n, 3, 3) array
+        R_WB.
+    series : callable
+        Returns times [s] and speeds [m/s] of a topic or a column by its name.
+
+    Returns
+    -------
+    (n, nf, 3) array [m/s]
+        In world axes.
+
+    Raises
+    ------
+    ConfigurationError
+        When the base turns about, so that no direction is back.
+
+    """
+    forward = base_rotation[:, :2, 0].mean(axis=0)
+    length = np.linalg.norm(forward)
+    if length < 1e-3:
+        raise ConfigurationError('--belt-speed: expected a base that faces one way, got one that '
+                                 'turns about; its x axis says where forward is')
+    back = np.append(-forward / length, 0.0)
+    speeds = []
+    for foot in feet:
+        try:
+            speeds.append(np.full(len(time), float(belts[foot])))
+        except ValueError:
+            at, values = series(belts[foot])
+            speeds.append(np.interp(time, at, values))
+    return np.stack(speeds, axis=1)[..., None] * back
+
+
+def found_belt(dynamics: GaitInverseDynamics) -> np.ndarray | None:
+    """
+    Return the velocity of a treadmill's belt, found by the soles.
+
+    Parameters
+    ----------
+    dynamics : GaitInverseDynamics
+        Inverse dynamics of the motion, with the feet's poses.
+
+    Returns
+    -------
+    (3,) array or None [m/s]
+        Velocity that all soles in stance have in common; None when they are at rest or differ.
+
+    """
+    scale, seen = speed_scale(dynamics), []
+    for i, points in enumerate(dynamics.sole_points()):
+        middle = points.mean(axis=1)
+        velocity = np.gradient(middle, dynamics.step, axis=0)
+        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + NEAR * dynamics.leg_length
+        flat = low & (_turning(dynamics, i) < TURNING)
+        if flat.sum() < 3:
+            return _common(_rolling(dynamics), scale)
+        seen.append(velocity[flat, :2])
+    return _common(seen, scale)
+
+
+def _rolling(dynamics: GaitInverseDynamics) -> list[np.ndarray]:
+    """Return each sole's horizontal velocities in stance while it turns least, for runners."""
+    points = dynamics.sole_points()
+    height = np.stack([part[..., 2].min(axis=1) for part in points], axis=1)
+    seen = []
+    for i, part in enumerate(points):
+        stance = (dynamics.load > LOADED) & (height.argmin(axis=1) == i) & (
+            height[:, i] < np.percentile(height[:, i], 5.0) + NEAR * dynamics.leg_length)
+        # The lowest part of a rigid sole moves back faster than the belt while the heel rises.
+        turning = _turning(dynamics, i)
+        steady = stance & (turning <= np.percentile(turning[stance], 25.0) if stance.any()
+                           else stance)
+        velocity = np.gradient(part.mean(axis=1), dynamics.step, axis=0)
+        seen.append(velocity[steady, :2])
+    return seen
+
+
+def _turning(dynamics: GaitInverseDynamics, i: int) -> np.ndarray:
+    """Return how fast one foot turns, (n,) [rad/s]."""
+    return np.linalg.norm(np.gradient(dynamics.foot_rotation[:, i], dynamics.step, axis=0),
+                          axis=(1, 2)) / np.sqrt(2.0)
+
+
+def _common(seen: list[np.ndarray], scale: float) -> np.ndarray | None:
+    """Return the velocity that all feet have in common, (3,) [m/s]; None if there is none."""
+    if any(len(values) < 3 for values in seen):
+        return None
+    middles = [np.median(values, axis=0) for values in seen]
+    common = np.mean(middles, axis=0)
+    speed = float(np.linalg.norm(common))
+    spread = max(float(np.median(np.linalg.norm(values - common, axis=1))) for values in seen)
+    if speed < LEAST_SPEED * scale or spread > SPREAD * speed:
+        return None
+    return np.append(common, 0.0)

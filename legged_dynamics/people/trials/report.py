@@ -1,0 +1,587 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The report of inverse dynamics over a recording: figures, tables, verdict and page."""
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+
+from legged_dynamics.model.standing import UP
+from legged_dynamics.pages import style
+from legged_dynamics.pages.page import Chart, Line, Table, command_line
+from legged_dynamics.pages.palette import FOOT_COLORS, foot_color
+from legged_dynamics.pages.section import (
+    Cards,
+    ChartRow,
+    Listing,
+    Part,
+    Report,
+    ReportFigure,
+    ReportSection,
+)
+from legged_dynamics.people.gait.double_support import METHODS
+from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.people.trials.accuracy import FootErrors
+from legged_dynamics.people.trials.analysis import MODEL, ROBOT, SCALE, GaitResult
+from legged_dynamics.people.trials.cycles import (
+    ANGLE,
+    CYCLE,
+    FORCES,
+    MOMENT,
+    PERCENT,
+    POWER,
+    GaitCycles,
+    gait_cycles,
+    measured_effort,
+    peaks_table,
+    steps_table,
+    without_side,
+)
+from legged_dynamics.recordings.report.analysis import distrust
+
+# -------------------------------------------------------------------------------------------------
+# Figures: forces, balance, centres of pressure, joint torques.
+
+
+# Standard deviations on either side that hold 95 % of normal errors.
+COVERED = 1.96
+# Joints drawn at most: those with the largest torques.
+MOST_JOINT_CURVES = 12
+# Soles drawn at most for each foot.
+MOST_SOLES = 8
+
+
+def _draw_foot_forces(result: GaitResult) -> Figure:
+    """Draw each foot's force in world axes, contact shaded, the truth behind it."""
+    r, time, truth = result.reactions, result.motion.time, _truth(result)
+    figure = style.new_figure(0.9 + 1.8 * len(r.feet))
+    grid = figure.subplots(len(r.feet), 3, sharex=True, sharey='col', squeeze=False,
+                           width_ratios=(1, 1, 2))
+    for i, foot in enumerate(r.feet):
+        for k, axis in enumerate('xyz'):
+            axes = grid[i, k]
+            for first, end in runs(r.contact[:, i]):
+                axes.axvspan(time[first], time[end - 1], color=style.SHADE, zorder=0)
+            if truth is not None:
+                style.line(axes, time, truth[:, i, k], color=style.TRUTH, linewidth=2.2,
+                           label='measured')
+            style.line(axes, time, r.force[:, i, k], color=_color(i), label=result.method)
+            bar = COVERED * r.deviation[:, i, k]
+            axes.fill_between(time, r.force[:, i, k] - bar, r.force[:, i, k] + bar,
+                              color=_color(i), alpha=0.2, linewidth=0.0)
+            style.dress(axes, x='time [s]' if i == len(r.feet) - 1 else '',
+                        y=f'{foot} [N]' if k == 0 else '',
+                        title=f'$f_{axis}$, world axes' if i == 0 else '')
+    grid[0, 0].set_xlim(time[0], time[-1])
+    figure.legend(*grid[0, 2].get_legend_handles_labels(), loc='outside upper right', ncols=2,
+                  frameon=False, fontsize=8.5)
+    return figure
+
+
+def _draw_balance(result: GaitResult) -> Figure:
+    """Draw the vertical force of all feet, and what no foot explains."""
+    r, time, truth = result.reactions, result.motion.time, _truth(result)
+    figure = style.new_figure(5.2)
+    top, force, moment = figure.subplots(3, 1, sharex=True, height_ratios=(2, 1, 1))
+    if truth is not None:
+        style.line(top, time, truth[..., 2].sum(axis=1), color=style.TRUTH, linewidth=2.2,
+                   label='measured')
+    style.line(top, time, r.force[..., 2].sum(axis=1), color='black', label='from the motion')
+    top.axhline(result.weight, color='#bb4444', linewidth=0.8, linestyle=':', label='weight')
+    style.dress(top, y='all feet $f_z$ [N]')
+    style.legend(top, ncols=3)
+    for axes, part, unit in ((force, slice(0, 3), 'N'), (moment, slice(3, 6), 'N m')):
+        for name, values, color in zip('xyz', r.root_residual[:, part].T, FOOT_COLORS):
+            style.line(axes, time, values, color=color, label=name)
+        style.dress(axes, y=f'unexplained\n[{unit}]')
+    for axes in (top, force, moment):
+        for first, end in runs(~r.supported):
+            axes.axvspan(time[first], time[end - 1], color='#f6dede', zorder=0)
+    style.legend(force, ncols=3)
+    moment.set_xlabel('time [s]')
+    moment.set_xlim(time[0], time[-1])
+    return figure
+
+
+def _draw_pressure(result: GaitResult) -> Figure:
+    """Draw where each foot presses, seen from above, with soles that stand."""
+    r = result.reactions
+    figure = style.new_figure(4.6)
+    axes = figure.subplots()
+    for i, foot in enumerate(result.feet):
+        if len(foot.corners) > 1:
+            standing = [(first + end) // 2 for first, end in runs(r.contact[:, i])]
+            for t in standing[:MOST_SOLES]:
+                outline = r.foot_position[t, i] + foot.touching(r.foot_rotation[t, i], UP,
+                                                                foot.outline)
+                axes.add_patch(Polygon(outline[:, :2], fill=False, edgecolor=_color(i),
+                                       linewidth=0.8))
+        path = r.center_of_pressure[:, i].copy()
+        path[~r.contact[:, i]] = np.nan
+        axes.plot(path[:, 0], path[:, 1], color=_color(i), linewidth=1.2, label=r.feet[i])
+    axes.set_aspect('equal', adjustable='datalim')
+    style.dress(axes, x='x, world [m]', y='y, world [m]')
+    style.legend(axes)
+    return figure
+
+
+def _draw_joint_torques(result: GaitResult) -> Figure:
+    """Draw the torques of the joints that need most."""
+    effort, names = result.reactions.joint_effort, result.model.joint_names
+    span = np.abs(effort).max(axis=0)
+    chosen = sorted(np.argsort(-span, kind='stable')[:MOST_JOINT_CURVES].tolist())
+    rows = -(-len(chosen) // 3)
+    figure = style.new_figure(0.7 + 1.55 * rows)
+    grid = figure.subplots(rows, 3, sharex=True, squeeze=False)
+    for axes, joint in zip(grid.flat, chosen):
+        kind = result.model.joints[joint].kind
+        style.line(axes, result.motion.time, effort[:, joint], color='black')
+        style.dress(axes, title=f'{names[joint]} [{"N" if kind == "prismatic" else "N m"}]')
+    for axes in grid.flat[len(chosen):]:
+        axes.set_visible(False)
+    for axes in grid[-1]:
+        axes.set_xlabel('time [s]')
+    grid[0, 0].set_xlim(result.motion.time[0], result.motion.time[-1])
+    return figure
+
+
+def _truth(result: GaitResult) -> np.ndarray | None:
+    plates = result.aligned_plates
+    if plates is None:
+        return None
+    force = plates.world_force(result.reactions.foot_rotation)
+    return np.where(plates.valid[:, None, None], force, np.nan)
+
+
+def _color(index: int) -> str:
+    return foot_color(index)
+
+
+# -------------------------------------------------------------------------------------------------
+# Tables, for terminal and page.
+
+
+def feet_table(result: GaitResult) -> Table:
+    """
+    Return when each foot is on the ground, and its loads.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    Table
+        A row a foot.
+
+    """
+    r, rows = result.reactions, []
+    for i, foot in enumerate(r.feet):
+        on = r.contact[:, i]
+        force = r.force[on, i]
+        steps = int((np.diff(on.astype(int)) > 0).sum())
+        rows.append((foot, f'{100.0 * on.mean():.0f}', str(steps),
+                     *(('-',) * 3 if not on.any() else (
+                         f'{force[:, 2].mean():.0f}', f'{force[:, 2].max():.0f}',
+                         f'{np.linalg.norm(force[:, :2], axis=1).max():.0f}'))))
+    return Table(f'Feet (weight {result.weight:.0f} N), contacts {result.contact_source}',
+                 ('foot', 'on the ground [%]', 'landings', 'mean load [N]', 'peak load [N]',
+                  'peak horizontal [N]'), rows)
+
+
+def joints_table(result: GaitResult, most: int = 12) -> Table:
+    """
+    Return the joints with the largest torques.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+    most : int
+        Joints that are listed at most.
+
+    Returns
+    -------
+    Table
+        A row a joint.
+
+    """
+    effort = result.reactions.joint_effort
+    largest = np.abs(effort).max(axis=0)
+    rows = []
+    for k in np.argsort(-largest, kind='stable')[:most]:
+        unit = 'N' if result.model.joints[k].kind == 'prismatic' else 'N m'
+        rows.append((result.model.joint_names[k], f'{effort[:, k].min():.1f}',
+                     f'{effort[:, k].max():.1f}', f'{np.sqrt((effort[:, k] ** 2).mean()):.1f}',
+                     unit))
+    return Table('Joint torques, the largest',
+                 ('joint', 'minimum', 'maximum', 'rms', 'unit'), rows)
+
+
+def errors_table(result: GaitResult) -> Table:
+    """
+    Return the errors against the force plates.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    Table
+        A row a method; none without truth.
+
+    """
+    rows = []
+    for method, e in result.errors.items():
+        rows.append((method, *_errors(e), METHODS[method]))
+        if method == result.method and result.as_recorded is not None:
+            rows.append((f'{method}, as recorded', *_errors(result.as_recorded),
+                         'the same, with the clock of the plates as it was'))
+    first = next(iter(result.errors.values()), None)
+    title = '' if first is None else (
+        f'Error of each foot while truly loaded, rms [N], {first.count} samples (contact agrees '
+        f'in {100.0 * first.agreement:.1f} %; the vertical force of all feet together errs by '
+        f'{first.total:.1f} N)')
+    return Table(title, ('method', 'vertical', 'alone', 'together', 'along x', 'along y',
+                         'minimum vertical force', 'assumption'), rows, [0] if rows else [])
+
+
+def trade_offs(result: GaitResult) -> list[str]:
+    """Return why other methods err less with one foot loaded and more with several, if any do."""
+    own = result.errors.get(result.method)
+    return [] if own is None else [
+        f'{method} errs less than {result.method} while one foot is loaded ({e.single:.1f} and '
+        f'{own.single:.1f} N), and more while several are ({e.double:.1f} and {own.double:.1f} '
+        f'N). In {e.early_count} samples of the former the motion has several feet down, because '
+        'its double support is longer than that of the plates: a method that leaves nearly all '
+        f'load on one foot is right there by chance ({e.early:.1f} and {own.early:.1f} N), and '
+        f'wrong beside. Where both have one foot down: {e.agreed:.1f} and {own.agreed:.1f} N.'
+        for method, e in result.errors.items()
+        if e.single < own.single and e.double > own.double and e.early < own.early]
+
+
+def _errors(e: FootErrors) -> list[str]:
+    return [_newtons(value) for value in (e.vertical, e.single, e.double, e.fore_aft, e.sideways,
+                                          e.pull)]
+
+
+def _newtons(value: float) -> str:
+    return f'{value:.1f}' if np.isfinite(value) else '-'
+
+
+# -------------------------------------------------------------------------------------------------
+# The verdict in a sentence, and reasons not to trust the result.
+
+
+# Parts of the weight and of the samples beyond which the result is not to be trusted.
+LARGEST_ERROR, LARGEST_RESIDUAL, MOST_UNSUPPORTED = 0.15, 0.10, 0.5
+
+
+def doubts(result: GaitResult) -> list[str]:
+    """
+    Return why the result does not deserve trust.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Reasons; empty when it deserves trust.
+
+    """
+    found, r = [], result.reactions
+    error = result.errors.get(result.method)
+    if error is not None and error.vertical > LARGEST_ERROR * result.weight:
+        found.append(f'the error of a loaded foot is {error.vertical:.0f} N, '
+                     f'{100.0 * error.vertical / result.weight:.0f} % of the weight')
+    if not r.contact.any():
+        found.append('no foot is ever on the ground: is the floor level, are the feet those of '
+                     'the model?')
+    unexplained = r.root_residual - result.dynamics.noise
+    rest = float(np.sqrt(np.mean(unexplained[:, :3] ** 2) * 3.0)) / result.weight
+    if rest > LARGEST_RESIDUAL:
+        found.append(f'{100.0 * rest:.0f} % of the weight remain that no foot explains: mass, '
+                     'contacts or friction are wrong, or something else pushes')
+    borne = (~r.supported).mean()
+    if borne > MOST_UNSUPPORTED:
+        found.append(f'in {100.0 * borne:.0f} % of the samples something else than the feet bears '
+                     'load')
+    return found
+
+
+def moment_error(result: GaitResult) -> tuple[str, float, float] | None:
+    """
+    Return the error of the legs' joint moments against those under the plates' forces.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    tuple or None
+        The joint that errs most, the rms error of all joints between base and feet, and that of
+        this joint [N m]; None without plates that measure moments.
+
+    """
+    measured = measured_effort(result)
+    if measured is None:
+        return None
+    model = result.model
+    legs = sorted({body - 1 for foot in result.reactions.feet
+                   for body in model.chain(model.frame(foot).body) if body > 0})
+    hinges = [k for k in legs if model.joints[k].kind != 'prismatic']
+    known = np.isfinite(measured).all(axis=1)
+    if not hinges or not known.any():
+        return None
+    square = np.mean((result.reactions.joint_effort - measured)[known][:, hinges] ** 2, axis=0)
+    worst = int(np.argmax(square))
+    return (model.joint_names[hinges[worst]], float(np.sqrt(square.mean())),
+            float(np.sqrt(square[worst])))
+
+
+def verdict(result: GaitResult) -> tuple[str, bool]:
+    """
+    Return in a sentence what came out.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What was found.
+
+    Returns
+    -------
+    str
+        The sentence.
+    bool
+        Whether force plates were there to compare with.
+
+    """
+    about = _mass_text(result)
+    error = result.errors.get(result.method)
+    if error is not None:
+        late = result.alignment if result.as_recorded is not None else None
+        text = 'Error against the plates' if late is None else (
+            f'With the clocks put together (the plates are {1e3 * abs(late.lag):.0f} ± '
+            f'{1e3 * COVERED * late.lag_deviation:.0f} ms (95 %) '
+            f'{"behind" if late.lag > 0.0 else "ahead of"} the motion), error against the plates')
+        text += (f': {error.vertical:.0f} N '
+                'rms of the vertical force on a '
+                f'loaded foot, {100.0 * error.vertical / result.weight:.1f} % of the weight')
+        if np.isfinite(error.double) and np.isfinite(error.single):
+            text += f' ({error.single:.0f} N alone, {error.double:.0f} N with several feet down)'
+        moment = moment_error(result)
+        if moment is not None:
+            text += (f', and {moment[1]:.1f} N m rms of the joint moments of the legs, most at '
+                     f'{moment[0]} ({moment[2]:.1f} N m)')
+        return f'{text}. {about}'.rstrip(), True
+    r = result.reactions
+    loads = ', '.join(f'{foot} {r.force[r.contact[:, i], i, 2].mean():.0f} N'
+                      for i, foot in enumerate(r.feet) if r.contact[:, i].any())
+    return (f'Mean load while on the ground: {loads or "none"}; weight {result.weight:.0f} N. '
+            'There are no force plates to compare with; the standard deviations of the forces, '
+            f'{np.sqrt(np.mean(r.deviation[r.contact][:, 2] ** 2)):.0f} N rms vertically, are '
+            f'those of people on force plates. {about}'.rstrip(), False)
+
+
+def _mass_text(result: GaitResult) -> str:
+    """Return how well the mass is known, which all forces are in proportion to."""
+    mass = result.mass
+    if mass is None or mass.source == ROBOT:
+        return ''
+    size = f'{mass.value:.1f} ± {COVERED * mass.deviation:.1f} kg (95 %)'
+    if mass.source == MODEL:
+        return (f'Is this person {mass.value:.1f} kg? All forces are in proportion to that mass, '
+                f'which the model alone states; {size} is in the error bars (--mass KG, from a '
+                'scale).')
+    if mass.source == SCALE:
+        return f'Mass: {size}, as given.'
+    return f'Mass: {size}, by plates and model (the model alone: {mass.model:.1f} kg).'
+
+
+# -------------------------------------------------------------------------------------------------
+
+FIGURES = {
+    'forces': ('Forces on the feet', _draw_foot_forces,
+               'Force of the ground on each foot, world axes, with the range that should hold '
+               '95 % of measurements. Grey shade: contact. Grey line: measured, where all '
+               'contacts are.'),
+    'balance': ('Balance', _draw_balance,
+                'Above: vertical force of all feet. Below: force and moment at the base that no '
+                'foot can give without pulling, slipping or pressing beside its sole; world axes, '
+                'about its origin. Shaded red: something else than the feet must bear load.'),
+    'pressure': ('Centres of pressure', _draw_pressure,
+                 'Where each foot presses, seen from above, on outlines of its sole in the middle '
+                 'of stance. x forward.'),
+    'torques': ('Joint torques', _draw_joint_torques,
+                'What muscles or motors deliver, of the joints that need most.')}
+CHARTS = ('Force of the ground on each foot, world axes; dashed: the range that should hold 95 % '
+          'of measurements; grey: measured, where all contacts are. '
+          'Drag to zoom, double click to see all, click on a name to hide it.')
+MOST_JOINTS, MOST_CYCLES = 8, 5
+CYCLES = ('From one landing of a foot to its next one. Means of all whole strides, per kilogram '
+          'of body mass; forces along the mean heading; moments and powers are those of muscles, '
+          'in the direction in which the angle grows. Grey: what follows from the forces of the '
+          'plates. gait_cycles.csv holds every curve with its deviation.')
+STANCES = ('No stride is whole in this recording, so these are over the stance of each foot, from '
+           'landing to leaving; per kilogram of body mass. Grey: what follows from the forces of '
+           'the plates.')
+EXPLANATION = (
+    'Root mean squares over all samples in which a foot is truly loaded and every contact is '
+    'measured; "alone" and "together" by how many feet are. The motion alone leaves open how two '
+    'feet share the load: methods differ in what they assume. All of them use the contacts of the '
+    'method chosen.')
+
+
+def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = None) -> Path:
+    """
+    Write page and figures into a folder.
+
+    Parameters
+    ----------
+    result : GaitResult
+        What to show.
+    folder : Path
+        Made where it is not there.
+    cycles : GaitCycles, optional
+        Of the result, where they are known already.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Raises
+    ------
+    OutputError
+        When the folder cannot be written.
+
+    """
+    source = result.source.resolve()
+    sentence, judged = verdict(result)
+    reasons = doubts(result)
+    figures = {name: ReportFigure(name, partial(draw, result), caption)
+               for name, (_, draw, caption) in FIGURES.items()}
+    sections = [
+        _forces_section(result), *_cycles_sections(result, cycles or gait_cycles(result)),
+        ReportSection('What to know', [Listing(result.notes or ['Nothing was odd.'])]),
+        *_table_sections(result),
+        *(ReportSection(FIGURES[name][0], [figures[name]]) for name in ('balance', 'pressure')),
+        ReportSection('Joint torques over time', [_torque_chart(result)]),
+        # The page has charts of these; the figures are for other documents.
+        ReportSection('', [replace(figures[name], caption='') for name in ('forces', 'torques')])]
+    return Report(
+        f'Inverse dynamics: {source.parent.name}/{source.name}',
+        f'{result.model.name}, {result.model.total_mass:.2f} kg, '
+        f'{result.model.n_joints} joints. {result.motion.time[-1]:.2f} s, '
+        f'{len(result.motion)} samples. Method {result.method}: '
+        f'{METHODS[result.method]}.', sections,
+        command_line(f'legged-dynamics inverse-dynamics {result.source}'), sentence, judged,
+        warnings=[distrust(reasons)] if reasons else (),
+        robot=f'{result.model.name} {result.model_file}'.rstrip()).write(folder)
+
+
+def _forces_section(result: GaitResult) -> ReportSection:
+    parts: list[Part] = [*_force_charts(result), CHARTS]
+    if result.errors:
+        chosen = result.errors[result.method]
+        parts.append(Cards([
+            (f'{chosen.vertical:.1f} N', 'vertical force of a loaded foot, rms error'),
+            (f'{100.0 * chosen.vertical / result.weight:.1f} %', 'of the weight'),
+            (f'{100.0 * chosen.agreement:.1f} %', 'contacts agree')]))
+    return ReportSection('Forces on the feet', parts)
+
+
+def _table_sections(result: GaitResult) -> list[ReportSection]:
+    return [ReportSection(name, [f'{table.title}.', *more, table]) for name, table, more in (
+        ('Error', errors_table(result), [EXPLANATION, *trade_offs(result)]),
+        ('Feet', feet_table(result), []), ('Joints', joints_table(result), [])) if table.rows]
+
+
+def _cycles_sections(result: GaitResult, cycles: GaitCycles) -> list[ReportSection]:
+    """Return the section with the curves over the gait cycle, where there are steps."""
+    if not cycles.curves:
+        return []
+    forces = [chart for chart in (_cycle_chart(cycles, kind, list(result.reactions.feet), kind)
+                                  for kind in reversed(FORCES)) if chart is not None]
+    joints = [[chart for kind in (ANGLE, MOMENT, POWER) if (
+        chart := _cycle_chart(cycles, kind, joints, f'{name.replace("_", " ")}: {kind}'))]
+        for name, joints in _busiest(cycles).items()]
+    peaks = peaks_table(result, cycles)
+    return [ReportSection(f'Over the {cycles.phase}', [
+        CYCLES if cycles.phase == CYCLE else STANCES, steps_table(result, cycles),
+        *(ChartRow(charts, 'percent') for charts in (forces, *joints)),
+        f'{peaks.title}. The symmetry index is the difference of right and left over their mean; '
+        'in brackets where the error of the forces may be all of it.',
+        peaks])]
+
+
+def _busiest(cycles: GaitCycles) -> dict[str, list[str]]:
+    """Return the joints with the largest moments, both sides together, by their name."""
+    peaks: dict[str, float] = {}
+    joints: dict[str, list[str]] = {}
+    for curve in cycles.of(MOMENT):
+        name = without_side(curve.name).strip('_')
+        peaks[name] = max(peaks.get(name, 0.0), float(np.abs(curve.mean).max()))
+        joints.setdefault(name, []).append(curve.name)
+    most = sorted(peaks, key=lambda name: -peaks[name])[:MOST_CYCLES]
+    return {name: joints[name] for name in joints if name in most}
+
+
+def _cycle_chart(cycles: GaitCycles, kind: str, names: list[str], title: str) -> Chart | None:
+    """Return the means of a quantity over the gait cycle, one curve a side; None without any."""
+    curves = [curve for curve in cycles.of(kind) if curve.name in names]
+    if not curves:
+        return None
+    lines, scale = [], 0.0
+    for k, curve in enumerate(curves):
+        measured = curve.measured_mean
+        if measured is not None:
+            lines.append(Line(f'{curve.name}, by plates', measured, -1 - k % 2))
+        lines.append(Line(curve.name, curve.mean, k))
+        scale = max(scale, float(np.abs(curve.mean).max()))
+    return Chart(f'{title} [{curves[0].unit}]', '', PERCENT, lines, max(0.05 * scale, 0.02), 2,
+                 200, f'% of {cycles.phase}')
+
+
+def _force_charts(result: GaitResult) -> list[Chart]:
+    """Return the charts of the feet's forces and of what no foot explains."""
+    r, charts, measured = result.reactions, [], None
+    if result.plates is not None and result.plates.valid.any():
+        measured = _truth(result)
+    for axis, title in ((2, 'Vertical force'), (0, 'Force along x'), (1, 'Force along y')):
+        lines = []
+        for i, foot in enumerate(r.feet):
+            if measured is not None:
+                lines.append(Line(f'{foot}, measured', measured[:, i, axis], -1 - i % 2))
+            lines.append(Line(foot, r.force[:, i, axis], i))
+            bar = COVERED * r.deviation[:, i, axis]
+            lines += [Line(f'{foot}, 95 % {end}', r.force[:, i, axis] + sign * bar, i, foot, True)
+                      for end, sign in (('low', -1.0), ('high', 1.0))]
+        charts.append(Chart(title, 'N', result.motion.time, lines, 0.02 * result.weight,
+                            height=330 if axis == 2 else 210))
+    rest = np.linalg.norm(r.root_residual[:, :3], axis=1)
+    charts.append(Chart('Force that no foot explains', 'N', result.motion.time,
+                        [Line('residual', rest, 7)], 0.02 * result.weight, height=170))
+    return charts
+
+
+def _torque_chart(result: GaitResult) -> Chart:
+    """Return the torques of the joints that need most."""
+    effort = result.reactions.joint_effort
+    most = np.argsort(-np.abs(effort).max(axis=0), kind='stable')[:MOST_JOINTS]
+    return Chart('Joint torques', 'N m', result.motion.time,
+                 [Line(result.model.joint_names[k], effort[:, k], n) for n, k in enumerate(most)],
+                 caption=FIGURES['torques'][2])

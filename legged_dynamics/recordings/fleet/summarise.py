@@ -1,0 +1,422 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Writing one recording into the data set, in memory that does not grow with its length."""
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation import Fault, Mode
+from legged_dynamics.exceptions import BagError, ConfigurationError, LeggedDynamicsError
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.fleet import data_set as schema
+from legged_dynamics.recordings.fleet.data_set import WRENCH, XYZ, DataSet, RecordingWriter
+from legged_dynamics.recordings.fleet.job import AnyJob, Job
+from legged_dynamics.recordings.fleet.tallies import (
+    BaseTally,
+    ErrorTally,
+    FootTally,
+    IntervalTally,
+    JointTally,
+    Window,
+    each_window,
+    force_of,
+)
+from legged_dynamics.recordings.replay import Preparation, Replay, prepare
+from legged_dynamics.recordings.report.accuracy import ON_LINE, unexplained
+from legged_dynamics.recordings.report.analysis import reasons_for_doubt
+from legged_dynamics.recordings.series import InputStatistics, input_notes
+from legged_dynamics.recordings.topics import namespace_of
+from legged_dynamics.recordings.truth import Truth, align_truth
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+# -------------------------------------------------------------------------------------------------
+# Time series of a piece of a recording, as columns of the tables.
+
+
+def _foot_rows(window: Window, force: np.ndarray, truth: Truth) -> dict[str, Any]:
+    """Return the rows of a piece's own samples, a foot after the other within each sample."""
+    import pyarrow as pa
+
+    series, own = window.series, slice(window.first, window.last)
+    n, feet = window.last - window.first, series.feet
+
+    def flat(values: np.ndarray) -> np.ndarray:
+        return values[own].reshape(n * len(feet), *values.shape[2:])
+
+    names = pa.DictionaryArray.from_arrays(np.tile(np.arange(len(feet), dtype=np.int32), n),
+                                           list(feet)).cast(pa.string())
+    columns = {**_times(window, len(feet)), 'foot': names,
+               'contact': flat(series.contact.values),
+               'contact_probability': _single(flat(series.probability.values)),
+               'observable': flat(series.observable.values)}
+    for prefix, values, axes in (('', series.published, WRENCH),
+                                 ('raw_', series.raw_wrench.values, WRENCH),
+                                 ('world_', force, WRENCH[:3])):
+        rows = _single(flat(values))
+        columns |= {prefix + axis: rows[:, k] for k, axis in enumerate(axes)}
+    true = _single(flat(truth.force))
+    unknown = ~np.isfinite(true).all(axis=1)
+    columns['true_contact'] = pa.array(flat(truth.contact), mask=unknown)
+    columns |= {f'true_{axis}': pa.array(np.ascontiguousarray(true[:, k]), mask=unknown)
+                for k, axis in enumerate(WRENCH[:3])}
+    return columns
+
+
+def _base_rows(window: Window) -> dict[str, Any]:
+    """Return the rows of a piece's own samples."""
+    import pyarrow as pa
+
+    series, own = window.series, slice(window.first, window.last)
+    modes = [Mode(mode).name.lower() for mode in range(max(Mode) + 1)]
+    columns = {**_times(window, 1),
+               'mode': pa.DictionaryArray.from_arrays(
+                   series.mode.values[own].astype(np.int32), modes).cast(pa.string()),
+               'mass_error': _single(series.mass_error.values[own])}
+    quaternion = Rotation.from_matrix(series.base_rotation.values[own]).as_quat()
+    for prefix, values, axes in (
+            ('center_of_pressure', series.center_of_pressure.values[own], XYZ),
+            ('residual', series.base_residual.values[own], WRENCH),
+            ('orientation', quaternion, (*XYZ, 'w'))):
+        rows = _single(values)
+        columns |= {f'{prefix}_{axis}': rows[:, k] for k, axis in enumerate(axes)}
+    torque = _single(series.external_torque.values[own])
+    columns['external_torque'] = pa.ListArray.from_arrays(
+        np.arange(0, torque.size + 1, max(torque.shape[1], 1), dtype=np.int32), torque.ravel())
+    return columns
+
+
+def _times(window: Window, repeat: int) -> dict[str, np.ndarray]:
+    stamps = window.series.stamp_ns.values[window.first:window.last]
+    return {'stamp_ns': np.repeat(stamps, repeat),
+            'time': np.repeat((stamps - window.start_ns) * 1e-9, repeat)}
+
+
+def _single(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values, np.float32)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+class Outcome(NamedTuple):
+    """Result of a job: whether the recording is in the data set, or why not."""
+
+    recording: str
+    path: str
+    trusted: bool = True
+    cpu: float = 0.0
+    error: str = ''
+
+
+def summarise(job: Job) -> Outcome:
+    """
+    Analyse a recording and write its rows.
+
+    What is wrong with the recording is said in the outcome; only what a retry may fix
+    (a disk, the memory, the machine) is raised.
+
+    Parameters
+    ----------
+    job : Job
+        The recording and its options.
+
+    Returns
+    -------
+    Outcome
+        Whether it is in the data set, or why it is not.
+
+    """
+    begin = time.process_time()
+    try:
+        with BagReader(job.path) as bag:
+            ready = prepare(bag, job.options)
+            day = _instant(bag.start_ns).date().isoformat()
+            with RecordingWriter(DataSet(job.out), (_robot_name(job, ready), day),
+                                 job.recording) as out:
+                trusted = _Summary(job, bag, ready, out).write(begin)
+    except LeggedDynamicsError as error:
+        return Outcome(job.recording, str(job.path), False, time.process_time() - begin,
+                       ' '.join(str(error).split()))
+    return Outcome(job.recording, str(job.path), trusted, time.process_time() - begin)
+
+
+def _robot_name(job: Job, ready: Preparation) -> str:
+    """Return the robot's name: its folder's if so asked, its namespace, or its model's."""
+    space = namespace_of(ready.topics.joint_states).strip('/').replace('/', '_')
+    return (job.folder if job.robot_folders else space) or ready.robot.name
+
+
+class _Summary:
+    """Computes and writes the tables of one recording."""
+
+    def __init__(self, job: Job, bag: BagReader, ready: Preparation, out: RecordingWriter):
+        self._job, self._bag, self._ready, self._out = job, bag, ready, out
+        self._weight = ready.robot.model.total_mass * GRAVITY
+        n = len(ready.feet)
+        self._feet, self._errors = FootTally(n), ErrorTally(n, self._weight)
+        self._base, self._joints = BaseTally(), JointTally(ready.robot.model.n_joints)
+        self._unexplained: list[float] = []
+        topics = ready.topics
+        self._inputs = [IntervalTally(topics.joint_states)]
+        if topics.imu:
+            self._inputs.append(IntervalTally(topics.imu))
+
+    def write(self, begin: float) -> bool:
+        """Read the whole bag and write all tables."""
+        replay = each_window(self._bag, self._ready, self._take)
+        self._note_inputs(replay)
+        if not self._base.samples:
+            reasons = '; '.join(replay.refused) or 'the estimator was given too few samples'
+            raise BagError(f'nothing could be estimated from {self._bag.path}: {reasons}')
+        inputs = [tally.statistics() for tally in self._inputs]
+        errors = self._errors.errors(self._base.estimate)
+        on_line = [error for error in errors if error.treatment == ON_LINE
+                   and error.subject in ('standing', self._errors.gait)]
+        row = self._base.row()
+        doubts = reasons_for_doubt(on_line, self._feet.agreement.tolist(),
+                                   float(np.quantile(self._unexplained, 0.75)),
+                                   float(row['silent']), inputs)
+        feet = self._feet.rows(self._ready.feet)
+        if replay.faults[Fault.NO_ORIENTATION] or not self._ready.topics.imu:
+            for foot in feet:       # without heading, turning cannot be told from slip
+                foot['slip'] = foot['slip_largest'] = np.nan
+        out, joints = self._out, self._ready.robot.model.joint_names
+        out.add_rows(schema.FEET, feet)
+        out.add_rows(schema.JOINTS, self._joints.rows(joints))
+        out.add_rows(schema.INPUTS, _input_rows(inputs))
+        out.add_rows(schema.ERRORS, (
+            {'subject': error.subject, 'treatment': error.treatment, 'samples': error.count,
+             'total': error.total, 'vertical': error.vertical} for error in errors))
+        out.add_rows(schema.SUMMARY, [{**self._about(replay, inputs), **row, 'doubts': doubts,
+                                       'trusted': not doubts,
+                                       'residual_share': float(row['residual']) / self._weight,
+                                       'cpu': time.process_time() - begin}])
+        return not doubts
+
+    def _take(self, window: Window, replay: Replay) -> None:
+        self._note_inputs(replay)
+        truth = align_truth(window.series, window.recording, self._weight,
+                            self._ready.robot.contact_force)
+        self._unexplained.append(unexplained(window.series, self._weight))
+        force = force_of(window.series)
+        standing = self._errors.add(window, truth)
+        self._feet.add(window, force, truth)
+        self._joints.add(window)
+        self._base.add(window, standing)
+        if self._job.series:
+            self._out.add(schema.FOOT_SERIES, _foot_rows(window, force, truth))
+            self._out.add(schema.BASE_SERIES, _base_rows(window))
+
+    def _note_inputs(self, replay: Replay) -> None:
+        for tally, times in zip(self._inputs, (replay.joints, replay.imu)):
+            tally.take(times)
+
+    def _about(self, replay: Replay, inputs: list[InputStatistics]) -> dict[str, Any]:
+        job, ready, faults = self._job, self._ready, replay.faults
+        return {
+            'path': str(job.path), 'model': ready.robot.name,
+            'start': _instant(self._bag.start_ns), 'duration': ready.duration,
+            'messages': self._bag.message_count, 'weight': self._weight,
+            'joints': list(ready.robot.model.joint_names), 'gait': self._errors.gait,
+            'notes': [*ready.robot.notes, *ready.topics.missing,
+                      *input_notes(faults, replay.refused, ready.plan.settings, inputs,
+                                   replay.findings, replay.off_feet)],
+            'without_effort': faults[Fault.NO_EFFORT], 'without_imu': faults[Fault.NO_IMU],
+            'restarts': faults[Fault.GAP] + faults[Fault.TIME_JUMPED_BACK],
+            'refused': sum(replay.refused.values()),
+            'written': datetime.now(timezone.utc), 'source_bytes': job.bytes,
+            'source_modified': job.modified, 'options': job.digest}
+
+
+def _instant(ns: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=ns // 1000)
+
+
+def _input_rows(inputs: Iterable[InputStatistics]) -> list[dict[str, object]]:
+    return [{'topic': entry.topic, 'messages': entry.count, 'rate': entry.rate,
+             'received': entry.received, 'interval': entry.interval,
+             'lost': max(1.0 - entry.rate * entry.interval * 1e-3, 0.0),
+             'stamp_jitter': entry.stamp_jitter, 'receipt_jitter': entry.receipt_jitter,
+             'longest': entry.worst_interval, 'gaps': entry.gaps,
+             'backwards': entry.backwards} for entry in inputs]
+
+
+# -------------------------------------------------------------------------------------------------
+# A batch on Dask: on the processors of this machine, or on a cluster given by its address.
+
+
+RETRIES = 2         # after a first attempt that failed for a reason outside the recording
+_ANSWER = 10.0      # s that a scheduler has to answer
+# Processes on this machine do start; they may be slow where it is busy.
+_UNHURRIED = {f'distributed.comm.timeouts.{what}': '300s' for what in ('connect', 'tcp')}
+
+
+@contextmanager
+def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
+    """
+    Hold a Dask client.
+
+    Parameters
+    ----------
+    workers : int
+        Processes on this machine, where no scheduler is given.
+    scheduler : str
+        Address of a running one, such as tcp://10.0.0.1:8786.
+
+    Yields
+    ------
+    Client
+        Connected; it is closed at the end.
+
+    Raises
+    ------
+    ConfigurationError
+        When nothing answers at that address, or no worker is there.
+
+    """
+    import dask
+    from distributed import Client, LocalCluster
+
+    if not scheduler:
+        # No access from outside, no dashboard; one thread each, since a replay is mostly Python.
+        with dask.config.set(_UNHURRIED), LocalCluster(
+                n_workers=workers, threads_per_worker=1, processes=True, host='127.0.0.1',
+                dashboard_address=None, silence_logs=logging.CRITICAL, **_own_access()) as local, \
+                Client(local) as client:
+            yield client
+        return
+    try:
+        client = Client(scheduler, timeout=_ANSWER)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ConfigurationError(f'no Dask scheduler answers at {scheduler!r}: {error}; start one '
+                                 'with "dask scheduler", or leave out --scheduler') from error
+    with client:
+        if not client.scheduler_info()['workers']:
+            raise ConfigurationError(f'the Dask scheduler at {scheduler} has no workers; start '
+                                     f'some with "dask worker {scheduler} --nthreads 1"')
+        yield client
+
+
+def _own_access() -> dict[str, Any]:
+    """
+    Return options that keep a cluster on the loopback to whoever has started it.
+
+    A scheduler runs any code that it is sent, and other users of the machine reach the loopback,
+    too. It asks everybody for a certificate, made for this run and never written to a file.
+    """
+    from distributed.security import Security
+
+    try:
+        return {'security': Security.temporary(), 'protocol': 'tls://'}
+    except ImportError:
+        logging.getLogger(__name__).warning(
+            "other users of this machine can reach the batch's workers while it runs; "
+            "pip install '.[fleet]' (cryptography is missing) to prevent that")
+        return {}
+
+
+def check_workers(client: Client, out: Path, recordings: Sequence[Path]) -> None:
+    """
+    Refuse workers that have another version of the package, or do not see the files.
+
+    Parameters
+    ----------
+    client : Client
+        Of a cluster.
+    out : Path
+        Folder of the batch's results.
+    recordings : sequence of Path
+        What is to be analysed; the first is looked for.
+
+    Raises
+    ------
+    ConfigurationError
+        What is different on which worker.
+
+    """
+    from legged_dynamics.pages.page import versions
+
+    ours = versions().split(',')[0]
+    for worker, (theirs, sees, writes) in client.run(_probe, out, recordings[0]).items():
+        if theirs != ours:
+            raise ConfigurationError(f'worker {worker} has {theirs}, this machine {ours}; install '
+                                     'the same on both')
+        if not sees:
+            raise ConfigurationError(f'worker {worker} does not see {recordings[0]}; recordings '
+                                     'must be under the same path on all machines')
+        if not writes:
+            raise ConfigurationError(f'worker {worker} cannot write to {out}, which must be under '
+                                     'the same path on all machines')
+
+
+def _probe(out: Path, recording: Path) -> tuple[str, bool, bool]:
+    import os
+
+    from legged_dynamics.pages.page import versions
+
+    return versions().split(',')[0], recording.exists(), os.access(out, os.W_OK)
+
+
+def run_batch(client: Client, jobs: Sequence[AnyJob], done: Callable[[Outcome], None],
+              work: Callable[[AnyJob], Outcome]) -> None:
+    """
+    Analyse recordings; none of them stops the others.
+
+    Parameters
+    ----------
+    client : Client
+        Of a cluster.
+    jobs : sequence of BatchJob
+        One a recording.
+    done : callable
+        Gets each outcome as it comes.
+    work : callable
+        Analyses the recording of a job: :func:`summarise`, or that of trials.
+
+    """
+    for job, result in each_result(client, work, jobs):
+        done(result if isinstance(result, Outcome) else Outcome(
+            job.recording, str(job.path), False, 0.0, f'{type(result).__name__}: {result}'))
+
+
+def each_result(client: Client, work: Callable[[Any], Any],
+                jobs: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """
+    Yield each job with its result, in the order in which they are done.
+
+    Parameters
+    ----------
+    client : Client
+        Of a cluster.
+    work : callable
+        Gets a job and returns its result, on a worker.
+    jobs : sequence
+        Jobs that can be pickled.
+
+    Yields
+    ------
+    tuple
+        The job, and its result or the exception of its last attempt.
+
+    """
+    from distributed import as_completed
+
+    futures = {client.submit(work, job, pure=False, retries=RETRIES): job for job in jobs}
+    for future in as_completed(list(futures)):
+        job = futures.pop(future)
+        error = future.exception()
+        yield job, future.result() if error is None else error
+        future.release()

@@ -1,0 +1,430 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Errors of estimated ground reactions against the true ones.
+
+Errors are root mean squares over the feet that are truly in contact, in N and in percent of the
+weight, of the force vector (3-D) and of its vertical part. Three treatments are compared:
+
+* zero-phase: the estimate of the sample before and its truth low-passed by one second-order
+  Butterworth at 25 Hz, forward and backward, so neither delay nor impacts' bandwidth counts;
+* on line: the force as published without delay, against the truth of the newest sample;
+* unfiltered: the estimate of the sample before against the raw truth.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.signal import butter, filtfilt
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation import Mode
+from legged_dynamics.estimation.contact import ContactLevels
+from legged_dynamics.estimation.settings import EstimatorSettings
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.recordings.report.behaviour import Behaviour
+from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
+from legged_dynamics.recordings.truth import Truth, world_force
+
+CUTOFF = 25.0       # Hz
+ZERO_PHASE, ON_LINE, UNFILTERED = 'zero-phase 25 Hz', 'on line', 'unfiltered'
+
+
+@dataclass(frozen=True)
+class ForceError:
+    """
+    One root mean square error of force.
+
+    Attributes
+    ----------
+    estimate : str
+        Equations that were used: 'fused', 'base only', 'torque only'.
+    treatment : str
+        'zero-phase 25 Hz', 'on line' or 'unfiltered'.
+    subject : str
+        Samples that were compared: of a behaviour, of a foot in single support, of the sum of all
+        feet.
+    count : int
+        Number of samples.
+    total, vertical : float [N]
+        Of the force vector and of its vertical part.
+    weight : float [N]
+
+    """
+
+    estimate: str
+    treatment: str
+    subject: str
+    count: int
+    total: float
+    vertical: float
+    weight: float
+
+    @property
+    def total_percent(self) -> float:
+        """Error of the force vector [% of the weight]."""
+        return 100.0 * self.total / self.weight
+
+    @property
+    def vertical_percent(self) -> float:
+        """Error of the vertical force [% of the weight]."""
+        return 100.0 * self.vertical / self.weight
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """
+    All errors of one recording.
+
+    Attributes
+    ----------
+    feet : list of ForceError
+        Per stance foot, by behaviour, treatment and kind of estimate.
+    support : list of ForceError
+        Of two-footed robots: each foot in single and in double support.
+    sums : list of ForceError
+        Of the sum over all feet.
+    center : float [m]
+        Root mean square distance of the centres of pressure, low-passed; NaN when not known.
+    notes : list of str
+
+    """
+
+    feet: list[ForceError]
+    support: list[ForceError]
+    sums: list[ForceError]
+    center: float
+    notes: list[str]
+
+
+def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> np.ndarray:
+    """
+    Low-pass values forward and backward by a second-order Butterworth filter.
+
+    Stretches are filtered apart where samples are missing or not finite (scipy.signal.filtfilt).
+
+    Parameters
+    ----------
+    time : (n,) array [s]
+        Of each sample, rising.
+    values : (n, ...) array
+        What to filter, in any unit.
+    cutoff : float
+        Cut-off frequency of the filter [Hz].
+
+    Returns
+    -------
+    (n, ...) array
+        Filtered values; NaN where they are not finite or a stretch is too short, and all NaN when
+        the rate is too low for the cut-off.
+
+    """
+    out = np.full(values.shape, np.nan)
+    if len(time) < 3:
+        return out
+    period = float(np.median(np.diff(time)))
+    if _too_slow(period, cutoff):
+        return out
+    b, a = butter(2, 2.0 * cutoff * period)
+    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    breaks = np.flatnonzero(np.diff(time) > 1.5 * period) + 1
+    for stretch in np.split(np.arange(len(time)), breaks):
+        for first, after in runs(finite[stretch]):
+            if after - first > 12:      # filtfilt pads with nine samples on either side
+                rows = slice(stretch[0] + first, stretch[0] + after)
+                out[rows] = filtfilt(b, a, values[rows], axis=0)
+    return out
+
+
+def _too_slow(period: float, cutoff: float = CUTOFF) -> bool:
+    """Return whether a sampling period [s] is too long for a low-pass filter [Hz]."""
+    return cutoff * period > 0.45
+
+
+def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], truth: Truth,
+                     behaviours: Sequence[Behaviour], weight: float) -> Accuracy:
+    """
+    Compare estimates with the truth.
+
+    Parameters
+    ----------
+    series : EstimateSeries
+        The main estimate.
+    others : mapping of str to ForceSeries
+        Other estimates of the same samples, by name.
+    truth : Truth
+        What the bag knows, aligned with the estimates.
+    behaviours : sequence of Behaviour
+        Parts of the bag that get a column each.
+    weight : float [N]
+        Of the robot: the percentages are of it.
+
+    Returns
+    -------
+    Accuracy
+        Errors of all estimates, by behaviour and treatment.
+
+    """
+    time, feet = series.time, series.feet
+    rotation = series.foot_to_world
+    stamps = series.stamp_ns.values
+    estimates: dict[str, ForceSeries] = {
+        main_name(series): series,
+        **{name: other.aligned(stamps) for name, other in others.items()}}
+    smooth_truth = zero_phase(time, truth.force)
+    result = Accuracy([], [], [], _center_error(series, truth), [])
+    if truth.known and _too_slow(series.period):
+        result.notes.append(f'The rate of {1.0 / series.period:.0f} Hz is too low for a low-pass '
+                            f'at {CUTOFF:.0f} Hz: zero-phase figures are left out.')
+    for name, estimate in estimates.items():
+        usable = truth.valid & (estimate.mode.values != Mode.UNAVAILABLE)
+        if not usable.any():
+            continue
+        raw = world_force(estimate, rotation, raw=True)
+        errors = {ZERO_PHASE: zero_phase(time, raw) - smooth_truth,
+                  ON_LINE: world_force(estimate, rotation, raw=False) - truth.force,
+                  UNFILTERED: raw - truth.force}
+        for treatment, error in errors.items():
+            label = (name, treatment, weight)
+            for behaviour in behaviours:
+                stance = truth.contact & (usable & behaviour.samples)[:, None]
+                result.feet.extend(_row(behaviour.name, error[stance], label))
+            result.sums.extend(_row('sum of all feet', error[usable].sum(axis=1), label))
+            for i, foot in enumerate(feet if len(feet) == 2 else ()):
+                alone = usable & truth.contact[:, i] & ~truth.contact[:, 1 - i]
+                both = usable & truth.contact.all(axis=1)
+                result.support.extend(_row(f'{foot}, single support', error[alone, i], label))
+                result.support.extend(_row(f'{foot}, double support', error[both, i], label))
+    return result
+
+
+def main_name(series: ForceSeries) -> str:
+    """
+    Name an estimate by the equations that most of its samples use.
+
+    Parameters
+    ----------
+    series : ForceSeries
+        The estimate.
+
+    Returns
+    -------
+    str
+        'fused', 'base only', 'torque only' or 'unavailable'.
+
+    """
+    modes = series.mode.values
+    modes = modes[modes != Mode.UNAVAILABLE]
+    if not len(modes):
+        return 'unavailable'
+    return {Mode.FUSED: 'fused', Mode.BASE_ONLY: 'base only',
+            Mode.TORQUE_ONLY: 'torque only'}[Mode(int(np.bincount(modes).argmax()))]
+
+
+def _row(subject: str, error: np.ndarray, label: tuple[str, str, float]) -> list[ForceError]:
+    """Return the error of one subject as a list of one, or of none without finite samples."""
+    error = error[np.isfinite(error).all(axis=1)]
+    if not len(error):
+        return []
+    name, treatment, weight = label
+    return [ForceError(name, treatment, subject, len(error), rms(np.linalg.norm(error, axis=1)),
+                       rms(error[:, 2]), weight)]
+
+
+def _center_error(series: EstimateSeries, truth: Truth) -> float:
+    estimated = zero_phase(series.time, np.einsum(
+        'nij,nj->ni', series.base_rotation.values, series.center_of_pressure.values)[:, :2])
+    error = estimated - zero_phase(series.time, truth.center_of_pressure[:, :2])
+    error = error[truth.valid & np.isfinite(error).all(axis=1)]
+    return rms(np.linalg.norm(error, axis=1)) if len(error) else np.nan
+
+
+def rms(values: np.ndarray) -> float:
+    """
+    Return the root mean square.
+
+    Parameters
+    ----------
+    values : array
+        In any unit, at least one.
+
+    Returns
+    -------
+    float
+        In the same unit.
+
+    """
+    return float(np.sqrt(np.mean(values ** 2)))
+
+
+# -------------------------------------------------------------------------------------------------
+# What makes a result doubtful although nothing proves it wrong: the amber part of the verdict.
+#
+# Force at the base that no foot and no joint explains; and sums over all feet that differ between
+# the estimates by motion alone and by torque alone, beyond what the stated noise allows. Without a
+# truth these are the only signs of wrong masses, signs, friction or torques.
+
+
+# Slow part of the force left unexplained at the base, beyond which a result is doubtful [of the
+# weight].
+UNEXPLAINED = 0.02
+# The same of the difference between sums by motion and by torque, in deviations of what is
+# stated, with a share of the weight for what that does not cover.
+DEVIATIONS, MARGIN = 2.0, 0.01
+# Only what is slower than this counts: neither noise nor impacts [Hz].
+SLOW = 3.0
+BASE_ONLY, TORQUE_ONLY = 'base only', 'torque only'
+
+
+@dataclass(frozen=True)
+class SlowSums:
+    """
+    How far the vertical sums over all feet by motion and by torque differ.
+
+    Attributes
+    ----------
+    apart : float
+        Root mean square of the slow difference between motion alone and torque alone, as a part
+        of the weight; NaN where one is missing.
+    allowed : float
+        Largest one that the stated noise explains, as a part of the weight.
+
+    """
+
+    apart: float
+    allowed: float
+
+    @property
+    def disagree(self) -> bool:
+        """Whether the difference is beyond the error bars."""
+        return bool(self.apart > self.allowed)
+
+    @property
+    def text(self) -> str:
+        """The comparison in a sentence; empty where there is nothing to compare."""
+        if not np.isfinite(self.apart):
+            return ''
+        return ('The sums of all feet by motion and by torque differ by '
+                f'{100.0 * self.apart:.1f} % of the weight, rms, where the stated noise allows '
+                f'{100.0 * self.allowed:.1f} %.')
+
+
+def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
+                      model: RobotModel, config: RobotConfig,
+                      settings: EstimatorSettings) -> SlowSums:
+    """
+    Compare the sums over all feet by the base's equations and by torque.
+
+    Parameters
+    ----------
+    series : EstimateSeries
+        The main estimate.
+    others : mapping of str to ForceSeries
+        The estimates by motion alone and by torque alone, where they were made.
+    model : RobotModel
+        The robot of the URDF.
+    config : RobotConfig
+        Its YAML, which states the noise.
+    settings : EstimatorSettings
+        Settings of the estimator.
+
+    Returns
+    -------
+    SlowSums
+
+    """
+    weight, rotation = model.total_mass * GRAVITY, series.foot_to_world
+    stamps = series.stamp_ns.values
+    vertical = {}
+    for name, other in others.items():
+        if len(other.stamp_ns):
+            vertical[name] = world_force(other.aligned(stamps), rotation,
+                                         raw=True)[:, :, 2].sum(axis=1)
+    apart = np.nan
+    if BASE_ONLY in vertical and TORQUE_ONLY in vertical:
+        slow = zero_phase(series.time, vertical[TORQUE_ONLY] - vertical[BASE_ONLY], SLOW)
+        slow = slow[np.isfinite(slow)]
+        apart = rms(slow) / weight if len(slow) else np.nan
+    return SlowSums(float(apart), _allowed(model, config, settings))
+
+
+def _allowed(model: RobotModel, config: RobotConfig, settings: EstimatorSettings) -> float:
+    """Return how far sums may differ by what the YAML states, as a part of the weight."""
+    noise = config.noise
+    white = np.sqrt(2.0 * SLOW / settings.rate)     # what the low-pass leaves of white noise
+    slow = replace(noise, effort=white * noise.effort, effort_percent=white * noise.effort_percent,
+                   joint_effort=tuple(white * value for value in noise.joint_effort))
+    quiet = replace(config, noise=slow)
+    levels = ContactLevels(quiet.apply_to(model), quiet, settings).of()[:, 2]
+    gain = noise.effort_gain / np.sqrt(max(len(config.feet), 1))
+    deviation = np.sqrt(np.sum(levels ** 2) + gain ** 2 + noise.mass ** 2
+                        + (noise.accelerometer_bias / GRAVITY) ** 2)
+    return float(DEVIATIONS * deviation + MARGIN)
+
+
+def unexplained(series: EstimateSeries, weight: float) -> float:
+    """
+    Return the slow part of the force at the base that nothing explains.
+
+    Parameters
+    ----------
+    series : EstimateSeries
+        The main estimate.
+    weight : float [N]
+        Of the robot.
+
+    Returns
+    -------
+    float
+        Root mean square of a second, as a part of the weight; the upper quartile of all seconds,
+        so that neither a short push nor a long stand decides. 0 where the base's equations are
+        not used.
+
+    """
+    force = zero_phase(series.time, series.base_residual.values[:, :3], SLOW)
+    known = np.isfinite(force).all(axis=1)
+    if not known.any():
+        return 0.0
+    squares, second = (force[known] ** 2).sum(axis=1), np.floor(series.time[known]).astype(int)
+    each = np.unique(second, return_inverse=True)[1]
+    means = np.bincount(each, squares) / np.bincount(each)
+    return float(np.quantile(np.sqrt(means), 0.75)) / weight
+
+
+def cautions(residual: float, sums: SlowSums, bag: str, wrong: bool = False) -> list[str]:
+    """
+    Return why a result is doubtful, and the command that finds the cause.
+
+    Parameters
+    ----------
+    residual : float
+        Slow part of the force at the base left unexplained, of :func:`unexplained`.
+    sums : SlowSums
+        Of all feet.
+    bag : str
+        Path of the recording, for the command.
+    wrong : bool
+        Whether the result is known to be wrong, so that the command is named anyway.
+
+    Returns
+    -------
+    list of str
+        Sentences, the command last; empty where nothing is doubtful.
+
+    """
+    found = []
+    if residual > UNEXPLAINED:
+        found.append(f'{100.0 * residual:.1f} % of the weight remain unexplained at the base '
+                     f'(below {SLOW:g} Hz); {100.0 * UNEXPLAINED:.0f} % is the most that a right '
+                     'model leaves.')
+    if sums.disagree:
+        found.append(sums.text)
+    if found or wrong:
+        found.append('If nobody pushed or held the robot, friction, gains or delay of the '
+                     'torques, masses or the IMU may be wrong. '
+                     f'Next: legged-dynamics doctor {bag}, with the same --robot and --urdf')
+    return found

@@ -1,0 +1,691 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""From a bag to everything a report says: find, replay, align with the truth, measure."""
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation import EstimatorSettings, Mode
+from legged_dynamics.exceptions import BagError
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.recording import (
+    BodyTracking,
+    RecordGatherer,
+    Recording,
+    WrenchRecord,
+    read_flags,
+    track_body,
+)
+from legged_dynamics.recordings.replay import (
+    FROM_BAG,
+    AnalysisOptions,
+    BagSamples,
+    Preparation,
+    Replay,
+    ReplayPlan,
+    prepare,
+)
+from legged_dynamics.recordings.report.accuracy import (
+    ON_LINE,
+    SLOW,
+    ZERO_PHASE,
+    Accuracy,
+    ForceError,
+    SlowSums,
+    cautions,
+    compare_slow_sums,
+    main_name,
+    measure_accuracy,
+    unexplained,
+)
+from legged_dynamics.recordings.report.behaviour import (
+    Behaviour,
+    ContactScore,
+    find_behaviours,
+    score_contacts,
+)
+from legged_dynamics.recordings.report.enriched import EnrichedBag
+from legged_dynamics.recordings.robot import RobotChoice
+from legged_dynamics.recordings.series import (
+    EstimateSeries,
+    ForceSeries,
+    InputStatistics,
+    InputTimes,
+    input_notes,
+    input_statistics,
+)
+from legged_dynamics.recordings.topics import TopicChoice
+from legged_dynamics.recordings.truth import Truth, align_truth, desired_force, world_force
+
+if TYPE_CHECKING:
+    import pandas
+
+
+# -------------------------------------------------------------------------------------------------
+# Comparison of live wrenches with those of the replay, and their latency.
+
+
+@dataclass(frozen=True)
+class LiveComparison:
+    """
+    Live against replayed estimates of one foot.
+
+    Attributes
+    ----------
+    foot : str
+    published, missing, compared : int
+        Live wrenches in the bag; joint states between the first and the last of them that got
+        none; live wrenches with a replayed one of the same stamp.
+    identical : int
+        Those equal in every bit.
+    force, moment : float [N, N m]
+        Largest difference of any component.
+    last : float [s]
+        When the last difference was, from the first live wrench on; NaN without any.
+
+    """
+
+    foot: str
+    published: int
+    missing: int
+    compared: int
+    identical: int
+    force: float
+    moment: float
+    last: float
+
+
+@dataclass(frozen=True)
+class Latency:
+    """
+    How long live estimates took, by the recorder's clock.
+
+    Attributes
+    ----------
+    total : (n,) array [ms]
+        From the receipt of the joint state that a wrench describes to the receipt of the wrench,
+        the derivative filter's delay included.
+    completing : (n,) array [ms]
+        From the receipt of the joint state that completed the filter's window: transport and
+        computing alone.
+    delay : int
+        Samples between those two joint states.
+
+    """
+
+    total: np.ndarray
+    completing: np.ndarray
+    delay: int
+
+
+def _compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
+                 joints: InputTimes) -> list[LiveComparison]:
+    """Compare what was published live with the replay, by stamp, in all bits."""
+    found = []
+    inputs = np.unique(joints.stamp_ns)
+    stamps = series.latest_ns.values
+    for foot, record in live.items():
+        replayed = series.wrench.values[:, series.feet.index(foot)]
+        _, mine, theirs = np.intersect1d(stamps, record.stamp_ns, return_indices=True)
+        difference = np.abs(replayed[mine] - record.wrench[theirs])
+        same = (replayed[mine] == record.wrench[theirs]).all(axis=1)
+        during = inputs[(inputs >= record.stamp_ns.min()) & (inputs <= record.stamp_ns.max())]
+        found.append(LiveComparison(
+            foot, len(record), len(np.setdiff1d(during, record.stamp_ns)), len(mine),
+            int(same.sum()),
+            float(difference[:, :3].max()) if len(mine) else np.nan,
+            float(difference[:, 3:].max()) if len(mine) else np.nan,
+            float(stamps[mine[~same]].max() - record.stamp_ns.min()) * 1e-9
+            if not same.all() else np.nan))
+    return found
+
+
+def _measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord],
+                    delay: int) -> Latency | None:
+    """
+    Return how long live wrenches took, or None when the bag has none.
+
+    Each wrench counts once, when the last foot's wrench of its stamp was received.
+    """
+    if not live or not len(joints):
+        return None
+    stamps, first = np.unique(joints.stamp_ns, return_index=True)
+    receipts = joints.receipt_ns[first]
+    done: dict[int, int] = {}
+    for record in live.values():
+        for stamp, receipt in zip(record.stamp_ns.tolist(), record.receipt_ns.tolist()):
+            done[stamp] = max(done.get(stamp, 0), receipt)
+    described = np.array(sorted(done), dtype=np.int64)
+    at = np.searchsorted(stamps, described).clip(0, len(stamps) - 1)
+    usable = (stamps[at] == described) & (at + delay < len(stamps))
+    if not usable.any():
+        return None
+    at = at[usable]
+    finished = np.array([done[stamp] for stamp in described[usable].tolist()])
+    return Latency((finished - receipts[at]) * 1e-6, (finished - receipts[at + delay]) * 1e-6,
+                   delay)
+
+
+# -------------------------------------------------------------------------------------------------
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """
+    What was found out about a bag.
+
+    Attributes
+    ----------
+    bag : Path
+    duration : float [s]
+        Of the bag, or of the part analysed.
+    message_count : int
+    robot : RobotChoice
+    settings : EstimatorSettings
+    topics : TopicChoice
+    replay : Replay
+    truth : Truth
+    behaviours : list of Behaviour
+    accuracy : Accuracy
+    contacts : list of ContactScore
+    inputs : list of InputStatistics
+    live : list of LiveComparison
+    latency : Latency or None
+    notes : list of str
+        Sentences on what was missing, assumed or odd.
+    sums : SlowSums
+        How far sums over all feet by motion and by torque differ.
+    body : BodyTracking or None
+        How the base followed a controller's reference.
+    desired_force : (n, nf, 3) array or None [N]
+        What a controller wanted of the ground, at each estimate; world axes, NaN where unknown.
+
+    """
+
+    bag: Path
+    duration: float
+    message_count: int
+    robot: RobotChoice
+    settings: EstimatorSettings
+    topics: TopicChoice
+    replay: Replay
+    truth: Truth
+    behaviours: list[Behaviour]
+    accuracy: Accuracy
+    contacts: list[ContactScore]
+    inputs: list[InputStatistics]
+    live: list[LiveComparison]
+    latency: Latency | None
+    notes: list[str]
+    sums: SlowSums
+    body: BodyTracking | None = None
+    desired_force: np.ndarray | None = None
+
+    @property
+    def series(self) -> EstimateSeries:
+        """Return the main estimate."""
+        return self.replay.series
+
+    @property
+    def others(self) -> Mapping[str, ForceSeries]:
+        """Base-only and torque-only estimates."""
+        return self.replay.others
+
+    @property
+    def weight(self) -> float:
+        """Weight of the robot [N]."""
+        return self.robot.model.total_mass * GRAVITY
+
+
+def analyse(path: str | Path, options: AnalysisOptions | None = None, *,
+            enriched: Path | None = None, progress: Progress | None = None) -> Analysis:
+    """
+    Replay a bag through the live estimator and compare it with what the bag knows.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of the bag: a folder or a file.
+    options : AnalysisOptions, optional
+        Robot, topics and range; what fits the bag by default.
+    enriched : Path, optional
+        Bag to write, with all messages and the estimates.
+    progress : callable, optional
+        Gets the part done, from 0 to 1.
+
+    Returns
+    -------
+    Analysis
+        What the report says, its figures included.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the bag cannot be read, has no joint states, or does not fit the robot.
+
+    """
+    options = options or AnalysisOptions()
+    with BagReader(path) as bag:
+        ready = prepare(bag, options)
+        plan, robot = ready.plan, ready.robot
+        records, samples = RecordGatherer(plan.topics), None
+        if ready.given:
+            plan = replace(plan, given_contact=read_flags(bag, ready.given, plan.start_ns,
+                                                          plan.stop_ns))
+        if options.contact == (FROM_BAG,):
+            samples = BagSamples(plan, keep=True)
+            plan = replace(plan, true_contact=_true_contact(bag, plan, samples, records, robot))
+            samples.rewind()
+        replay = Replay(plan, samples)
+        gatherer = records if samples is None else None     # else they are gathered already
+        if enriched is None:
+            replay.run(bag, records=gatherer, progress=progress)
+        else:
+            with EnrichedBag(enriched, bag, ready.feet, robot.model.base_link,
+                             options.storage) as copy:
+                replay.run(bag, sink=copy.copy, on_estimate=copy.add, records=gatherer,
+                           progress=progress)
+        return _judge(bag, ready, replay, records.recording)
+
+
+def _true_contact(bag: BagReader, plan: ReplayPlan, samples: BagSamples, records: RecordGatherer,
+                  robot: RobotChoice) -> Callable[[int], np.ndarray]:
+    """Return the true contacts by stamp; a first replay gives the kinematics that they need."""
+    if not plan.topics.wrench_truth:
+        raise BagError(f'{bag.path} has no true contacts to take: no ground_truth/<foot>/wrench, '
+                       'and no topic given with --truth')
+    first = Replay(replace(plan, others=False), samples)
+    first.run(bag, records=records)
+    weight = robot.model.total_mass * GRAVITY
+    truth = align_truth(first.series, records.recording, weight, robot.contact_force)
+    table = dict(zip(first.series.stamp_ns.values.tolist(), truth.contact))
+    unknown = np.full(len(first.series.feet), np.nan)
+    return lambda stamp_ns: table.get(stamp_ns, unknown)
+
+
+def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Recording) -> Analysis:
+    series, robot, topics = replay.series, ready.robot, ready.topics
+    settings = ready.plan.settings
+    if not len(series.stamp_ns):
+        reasons = '; '.join(replay.refused) or 'the estimator was given too few samples'
+        raise BagError(f'nothing could be estimated from {bag.path}: {reasons}')
+    weight = robot.model.total_mass * GRAVITY
+    truth = align_truth(series, recording, weight, robot.contact_force)
+    contact = np.where(np.isfinite(truth.force).all(axis=2), truth.contact, series.contact.values)
+    behaviours = find_behaviours(series.time, contact,
+                                 series.foot_position.values.mean(axis=0)[:, :2])
+    accuracy = measure_accuracy(series, replay.others, truth, behaviours, weight)
+    inputs = [input_statistics(name, times) for name, times in (
+        (topics.joint_states, replay.joints), (topics.imu, replay.imu)) if name]
+    notes = input_notes(replay.faults, replay.refused, settings, inputs, replay.findings,
+                        replay.off_feet)
+    if main_name(series) != 'fused' and settings.fusion == 'fused' and not notes:
+        notes.append(f'Most estimates are {main_name(series)}.')
+    return Analysis(
+        bag.path, ready.duration, bag.message_count, robot, settings, topics, replay, truth,
+        behaviours, accuracy,
+        score_contacts(series.time, series.feet, series.contact.values, truth.contact,
+                       truth.valid) if truth.known else [],
+        inputs, _compare_live(series, recording.live, replay.joints),
+        _measure_latency(replay.joints, recording.live, 0),
+        [*robot.notes, *topics.missing, *truth.notes, *accuracy.notes, *notes],
+        compare_slow_sums(series, replay.others, robot.model, robot.config, settings),
+        track_body(recording), desired_force(series, recording))
+
+
+# -------------------------------------------------------------------------------------------------
+# Export of all estimates, one row a joint state.
+
+
+_COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
+
+
+def write_csv(analysis: Analysis, path: Path) -> None:
+    """
+    Write all estimates.
+
+    Wrenches are the ground's on the robot, in foot axes about the foot's origin [N, N m]; 'raw'
+    is at full bandwidth. True forces, where there are any, are in world axes, as are those with
+    'world'.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    path : Path
+        File to write.
+
+    Raises
+    ------
+    BagError
+        When the file cannot be written.
+
+    """
+    names, columns = _columns(analysis)
+    table = np.column_stack(columns).tolist()
+    stamps = analysis.series.stamp_ns.values.tolist()
+    modes = [Mode(mode).name.lower() for mode in analysis.series.mode.values.tolist()]
+    form = '%d,%s,' + ','.join(['%.7g'] * len(names)) + '\n'
+    try:
+        with path.open('w', encoding='utf-8', newline='') as file:
+            csv.writer(file, lineterminator='\n').writerow(['stamp_ns', 'mode', *names])
+            file.writelines(form % (stamp, mode, *row)
+                            for stamp, mode, row in zip(stamps, modes, table))
+    except OSError as error:
+        raise BagError(f'cannot write {path}: {error}') from error
+
+
+def to_pandas(analysis: Analysis) -> pandas.DataFrame:
+    """
+    Return what `write_csv` writes as a DataFrame (extra `tables`).
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    DataFrame
+        A row an estimate over time [s]; its `attrs` name bag, robot and mass.
+
+    """
+    import pandas
+
+    names, columns = _columns(analysis)
+    stamps = analysis.series.stamp_ns.values
+    modes = [Mode(mode).name.lower() for mode in analysis.series.mode.values.tolist()]
+    frame = pandas.DataFrame({'stamp_ns': stamps, 'mode': modes,
+                              **dict(zip(names, columns))}).set_index('time')
+    frame.attrs = {'bag': str(analysis.bag), 'robot': analysis.robot.name,
+                   'mass_kg': analysis.robot.model.total_mass}
+    return frame
+
+
+def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
+    series, truth = analysis.series, analysis.truth
+    names, columns = ['time'], [series.time]
+
+    def add(prefix: str, values: np.ndarray, suffixes: tuple[str, ...]) -> None:
+        names.extend(f'{prefix}_{suffix}' if suffix else prefix for suffix in suffixes)
+        columns.extend(values.reshape(len(values), -1).T)
+
+    world = np.einsum('nfij,nfj->nfi', series.foot_to_world, series.published[:, :, :3])
+    for i, foot in enumerate(series.feet):
+        add(f'{foot}_contact', series.contact.values[:, i].astype(float), ('',))
+        add(f'{foot}_contact_probability', series.probability.values[:, i], ('',))
+        add(f'{foot}_observable', series.observable.values[:, i].astype(float), ('',))
+        add(foot, series.published[:, i], _COMPONENTS)
+        add(f'{foot}_raw', series.raw_wrench.values[:, i], _COMPONENTS)
+        add(f'{foot}_world', world[:, i], _COMPONENTS[:3])
+        if truth.known:
+            add(f'{foot}_true_contact', truth.contact[:, i].astype(float), ('',))
+            add(f'{foot}_true', truth.force[:, i], _COMPONENTS[:3])
+    add('center_of_pressure_base', series.center_of_pressure.values, ('x', 'y', 'z'))
+    add('base_residual', series.base_residual.values, _COMPONENTS)
+    add('external_torque', series.external_torque.values, series.joints)
+    return names, columns
+
+
+# -------------------------------------------------------------------------------------------------
+# The verdict in a sentence, and reasons not to trust the result.
+
+
+# Parts of weight, time and messages [%, or 1] beyond which the result is not to be trusted.
+LARGEST_ERROR, LEAST_AGREEMENT = 15.0, 80.0
+LARGEST_RESIDUAL, MOST_SILENT, MOST_LOST = 0.1, 0.2, 0.1
+# Deviations on either side of a 95 % error bar.
+BAR = 1.96
+# Exit code of a command whose result does not deserve trust.
+DOUBTFUL = 3
+
+
+def doubts(analysis: Analysis) -> list[str]:
+    """
+    Return why the result does not deserve trust.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Reasons; empty when it deserves trust.
+
+    """
+    errors = [error for error in analysis.accuracy.feet if error.treatment == ON_LINE]
+    main = [error for error in errors if error.estimate == errors[0].estimate]
+    silent = analysis.series.mode_counts().get(Mode.UNAVAILABLE, 0)
+    return reasons_for_doubt(
+        main, [score.agreement for score in analysis.contacts],
+        unexplained(analysis.series, analysis.weight),
+        silent / len(analysis.series.stamp_ns), analysis.inputs)
+
+
+def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], residual: float,
+                      silent: float, inputs: Sequence[InputStatistics]) -> list[str]:
+    """
+    Return why a result does not deserve trust.
+
+    Parameters
+    ----------
+    main : sequence of ForceError
+        On-line errors of the main estimate against the truth; empty without truth.
+    agreements : sequence of float [%]
+        Of contacts with the true ones, by foot; empty without truth.
+    residual : float
+        Slow part of the force left unexplained at the base, of :func:`accuracy.unexplained`.
+        Landings of a stiff robot leave a quarter of its weight in single samples.
+    silent : float
+        Part of the time without estimate.
+    inputs : sequence of InputStatistics
+        Joint states and IMU.
+
+    Returns
+    -------
+    list of str
+        Sentences; empty when the result deserves trust.
+
+    """
+    found = []
+    worst = max(main, key=lambda error: error.vertical_percent, default=None)
+    if worst is not None and worst.vertical_percent > LARGEST_ERROR:
+        found.append(f'the error of a foot in contact is {worst.vertical_percent:.0f} % of the '
+                     f'weight ({worst.subject})')
+    agree = [value for value in agreements if np.isfinite(value)]
+    if agree and np.mean(agree) < LEAST_AGREEMENT:
+        found.append(f'contacts agree with the truth in only {np.mean(agree):.0f} % of the time')
+    if residual > LARGEST_RESIDUAL:
+        found.append(f'{100.0 * residual:.0f} % of the weight remain unexplained at the base '
+                     f'(below {SLOW:g} Hz): mass, signs or contacts are wrong')
+    if silent > MOST_SILENT:
+        found.append(f'no estimate was possible in {100.0 * silent:.0f} % of the time')
+    for entry in inputs:
+        lost = 1.0 - entry.rate * entry.interval * 1e-3
+        if lost > MOST_LOST:
+            found.append(f'{100.0 * lost:.0f} % of the messages on {entry.topic} are missing')
+    return found
+
+
+def verdict(analysis: Analysis) -> tuple[str, bool]:
+    """
+    Return in a sentence what came out.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    str
+        The sentence.
+    bool
+        Whether the bag has a truth to compare with.
+
+    """
+    errors = [error for error in analysis.accuracy.feet if error.treatment == ZERO_PHASE]
+    main = [error for error in errors if error.estimate == errors[0].estimate]
+    compared, _ = compare_sums(foot_sums(analysis), analysis.weight)
+    compared += undetermined(analysis.series)
+    if main:
+        parts = [f'{error.vertical:.1f} N or {error.vertical_percent:.1f} % of the weight while '
+                 f'{error.subject}' for error in main]
+        return (f'Error of the vertical force on a foot in contact, against the truth: '
+                f'{_joined(parts)} (rms, both low-passed at 25 Hz without delay).'
+                f'{compared}', True)
+    if not np.isfinite(analysis.series.base_residual.values).any():
+        return ("There is nothing to compare with in this bag, and the base's equations are not "
+                f'used: only torques tell the forces.{compared}', False)
+    rest = 100.0 * unexplained(analysis.series, analysis.weight)
+    return ('There is nothing to compare with in this bag. What the estimate leaves unexplained '
+            f'at the base, below {SLOW:g} Hz, is {rest:.1f} % of the weight; that is no measure '
+            f'of how feet share the load.{compared}', False)
+
+
+def undetermined(series: EstimateSeries) -> str:
+    """Return after a space how often no measurement determines a force; empty for never."""
+    unknown = series.contact.values.astype(bool) & ~series.observable.values.astype(bool)
+    unknown[series.mode.values == Mode.UNAVAILABLE] = False
+    count = int(unknown.any(axis=1).sum())
+    return (f' In {count} of {len(unknown)} samples nothing determines the force of a foot in '
+            'contact: it is what was expected beforehand, within its deviation.') if count else ''
+
+
+class FootSum(NamedTuple):
+    """
+    The vertical forces of all feet together, in the mean, by one kind of equations.
+
+    Attributes
+    ----------
+    name : str
+        Which equations.
+    mean : float [N]
+    bar : float [N]
+        Half of its 95 % error bar, by the errors that the configuration states.
+
+    """
+
+    name: str
+    mean: float
+    bar: float
+
+
+def foot_sums(analysis: Analysis) -> list[FootSum]:
+    """
+    Return the mean sum of the vertical forces of all feet, by each kind of equations.
+
+    Base only knows it from mass and acceleration, torque only from the joints' torques.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of FootSum
+        The main estimate first; empty where there are no others.
+
+    """
+    series, noise = analysis.series, analysis.replay.plan.config.noise
+    base = BAR * np.hypot(noise.mass, noise.accelerometer_bias / GRAVITY)
+    torque = BAR * max(noise.effort_gain, 1e-6)
+    share = {'base only': base, 'torque only': torque}
+    rotation, stamps = series.foot_to_world, series.stamp_ns.values
+    found = []
+    estimates = {main_name(series): series,
+                 **{name: other.aligned(stamps) for name, other in analysis.others.items()}}
+    known = np.ones(len(stamps), bool)
+    for estimate in estimates.values():
+        known &= estimate.mode.values != Mode.UNAVAILABLE
+    for name, estimate in estimates.items() if known.any() and len(estimates) > 1 else ():
+        total = world_force(estimate, rotation, raw=True)[known, :, 2].sum(axis=1)
+        bar = share.get(name, 1.0 / np.hypot(1.0 / max(base, 1e-6), 1.0 / torque))
+        found.append(FootSum(name, float(np.nanmean(total)), float(bar * analysis.weight)))
+    return found
+
+
+def compare_sums(sums: Sequence[FootSum], weight: float) -> tuple[str, bool]:
+    """
+    Return in a sentence whether different equations agree on the sum of all feet.
+
+    Parameters
+    ----------
+    sums : sequence of FootSum
+        As `foot_sums` returns them.
+    weight : float [N]
+        Of the robot.
+
+    Returns
+    -------
+    str
+        The sentence, after a space; empty without sums.
+    bool
+        False where two differ by more than their error bars.
+
+    """
+    if not sums:
+        return '', True
+    parts = [f'{one.name} {one.mean:.1f} +- {one.bar:.1f} N' for one in sums]
+    text = f' All feet together carry, in the mean: {_joined(parts)}.'
+    apart = [(abs(a.mean - b.mean), a, b) for k, a in enumerate(sums) for b in sums[k + 1:]
+             if abs(a.mean - b.mean) > np.hypot(a.bar, b.bar)]
+    if not apart:
+        return text, True
+    off, a, b = max(apart, key=lambda one: one[0])
+    return (f'{text} {a.name.capitalize()} and {b.name} differ by {100.0 * off / weight:.1f} % of '
+            'the weight, more than their error bars: torques, mass or contacts are wrong; '
+            '`legged-dynamics doctor` looks which.'), False
+
+
+def doubtful(analysis: Analysis) -> list[str]:
+    """
+    Return what makes the result doubtful although nothing proves it wrong, and what to do next.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Sentences; empty where nothing is doubtful.
+
+    """
+    return cautions(unexplained(analysis.series, analysis.weight), analysis.sums,
+                    str(analysis.bag), bool(doubts(analysis)))
+
+
+def distrust(reasons: list[str]) -> str:
+    """
+    Return the sentence for a banner and for the first line of a terminal.
+
+    Parameters
+    ----------
+    reasons : list of str
+        Why a result does not deserve trust.
+
+    Returns
+    -------
+    str
+        'Not to be trusted: ...'.
+
+    """
+    return f'Not to be trusted: {"; ".join(reasons)}.'
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f'{", ".join(parts[:-1])}, and {parts[-1]}'

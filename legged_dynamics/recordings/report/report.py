@@ -1,0 +1,570 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The report of a bag: a self-contained page and its figures.
+
+Each section is a function of the analysis; `SECTIONS` has them in the order of the page. The
+terminal shows the tables of the sections.
+"""
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from legged_dynamics.exceptions import BagError
+from legged_dynamics.pages.page import Bars, Chart, Line, Table, command_line, shown
+from legged_dynamics.pages.robot_picture import FootLoad, force_picture
+from legged_dynamics.pages.section import (
+    Listing,
+    Part,
+    Report,
+    ReportFigure,
+    ReportSection,
+    titled,
+)
+from legged_dynamics.pages.style import detail_window
+from legged_dynamics.recordings.report.accuracy import (
+    ON_LINE,
+    UNFILTERED,
+    ZERO_PHASE,
+    ForceError,
+    rms,
+    zero_phase,
+)
+from legged_dynamics.recordings.report.analysis import (
+    Analysis,
+    compare_sums,
+    distrust,
+    doubtful,
+    doubts,
+    foot_sums,
+    verdict,
+)
+from legged_dynamics.recordings.report.figures import FIGURES, Heading, residual_bands, stretches
+from legged_dynamics.recordings.truth import world_force
+
+# -------------------------------------------------------------------------------------------------
+# Tables of an analysis, for terminal and page.
+
+
+TREATMENTS = (ZERO_PHASE, ON_LINE, UNFILTERED)
+
+
+def _body(analysis: Analysis) -> Table:
+    """Return how the base followed its reference: position and orientation."""
+    body, rows = analysis.body, []
+    if body is not None:
+        for what, values, unit in (('position', 1e3 * body.error, 'mm'),
+                                   ('orientation', np.degrees(body.angle), 'deg')):
+            rows.append([what, f'{rms(values):.2f} {unit}', f'{values.max():.2f} {unit}'])
+    return Table('Body, true pose against the one wanted', ['of', 'rms', 'largest'], rows)
+
+
+def _commanded(analysis: Analysis) -> Table:
+    """Return how far each foot's force is from what the controller commanded."""
+    series, truth, wanted = analysis.series, analysis.truth, analysis.desired_force
+    head, rows = ['foot', 'commanded, rms'], []
+    if wanted is not None:
+        found = {'estimated': world_force(series, series.foot_to_world, raw=True),
+                 **({'true': np.where(truth.valid[:, None, None], truth.force, np.nan)}
+                    if truth.known else {})}
+        head += [f'{name} less commanded' for name in found]
+        for i, foot in enumerate(series.feet):
+            command = zero_phase(series.time, wanted[:, i])
+            cells = [command, *(zero_phase(series.time, force[:, i]) - command
+                                for force in found.values())]
+            known = [cell[np.isfinite(cell).all(axis=1)] for cell in cells]
+            if all(map(len, known)):
+                rows.append([foot, *(f'{rms(np.linalg.norm(cell, axis=1)):.1f} / '
+                                     f'{rms(cell[:, 2]):.1f}' for cell in known)])
+    return Table('Force commanded and produced, 3-D / vertical, rms, zero-phase 25 Hz [N]',
+                 head, rows)
+
+
+def _errors_by_behaviour(errors: Sequence[ForceError]) -> Table:
+    """Return one row an estimate and treatment, two columns a behaviour."""
+    subjects = list(dict.fromkeys(error.subject for error in errors))
+    by_key = {(error.estimate, error.treatment, error.subject): error for error in errors}
+    head = ['estimate, treatment']
+    for subject in subjects:
+        head += [f'{subject} [N]', '[% of weight]']
+    rows: list[Sequence[str]] = []
+    first = []
+    for estimate in dict.fromkeys(error.estimate for error in errors):
+        first.append(len(rows))
+        for treatment in TREATMENTS:
+            found = [by_key.get((estimate, treatment, subject)) for subject in subjects]
+            if any(found):
+                cells = [cell for error in found for cell in (_newtons(error), _percent(error))]
+                rows.append([f'{estimate}, {treatment}', *cells])
+    weight = f' (weight {errors[0].weight:.0f} N)' if errors else ''
+    return Table(f'Error per stance foot, 3-D / vertical, rms{weight}', head, rows, [0], first)
+
+
+def _errors_by_subject(analysis: Analysis) -> Table:
+    """Return one row an estimate and subject: the sum over all feet, each foot's support."""
+    errors = [*analysis.accuracy.sums, *analysis.accuracy.support]
+    by_key = {(error.estimate, error.treatment, error.subject): error for error in errors}
+    rows: list[Sequence[str]] = []
+    first = []
+    for estimate in dict.fromkeys(error.estimate for error in errors):
+        first.append(len(rows))
+        for subject in dict.fromkeys(error.subject for error in errors):
+            found = [by_key.get((estimate, treatment, subject)) for treatment in TREATMENTS]
+            count = next((error.count for error in found if error), 0)
+            cells = [cell for error in found for cell in (_newtons(error), _percent(error))]
+            rows.append([f'{estimate}, {subject}', str(count), *cells])
+    head = ['estimate, of', 'samples']
+    for treatment in TREATMENTS:
+        head += [f'{treatment} [N]', '[%]']
+    return Table('Error of the sum over all feet'
+                 f'{", and of each foot by support" if analysis.accuracy.support else ""}, '
+                 '3-D / vertical, rms', head, rows, [], first)
+
+
+def _newtons(error: ForceError | None) -> str:
+    return '-' if error is None else f'{error.total:.1f} / {error.vertical:.1f}'
+
+
+def _percent(error: ForceError | None) -> str:
+    return ('-' if error is None else
+            f'{error.total_percent:.2f} / {error.vertical_percent:.2f}')
+
+
+def _contacts(analysis: Analysis) -> Table:
+    rows = [(score.foot, f'{score.agreement:.1f}', shown(score.touchdown_delay, '+.0f'),
+             shown(score.liftoff_delay, '+.0f'), str(score.changes), str(score.unseen))
+            for score in analysis.contacts]
+    return Table('Contact against the truth',
+                 ('foot', 'agreement [%]', 'touchdown seen late by [ms]',
+                  'lift-off seen late by [ms]', 'changes', 'unseen'), rows)
+
+
+def _inputs(analysis: Analysis) -> Table:
+    rows = [(entry.topic, str(entry.count), shown(entry.rate, '.1f'),
+             shown(entry.received, '.1f'), shown(entry.interval, '.2f'),
+             shown(entry.stamp_jitter, '.3f'), shown(entry.receipt_jitter, '.3f'),
+             shown(entry.worst_interval, '.1f'), str(entry.gaps), str(entry.backwards))
+            for entry in analysis.inputs]
+    return Table('Inputs', ('topic', 'messages', 'rate [Hz]', 'received at [Hz]',
+                            'usual interval [ms]', 'jitter of stamps [ms]',
+                            'of receipt [ms]', 'longest interval [ms]', 'gaps',
+                            'not after the last'), rows)
+
+
+def _live(analysis: Analysis) -> Table:
+    rows = [(entry.foot, str(entry.published), str(entry.missing), str(entry.compared),
+             str(entry.identical), f'{entry.force:.3g}', f'{entry.moment:.3g}',
+             shown(entry.last, '.3f'))
+            for entry in analysis.live]
+    return Table('Live against replay', (
+        'foot', 'published live', 'not published', 'compared', 'identical in every bit',
+        'largest difference [N]', '[N m]', 'last one after [s]'), rows)
+
+
+def _latency(analysis: Analysis) -> Table:
+    latency = analysis.latency
+    if latency is None:
+        return Table('')
+    rows = []
+    later = [(f"with the filter's delay of {latency.delay} samples", latency.total)]
+    for name, values in (('transport and computing', latency.completing),
+                         *(later if latency.delay else [])):
+        rows.append((name, *(f'{value:.2f}' for value in (
+            *np.percentile(values, (50, 95, 99)), values.max()))))
+    return Table("Latency of live wrenches, by the recorder's clock [ms]",
+                 ('from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), rows)
+
+
+# -------------------------------------------------------------------------------------------------
+
+CHARTS = ('On line: causal low-pass, as published; grey: the truth, where the bag has it. The '
+          'strip above shows the whole recording: drag over it to choose what all charts show, '
+          'double click for everything. Click on a name to hide it.')
+# Strides that charts show first.
+STRIDES = 3
+EXPLANATION = (
+    'Errors are root mean squares over the feet that truly stand, of the force vector and of its '
+    'vertical part. "Zero-phase 25 Hz": full-bandwidth estimate and truth, both low-passed by the '
+    'same second-order Butterworth, forward and backward. "On line": the causal estimate as '
+    'published, against the unfiltered truth, delay included. "Unfiltered": full-bandwidth '
+    'estimate against unfiltered truth. "Base only" uses motion and no joint torque, "torque '
+    'only" joint torque and no motion of the base\'s mass; both take contact from the main '
+    'estimate, so they show what fusing buys.')
+LATENCY = 'Latency'
+
+
+def _figure(analysis: Analysis, name: str, caption: str = '') -> ReportFigure:
+    return ReportFigure(name, partial(FIGURES[name], analysis), caption)
+
+
+def _forces_section(analysis: Analysis) -> ReportSection:
+    # The page has a chart of the vertical forces; the figure is for other documents.
+    return ReportSection('Forces', [*_force_charts(analysis), CHARTS, _figure(analysis, 'forces')])
+
+
+def _notes_section(analysis: Analysis) -> ReportSection:
+    return ReportSection('What to know', [Listing(analysis.notes or ['Nothing was missing.'])])
+
+
+def _accuracy_section(analysis: Analysis) -> ReportSection | None:
+    errors = [table for table in (_errors_by_behaviour(analysis.accuracy.feet),
+                                  _errors_by_subject(analysis)) if table.rows]
+    if not errors:
+        return None
+    parts: list[Part] = [EXPLANATION]
+    for table in errors:
+        parts += titled(table)
+    if np.isfinite(analysis.accuracy.center):
+        parts.append(f'Centre of pressure: {1e3 * analysis.accuracy.center:.1f} mm rms '
+                     'from the true one, zero-phase 25 Hz.')
+    return ReportSection('Accuracy', parts)
+
+
+def _body_section(analysis: Analysis) -> ReportSection | None:
+    if analysis.body is None:
+        return None
+    return ReportSection('Body', [_figure(
+        analysis, 'body',
+        'Pose of the base since a controller took it over: wanted, and true. Position in '
+        'world axes; roll, pitch and yaw from the axes that the base had at the beginning.'),
+        *titled(_body(analysis))])
+
+
+def _details_section(analysis: Analysis) -> ReportSection:
+    commanded = _commanded(analysis)
+    return ReportSection('Forces in detail', [_figure(
+        analysis, 'force_details',
+        'All three components in a short window; the peaks of impacts may go beyond the axes.'),
+        *(titled(commanded) if commanded.rows else ())])
+
+
+def _contacts_section(analysis: Analysis) -> ReportSection:
+    series, truth = analysis.series, analysis.truth
+    parts: list[Part] = [
+        Bars('Feet on the ground', series.feet, _spans(series.time, series.contact.values),
+             _spans(series.time, truth.contact) if truth.known else [], float(series.time[-1]),
+             _opening(analysis), 'Coloured: estimated.' + (' Grey: true.' if truth.known else '')),
+        # The page has the bars; the figure is for other documents.
+        _figure(analysis, 'contacts')]
+    if analysis.contacts:
+        parts += titled(_contacts(analysis))
+    return ReportSection('Contacts', parts)
+
+
+def _spans(time: np.ndarray, contact: np.ndarray) -> list[list[tuple[float, float]]]:
+    return [[(begin, begin + length) for begin, length in stretches(time, down)]
+            for down in contact.T]
+
+
+def _pressure_section(analysis: Analysis) -> ReportSection:
+    heading, time, window = Heading(analysis), analysis.series.time, _opening(analysis)
+    charts = []
+    for axis, name in enumerate(('fore-aft', 'sideways, to the left')):
+        lines = [Line('estimated', 1e3 * heading.estimated[:, axis], 0)]
+        if np.isfinite(heading.true).any():
+            lines.insert(0, Line('true', 1e3 * heading.true[:, axis], -1))
+        charts.append(Chart(f'Centre of pressure, {name}', 'mm', time, lines, 20.0, height=190,
+                            window=window))
+    return ReportSection('Centre of pressure', [*charts, _figure(
+        analysis, 'center_of_pressure',
+        'The centre of pressure on the support polygons (lines; one of them filled), seen from '
+        'above in level axes that turn with the base. Coloured: where the feet touch.')])
+
+
+def _residuals_section(analysis: Analysis) -> ReportSection:
+    series, bands = analysis.series, residual_bands(analysis)
+    charts = []
+    for part, band, unit, name in zip((slice(0, 3), slice(3, 6)), bands, ('N', 'N m'),
+                                      ('Force', 'Moment')):
+        values = np.linalg.norm(series.base_residual.values[:, part], axis=1)
+        known = np.isfinite(band)
+        charts.append(Chart(
+            f'{name} at the base that no foot explains'
+            f'{"; shaded: 95 % of what noise alone gives" if known else ""}', unit, series.time,
+            [Line('residual', values, 7)], 0.02 * analysis.weight if unit == 'N' else 1.0,
+            height=190, window=_opening(analysis), band=float(band) if known else 0.0))
+    values = np.linalg.norm(series.base_residual.values[:, :3], axis=1)
+    values = values[np.isfinite(values)]
+    inside = (f'{100.0 * np.mean(values <= bands[0]):.0f} % of the samples are within it.'
+              if np.isfinite(bands[0]) and len(values) else '')
+    return ReportSection('Residuals', [
+        'What the estimate leaves unexplained of the force and moment at the base. '
+        'Accelerations are differences of noisy velocities, so a perfectly described robot has '
+        'residuals too: the shaded band is what the stated noise of the sensors explains. '
+        f'{inside} Residuals that stay above '
+        'it mean a wrong mass, a wrong sign or zero of a torque, or a '
+        'contact that is not at a foot; short peaks are impacts.', *charts, _figure(
+            analysis, 'residuals',
+            "What the estimate leaves unexplained of each joint's torque, rms.")])
+
+
+def _inputs_section(analysis: Analysis) -> ReportSection:
+    table = _inputs(analysis)
+    return ReportSection('Inputs', [_figure(
+        analysis, 'inputs',
+        "Intervals between messages, by their stamps and by the recorder's clock."),
+        *([table] if table.rows else [])])
+
+
+def _latency_section(analysis: Analysis) -> ReportSection | None:
+    if analysis.latency is None:
+        return None
+    return ReportSection(LATENCY, [_figure(
+        analysis, 'latency',
+        "From the receipt of a joint state to the receipt of the last foot's wrench, both by the "
+        "recorder's clock." + (
+            " Left: from the joint state that completed the derivative filter's window. Right: "
+            'from the joint state that the wrench describes.' if analysis.latency.delay else '')
+        + (' Below zero: the recorder received the wrench before that joint state.'
+           if (analysis.latency.completing < 0.0).any() else '')
+        + (' Time was simulated and waited: these are times of the machine, not of the estimator.'
+           if _real_time_factor(analysis) < REAL_TIME else '')), *titled(_latency(analysis))])
+
+
+def _live_section(analysis: Analysis) -> ReportSection | None:
+    table = _live(analysis)
+    if not table.rows:
+        return None
+    return ReportSection(table.title, [
+        'What the estimator published when the bag was recorded, against the replay of the same '
+        'inputs, by stamp. The same inputs give the same bits; a difference means that one of the '
+        'two missed a joint state or an IMU reading, and it fades as the filters forget.', table])
+
+
+# In the order of the page; a section that has nothing to show returns None.
+SECTIONS: tuple[Callable[[Analysis], ReportSection | None], ...] = (
+    _forces_section, _notes_section, _accuracy_section, _body_section, _details_section,
+    _contacts_section, _pressure_section, _residuals_section, _inputs_section, _latency_section,
+    _live_section)
+
+
+def sections(analysis: Analysis) -> list[ReportSection]:
+    """
+    Return the sections that an analysis has content for.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of ReportSection
+        In the order of the page; nothing is drawn yet.
+
+    """
+    return [section for make in SECTIONS if (section := make(analysis)) is not None]
+
+
+def tables(analysis: Analysis) -> list[Table]:
+    """
+    Return the tables for a terminal.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    list of Table
+        Those of the sections, the errors first and the latency last.
+
+    """
+    found = sorted(sections(analysis), key=lambda section: section.name == LATENCY)
+    return [table for section in found for table in section.tables]
+
+
+def write_report(analysis: Analysis, folder: Path, warnings: Sequence[str] = ()) -> Path:
+    """
+    Write page and figures into a folder.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+    folder : Path
+        Made where it is not there.
+    warnings : sequence of str
+        What the page says before all else, in red.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Raises
+    ------
+    BagError
+        When the folder cannot be written.
+
+    """
+    robot, bag = analysis.robot, analysis.bag.resolve()
+    sentence, judged = verdict(analysis)
+    reasons = doubts(analysis)
+    return Report(
+        title=f'Ground reactions: {bag.parent.name}/{bag.name}',
+        lead=f'{robot.model.name}, {robot.model.total_mass:.2f} kg, '
+             f'{robot.model.n_joints} joints, feet {", ".join(analysis.series.feet)}. '
+             f'{len(analysis.series.stamp_ns)} estimates over '
+             f'{np.ptp(analysis.series.time):.2f} s, '
+             f'contacts {_contact_source(analysis)}.',
+        sections=sections(analysis), verdict=sentence, judged=judged,
+        caution=not compare_sums(foot_sums(analysis), analysis.weight)[1],
+        warnings=[*reversed(warnings), *([distrust(reasons)] if reasons else [])],
+        cautions=[' '.join(doubtful(analysis))] if doubtful(analysis) else [],
+        command=command_line(f'legged-dynamics analyze {analysis.bag}'),
+        robot=robot.name, remarks=_pace(analysis), cards=_cards(analysis),
+        picture=_picture(analysis),
+        viewer=shlex.join(['legged-dynamics', 'view', str(analysis.bag)])).write(folder, BagError)
+
+
+# Part of real time below which a recording's clock says nothing of latencies.
+REAL_TIME = 0.95
+
+
+def _real_time_factor(analysis: Analysis) -> float:
+    """Return how fast time went by the recorder's clock."""
+    factors = [entry.received / entry.rate for entry in analysis.inputs
+               if np.isfinite(entry.received) and np.isfinite(entry.rate) and entry.rate > 0.0]
+    return min(factors, default=1.0)
+
+
+def _pace(analysis: Analysis) -> list[str]:
+    factor = _real_time_factor(analysis)
+    if factor >= REAL_TIME:
+        return []
+    return [f'Recorded at {factor:.2f} of real time, as a simulation that waits for its nodes is: '
+            "latencies and rates by the recorder's clock are those of this machine, not of the "
+            'estimator. Accuracy is not touched.']
+
+
+def _picture(analysis: Analysis) -> tuple[str, str]:
+    """Return the robot and its forces at one moment, and what is seen; nothing without poses."""
+    series, robot = analysis.series, analysis.robot
+    model = robot.config.apply_to(robot.model)
+    at = telling_moment(analysis)
+    position = series.position.values[at]
+    if not len(series.feet) or len(position) != model.nq or not np.isfinite(position).all():
+        return '', ''
+    force = world_force(series, series.foot_to_world[at:at + 1], raw=True,
+                        at=slice(at, at + 1))[0]
+    loads = [FootLoad(foot, force[i], series.contact_point.values[at, i],
+                      bool(series.contact.values[at, i])) for i, foot in enumerate(series.feet)]
+    time = series.time[at]
+    text = force_picture(model, robot.config, position, series.base_rotation.values[at], loads,
+                         robot.urdf, f'{robot.model.name} at {time:.2f} s')
+    return text, (f'The estimate at {time:.2f} s: force of the ground on each foot in contact and '
+                  f'the support polygon. Weight {analysis.weight:.0f} N.')
+
+
+def telling_moment(analysis: Analysis) -> int:
+    """
+    Return the sample that the picture shows: in the middle of a step of the opening strides.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        What was found.
+
+    Returns
+    -------
+    int
+        Number of the sample.
+
+    """
+    series = analysis.series
+    begin, end = _opening(analysis) or (float(series.time[0]), float(series.time[-1]))
+    middle = int(np.searchsorted(series.time, 0.5 * (begin + end)).clip(0, len(series.time) - 1))
+    contact = series.contact.values
+    same = (contact == contact[middle]).all(axis=1)
+    first = last = middle
+    while first > 0 and same[first - 1] and series.time[middle] - series.time[first] < 1.0:
+        first -= 1
+    while last + 1 < len(same) and same[last + 1] and (
+            series.time[last] - series.time[middle] < 1.0):
+        last += 1
+    return (first + last) // 2
+
+
+def _opening(analysis: Analysis) -> tuple[float, float] | None:
+    """Return begin and end of three strides in the middle of the longest walk [s]; None: all."""
+    series = analysis.series
+    time, contact = series.time, series.contact.values
+    landings = [time[1:][np.diff(down.astype(int)) > 0] for down in contact.T]
+    strides = np.concatenate([np.diff(found) for found in landings] or [np.zeros(0)])
+    if len(strides) < STRIDES:
+        return None
+    length = float(STRIDES * np.median(strides))
+    if not 0.0 < length < 0.8 * time[-1]:
+        return None
+    return detail_window(time, analysis.behaviours, length)
+
+
+def _force_charts(analysis: Analysis) -> list[Chart]:
+    """Return an overview of the vertical forces, and all three components of each foot's force."""
+    series, truth = analysis.series, analysis.truth
+    turn = Heading(analysis).turn
+    window = _opening(analysis)
+    force = _along(turn, world_force(series, series.foot_to_world, raw=False))
+    true, wanted = (None if values is None else _along(turn, values) for values in (
+        truth.force if truth.known else None, analysis.desired_force))
+    charts = []
+    if window is not None:
+        charts.append(Chart('The whole recording: vertical forces', 'N', series.time, [
+            Line(foot, force[:, i, 2], i) for i, foot in enumerate(series.feet)],
+            0.02 * analysis.weight, height=110, window=window, overview=True))
+    for axis, title in ((2, 'Vertical force of each foot'), (0, 'Fore-aft force, forward'),
+                        (1, 'Sideways force, to the left')):
+        lines = []
+        for i, foot in enumerate(series.feet):
+            if true is not None:
+                lines.append(Line(f'{foot}, true', true[:, i, axis], -1 - i % 2, f'{foot}, true'))
+            lines.append(Line(foot, force[:, i, axis], i))
+            if wanted is not None:
+                lines.append(Line(f'{foot}, wanted', wanted[:, i, axis], i, f'{foot}, wanted',
+                                  True))
+        charts.append(Chart(title, 'N', series.time, lines, 0.02 * analysis.weight,
+                            height=330 if axis == 2 else 210, window=window))
+    return charts
+
+
+def _along(turn: np.ndarray, force: np.ndarray) -> np.ndarray:
+    """Return world forces, (n, nf, 3), as forward, left and up."""
+    level = np.einsum('nij,nfj->nfi', turn, force[..., :2])
+    return np.concatenate([level, force[..., 2:]], axis=2)
+
+
+def _contact_source(analysis: Analysis) -> str:
+    plan = analysis.replay.plan
+    if plan.true_contact is not None:
+        return 'taken from the truth'
+    return 'taken from topics of the bag' if plan.given_contact else 'detected'
+
+
+def _cards(analysis: Analysis) -> list[tuple[str, str]]:
+    cards = []
+    errors = analysis.accuracy.feet
+    for treatment, said in ((ZERO_PHASE, 'low-passed without delay'), (ON_LINE, 'on line')):
+        cards += [(f'{error.total_percent:.2g} / {error.vertical_percent:.2g} %',
+                   f'force error of a foot, 3-D / vertical, of weight, {error.subject}, {said}')
+                  for error in errors
+                  if error.estimate == errors[0].estimate and error.treatment == treatment]
+    cards += [(f'{entry.rate:.0f} Hz', entry.topic) for entry in analysis.inputs]
+    if analysis.body is not None:
+        cards.append((f'{1e3 * rms(analysis.body.error):.1f} mm / '
+                      f'{np.degrees(rms(analysis.body.angle)):.2f} deg',
+                      'of the base from where it was wanted, rms'))
+    if analysis.latency is not None and _real_time_factor(analysis) >= REAL_TIME:
+        cards.append((f'{np.percentile(analysis.latency.completing, 50):.2f} ms',
+                      'median latency, live'))
+    if analysis.live:
+        same = sum(entry.identical for entry in analysis.live)
+        compared = sum(entry.compared for entry in analysis.live)
+        cards.append((f'{same} of {compared}', 'live wrenches identical in replay'))
+    return cards

@@ -1,0 +1,511 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ground reactions as markers for rviz and as messages of legged_dynamics_msgs.
+
+Markers show forces on the feet, support polygon, centre of pressure, cones and margins, in one
+frame, usually the robot's base; a foot in the air has its arrow deleted. The messages' package is
+optional: it has plain .msg files, of which the texts below are the fields. Where there is no
+ROS 2 they come from here; on ROS 2 they are there when the package is built.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.estimation.force_picture import ForcePicture
+from legged_dynamics.estimation.ground_reaction import GroundReaction
+from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.ros.conversions.building import (
+    duration_message,
+    header,
+    point,
+    quaternion,
+    vector3,
+)
+from legged_dynamics.ros.middleware.messages import define
+from legged_dynamics.ros.middleware.protocol import Dialect
+from legged_dynamics.spatial.convex_hull import convex_hull
+from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
+
+# -------------------------------------------------------------------------------------------------
+# Marker makers: single markers that share header and lifetime.
+
+
+WHITE, LINE_WIDTH = (1.0, 1.0, 1.0), 0.008
+
+
+class _MarkerMaker:
+    """
+    Makes the markers of one message: points in metres in the frame of the header.
+
+    A marker is known by its namespace, which rviz shows or hides as a whole, and its number; the
+    same pair again replaces it. Colours are red, green and blue, 0 to 1; after `lifetime`, a
+    Duration, rviz lets a marker vanish by itself.
+    """
+
+    def __init__(self, dialect: Dialect, stamped: Any, lifetime: Any):
+        self._dialect, self._header, self._lifetime = dialect, stamped, lifetime
+        self._marker = dialect.message('visualization_msgs/msg/Marker')
+        self._color = dialect.message('std_msgs/msg/ColorRGBA')
+
+    def arrow(self, ns: str, number: int, start: Any, end: Any, color: tuple) -> Any:
+        """Return an arrow from one point to another."""
+        marker = self._new(ns, number, self._marker.ARROW, (0.015, 0.03, 0.04), color)
+        marker.points = [point(self._dialect, start), point(self._dialect, end)]
+        return marker
+
+    def label(self, ns: str, number: int, place: Any, text: str) -> Any:
+        """Return a text, lines 4 cm high, that faces the viewer."""
+        marker = self._new(ns, number, self._marker.TEXT_VIEW_FACING, (0.0, 0.0, 0.04), WHITE)
+        marker.pose.position = point(self._dialect, place)
+        marker.text = text
+        return marker
+
+    def line(self, ns: str, number: int, places: Iterable[Any], color: tuple) -> Any:
+        """Return a line through points."""
+        marker = self._new(ns, number, self._marker.LINE_STRIP, (LINE_WIDTH, 0.0, 0.0), color)
+        marker.points = [point(self._dialect, place) for place in places]
+        return marker
+
+    def triangles(self, ns: str, number: int, corners: Iterable[Any], color: tuple,
+                  opacity: float) -> Any:
+        """Return triangles: three corners of each after each other."""
+        marker = self._new(ns, number, self._marker.TRIANGLE_LIST, (1.0, 1.0, 1.0), color,
+                           opacity)
+        marker.points = [point(self._dialect, place) for place in corners]
+        return marker
+
+    def sphere(self, ns: str, number: int, place: Any, color: tuple) -> Any:
+        """Return a ball of 3 cm."""
+        marker = self._new(ns, number, self._marker.SPHERE, (0.03, 0.03, 0.03), color)
+        marker.pose.position = point(self._dialect, place)
+        return marker
+
+    def ellipsoid(self, ns: str, number: int, place: Any, xyzw: Any, diameters: Any,
+                  color: tuple, opacity: float) -> Any:
+        """Return an ellipsoid of (3,) diameters along axes that a quaternion xyzw turns."""
+        marker = self._new(ns, number, self._marker.SPHERE, tuple(diameters), color, opacity)
+        marker.pose.position = point(self._dialect, place)
+        marker.pose.orientation = quaternion(self._dialect, xyzw)
+        return marker
+
+    def deletion(self, ns: str, number: int) -> Any:
+        """Return the marker that removes the one of that namespace and number."""
+        return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
+
+    def _new(self, ns: str, number: int, kind: int, scale: tuple, color: tuple,
+             opacity: float = 0.9) -> Any:
+        red, green, blue = color
+        return self._marker(header=self._header, ns=ns, id=number, type=kind,
+                            action=self._marker.ADD, scale=vector3(self._dialect, scale),
+                            color=self._color(r=red, g=green, b=blue, a=opacity),
+                            lifetime=self._lifetime)
+
+
+# -------------------------------------------------------------------------------------------------
+
+FIRM, UNSURE = (0.1, 0.8, 0.2), (1.0, 0.6, 0.0)
+_POLYGON, _PRESSURE = (0.3, 0.5, 1.0), (1.0, 0.1, 0.1)
+
+
+def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[str],
+                     contact_point: np.ndarray, force: np.ndarray, contact: Sequence[bool], *,
+                     newtons_per_meter: float = 500.0, lifetime_s: float = 0.2,
+                     observable: Sequence[bool] | None = None, text: bool = False,
+                     center_of_pressure: np.ndarray | None = None,
+                     standing: np.ndarray | None = None) -> Any:
+    """
+    Return a visualization_msgs/MarkerArray of one ground reaction.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Whose messages to make.
+    ns : int
+        Stamp [ns].
+    frame_id : str
+        Frame of everything below.
+    feet : sequence of str
+        Names of the n feet.
+    contact_point, force : (n, 3) array [m, N]
+        Where the ground pushes, and how.
+    contact : sequence of n bool
+        Which feet are on the ground.
+    newtons_per_meter : float
+        Force drawn as an arrow of one metre [N/m].
+    lifetime_s : float
+        After this, rviz lets a marker vanish by itself [s].
+    observable : sequence of n bool, optional
+        Feet whose force is only a guess have their arrow in orange.
+    text : bool
+        Whether to write the newtons at each arrow.
+    center_of_pressure : (3,) array, optional [m]
+        Drawn as a sphere; NaN or None when there is none.
+    standing : (k, 3) array, optional [m]
+        Points that the robot stands on, corners of soles for example; by default the contact
+        points of the feet on the ground.
+
+    Returns
+    -------
+    visualization_msgs/MarkerArray
+        Arrows, labels, support polygon and centre of pressure.
+
+    """
+    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
+                        duration_message(dialect, lifetime_s))
+    sure = [True] * len(feet) if observable is None else observable
+    markers = []
+    for index, name in enumerate(feet):
+        start = contact_point[index]
+        end = start + force[index] / newtons_per_meter
+        shown = bool(contact[index]) and bool(np.isfinite(end).all())
+        color = FIRM if sure[index] else UNSURE
+        markers.append(make.arrow('reaction', index, start, end, color) if shown else
+                       make.deletion('reaction', index))
+        if text:
+            newtons = float(np.linalg.norm(force[index]))
+            markers.append(make.label('reaction_text', index, end, f'{name} {newtons:.0f} N')
+                           if shown else make.deletion('reaction_text', index))
+    if standing is None:
+        standing = np.asarray(contact_point, float)[np.asarray(contact, bool)]
+    polygon = convex_hull(standing)
+    markers.append(make.line('support_polygon', 0, np.vstack((polygon, polygon[:1])), _POLYGON)
+                   if len(polygon) > 1 else make.deletion('support_polygon', 0))
+    has_pressure = center_of_pressure is not None and bool(np.isfinite(center_of_pressure).all())
+    markers.append(
+        make.sphere('center_of_pressure', 0, center_of_pressure, _PRESSURE) if has_pressure else
+        make.deletion('center_of_pressure', 0))
+    return dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
+
+
+# -------------------------------------------------------------------------------------------------
+# Markers of a foot's force map: producible forces, friction cone, commanded force.
+
+
+GIVEN, ASKED, PRODUCIBLE, CONE = (0.1, 0.8, 0.2), (1.0, 0.6, 0.0), (0.3, 0.5, 1.0), (0.9, 0.9, 0.2)
+
+
+def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: np.ndarray,
+                  triangles: np.ndarray, edges: np.ndarray, given: np.ndarray,
+                  asked: np.ndarray | None = None, *, newtons_per_meter: float = 1000.0,
+                  lifetime_s: float = 2.0) -> list[Any]:
+    """
+    Return the markers of one foot, for a visualization_msgs/MarkerArray.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Whose messages to make.
+    ns : int
+        Stamp [ns].
+    frame_id : str
+        Frame of everything below.
+    number : int
+        Of the foot: markers of several feet do not replace each other.
+    place : (3,) array [m]
+        Where the foot touches, and all is drawn.
+    triangles : (n, 3, 3) array [N]
+        Surface of the set of producible forces, as corners.
+    edges : (k, 3) array [N]
+        Edges of the friction cone, from zero.
+    given, asked : (3,) array [N]
+        The force that the foot gets, and the one asked for, if any.
+    newtons_per_meter : float
+        Force drawn one metre long [N/m].
+    lifetime_s : float
+        After this, rviz lets a marker vanish by itself [s].
+
+    Returns
+    -------
+    list of visualization_msgs/Marker
+        Set of producible forces, cone, and one or two arrows.
+
+    """
+    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
+                        duration_message(dialect, lifetime_s))
+
+    def at(forces: np.ndarray) -> np.ndarray:
+        return place + np.asarray(forces, float) / newtons_per_meter
+    sides = _fan(edges)
+    return [
+        make.triangles('producible', number, at(triangles.reshape(-1, 3)), PRODUCIBLE, 0.25),
+        make.triangles('friction_cone', number, at(sides), CONE, 0.25),
+        make.arrow('given', number, place, at(given), GIVEN),
+        make.deletion('asked', number) if asked is None else
+        make.arrow('asked', number, place, at(asked), ASKED)]
+
+
+def _fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
+    """Return the sides of a cone as triangles."""
+    rim = np.asarray(edges, float)
+    tip = np.zeros_like(rim)
+    return np.stack([tip, rim, np.roll(rim, -1, axis=0)], axis=1).reshape(-1, 3)
+
+
+# -------------------------------------------------------------------------------------------------
+# Markers of an estimate, from its ForcePicture.
+#
+# Namespaces, to be switched one by one: reaction, deviation (an ellipsoid about an arrow's tip,
+# one standard deviation), friction_cone (red where the force leaves it), support_polygon,
+# center_of_pressure, external_force, margins.
+
+
+_SLIPPING, _PUSH = (0.9, 0.1, 0.1), (0.63, 0.24, 0.78)
+_CONE_HEIGHT, _SIDES, _SEEN = 0.12, 12, 0.25
+_ANGLES = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
+
+
+def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
+                     newtons_per_meter: float = 500.0, friction: float = 0.6,
+                     lifetime_s: float = 0.2, text: bool = False) -> Any:
+    """
+    Return a visualization_msgs/MarkerArray of an estimate.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Whose messages to make.
+    reaction : GroundReaction
+        The estimate; its newest sample is drawn.
+    base : str
+        Base link, the frame of all markers.
+    newtons_per_meter : float
+        Force drawn as an arrow of one metre [N/m].
+    friction : float
+        Coefficient of the cones and margins; 0: none are drawn.
+    lifetime_s : float
+        After this, rviz lets a marker vanish by itself [s].
+    text : bool
+        Whether to write the newtons at each arrow.
+
+    Returns
+    -------
+    visualization_msgs/MarkerArray
+        All namespaces; what is not there is deleted.
+
+    """
+    picture = ForcePicture.of(reaction, friction)
+    contact, points, force = picture.contact, picture.point, picture.force
+    message = reaction_markers(
+        dialect, picture.stamp_ns, base, picture.feet, points, force, contact,
+        newtons_per_meter=newtons_per_meter, lifetime_s=lifetime_s, text=text,
+        observable=picture.observable, center_of_pressure=picture.center_of_pressure,
+        standing=picture.standing)
+    make = _MarkerMaker(dialect, header(dialect, picture.stamp_ns, base),
+                        duration_message(dialect, lifetime_s))
+    markers = message.markers
+    rim = np.column_stack([friction * np.cos(_ANGLES), friction * np.sin(_ANGLES),
+                           np.ones(_SIDES)])
+    for i in range(len(picture.feet)):
+        markers.append(make.ellipsoid(
+            'deviation', i, points[i] + force[i] / newtons_per_meter,
+            quaternion_from_rotation(picture.R_BF[i]),
+            2.0 * picture.deviation[i] / newtons_per_meter, FIRM, _SEEN)
+            if contact[i] and picture.observable[i] else make.deletion('deviation', i))
+        if friction:
+            cone = _CONE_HEIGHT * _fan(rim @ rotation_to_z(picture.normal[i]).T)
+            markers.append(
+                make.triangles('friction_cone', i, points[i] + cone,
+                               CONE if picture.friction_used[i] < 1.0 else _SLIPPING, _SEEN)
+                if contact[i] else make.deletion('friction_cone', i))
+    at, push = picture.push_point, picture.push
+    markers.append(make.deletion('external_force', 0) if push is None else
+                   make.arrow('external_force', 0, at - push / newtons_per_meter, at, _PUSH))
+    markers.append(
+        make.label('margins', 0, 0.3 * picture.R_WB[2],
+                   f'{_text("inside of support", 100.0 * picture.support_margin, "cm")}, '
+                   f'{_text("friction used", 100.0 * picture.friction_used[contact].max(), "%")}')
+        if friction and contact.any() else make.deletion('margins', 0))
+    return message
+
+
+def _text(what: str, value: float, unit: str) -> str:
+    return f'{what} {value:.0f} {unit}' if np.isfinite(value) else f'{what} -'
+
+
+# -------------------------------------------------------------------------------------------------
+# Markers of a body under control: forces given, support, and margins.
+
+
+# Margins from these on are green; below they turn to red: parts, and metres or radians.
+AMPLE = {'friction': 0.3, 'effort': 0.3, 'sole': 0.02, 'support': 0.05, 'joint': 0.1}
+TEXT_HEIGHT = 0.3       # above the base [m]
+
+
+def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
+                  forces: np.ndarray, standing: Sequence[bool], mode: str,
+                  margins: Mapping[str, float], *, newtons_per_meter: float,
+                  lifetime_s: float = 0.5) -> Any:
+    """
+    Return a visualization_msgs/MarkerArray of a body under control.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Whose messages to make.
+    ns : int
+        Stamp [ns].
+    frame_id : str
+        Frame of everything below: the base.
+    points, forces : (n, 3) array [m, N]
+        Where feet touch, and the forces given to them.
+    standing : sequence of n bool
+        Which feet stand.
+    mode : str
+        What the body does.
+    margins : mapping of str to float
+        As of WorkspaceController.margins; the worst one gives the colour.
+    newtons_per_meter : float
+        Force drawn as an arrow of one metre [N/m].
+    lifetime_s : float
+        After this, rviz lets a marker vanish by itself [s].
+
+    Returns
+    -------
+    visualization_msgs/MarkerArray
+        Arrows, support polygon, text and a ball for the worst margin.
+
+    """
+    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
+                        duration_message(dialect, lifetime_s))
+    free = {name: min(max(margins[name] / ample, 0.0), 1.0)
+            for name, ample in AMPLE.items() if name in margins}
+    worst = min(free, key=lambda name: free[name], default='')
+    color = _color(free.get(worst, 1.0))
+    markers = [make.arrow('given', i, point, point + force / newtons_per_meter,
+                          _color(free.get('friction', 1.0))) if down else make.deletion('given', i)
+               for i, (point, force, down) in enumerate(zip(points, forces, standing))]
+    polygon = convex_hull(np.asarray(points)[np.asarray(standing, bool)])
+    markers.append(make.line('support', 0, np.vstack((polygon, polygon[:1])),
+                             _color(free.get('support', 1.0))) if len(polygon) > 1
+                   else make.deletion('support', 0))
+    lines = [mode, *(f'{name} {margins[name]:.3g}' for name in free)]
+    markers.append(make.label('margins', 0, (0.0, 0.0, TEXT_HEIGHT), '\n'.join(lines)))
+    markers.append(make.sphere('worst_margin', 0, (0.0, 0.0, TEXT_HEIGHT - 0.06), color))
+    return dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
+
+
+def _color(free: float) -> tuple[float, float, float]:
+    """Return red for nothing left, green for plenty."""
+    return (1.0 - 0.9 * free, 0.1 + 0.7 * free, 0.1)
+
+
+PACKAGE = 'legged_dynamics_msgs'
+DEFINITIONS = {
+    'FootContacts': """
+        std_msgs/Header header
+        string[] feet
+        bool[] contact
+        float64[] probability""",
+    'FootReaction': """
+        string foot
+        geometry_msgs/Wrench wrench
+        geometry_msgs/Wrench deviation
+        geometry_msgs/Vector3 base_force
+        bool contact
+        bool observable
+        float64 contact_probability""",
+    'FootReactions': """
+        std_msgs/Header header
+        FootReaction[] feet
+        geometry_msgs/Wrench net_wrench""",
+}
+CONTACTS, REACTION, REACTIONS = (f'{PACKAGE}/msg/{name}' for name in DEFINITIONS)
+# By their full names, for recorders.
+OWN = {f'{PACKAGE}/msg/{name}': '\n'.join(line.strip() for line in text.splitlines() if line)
+       for name, text in DEFINITIONS.items()}
+for _kind, _fields in OWN.items():
+    define(_kind, _fields)
+
+
+def installed(dialect: Dialect) -> bool:
+    """
+    Return whether messages of legged_dynamics_msgs can be published.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend of the node.
+
+    Returns
+    -------
+    bool
+        False on ROS 2 without the package.
+
+    """
+    try:
+        dialect.message(REACTIONS)
+    except MiddlewareError:
+        return False
+    return True
+
+
+def foot_contacts(dialect: Dialect, reaction: GroundReaction, base: str) -> Any:
+    """
+    Return the contacts of an estimate as one stamped message.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    reaction : GroundReaction
+        The estimate.
+    base : str
+        Base link.
+
+    Returns
+    -------
+    legged_dynamics_msgs/FootContacts
+        At the stamp of the newest joint state.
+
+    """
+    return dialect.message(CONTACTS)(
+        header=header(dialect, reaction.latest_ns, base), feet=list(reaction.feet),
+        contact=[bool(down) for down in reaction.latest_contact],
+        probability=[float(value) for value in reaction.contact_probability])
+
+
+def foot_reactions(dialect: Dialect, reaction: GroundReaction, base: str) -> Any:
+    """
+    Return the reactions of an estimate as one stamped message.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Backend whose message class is used.
+    reaction : GroundReaction
+        The estimate.
+    base : str
+        Base link.
+
+    Returns
+    -------
+    legged_dynamics_msgs/FootReactions
+        At the stamp of the newest joint state; deviations of components that a foot does not
+        transmit are zero.
+
+    """
+    message = dialect.message(REACTIONS)(header=header(dialect, reaction.latest_ns, base))
+    made = dialect.message(REACTION)
+    in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
+    feet = []
+    for i, foot in enumerate(reaction.feet):
+        variance = np.diagonal(reaction.covariance_of(foot, latest=True))
+        deviation = np.zeros(6)
+        deviation[:len(variance)] = np.sqrt(np.clip(variance, 0.0, None))
+        feet.append(made(
+            foot=foot, wrench=_wrench(dialect, reaction.wrench[i]),
+            deviation=_wrench(dialect, deviation), base_force=vector3(dialect, in_base[i]),
+            contact=bool(reaction.latest_contact[i]), observable=bool(reaction.observable[i]),
+            contact_probability=float(reaction.contact_probability[i])))
+    message.feet = feet
+    message.net_wrench = _wrench(dialect, np.nan_to_num(reaction.net_wrench))
+    return message
+
+
+def _wrench(dialect: Dialect, values: np.ndarray) -> Any:
+    return dialect.message('geometry_msgs/msg/Wrench')(
+        force=vector3(dialect, values[:3]), torque=vector3(dialect, values[3:]))

@@ -1,0 +1,587 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Arrays from messages of any backend: rclpy, rosbags and our own have the same field names.
+
+Each function returns arrays, or raises a MeasurementError that names the fault. `JointStateReader`
+reads by joint name, `SensorReader` applies the sensor correction of the robot's YAML, and
+`TrajectoryReader` reads a long trajectory piece by piece.
+"""
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model.joint_order import JointOrder, Mimics, listing
+from legged_dynamics.model.measurement import ImuSample, JointSample, SwitchSample
+from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.ros.middleware.protocol import stamp_ns
+
+_NS = 1_000_000_000
+_NAME_LISTS_KEPT = 32
+_UNIT_TOLERANCE = 1e-3  # of a quaternion's length: float32 drivers and rounding stay inside
+
+
+class _Order(NamedTuple):
+    """How messages with certain joint names are read."""
+
+    joints: JointOrder
+    stated: np.ndarray              # where lacking joints stand
+    assumed: tuple[str, ...]
+
+
+class JointStateReader:
+    """
+    Reads JointState messages by joint name.
+
+    Parameters
+    ----------
+    joint_names : sequence of str
+        Joints to read, in order; a message may have others in addition.
+    spare : mapping of str to float, optional
+        Joints that a message may lack, and where they then stand, at rest and of unknown effort
+        [rad or m].
+    mimics : Mimics, optional
+        Joints that follow others: computed, whether a message has them or not.
+    finite : bool
+        Whether a position or velocity that is not finite makes a message unusable; else it is
+        handed on as NaN, for a reader who does without that joint.
+
+    Attributes
+    ----------
+    assumed : tuple of str
+        Spare joints that the newest message lacked.
+
+    """
+
+    def __init__(self, joint_names: Sequence[str], spare: Mapping[str, float] | None = None,
+                 mimics: Mimics | None = None, finite: bool = True):
+        self.joint_names = tuple(joint_names)
+        self._finite = finite
+        self.assumed: tuple[str, ...] = ()
+        self._spare = dict(spare or {})
+        self._mimics = mimics if mimics is not None and mimics.joints else None
+        self._orders: dict[tuple[str, ...], _Order] = {}
+
+    def __call__(self, msg: Any) -> JointSample:
+        """
+        Return the sample in a message.
+
+        Raises
+        ------
+        MeasurementError
+            When a joint is missing or named twice, a field has a wrong length, or a position or
+            velocity is not finite.
+
+        """
+        names = tuple(msg.name)
+        if names not in self._orders:
+            self._remember(names)
+        order = self._orders[names]
+        self.assumed = order.assumed
+        position = self._pick(msg.position, 'position', names, order)
+        velocity = self._pick(msg.velocity, 'velocity', names, order)
+        for field, values in (('position', position), ('velocity', velocity)):
+            if self._finite and not math.isfinite(sum(values.tolist())):
+                self._refuse_not_finite(field, values)
+        effort = None
+        if len(msg.effort):
+            effort = self._pick(msg.effort, 'effort', names, order)
+            if self._mimics is not None:
+                effort[self._mimics.follower_v] = math.nan
+            if not math.isfinite(sum(effort.tolist())):
+                effort = np.where(np.isfinite(effort), effort, np.nan)
+        return JointSample(stamp_ns(msg.header.stamp), position, velocity, effort, names)
+
+    def _remember(self, names: tuple[str, ...]) -> None:
+        """Work out where the wanted joints stand in messages with these names."""
+        followers = set(self._mimics.joints) if self._mimics is not None else set()
+        try:
+            order = JointOrder(names, self.joint_names, {*followers, *self._spare})
+        except MeasurementError as error:
+            raise MeasurementError(f'joint_states: {error}') from None
+        if len(self._orders) >= _NAME_LISTS_KEPT:
+            self._orders.clear()
+        lacking = [] if order.lacking is None else np.array(self.joint_names)[order.lacking]
+        self._orders[names] = _Order(
+            order, np.array([self._spare.get(name, 0.0) for name in self.joint_names]),
+            tuple(str(name) for name in lacking if name not in followers))
+
+    def _pick(self, values: Any, field: str, names: tuple[str, ...],
+              order: _Order) -> np.ndarray:
+        if len(values) != len(names):
+            raise MeasurementError(f'joint_states: expected {len(names)} values of {field}, one '
+                                   f'per name, got {len(values)}')
+        # copied: the backend may reuse the message
+        picked, lacking = order.joints(np.array(values, dtype=float)), order.joints.lacking
+        if lacking is not None and field != 'effort':
+            picked[lacking] = order.stated[lacking] if field == 'position' else 0.0
+        if self._mimics is not None and field != 'effort':
+            picked = (self._mimics.positions(picked) if field == 'position' else
+                      self._mimics.rates(picked))
+        return picked
+
+    def _refuse_not_finite(self, field: str, values: np.ndarray) -> None:
+        bad = [f'{name} = {value}' for name, value in zip(self.joint_names, values)
+               if not math.isfinite(value)]
+        if bad:
+            raise MeasurementError(f'joint_states: {field} is not finite: {", ".join(bad)}')
+
+
+def read_imu(msg: Any) -> ImuSample:
+    """
+    Return the sample in an Imu message.
+
+    Parameters
+    ----------
+    msg : sensor_msgs/Imu
+        Message of any backend.
+
+    Returns
+    -------
+    ImuSample
+        In the axes of the IMU; its orientation is None where the message has none.
+
+    Raises
+    ------
+    MeasurementError
+        When a value is not finite, angular velocity or acceleration is marked as not there, or
+        the orientation is no unit quaternion.
+
+    """
+    for field in ('angular_velocity', 'linear_acceleration'):
+        if getattr(msg, f'{field}_covariance')[0] == -1.0:
+            raise MeasurementError(f'imu: the IMU says that it does not measure {field} '
+                                   f'({field}_covariance[0] is -1)')
+    gyro, acceleration, attitude = msg.angular_velocity, msg.linear_acceleration, msg.orientation
+    orientation = None
+    if msg.orientation_covariance[0] != -1.0:
+        x, y, z, w = attitude.x, attitude.y, attitude.z, attitude.w
+        length = math.sqrt(x * x + y * y + z * z + w * w)
+        if not abs(length - 1.0) < _UNIT_TOLERANCE:
+            raise MeasurementError(f'imu: expected an orientation of length 1, got '
+                                   f'{[x, y, z, w]} of length {length:.6g}; an IMU without '
+                                   'orientation sets orientation_covariance[0] = -1')
+        orientation = np.array((x / length, y / length, z / length, w / length))
+    return ImuSample(stamp_ns(msg.header.stamp), _finite_vector(gyro, 'angular_velocity'),
+                     _finite_vector(acceleration, 'linear_acceleration'), orientation)
+
+
+def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
+    """
+    Return the feet's contact switches in a JointState: named for the feet, position 1 or 0.
+
+    Parameters
+    ----------
+    msg : JointState
+        A foot that it does not name has no known state.
+    feet : sequence of str
+        In the order wanted.
+
+    Returns
+    -------
+    SwitchSample
+        States in the order of `feet`; NaN where not known.
+
+    Raises
+    ------
+    MeasurementError
+        When a foot is named twice or not of the robot, or a position is not between 0 and 1.
+
+    """
+    unknown = [name for name in msg.name if name not in feet]
+    if unknown:
+        raise MeasurementError(f'foot_switches: expected names of the feet {", ".join(feet)}, got '
+                               f'{", ".join(unknown)}')
+    closed = np.array(msg.position, dtype=float)
+    if len(closed) != len(msg.name) or not ((closed >= 0.0) & (closed <= 1.0)).all():
+        raise MeasurementError(f'foot_switches: expected a position of 1 (closed) or 0 (open) for '
+                               f'each name, got {closed.tolist()} for {list(msg.name)}')
+    try:
+        order = JointOrder(msg.name, feet, spare=feet)
+    except MeasurementError as error:
+        raise MeasurementError(f'foot_switches: {error}') from None
+    return SwitchSample(stamp_ns(msg.header.stamp), order(closed))
+
+
+def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
+    """
+    Return the stamp and the wrench of a WrenchStamped.
+
+    Parameters
+    ----------
+    msg : geometry_msgs/WrenchStamped
+        Message of any backend.
+
+    Returns
+    -------
+    tuple of int and (6,) array [ns, N, N m]
+        Stamp, and ``[f; m]``.
+
+    """
+    force, torque = msg.wrench.force, msg.wrench.torque
+    return stamp_ns(msg.header.stamp), np.array(
+        (force.x, force.y, force.z, torque.x, torque.y, torque.z))
+
+
+def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
+    """
+    Return the values of a Float64MultiArray command.
+
+    Parameters
+    ----------
+    msg : std_msgs/Float64MultiArray
+        Message of any backend.
+    names : sequence of str
+        Joints or feet, one for each value.
+
+    Returns
+    -------
+    (n,) array
+        Values in the order of the names.
+
+    Raises
+    ------
+    MeasurementError
+        When the number of values is wrong or one is not finite.
+
+    """
+    if len(msg.data) != len(names):
+        raise MeasurementError(f'command: expected {len(names)} values, one each for '
+                               f'{", ".join(names)}, got {len(msg.data)}')
+    values = np.array(msg.data, dtype=float)
+    if not np.isfinite(values).all():
+        bad = [name for name, value in zip(names, values) if not math.isfinite(value)]
+        raise MeasurementError(f'command: {listing(bad)} not finite')
+    return values
+
+
+def diagnostic_level(status: Any) -> int:
+    """
+    Return a status's level as a number.
+
+    Parameters
+    ----------
+    status : diagnostic_msgs/DiagnosticStatus
+        Status of any backend; rclpy has the level as bytes.
+
+    Returns
+    -------
+    int
+        0 OK, 1 WARN, 2 ERROR, 3 STALE.
+
+    """
+    level = status.level
+    return level[0] if isinstance(level, bytes) else int(level)
+
+
+@dataclass(frozen=True, eq=False)
+class PoseSample:
+    """
+    Content of a PoseStamped.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+    frame_id : str
+    position : (3,) array [m]
+    orientation : (4,) array
+        Unit quaternion xyzw.
+
+    """
+
+    stamp_ns: int
+    frame_id: str
+    position: np.ndarray
+    orientation: np.ndarray
+
+
+def read_pose(msg: Any) -> PoseSample:
+    """
+    Return the pose in a PoseStamped.
+
+    Parameters
+    ----------
+    msg : geometry_msgs/PoseStamped
+        Message of any backend.
+
+    Returns
+    -------
+    PoseSample
+        Copied out of the message.
+
+    Raises
+    ------
+    MeasurementError
+        When a value is not finite, or the orientation is no unit quaternion.
+
+    """
+    return PoseSample(stamp_ns(msg.header.stamp), msg.header.frame_id,
+                      _vector(msg.pose.position, 'pose: position'),
+                      _unit(msg.pose.orientation, 'pose: orientation'))
+
+
+def _vector(message: Any, what: str) -> np.ndarray:
+    values = np.array((message.x, message.y, message.z))
+    if not np.isfinite(values).all():
+        raise MeasurementError(f'{what} is not finite: {values.tolist()}')
+    return values
+
+
+def _unit(message: Any, what: str) -> np.ndarray:
+    values = np.array((message.x, message.y, message.z, message.w))
+    length = math.sqrt(values @ values)
+    if not abs(length - 1.0) < _UNIT_TOLERANCE:
+        raise MeasurementError(f'{what}: expected a quaternion of length 1, got '
+                               f'{values.tolist()} of length {length:.6g}')
+    return values / length
+
+
+def _finite_vector(message: Any, field: str) -> np.ndarray:
+    x, y, z = message.x, message.y, message.z
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        raise MeasurementError(f'imu: {field} is not finite: {[x, y, z]}')
+    return np.array((x, y, z))
+
+
+# -------------------------------------------------------------------------------------------------
+# TrajectoryReader: a long MultiDOFJointTrajectory from its bytes, some points at a time, since
+# objects for thousands of points at once would take longer than a control tick.
+
+
+# Bytes of the encapsulation header (alignment counts from its end), a transform and a twist.
+HEADER, TRANSFORM, TWIST = 4, 56, 48
+
+
+class TrajectoryReader:
+    """
+    Reads the points of a trajectory of one body.
+
+    Parameters
+    ----------
+    cdr : bytes
+        The serialised message, encapsulation header included.
+
+    Attributes
+    ----------
+    frame_id : str
+    count : int
+        Points in all.
+    left : int
+        Points not yet read.
+
+    Raises
+    ------
+    MeasurementError
+        When these bytes are no such message, or one without points.
+
+    """
+
+    def __init__(self, cdr: bytes):
+        self._cdr, self._order = cdr, '<' if cdr[1:2] == b'\x01' else '>'
+        self._at, self._before = HEADER + 8, -1.0       # behind the stamp
+        self.frame_id = self._text()
+        for _ in range(self._number()):
+            self._text()                                # joint names do not matter for a body
+        self.count = self.left = self._number()
+        if not self.count:
+            raise MeasurementError('trajectory: expected points, got none')
+
+    def read(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Read the next points.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of points to read.
+
+        Returns
+        -------
+        tuple of (k,), (k, 3) and (k, 4) arrays [s, m, -]
+            Times from the start, positions, quaternions xyzw.
+
+        Raises
+        ------
+        MeasurementError
+            When a point has not exactly one transform, times do not rise from zero or above, a
+            value is not finite, a quaternion is none, or the message ends too early.
+
+        """
+        k = min(most, self.left)
+        times, poses = np.empty(k), np.empty((k, 7))
+        for i in range(k):
+            number = self._number()
+            if number != 1:
+                raise MeasurementError('trajectory: expected one transform (of the base) in '
+                                       f'point {self.count - self.left + i}, got {number}')
+            poses[i] = self._take('7d', 8, TRANSFORM)
+            for _ in range(2):                          # velocities, accelerations
+                twists = self._number()
+                if twists:
+                    self._at = self._aligned(8) + TWIST * twists
+            seconds, nanoseconds = self._take('iI', 4, 8)
+            times[i] = seconds + 1e-9 * nanoseconds
+            if times[i] <= self._before or times[i] < 0.0:
+                raise MeasurementError('trajectory: expected time_from_start to rise from zero or '
+                                       f'above, got {times[i]} s after {self._before} s')
+            self._before = times[i]
+        self.left -= k
+        if not np.isfinite(poses).all():
+            raise MeasurementError(f'trajectory: expected finite poses, got {poses.tolist()}')
+        lengths = np.linalg.norm(poses[:, 3:], axis=1)
+        if (np.abs(lengths - 1.0) > _UNIT_TOLERANCE).any():
+            raise MeasurementError('trajectory: expected unit quaternions, got lengths '
+                                   f'{lengths.tolist()}')
+        return times, poses[:, :3], poses[:, 3:] / lengths[:, None]
+
+    def _aligned(self, size: int) -> int:
+        return self._at + (HEADER - self._at) % size
+
+    def _take(self, form: str, alignment: int, size: int) -> tuple:
+        at = self._aligned(alignment)
+        self._at = at + size
+        try:
+            return struct.unpack_from(self._order + form, self._cdr, at)
+        except struct.error as error:
+            raise MeasurementError('trajectory: the message ends after '
+                                   f'{len(self._cdr)} bytes: {error}') from error
+
+    def _number(self) -> int:
+        return int(self._take('I', 4, 4)[0])
+
+    def _text(self) -> str:
+        length = self._number()
+        text = self._take(f'{length}s', 1, length)[0]
+        return text.rstrip(b'\x00').decode(errors='replace')
+
+
+# -------------------------------------------------------------------------------------------------
+# SensorReader: joint states and IMU messages, corrected as the robot's YAML says.
+
+
+class SensorReader:
+    """
+    Reads joint states and IMU messages, and corrects known errors of the sensors.
+
+    Parameters
+    ----------
+    joint_names : sequence of str
+        Joints of the model, in the order wanted.
+    correction : SensorCorrection, optional
+        None changes nothing.
+    spare, mimics, finite : optional
+        As `JointStateReader` has them, of the joints wanted.
+
+    Raises
+    ------
+    UnknownNameError
+        When the correction names a joint that the model does not have.
+
+    """
+
+    def __init__(self, joint_names: Sequence[str], correction: SensorCorrection | None = None,
+                 spare: Mapping[str, float] | None = None, mimics: Mimics | None = None,
+                 finite: bool = True):
+        c = correction or SensorCorrection.none()
+        self._names = names = tuple(joint_names)
+        self._correction = None if c.neutral else c
+        driver, efforts = c.driver_names(names), c.driver_names(names, effort=True)
+        self._urdf_name = dict(zip(driver, names))
+        # Followers are computed from corrected values, whether a message has them or not.
+        self._mimics = mimics if mimics is not None and mimics.joints else None
+        self._followers = frozenset(self._mimics.joints if self._mimics is not None else ())
+        self._spare = {name: value for name, value in (spare or {}).items()
+                       if name not in self._followers}
+        if self._correction is None:
+            self._read = JointStateReader(driver, spare, mimics, finite)
+        else:
+            lacking = {**self._spare, **dict.fromkeys(self._followers, 0.0)}
+            self._read = JointStateReader(
+                driver, {known: lacking[name] for known, name in self._urdf_name.items()
+                         if name in lacking}, finite=finite)
+        self._effort_order = JointOrder(driver, efforts)
+        self._position = c.per_joint('position_scale', names, 1.0)
+        self._offset = c.per_joint('position_offset', names, 0.0)
+        self._velocity = c.per_joint('velocity_scale', names, 1.0)
+        self._effort = c.per_joint('effort_scale', names, 1.0)
+        self._effort_offset = c.per_joint('effort_offset', names, 0.0)
+        self._effort[[name in c.ignore_effort for name in names]] = np.nan
+        self._imu_delay = round(c.imu_delay * 1e9)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Spare joints that the newest message lacked."""
+        return tuple(name for name in map(self._urdf_name.__getitem__, self._read.assumed)
+                     if name not in self._followers)
+
+    def joints(self, message: Any) -> JointSample:
+        """
+        Return the sample in a JointState.
+
+        Parameters
+        ----------
+        message : sensor_msgs/JointState
+            Message of any backend.
+
+        Returns
+        -------
+        JointSample
+            In the model's joint order, corrected.
+
+        Raises
+        ------
+        MeasurementError
+            As `JointStateReader` has it.
+
+        """
+        sample = self._read(message)
+        if self._correction is None:
+            return sample
+        effort = sample.effort
+        if effort is not None:
+            effort = self._effort * self._effort_order(effort) + self._effort_offset
+        position = self._position * sample.position + self._offset
+        velocity = self._velocity * sample.velocity
+        for name in self.assumed:       # stated as it truly is: nothing to correct
+            position[self._names.index(name)] = self._spare[name]
+        if self._mimics is not None:
+            position, velocity = self._mimics.positions(position), self._mimics.rates(velocity)
+            if effort is not None:
+                effort[self._mimics.follower_v] = np.nan
+        return JointSample(sample.stamp_ns, position, velocity, effort, sample.names)
+
+    def imu(self, message: Any) -> ImuSample:
+        """
+        Return the sample in an Imu message.
+
+        Parameters
+        ----------
+        message : sensor_msgs/Imu
+            Message of any backend.
+
+        Returns
+        -------
+        ImuSample
+            In the IMU's true axes, corrected.
+
+        Raises
+        ------
+        MeasurementError
+            As :func:`read_imu` has it.
+
+        """
+        sample = read_imu(message)
+        c = self._correction
+        if c is None:
+            return sample
+        up = None if sample.orientation is None else c.reported_up(sample.orientation)
+        gyro, acceleration = c.imu(sample.angular_velocity, sample.linear_acceleration, up)
+        return ImuSample(sample.stamp_ns - self._imu_delay, gyro, acceleration,
+                         c.orientation(sample.orientation))

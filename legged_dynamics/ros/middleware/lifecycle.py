@@ -1,0 +1,328 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A component's life without ROS 2: kernels compiled first, its states, its end by signals."""
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, ModelError
+from legged_dynamics.ros.middleware.node import StandaloneNode
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.middleware.protocol import Component, Logger
+
+
+class ComponentHost:
+    """
+    A component on a node of its own.
+
+    Parameters
+    ----------
+    component_class : type
+        Subclass of Component.
+    node : StandaloneNode
+        Its node; exceptions of its callbacks are logged and told to the component from now on.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When a parameter has a wrong type or is out of range.
+
+    """
+
+    def __init__(self, component_class: type[Component], node: StandaloneNode):
+        self.node = node
+        self.component = component_class(node, StandaloneDialect())
+        node.warn_of_undeclared_parameters()
+        node.fault_handler = self.on_fault
+        self.state = 'unconfigured'
+
+    def start(self, wanted: Callable[[], bool] = lambda: True) -> None:
+        """
+        Configure and, while that is still wanted, activate.
+
+        Parameters
+        ----------
+        wanted : callable, optional
+            Returns whether the node is still wanted; asked while it compiles and
+            waits.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When the component cannot do either.
+
+        """
+        self.component.configure()
+        self.component.configured = True
+        self.state = 'inactive'
+        if wanted():
+            self.component.activate()
+            self.state = 'active'
+
+    def leave(self) -> bool:
+        """
+        Have the component bring its outputs down.
+
+        Returns
+        -------
+        bool
+            Whether the component may be stopped; also when it failed.
+
+        """
+        try:
+            return self.state != 'active' or self.component.leave()
+        except Exception as error:
+            self.on_fault(error)
+            return True
+
+    def stop(self) -> None:
+        """Deactivate and clean up as far as there is something to do; faults are logged."""
+        if self.state == 'active':
+            self._try(self.component.deactivate)
+            self.state = 'inactive'
+        if self.state == 'inactive':
+            self._try(self.component.cleanup)
+            self.component.configured = False
+            self.state = 'unconfigured'
+
+    def on_fault(self, error: Exception) -> None:
+        """
+        Log an exception that a callback let through, and tell the component.
+
+        Parameters
+        ----------
+        error : Exception
+            Exception of the callback.
+
+        """
+        report_fault(self.component, self.node.get_logger(), error)
+
+    def _try(self, step: Any) -> None:
+        try:
+            step()
+        except Exception as error:
+            self.on_fault(error)
+
+
+def exit_code(error: Exception | None) -> int:
+    """
+    Return the exit code of a process whose node could not start.
+
+    Parameters
+    ----------
+    error : Exception or None
+        Why; None where that is not known.
+
+    Returns
+    -------
+    int
+        2 where a parameter, an argument or the robot's description is wrong, else 1.
+
+    """
+    return 2 if isinstance(error, (ConfigurationError, ModelError)) else 1
+
+
+def report_fault(component: Component, logger: Logger, error: Exception) -> None:
+    """
+    Log an exception (with its place when it is a defect), and tell the component.
+
+    Parameters
+    ----------
+    component : Component
+        Component whose callback raised.
+    logger : Logger
+        Logger to write to.
+    error : Exception
+        Exception that a callback raised.
+
+    """
+    if isinstance(error, LeggedDynamicsError):
+        logger.error(str(error), throttle_duration_sec=1.0)
+    else:
+        text = ''.join(traceback.format_exception(error)).strip()
+        logger.error(f'a callback failed: {text}', throttle_duration_sec=1.0)
+    try:
+        component.on_fault(error)
+    except Exception as second:
+        logger.error(f'on_fault itself failed: {second!r}', throttle_duration_sec=1.0)
+
+
+# -------------------------------------------------------------------------------------------------
+# Ctrl-C, a closed terminal and SIGTERM as a request to stop, and to stop at once.
+
+
+# All by which people and launchers end a process. Only SIGKILL ends a node without its safe end.
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+# Signals nearer to the first one are the same request [s].
+SAME = 1.0
+
+
+@contextmanager
+def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
+    """
+    Call ``stop`` on the first signal that asks to stop, and again on one that comes later.
+
+    A launcher sends SIGINT in addition to the terminal's: a second signal within `SAME` seconds
+    changes nothing. A later one means that the user does not want to wait until the robot is down.
+    After the first, signals stay ignored when the context is left, because the process is ending.
+
+    Parameters
+    ----------
+    stop : callable
+        Called without arguments at the first signal.
+
+    Yields
+    ------
+    None
+        Signals are handled so until the block ends.
+
+    """
+    previous = {number: signal.getsignal(number) for number in STOPPING}
+    previous = {number: handler for number, handler in previous.items()
+                if not (number == signal.SIGHUP and handler is signal.SIG_IGN)}     # nohup
+    stopped: list[float] = []
+
+    def on_signal(number: int, frame: object) -> None:
+        now = time.monotonic()
+        if not stopped or now - stopped[0] > SAME:
+            stopped.append(now)
+            stop()
+
+    for number in previous:
+        signal.signal(number, on_signal)
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            # Python removes its own handlers at the very end of a process, but not this one.
+            signal.signal(number, signal.SIG_IGN if stopped else handler)
+
+
+# -------------------------------------------------------------------------------------------------
+# Has kernels compiled before they are needed, by a process of its own.
+#
+# That process can be ended; and a process that has compiled a kernel's parts by themselves may go
+# on with those, so that its results would not be, to the last bit, those of one that loads it.
+
+
+SAYING = 10.0       # s between reports of how far it is
+TELLING = 0.1       # part of the work after which its pace tells how long the rest takes
+
+
+def compile_first(*names: str) -> None:
+    """
+    Have the kernels of nodes on the disk before this process needs them, as the nodes do.
+
+    Commands that estimate call it after they have checked arguments and files. Standard error says
+    that it compiles. Where kernels cannot be kept on a disk it does nothing, and a kernel that
+    cannot be compiled raises where it is called.
+
+    Parameters
+    ----------
+    names : str
+        Names of nodes.
+
+    """
+    from legged_dynamics.spatial.kernel_cache import is_warm
+    cold = [name for name in names if not is_warm(name)]
+    if cold:
+        print('Compiling (once; a minute or two)', file=sys.stderr, flush=True)
+        subprocess.run([sys.executable, '-m', 'legged_dynamics.cli', 'warm', *cold],
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+
+
+class Compilation:
+    """
+    The compilation that a component still needs; a context manager that leaves none behind.
+
+    It runs in a process of its own, so that the node goes on answering requests, and a signal does
+    not have to wait until it is over. Where kernels cannot be kept on a disk, the component
+    compiles them itself when it is configured.
+
+    Parameters
+    ----------
+    component_class : type
+        Subclass of Component.
+    logger : Logger
+        Told of the beginning, of how far it is now and then, and of the end.
+
+    Attributes
+    ----------
+    state : str
+        What is going on, or empty.
+
+    """
+
+    def __init__(self, component_class: type[Component], logger: Logger):
+        from legged_dynamics.spatial.kernel_cache import is_warm
+        self._logger = logger
+        self._process: subprocess.Popen[bytes] | None = None
+        self._unread = b''      # the beginning of a line whose end has not been written yet
+        self.state = ''
+        name = component_class.default_name
+        if component_class.has_kernels and not is_warm(name):
+            self.state = 'compiling, once; a minute or two'
+            logger.info(self.state)
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', 'legged_dynamics.cli', 'warm', '--parts', name],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
+            assert self._process.stdout is not None
+            os.set_blocking(self._process.stdout.fileno(), False)
+            self._begin: tuple[float, float] | None = None      # s, and the part done then
+            self._said = time.monotonic()
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing to compile any more."""
+        if self._process is not None and self._process.poll() is not None:
+            self._logger.info('compiled' if self._process.returncode == 0 else
+                              'compiling ahead failed; compiling while being configured')
+            self._close()
+            self._process, self.state = None, ''
+        elif self._process is not None:
+            self._look()
+        return self._process is None
+
+    def _look(self) -> None:
+        """Say now and then how far it is."""
+        assert self._process is not None and self._process.stdout is not None
+        *lines, self._unread = (self._unread + (self._process.stdout.read() or b'')).split(b'\n')
+        parts = [line for line in lines if re.fullmatch(rb'\d\.\d+', line)]
+        now = time.monotonic()
+        if not parts:
+            return
+        part = float(parts[-1])
+        if self._begin is None:         # what came before was the process' start
+            self._begin = now, part
+        if now - self._said < SAYING:
+            return
+        self._said, made = now, part - self._begin[1]
+        self.state = f'compiling, once: {100.0 * part:.0f} %'
+        if made >= TELLING:
+            left = (now - self._begin[0]) * (1.0 - part) / made
+            self.state += f', about {left:.0f} s left'
+        self._logger.info(self.state)
+
+    def _close(self) -> None:
+        if self._process is not None and self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def __enter__(self) -> Compilation:
+        """Return it, running."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """End it."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._close()

@@ -1,0 +1,306 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+An in-process bus with a hand-stepped clock: components run on it as they do on DDS.
+
+Nothing moves by itself. ``spin`` delivers what was published, in the order of publishing;
+``step`` moves the clock and runs the timers that fall due on the way. Messages travel as CDR
+bytes, so that what cannot be sent over DDS cannot be sent here either.
+"""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from legged_dynamics.ros.middleware.arguments import RosArguments
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.lifecycle import ComponentHost
+from legged_dynamics.ros.middleware.messages import message_class
+from legged_dynamics.ros.middleware.node import LogRecord, NodeClock, StandaloneNode, Transport
+from legged_dynamics.ros.middleware.protocol import Component, Publication
+from legged_dynamics.ros.middleware.qos import Bounds, QoSProfile
+
+
+class _LoopbackPublisher:
+    """A protocol.Publisher on the loopback; keeps the last messages when latched."""
+
+    def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
+                 qos: QoSProfile):
+        self._bus, self.node = bus, node
+        self.topic, self.type, self.qos = topic, name, qos
+        self.kept: deque[bytes] = deque(maxlen=qos.depth if qos.latched else 0)
+
+    def publish(self, msg: Any) -> None:
+        """Queue a message for every matching subscription."""
+        self.publish_raw(serialize(msg, self.type))
+
+    def publish_raw(self, cdr: bytes) -> None:
+        """Queue a message that is CDR bytes already."""
+        self.kept.append(cdr)
+        for subscription in self._bus.matches(self):
+            subscription.offer(cdr)
+
+    def get_subscription_count(self) -> int:
+        """Return how many subscriptions match."""
+        return len(self._bus.matches(self))
+
+
+class _LoopbackSubscription:
+    """
+    Waits for messages of one topic; the queue keeps the last ``depth``.
+
+    Attributes
+    ----------
+    dropped : int
+        Messages dropped because the queue was full.
+    source_ns : int
+        When the message that the callback is looking at was published [ns].
+
+    """
+
+    def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
+                 callback: Callable[..., None], qos: QoSProfile, raw: bool):
+        self._bus, self._node, self._callback, self._raw = bus, node, callback, raw
+        self.topic, self.type, self.qos = topic, name, qos
+        self._pending: deque[tuple[bytes, int]] = deque(maxlen=qos.depth)
+        self.dropped = self.source_ns = 0
+        self._bounds = Bounds(name, topic, lambda: bus.now_ns)
+
+    def get_publisher_count(self) -> int:
+        """Return how many publishers match now."""
+        return len(self._bus._publishers_of(self))
+
+    def offer(self, cdr: bytes) -> None:
+        """Take a message in; the oldest makes room when the queue is full."""
+        self.dropped += len(self._pending) == self.qos.depth
+        self._pending.append((cdr, self._bus.now_ns))
+        self._bus.queue.append(self)
+
+    def deliver(self) -> bool:
+        """Hand the oldest message to the callback; False when there is none."""
+        if not self._pending:
+            return False
+        cdr, self.source_ns = self._pending.popleft()
+        if self._raw:
+            self._node.call(self._callback, cdr, self._bus.now_ns)
+        elif why := self._bounds.refuse(len(cdr)):
+            self._node.get_logger().warning(why, throttle_duration_sec=1.0)
+        else:
+            self._node.call(self._callback, deserialize(cdr, self.type))
+        return True
+
+    def close(self) -> None:
+        """Forget what has not been delivered."""
+        self._pending.clear()
+
+
+class LoopbackBus(Transport):
+    """
+    The bus, its clock and its nodes.
+
+    As a :class:`~.node.Transport` it carries the messages of its nodes.
+
+    Parameters
+    ----------
+    start_ns : int
+        Time at the beginning [ns].
+
+    Attributes
+    ----------
+    now_ns : int
+        The time [ns].
+    logs : list of LogRecord
+        Every line that a node has logged.
+
+    """
+
+    name = ''       # it ends with the process
+
+    def __init__(self, start_ns: int = 1_000_000_000):
+        self.now_ns = start_ns
+        self.logs: list[LogRecord] = []
+        self.queue: deque[_LoopbackSubscription] = deque()
+        self._nodes: list[StandaloneNode] = []
+        self._publishers: list[_LoopbackPublisher] = []
+        self._subscriptions: list[_LoopbackSubscription] = []
+
+    def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
+                    parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
+        """Return a node whose clock is the bus's, and whose log is kept in `logs`."""
+        node = StandaloneNode(name, self, RosArguments.parse(argv), namespace,
+                              NodeClock(lambda: self.now_ns, lambda: self.now_ns), parameters,
+                              self.logs.append)
+        self._nodes.append(node)
+        return node
+
+    def host(self, component_class: type[Component], argv: Sequence[str] = (),
+             namespace: str = '/', parameters: Mapping[str, Any] | None = None) -> ComponentHost:
+        """
+        Run a component on a node of its own.
+
+        Parameters
+        ----------
+        component_class : type[Component]
+            Class of the component to run.
+        argv : sequence of str, optional
+            Command line arguments, with ROS arguments behind ``--ros-args``.
+        namespace : str, optional
+            Namespace of the node, e.g. ``/robot1``.
+        parameters : mapping of str to Any, optional
+            Values that override those of the command line, by name.
+
+        Returns
+        -------
+        ComponentHost
+            The component, active, on its own node.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When the component cannot be configured or activated.
+
+        """
+        host = ComponentHost(component_class, self.create_node(
+            component_class.default_name, argv, namespace, parameters))
+        host.start()
+        return host
+
+    def watch(self, name: str, topic: str, qos: QoSProfile | None = None) -> list[Any]:
+        """
+        Collect every message of a topic.
+
+        Parameters
+        ----------
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        qos : QoSProfile, optional
+            Quality of service that is requested; best effort when None.
+
+        Returns
+        -------
+        list of object
+            Messages so far, in the order of delivery; it grows while the bus spins.
+
+        """
+        seen: list[Any] = []
+        watcher = self.create_node('watcher')
+        watcher.create_subscription(message_class(name), topic, seen.append,
+                                    qos or QoSProfile(depth=100_000, reliable=False))
+        return seen
+
+    def spin(self) -> int:
+        """
+        Deliver everything that is queued, and what that causes.
+
+        Returns
+        -------
+        int
+            Number of messages delivered.
+
+        """
+        delivered = 0
+        while self.queue:
+            delivered += self.queue.popleft().deliver()
+        return delivered
+
+    def step(self, duration_s: float) -> int:
+        """
+        Move the clock, running timers and delivering messages on the way.
+
+        Parameters
+        ----------
+        duration_s : float
+            Time to run [s].
+
+        Returns
+        -------
+        int
+            Number of messages delivered.
+
+        """
+        target = self.now_ns + round(duration_s * 1e9)
+        delivered = self.spin()
+        while True:
+            timers = [timer for node in self._nodes for timer in node.timers
+                      if not timer.cancelled]
+            wait = min((timer.remaining_ns() for timer in timers),
+                       default=target - self.now_ns + 1)
+            if self.now_ns + wait > target:
+                break
+            self.now_ns += max(wait, 0)
+            for node in self._nodes:
+                node.run_due_timers()
+            delivered += self.spin()
+        self.now_ns = target
+        return delivered
+
+    def topics(self) -> list[tuple[str, str]]:
+        """
+        List the topics published now.
+
+        Returns
+        -------
+        list of (str, str)
+            Topic and ROS type, sorted.
+
+        """
+        return sorted({(entry.topic, entry.type) for entry in self._publishers})
+
+    def matches(self, publisher: _LoopbackPublisher) -> list[_LoopbackSubscription]:
+        """
+        Find the subscriptions that a publisher reaches.
+
+        Parameters
+        ----------
+        publisher : LoopbackPublisher
+            Publisher whose subscriptions are counted.
+
+        Returns
+        -------
+        list of _LoopbackSubscription
+            In the order of their creation.
+
+        """
+        return [entry for entry in self._subscriptions
+                if entry.topic == publisher.topic and entry.type == publisher.type
+                and publisher.qos.serves(entry.qos)]
+
+    def _publishers_of(self, subscription: _LoopbackSubscription) -> list[_LoopbackPublisher]:
+        """Return the publishers that reach a subscription."""
+        return [entry for entry in self._publishers if subscription in self.matches(entry)]
+
+    def advertise(self, node: StandaloneNode, topic: str, name: str,
+                  qos: QoSProfile) -> _LoopbackPublisher:
+        """Return a publisher; see Transport."""
+        publisher = _LoopbackPublisher(self, node, topic, name, qos)
+        self._publishers.append(publisher)
+        return publisher
+
+    def subscribe(self, node: StandaloneNode, topic: str, name: str,
+                  callback: Callable[..., None], qos: QoSProfile,
+                  raw: bool) -> _LoopbackSubscription:
+        """Return a subscription, with what latched publishers have kept already queued."""
+        subscription = _LoopbackSubscription(self, node, topic, name, callback, qos, raw)
+        self._subscriptions.append(subscription)
+        for publisher in self._publishers:
+            if qos.latched and subscription in self.matches(publisher):
+                for cdr in publisher.kept:
+                    subscription.offer(cdr)
+        return subscription
+
+    def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
+        """Return the publishers of other nodes on a topic; see Transport."""
+        return [Publication(entry.node.full_name, entry.type, entry.qos.reliable,
+                            entry.qos.latched) for entry in self._publishers
+                if entry.topic == topic and entry.node is not node]
+
+    def withdraw(self, endpoint: _LoopbackPublisher | _LoopbackSubscription) -> None:
+        """Take a publisher or subscription off the bus."""
+        if isinstance(endpoint, _LoopbackSubscription):
+            endpoint.close()
+            self._subscriptions.remove(endpoint)
+        else:
+            self._publishers.remove(endpoint)

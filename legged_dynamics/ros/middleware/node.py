@@ -1,0 +1,562 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+The node of the backends without rclpy: names, parameters, clock, timers and log.
+
+How bytes travel is the business of its :class:`Transport`: the loopback or Cyclone DDS.
+"""
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.ros.middleware.arguments import (
+    LOG_LEVELS,
+    Override,
+    RosArguments,
+    remapped_identity,
+    resolve,
+)
+from legged_dynamics.ros.middleware.messages import message_class, type_name
+from legged_dynamics.ros.middleware.parameters import (
+    Parameter,
+    ParameterDescriptor,
+    ParameterStore,
+    SetParametersResult,
+)
+from legged_dynamics.ros.middleware.protocol import Node, Publication, stamp_ns
+from legged_dynamics.ros.middleware.qos import QoSPresets, QoSProfile, as_profile, overridden
+
+# -------------------------------------------------------------------------------------------------
+# A node's log for the backends without rclpy, in the form of rclpy's console output.
+
+
+class LogRecord(NamedTuple):
+    """One line of a log."""
+
+    level: str
+    node: str
+    message: str
+
+
+def _print_record(record: LogRecord) -> None:
+    """Print a log line to stderr as a ROS 2 node does."""
+    print(f'[{record.level.upper()}] [{time.time():.9f}] [{record.node}]: {record.message}',
+          file=sys.stderr, flush=True)
+
+
+class _NodeLogger:
+    """
+    Logger spelled as rclpy's.
+
+    Parameters
+    ----------
+    name : str
+        Node the lines are from.
+    level : str
+        Least severe level that is kept.
+    sink : callable
+        Takes each LogRecord.
+
+    """
+
+    def __init__(self, name: str, level: str = 'info',
+                 sink: Callable[[LogRecord], None] = _print_record):
+        self._name = name
+        self._threshold = LOG_LEVELS.index(level)
+        self._sink = sink
+        self._last: dict[tuple, float] = {}
+
+    def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
+        """Log for developers; returns whether it was logged."""
+        return self._log('debug', message, throttle_duration_sec)
+
+    def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
+        """Log what a user may want to know."""
+        return self._log('info', message, throttle_duration_sec)
+
+    def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
+        """Log what should not be, but can be lived with."""
+        return self._log('warn', message, throttle_duration_sec)
+
+    def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
+        """Log what stops something from working."""
+        return self._log('error', message, throttle_duration_sec)
+
+    def _log(self, level: str, message: str, throttle: float) -> bool:
+        if LOG_LEVELS.index(level) < self._threshold:
+            return False
+        if throttle:
+            caller = sys._getframe(2)  # throttled per place in the code, as rclpy does
+            place, now = (caller.f_code, caller.f_lineno), time.monotonic()
+            if now - self._last.get(place, -throttle) < throttle:
+                return False
+            self._last[place] = now
+        self._sink(LogRecord(level, self._name, message))
+        return True
+
+
+# -------------------------------------------------------------------------------------------------
+# Clocks and timers of the nodes that run without rclpy.
+
+
+class _Instant:
+    """A point in time."""
+
+    __slots__ = ('nanoseconds',)
+
+    def __init__(self, nanoseconds: int):
+        self.nanoseconds = nanoseconds
+
+
+class NodeClock:
+    """
+    A node's clock: the bus's, until simulated time from /clock takes over.
+
+    Parameters
+    ----------
+    wall_ns, steady_ns : callable
+        Time for stamps and time for timers, which must not jump with the wall clock [ns].
+
+    """
+
+    def __init__(self, wall_ns: Callable[[], int] = time.time_ns,
+                 steady_ns: Callable[[], int] = time.monotonic_ns):
+        self._wall_ns = wall_ns
+        self.steady_ns = steady_ns
+
+    def now(self) -> _Instant:
+        """
+        Read the clock.
+
+        Returns
+        -------
+        _Instant
+            Present time, in its attribute `nanoseconds`.
+
+        """
+        return _Instant(self._wall_ns())
+
+    def follow(self, ns: int) -> None:
+        """
+        Take simulated time; from the first call on, the clock stands still between calls.
+
+        Parameters
+        ----------
+        ns : int
+            Time of the clock topic [ns].
+
+        """
+        self._wall_ns = self.steady_ns = lambda: ns
+
+
+class _NodeTimer:
+    """Calls back every period on the node's clock; periods missed are skipped, as in rcl."""
+
+    def __init__(self, clock: NodeClock, period_ns: int, callback: Callable[[], None]):
+        self._clock = clock
+        self.period_ns = period_ns
+        self.callback = callback
+        self.cancelled = False
+        self.due_ns = clock.steady_ns() + period_ns
+
+    def cancel(self) -> None:
+        """Stop calling back."""
+        self.cancelled = True
+
+    def remaining_ns(self) -> int:
+        """Return the time until the next call, not positive when it is due."""
+        remaining = self.due_ns - self._clock.steady_ns()
+        if remaining > self.period_ns:
+            # time jumped back, or simulated time has just begun
+            self.due_ns -= remaining - self.period_ns
+            remaining = self.period_ns
+        return remaining
+
+    def advance(self) -> None:
+        """Set the next call, on the grid of the period, behind the present time."""
+        late = self._clock.steady_ns() - self.due_ns
+        self.due_ns += self.period_ns * (late // self.period_ns + 1)
+
+
+# -------------------------------------------------------------------------------------------------
+
+RawCallback = Callable[[bytes, int], None]
+
+
+class Transport(Protocol):
+    """Carries messages between nodes."""
+
+    def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
+                    parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
+        """
+        Make a node on this bus.
+
+        Parameters
+        ----------
+        name : str
+            Name of the node.
+        argv : sequence of str, optional
+            Command line arguments, with ROS arguments behind ``--ros-args``.
+        namespace : str, optional
+            Namespace of the node, e.g. ``/robot1``.
+        parameters : mapping of str to Any, optional
+            Values that override those of the command line, by name.
+
+        Returns
+        -------
+        StandaloneNode
+            The node; the bus runs its callbacks and timers.
+
+        """
+
+    def advertise(self, node: StandaloneNode, topic: str, name: str, qos: QoSProfile) -> Any:
+        """
+        Open a publisher of messages of one type on a topic.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node that the endpoint belongs to.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        qos : QoSProfile
+            Quality of service that is offered or requested.
+
+        Returns
+        -------
+        Publisher
+            Sends to all subscriptions that match.
+
+        """
+
+    def subscribe(self, node: StandaloneNode, topic: str, name: str, callback: Callable[..., None],
+                  qos: QoSProfile, raw: bool) -> Any:
+        """
+        Open a subscription; a raw one calls back with CDR bytes and the time of receipt.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node that the endpoint belongs to.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        callback : callable
+            Called with each message that arrives.
+        qos : QoSProfile
+            Quality of service that is offered or requested.
+        raw : bool
+            Whether the callback gets CDR bytes and the time of receipt [ns] instead of
+            a message.
+
+        Returns
+        -------
+        object
+            Handle to be given to :meth:`withdraw`.
+
+        """
+
+    name: str       # tells the bus from others of the machine; '' where it ends with the process
+
+    def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
+        """
+        Return who else publishes on a topic now.
+
+        Parameters
+        ----------
+        node : StandaloneNode
+            Node whose own publishers do not count.
+        topic : str
+            Full name of the topic.
+
+        Returns
+        -------
+        list of Publication
+            One for each publisher.
+
+        """
+
+    def withdraw(self, endpoint: Any) -> None:
+        """
+        Take a publisher or subscription off the bus.
+
+        Parameters
+        ----------
+        endpoint : object
+            Publisher or subscription to remove from the bus.
+
+        """
+
+
+class StandaloneNode(Node):
+    """
+    A node spelled as rclpy's, on any transport.
+
+    Parameters of the methods it shares with :class:`~.protocol.Node` are described there.
+
+    Parameters
+    ----------
+    name : str
+        Name when the arguments give none.
+    transport : Transport
+        What carries the messages.
+    arguments : RosArguments
+        Remaps and parameter overrides.
+    namespace : str
+        Namespace when the arguments give none.
+    clock : NodeClock, optional
+        Source of time.
+    parameters : mapping, optional
+        Further overrides by name, as rclpy's ``parameter_overrides``.
+    sink : callable
+        Where log lines go.
+
+    """
+
+    def __init__(self, name: str, transport: Transport, arguments: RosArguments | None = None,
+                 namespace: str = '/', clock: NodeClock | None = None,
+                 parameters: Mapping[str, Any] | None = None,
+                 sink: Callable[[LogRecord], None] = _print_record):
+        arguments = arguments or RosArguments()
+        self._remaps = arguments.remaps
+        self._name, self._namespace = remapped_identity(name, namespace, self._remaps)
+        self._logger = _NodeLogger(self.full_name.strip('/').replace('/', '.'),
+                                   arguments.log_level, sink)
+        self._transport = transport
+        self._clock = clock or NodeClock()
+        overrides = arguments.overrides_for(self.full_name)
+        self._unused_files = arguments.unused_files(self.full_name)
+        for key, value in (parameters or {}).items():
+            overrides[key] = Override(self.full_name, key, value, 'parameters')
+        self._store = ParameterStore(overrides)
+        self._endpoints: list[Any] = []
+        self.timers: list[_NodeTimer] = []
+        self.fault_handler: Callable[[Exception], None] | None = None
+        descriptor = ParameterDescriptor('Take time from /clock.', read_only=True)
+        if self.declare_parameter('use_sim_time', False, descriptor).value:
+            self._clock.follow(0)
+            self.create_subscription(message_class('rosgraph_msgs/msg/Clock'), '/clock',
+                                     lambda msg: self._clock.follow(stamp_ns(msg.clock)),
+                                     QoSPresets.best_effort(1))
+
+    @property
+    def full_name(self) -> str:
+        """Namespace and name."""
+        return f'{self._namespace.rstrip("/")}/{self._name}'
+
+    def get_name(self) -> str:
+        """Return the node's name after remapping."""
+        return self._name
+
+    def get_namespace(self) -> str:
+        """Return the node's namespace, '/' for none."""
+        return self._namespace
+
+    @property
+    def bus_name(self) -> str:
+        """What tells the bus from others of the machine; '' where it ends with the process."""
+        return self._transport.name
+
+    def get_logger(self) -> _NodeLogger:
+        """Return the node's logger."""
+        return self._logger
+
+    def get_clock(self) -> NodeClock:
+        """Return the node's clock."""
+        return self._clock
+
+    def resolve_topic_name(self, topic: str) -> str:
+        """Return the full name of a topic, expanded and remapped."""
+        return resolve(topic, self._name, self._namespace, self._remaps)
+
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: QoSProfile | int) -> Any:
+        """
+        Return a publisher.
+
+        Raises
+        ------
+        MiddlewareError
+            When the topic's name is malformed or the class is not a message's.
+
+        """
+        topic = self.resolve_topic_name(topic)
+        return self._keep(self._transport.advertise(
+            self, topic, type_name(msg_type), self._profile(topic, 'publisher', qos_profile)))
+
+    def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
+                            qos_profile: QoSProfile | int) -> Any:
+        """
+        Return a subscription whose callback gets each message.
+
+        Raises
+        ------
+        MiddlewareError
+            When the topic's name is malformed or the class is not a message's.
+
+        """
+        topic = self.resolve_topic_name(topic)
+        return self._keep(self._transport.subscribe(
+            self, topic, type_name(msg_type), callback,
+            self._profile(topic, 'subscription', qos_profile), False))
+
+    def create_raw_subscription(self, name: str, topic: str, callback: RawCallback,
+                                qos_profile: QoSProfile | int) -> Any:
+        """
+        Subscribe to undecoded messages.
+
+        Parameters
+        ----------
+        name : str
+            The message's ROS name; it need not be in the table of messages.
+        topic : str
+            Relative, private or absolute name.
+        callback : callable
+            Called with the CDR bytes, encapsulation header included, and the time of receipt [ns].
+        qos_profile : QoSProfile or int
+            A depth of 500 or more loses nothing while the process is held up for a moment.
+
+        Returns
+        -------
+        object
+            Handle to be given to `destroy_subscription`.
+
+        """
+        return self._keep(self._transport.subscribe(
+            self, self.resolve_topic_name(topic), name, callback, as_profile(qos_profile), True))
+
+    def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> _NodeTimer:
+        """
+        Return a timer.
+
+        Raises
+        ------
+        MiddlewareError
+            When the period is not positive.
+
+        """
+        period_ns = round(timer_period_sec * 1e9)
+        if period_ns <= 0:
+            raise MiddlewareError(f'expected a timer period above 0 s, got {timer_period_sec}')
+        timer = _NodeTimer(self._clock, period_ns, callback)
+        self.timers.append(timer)
+        return timer
+
+    def other_publishers(self, topic: str) -> list[str]:
+        """Return who else publishes on a topic now."""
+        return [one.who for one in self.publications(topic)]
+
+    def publications(self, topic: str) -> list[Publication]:
+        """Return the publishers of others on a topic now."""
+        return self._transport.others(self, self.resolve_topic_name(topic))
+
+    def destroy_publisher(self, publisher: Any) -> bool:
+        """Take a publisher off the bus."""
+        return self._destroy(publisher)
+
+    def destroy_subscription(self, subscription: Any) -> bool:
+        """Take a subscription off the bus."""
+        return self._destroy(subscription)
+
+    def destroy_timer(self, timer: _NodeTimer) -> bool:
+        """Stop and forget a timer."""
+        timer.cancel()
+        if timer not in self.timers:
+            return False
+        self.timers.remove(timer)
+        return True
+
+    def destroy_node(self) -> None:
+        """Take everything of this node off the bus."""
+        for endpoint in list(self._endpoints):
+            self._destroy(endpoint)
+        for timer in list(self.timers):
+            self.destroy_timer(timer)
+
+    def declare_parameter(self, name: str, value: Any = None,
+                          descriptor: ParameterDescriptor | None = None) -> Parameter:
+        """Declare a parameter with its default (or its type); see ParameterStore.declare."""
+        return self._store.declare(name, value, descriptor)
+
+    def has_parameter(self, name: str) -> bool:
+        """Tell whether a parameter is declared."""
+        return self._store.has(name)
+
+    def get_parameter(self, name: str) -> Parameter:
+        """Return a declared parameter."""
+        return self._store.get(name)
+
+    def set_parameters_atomically(self, parameters: list[Parameter]) -> SetParametersResult:
+        """
+        Change parameters, all or none.
+
+        Parameters
+        ----------
+        parameters : list of Parameter
+            Parameters to set, all or none.
+
+        Returns
+        -------
+        SetParametersResult
+            Whether they were changed, and why not.
+
+        """
+        return self._store.set(parameters)
+
+    def add_on_set_parameters_callback(
+            self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
+        """Have a callback accept or refuse changes of parameters."""
+        self._store.add_callback(callback)
+
+    def warn_of_undeclared_parameters(self) -> None:
+        """Warn of overrides meant for this node that no parameter took."""
+        for text in self._unused_files:
+            self._logger.warning(text)
+        self._store.warn_of_undeclared(self._logger)
+
+    def call(self, callback: Callable[..., None], *args: Any) -> None:
+        """
+        Run a callback; what it lets through goes to ``fault_handler`` when there is one.
+
+        Parameters
+        ----------
+        callback : callable
+            Called with each message that arrives.
+        *args : object
+            Arguments of the callback.
+
+        """
+        try:
+            callback(*args)
+        except Exception as error:
+            if self.fault_handler is None:
+                raise
+            self.fault_handler(error)
+
+    def run_due_timers(self) -> None:
+        """Run every timer that is due."""
+        for timer in list(self.timers):
+            if not timer.cancelled and timer.remaining_ns() <= 0:
+                timer.advance()
+                self.call(timer.callback)
+
+    def _profile(self, topic: str, kind: str, qos: QoSProfile | int) -> QoSProfile:
+        return overridden(as_profile(qos), f'qos_overrides.{topic}.{kind}.',
+                          self._store.take_overrides('qos_overrides.'))
+
+    def _keep(self, endpoint: Any) -> Any:
+        self._endpoints.append(endpoint)
+        return endpoint
+
+    def _destroy(self, endpoint: Any) -> bool:
+        if endpoint not in self._endpoints:
+            return False
+        self._endpoints.remove(endpoint)
+        self._transport.withdraw(endpoint)
+        return True

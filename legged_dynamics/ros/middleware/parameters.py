@@ -1,0 +1,486 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Declared, typed, ranged parameters for the backends that have no rclpy, by rclpy's rules."""
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from typing import Any
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.ros.middleware.arguments import Override
+from legged_dynamics.ros.middleware.messages import message_class
+from legged_dynamics.ros.middleware.protocol import Dialect, Logger, Node
+from legged_dynamics.ros.middleware.qos import QoSPresets
+from legged_dynamics.schema import Setting, declared
+
+
+class ParameterType(Enum):
+    """The types a parameter can have; the numbers are rcl_interfaces'."""
+
+    NOT_SET = 0
+    BOOL = 1
+    INTEGER = 2
+    DOUBLE = 3
+    STRING = 4
+    BOOL_ARRAY = 6
+    INTEGER_ARRAY = 7
+    DOUBLE_ARRAY = 8
+    STRING_ARRAY = 9
+
+    @classmethod
+    def of(cls, value: Any) -> ParameterType:
+        """
+        Find the type of a value.
+
+        Parameters
+        ----------
+        value : object
+            Value whose type is wanted.
+
+        Returns
+        -------
+        ParameterType
+            Member of the enumeration.
+
+        Raises
+        ------
+        ConfigurationError
+            When a parameter cannot hold the value.
+
+        """
+        if value is None:
+            return cls.NOT_SET
+        if isinstance(value, (list, tuple, array)):
+            kinds = {cls.of(item) for item in value}
+            if len(kinds) == 1 and (kind := kinds.pop()) in _ARRAYS:
+                return _ARRAYS[kind]
+            raise ConfigurationError(f'expected a non-empty list of values of one type, '
+                                     f'got {list(value)!r}')
+        for kind, python_type in _SCALARS.items():
+            if type(value) is python_type:
+                return kind
+        raise ConfigurationError(f'expected a bool, int, float, str or a list of one of these, '
+                                 f'got {type(value).__name__} {value!r}')
+
+    @property
+    def text(self) -> str:
+        """Name for people."""
+        return self.name.lower().replace('_', ' ')
+
+
+_SCALARS = {ParameterType.BOOL: bool, ParameterType.INTEGER: int, ParameterType.DOUBLE: float,
+            ParameterType.STRING: str}
+_ARRAYS = {ParameterType.BOOL: ParameterType.BOOL_ARRAY,
+           ParameterType.INTEGER: ParameterType.INTEGER_ARRAY,
+           ParameterType.DOUBLE: ParameterType.DOUBLE_ARRAY,
+           ParameterType.STRING: ParameterType.STRING_ARRAY}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter's name and value."""
+
+    name: str
+    value: Any = None
+
+    @property
+    def type_(self) -> ParameterType:
+        """Type of the value."""
+        return ParameterType.of(self.value if _has_type(self.value) else None)
+
+
+@dataclass(frozen=True)
+class ParameterDescriptor:
+    """What is known of a parameter beside its value."""
+
+    description: str = ''
+    lower: float | None = None
+    upper: float | None = None
+    read_only: bool = False
+    constraints: str = ''
+
+
+@dataclass(frozen=True)
+class SetParametersResult:
+    """Answer to a request to change parameters."""
+
+    successful: bool
+    reason: str = ''
+
+
+class ParameterStore:
+    """
+    The parameters of one node.
+
+    Parameters
+    ----------
+    overrides : mapping of str to Override
+        Values from files and the command line, by parameter name.
+
+    """
+
+    def __init__(self, overrides: Mapping[str, Override]):
+        self._overrides = dict(overrides)
+        self._parameters: dict[str, Parameter] = {}
+        self._types: dict[str, ParameterType] = {}
+        self._descriptors: dict[str, ParameterDescriptor] = {}
+        self._callbacks: list[Callable[[list[Parameter]], SetParametersResult]] = []
+
+    def declare(self, name: str, value: Any, descriptor: ParameterDescriptor | None) -> Parameter:
+        """
+        Declare a parameter with its default, or with its type and no value.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+        value : object
+            Default value, which also fixes the type.
+        descriptor : ParameterDescriptor
+            Description, range and mutability of the parameter.
+
+        Returns
+        -------
+        Parameter
+            Name and value, with the override applied.
+
+        Raises
+        ------
+        ConfigurationError
+            When it is declared already, or default or override have a wrong type or are out of
+            range or are refused by a callback.
+
+        """
+        if name in self._parameters:
+            raise ConfigurationError(f'parameter {name!r} is declared already')
+        descriptor = descriptor or ParameterDescriptor()
+        kind, value = ((value, None) if isinstance(value, ParameterType)
+                       else (ParameterType.of(value), value))
+        override = self._overrides.get(name)
+        source = 'default'
+        if override is not None:
+            value, source = override.value, override.source
+        if value is not None:
+            fault = _fault(name, value, kind, descriptor)
+            if fault := fault or self._ask_callbacks([Parameter(name, value)]).reason:
+                raise ConfigurationError(f'{fault} ({source})')
+        self._types[name], self._descriptors[name] = kind, descriptor
+        self._parameters[name] = Parameter(name, _plain(value))
+        return self._parameters[name]
+
+    def take_overrides(self, prefix: str) -> dict[str, Any]:
+        """
+        Take the overrides whose names begin so; they count as this node's from now on.
+
+        Parameters
+        ----------
+        prefix : str
+            Beginning of the parameter names.
+
+        Returns
+        -------
+        dict
+            Values by name.
+
+        """
+        found = {name: override.value for name, override in self._overrides.items()
+                 if name.startswith(prefix)}
+        for name, value in found.items():
+            self._parameters[name] = Parameter(name, value)
+            self._types[name] = ParameterType.of(value)
+            self._descriptors[name] = ParameterDescriptor('Quality of service.', read_only=True)
+        return found
+
+    def has(self, name: str) -> bool:
+        """
+        Tell whether a parameter is declared.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        bool
+            Whether it is.
+
+        """
+        return name in self._parameters
+
+    def get(self, name: str) -> Parameter:
+        """
+        Look up a declared parameter.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        Parameter
+            Its name and present value.
+
+        Raises
+        ------
+        ConfigurationError
+            When it is not declared.
+
+        """
+        if name not in self._parameters:
+            raise ConfigurationError(f'parameter {name!r} is not declared.'
+                                     f'{_hint(name, self._parameters)}')
+        return self._parameters[name]
+
+    def set(self, parameters: Iterable[Parameter]) -> SetParametersResult:
+        """
+        Change parameters, all or none; type, range, read-only and callbacks are asked.
+
+        Parameters
+        ----------
+        parameters : iterable of Parameter
+            Parameters to set, all or none.
+
+        Returns
+        -------
+        SetParametersResult
+            Whether they were changed, and why not.
+
+        """
+        wanted = list(parameters)
+        for parameter in wanted:
+            name = parameter.name
+            if name not in self._parameters:
+                return SetParametersResult(False, f'parameter {name!r} is not declared.'
+                                                  f'{_hint(name, self._parameters)}')
+            if self._descriptors[name].read_only:
+                return SetParametersResult(False, f'parameter {name!r} is read-only')
+            fault = _fault(name, parameter.value, self._types[name], self._descriptors[name])
+            if fault:
+                return SetParametersResult(False, fault)
+        answer = self._ask_callbacks(wanted)
+        if answer.successful:
+            for parameter in wanted:
+                self._parameters[parameter.name] = Parameter(parameter.name,
+                                                             _plain(parameter.value))
+        return answer
+
+    def add_callback(self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
+        """
+        Have a callback accept or refuse changes.
+
+        Parameters
+        ----------
+        callback : callable
+            Called with each message that arrives.
+
+        """
+        self._callbacks.append(callback)
+
+    def warn_of_undeclared(self, logger: Logger, others: Iterable[str] = ()) -> None:
+        """
+        Warn of every override meant for this node that no declaration took.
+
+        What a file gives to all nodes may be meant for another one, unless this node has its
+        group of settings, or no node has. ``others`` are names declared elsewhere.
+
+        Parameters
+        ----------
+        logger : Logger
+            Logger to write to.
+        others : iterable of str, optional
+            Names that are declared elsewhere.
+
+        Raises
+        ------
+        ConfigurationError
+            When one stands on the command line: there it is a slip of the pen.
+
+        """
+        own = {*self._parameters, *others}
+        own_groups = {name.split('.', 1)[0] for name in own if '.' in name}
+        for name, override in self._overrides.items():
+            if name in own:
+                continue
+            if override.source.startswith('-p'):
+                raise ConfigurationError(f'{override.source}: this node has no parameter {name!r}.'
+                                         f'{_hint(name, own)}')
+            group, dot, _ = name.partition('.')
+            groups, names = declared()
+            foreign = (group in groups - own_groups) if dot else name in names
+            if not (override.is_for_all and foreign):
+                logger.warning(f'parameter {name!r} from {override.source} is not one of this '
+                               f'node and has no effect.{_hint(name, own)}')
+
+    def _ask_callbacks(self, wanted: list[Parameter]) -> SetParametersResult:
+        for callback in self._callbacks:
+            answer = callback(wanted)
+            if not answer.successful:
+                return SetParametersResult(False, answer.reason or 'refused by the node')
+        return SetParametersResult(True)
+
+
+def _fault(name: str, value: Any, kind: ParameterType, descriptor: ParameterDescriptor) -> str:
+    about = f'. {descriptor.description}' if descriptor.description else ''
+    if kind not in _ARRAYS.values() or _has_type(value):
+        try:
+            got = ParameterType.of(value)
+        except ConfigurationError as error:
+            return f'parameter {name!r}: {error}'
+        if got is not kind:
+            point = 'DOUBLE' in kind.name and 'INTEGER' in got.name
+            return (f'parameter {name!r}: expected {kind.text}, got {got.text} {value!r}'
+                    f'{" (write a decimal point: 5.0)" if point else ""}{about}')
+    low = -float('inf') if descriptor.lower is None else descriptor.lower
+    high = float('inf') if descriptor.upper is None else descriptor.upper
+    numbers = value if kind in _ARRAYS.values() else [value]
+    if any(type(item) in (int, float) and not low <= item <= high for item in numbers):
+        return (f'parameter {name!r}: expected a value from {low:g} to {high:g}, '
+                f'got {value!r}{about}')
+    return ''
+
+
+def _has_type(value: Any) -> bool:
+    return not (isinstance(value, (list, tuple, array)) and len(value) == 0)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, (tuple, array)) else value
+
+
+def _hint(name: str, declared: Iterable[str]) -> str:
+    close = get_close_matches(name, list(declared), n=1)
+    return f' Did you mean {close[0]!r}?' if close else ''
+
+
+# -------------------------------------------------------------------------------------------------
+# Tables of settings as a node's parameters: declared, checked, and followed at run time.
+
+
+def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
+                     read_only: bool = False) -> dict[str, Any]:
+    """
+    Declare a table of settings as parameters.
+
+    Parameters
+    ----------
+    node : Node
+        Node whose parameters they become.
+    dialect : Dialect
+        The node's dialect.
+    settings : iterable of Setting
+        The table; an empty list as default declares a list without a value.
+    read_only : bool
+        Whether they may be changed at run time.
+
+    Returns
+    -------
+    dict
+        Checked values by name.
+
+    Raises
+    ------
+    ConfigurationError
+        When an override has the wrong type or is out of range.
+
+    """
+    values = {}
+    for setting in settings:
+        default = setting.default
+        if default == [] or default == ():
+            default = (dialect.parameter_type.DOUBLE_ARRAY if setting.unit else
+                       dialect.parameter_type.STRING_ARRAY)
+        bounds = (setting.lower, setting.upper)
+        descriptor = dialect.parameter_descriptor(
+            description=setting.text, range=None if bounds == (None, None) else bounds,
+            read_only=read_only)
+        value = node.declare_parameter(setting.name, default, descriptor).value
+        if isinstance(value, array):
+            value = list(value)
+        values[setting.name] = setting.check(list(setting.default) if value is None else value)
+    return values
+
+
+def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
+                    values: dict[str, Any],
+                    accept: Callable[[dict[str, Any]], object] | None = None,
+                    fixed: Callable[[str], str] = lambda name: '') -> None:
+    """
+    Keep ``values`` up to date with changes at run time, refusing those without sense or effect.
+
+    Parameters
+    ----------
+    node, dialect : Node, Dialect
+        Whose parameters they are.
+    settings : iterable of Setting
+        The table they were declared from.
+    values : dict
+        Values by dotted name; changed in place.
+    accept : callable, optional
+        Takes all values as they are to be, before they are; refuses by a ConfigurationError.
+        Values that did not go together before either are not refused: they come one by one.
+    fixed : callable
+        Takes a name; returns why it cannot be changed now, or ''.
+
+    """
+    table = {setting.name: setting for setting in settings}
+
+    def check(wanted: dict[str, Any]) -> None:
+        why = next(filter(None, (fixed(name) for name in wanted if wanted[name] != values[name])),
+                   '')
+        if why:
+            raise ConfigurationError(why)
+        if accept is None or not wanted:
+            return
+        try:
+            accept(values | wanted)
+        except ConfigurationError:
+            try:
+                accept(values)
+            except ConfigurationError:
+                return
+            raise
+
+    def change(parameters: list[Any]) -> Any:
+        try:
+            wanted = {parameter.name: table[parameter.name].check(
+                list(parameter.value) if isinstance(parameter.value, array) else parameter.value)
+                for parameter in parameters if parameter.name in table}
+            check(wanted)
+        except ConfigurationError as error:
+            return dialect.set_parameters_result(False, str(error))
+        values.update(wanted)
+        return dialect.set_parameters_result(True)
+    node.add_on_set_parameters_callback(change)
+
+
+# -------------------------------------------------------------------------------------------------
+# The dialect of the backends without rclpy: our message classes, profiles and descriptors.
+
+
+class StandaloneDialect(Dialect):
+    """The protocol.Dialect of the loopback and of Cyclone DDS."""
+
+    qos = QoSPresets()
+    parameter_type = ParameterType
+    message = staticmethod(message_class)
+
+    def service(self, name: str) -> None:
+        """Return None: there are no services here but those of parameters."""
+
+    def parameter_descriptor(self, description: str = '',
+                             range: tuple[float | None, float | None] | None = None,
+                             read_only: bool = False, constraints: str = ''
+                             ) -> ParameterDescriptor:
+        """Return a descriptor for ``declare_parameter``."""
+        lower, upper = range or (None, None)
+        return ParameterDescriptor(description, lower, upper, read_only, constraints)
+
+    def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
+        """Return the answer of an on-set-parameters callback."""
+        return SetParametersResult(successful, reason)

@@ -1,0 +1,808 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Components on real ROS 2: a lifecycle node that hosts one."""
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from functools import cache, wraps
+from importlib import import_module
+from typing import Any
+
+import rclpy
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
+from rclpy.exceptions import (
+    InvalidParameterTypeException,
+    InvalidParameterValueException,
+    ParameterAlreadyDeclaredException,
+    ParameterException,
+)
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from rclpy.qos import (
+    DurabilityPolicy,
+    QoSPolicyKind,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_profile_sensor_data,
+)
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MiddlewareError
+from legged_dynamics.ros.middleware.arguments import Override, RosArguments
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.discovery import domain_id
+from legged_dynamics.ros.middleware.lifecycle import (
+    Compilation,
+    exit_code,
+    report_fault,
+    stopped_by_signals,
+)
+from legged_dynamics.ros.middleware.messages import DEFINITIONS, full_name, message_class
+from legged_dynamics.ros.middleware.parameters import ParameterStore
+from legged_dynamics.ros.middleware.protocol import Component, Dialect, Publication
+from legged_dynamics.ros.middleware.qos import Bounds
+
+# -------------------------------------------------------------------------------------------------
+# rclpy's dialect: its QoS profiles and parameters, and our messages with its classes behind.
+
+
+_HUGE = sys.float_info.max
+# Name that rmw gives to the node of a publisher without one, and what is shown instead.
+BARE_DDS, NO_NODE = '_CREATED_BY_BARE_DDS_APP_', 'a DDS application without a ROS node'
+
+
+class _RclpyQoS:
+    """The protocol.QoS in rclpy's profiles."""
+
+    sensor_data = qos_profile_sensor_data
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+    @staticmethod
+    def reliable(depth: int = 10) -> QoSProfile:
+        """Return reliable, volatile, keep last ``depth``."""
+        return QoSProfile(depth=depth)
+
+    @staticmethod
+    def best_effort(depth: int = 10) -> QoSProfile:
+        """Return best effort, volatile, keep last ``depth``."""
+        return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+@cache
+def rclpy_class(name: str) -> Any:
+    """
+    Look up rclpy's own class of a message or service.
+
+    Parameters
+    ----------
+    name : str
+        ROS type, e.g. ``sensor_msgs/msg/Imu``.
+
+    Returns
+    -------
+    type
+        Class of the message or service.
+
+    Raises
+    ------
+    MiddlewareError
+        When its package is not installed.
+
+    """
+    package, folder, kind = (name if '/srv/' in name else full_name(name)).split('/')
+    try:
+        return getattr(import_module(f'{package}.{folder}'), kind)
+    except (ImportError, AttributeError) as error:
+        raise MiddlewareError(f'ROS 2 has no {name!r} here: install '
+                              f'ros-$ROS_DISTRO-{package.replace("_", "-")}') from error
+
+
+class RclpyDialect(Dialect):
+    """
+    The protocol.Dialect of rclpy.
+
+    Messages are the package's own dataclasses, which travel as bytes: filling in and serialising
+    rclpy's classes takes several times as long.
+    """
+
+    qos = _RclpyQoS()
+    parameter_type = Parameter.Type
+
+    @staticmethod
+    def message(name: str) -> Any:
+        """Return the class of a message such as 'sensor_msgs/msg/JointState'."""
+        rclpy_class(name)       # says now what is missing
+        return message_class(name) if full_name(name) in DEFINITIONS else rclpy_class(name)
+
+    service = staticmethod(rclpy_class)
+
+    def parameter_descriptor(self, description: str = '',
+                             range: tuple[float | None, float | None] | None = None,
+                             read_only: bool = False, constraints: str = ''
+                             ) -> ParameterDescriptor:
+        """Return a descriptor for ``declare_parameter``."""
+        descriptor = ParameterDescriptor(description=description, read_only=read_only,
+                                         additional_constraints=constraints)
+        if range is not None:
+            low, high = range
+            descriptor.floating_point_range = [FloatingPointRange(
+                from_value=-_HUGE if low is None else float(low),
+                to_value=_HUGE if high is None else float(high))]
+        return descriptor
+
+    def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
+        """Return the answer of an on-set-parameters callback."""
+        return SetParametersResult(successful=successful, reason=reason)
+
+
+# -------------------------------------------------------------------------------------------------
+# Publishers and subscriptions on rclpy that carry our own messages as bytes.
+
+
+try:    # not in Humble
+    from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+except ImportError:
+    from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
+
+
+def _quiet_publisher_events() -> PublisherEventCallbacks:
+    """Return no event callbacks: each default one is something more to wait for, at every wake."""
+    return PublisherEventCallbacks(use_default_callbacks=False)
+
+
+def quiet_subscription_events() -> SubscriptionEventCallbacks:
+    """
+    Make event callbacks that say nothing.
+
+    Returns
+    -------
+    SubscriptionEventCallbacks
+        None of rclpy's default warnings.
+
+    """
+    return SubscriptionEventCallbacks(use_default_callbacks=False)
+
+
+class _RclpyPublisher:
+    """
+    A protocol.Publisher of our messages; a message without subscribers is not serialized.
+
+    Parameters
+    ----------
+    publisher : rclpy.publisher.Publisher
+        Publisher of the message's rclpy class.
+    name : str
+        The message's ROS name.
+
+    """
+
+    def __init__(self, publisher: Any, name: str):
+        self.publisher, self._name = publisher, name
+        self._latched = publisher.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+        self.get_subscription_count = publisher.get_subscription_count
+
+    def publish(self, msg: Any) -> None:
+        """Send a message."""
+        if self._latched or self.get_subscription_count():
+            self.publisher.publish(serialize(msg, self._name))
+
+    def publish_raw(self, cdr: bytes) -> None:
+        """Send a message that is CDR bytes already."""
+        self.publisher.publish(cdr)
+
+    def wait_for_acks(self, seconds: float) -> bool:
+        """Wait until all reliable subscriptions have everything; False when time ran out."""
+        return self.publisher.wait_for_all_acked(Duration(seconds=seconds))
+
+
+class _RclpySubscription:
+    """
+    Takes our messages to a callback; what is too large or too frequent is left unread.
+
+    Parameters
+    ----------
+    name : str
+        The message's ROS name.
+    topic : str
+        Name of the topic, for the warning.
+    callback : callable
+        Called with each message.
+    refused : callable
+        Called with the reason why a message was left unread.
+
+    Attributes
+    ----------
+    subscription : rclpy.subscription.Subscription
+        Once it is made.
+
+    """
+
+    def __init__(self, name: str, topic: str, callback: Callable[[Any], None],
+                 refused: Callable[[str], None]):
+        self._name, self._callback, self._refused = name, callback, refused
+        self._bounds = Bounds(name, topic)
+        self.subscription: Any = None
+
+    def take(self, cdr: bytes) -> None:
+        """Hand the message in these bytes to the callback."""
+        if why := self._bounds.refuse(len(cdr)):
+            self._refused(why)
+        else:
+            self._callback(deserialize(cdr, self._name))
+
+    def get_publisher_count(self) -> int:
+        """Return how many publishers match now."""
+        return self.subscription.get_publisher_count()
+
+
+class NativePublishers:
+    """
+    Lets a plain rclpy node publish our messages.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Any):
+        self._node = node
+
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> _RclpyPublisher:
+        """
+        Open a publisher of one of our messages.
+
+        Parameters
+        ----------
+        msg_type : type
+            Class made by `message_class`.
+        topic, qos_profile
+            As rclpy takes them.
+
+        Returns
+        -------
+        Publisher
+            Serializes by our own text.
+
+        """
+        return _RclpyPublisher(self._node.create_publisher(
+            rclpy_class(msg_type.ros_type), topic, qos_profile,
+            event_callbacks=_quiet_publisher_events()), msg_type.ros_type)
+
+
+# -------------------------------------------------------------------------------------------------
+
+_SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+_ERROR = TransitionCallbackReturn.ERROR
+_QOS_OVERRIDES = 'qos_overrides.'
+# rclpy's default has no durability.
+_OVERRIDABLE = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIABILITY,
+                QoSPolicyKind.DURABILITY)
+_LEAVING_PERIOD_S = 0.05
+_DISCOVERY_S = 2.0          # until nodes that were there before are known
+_LONGEST_FAREWELL_S = 0.5   # until all have acknowledged the last messages of a node that leaves
+
+
+class _ComponentNode(LifecycleNode):
+    """
+    A lifecycle node whose transitions are those of the component it hosts.
+
+    Exceptions of the component's callbacks are logged and told to the component; the node goes on.
+    So it does after requests that it cannot fulfil: they are answered with a refusal.
+
+    Parameters of the methods it shares with :class:`~.protocol.Node` are described there; further
+    options go to rclpy's methods of the same names.
+
+    Parameters
+    ----------
+    component_class : type
+        Subclass of Component.
+
+    Attributes
+    ----------
+    component : Component
+        What it hosts.
+    autostart : bool
+        Whether it is to configure and activate itself.
+    busy : str
+        What keeps it from being configured now, or empty.
+
+    Raises
+    ------
+    ConfigurationError
+        When a parameter has a wrong type or is out of range.
+
+    """
+
+    def __init__(self, component_class: type[Component], **options: Any):
+        self.component: Component | None = None
+        self.busy = ''
+        self.fault: Exception | None = None     # why the last transition was refused
+        self._farewell_ends = 0.0
+        self._leaving: Any = None
+        self._looking: Any = None
+        self._given_qos: dict[str, Override] = {}
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        super().__init__(component_class.default_name, **options)
+        for service in self.services:
+            service.callback = self._answered(service.callback)
+        self.autostart = self.declare_parameter('autostart', True, ParameterDescriptor(
+            description='Configure and activate at the start; off when a manager does it.',
+            read_only=True)).value
+        self.component = component_class(self, RclpyDialect())
+        self._looking = self.create_timer(_DISCOVERY_S, self._look_for_namesakes)
+
+    # ---- what components ask of a node -------------------------------------------------------
+
+    def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None,
+                          ignore_override: bool = False) -> Any:
+        """Declare a parameter; rclpy's errors become ConfigurationErrors."""
+        descriptor = descriptor or ParameterDescriptor()
+        if type(value) is int and descriptor.floating_point_range:
+            bounds = descriptor.floating_point_range[0]
+            descriptor.floating_point_range = []
+            descriptor.integer_range = [IntegerRange(
+                from_value=int(max(bounds.from_value, -2.0**62)),
+                to_value=int(min(bounds.to_value, 2.0**62)))]
+        try:
+            return super().declare_parameter(name, value, descriptor, ignore_override)
+        except ParameterAlreadyDeclaredException:
+            if not name.startswith(_QOS_OVERRIDES):
+                raise
+            return self.get_parameter(name)     # a topic joined again
+        except (ParameterException, InvalidParameterTypeException,
+                InvalidParameterValueException) as error:
+            about = f' ({descriptor.description})' if descriptor.description else ''
+            raise ConfigurationError(f'parameter {name!r}: {error}{about}') from error
+
+    def add_on_set_parameters_callback(self, callback: Callable[..., Any]) -> None:
+        """Have a callback accept or refuse changes; one that fails has refused."""
+        @wraps(callback)
+        def guarded(parameters: list[Any]) -> Any:
+            try:
+                return callback(parameters)
+            except Exception as error:
+                self._report(error)
+                return RclpyDialect().set_parameters_result(False, f'{error!r}')
+        super().add_on_set_parameters_callback(guarded)
+
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any,
+                         **options: Any) -> Any:
+        """Create a publisher; one of our own messages sends bytes."""
+        name = getattr(msg_type, 'ros_type', None)
+        if name is None:
+            return super().create_publisher(msg_type, topic, qos_profile, **options)
+        made = self._with_overrides(super().create_publisher, rclpy_class(name), topic,
+                                    copy(qos_profile),
+                                    event_callbacks=_quiet_publisher_events())
+        return _RclpyPublisher(made, name)
+
+    def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., None],
+                            qos_profile: Any, **options: Any) -> Any:
+        """Create a subscription whose callback cannot end the process."""
+        name, callback = getattr(msg_type, 'ros_type', None), self._guarded(callback)
+        if name is None:
+            return super().create_subscription(msg_type, topic, callback, qos_profile, **options)
+        made = _RclpySubscription(name, topic, callback, lambda why: self.get_logger().warning(
+            why, throttle_duration_sec=1.0))
+        made.subscription = self._with_overrides(
+            super().create_subscription, rclpy_class(name), topic, self._guarded(made.take),
+            copy(qos_profile), event_callbacks=quiet_subscription_events(), raw=True)
+        return made
+
+    def create_raw_subscription(self, name: str, topic: str,
+                                callback: Callable[[bytes, int], None], qos_profile: Any) -> Any:
+        """
+        Create a subscription whose callback gets a message's bytes and when they came [ns].
+
+        Parameters
+        ----------
+        name : str
+            ROS type, e.g. ``sensor_msgs/msg/Imu``.
+        topic : str
+            Name of the topic, as given or fully resolved.
+        callback : callable
+            Called with each message that arrives.
+        qos_profile : QoSProfile or int
+            Quality of service, or the depth of a reliable queue.
+
+        """
+        return self._with_overrides(
+            super().create_subscription, rclpy_class(name), topic,
+            self._guarded(lambda cdr: callback(cdr, time.time_ns())), copy(qos_profile),
+            event_callbacks=quiet_subscription_events(), raw=True)
+
+    def create_service(self, srv_type: Any, srv_name: str, callback: Callable[[Any, Any], Any],
+                       **options: Any) -> Any:
+        """Create a service whose callback cannot end the process."""
+        return super().create_service(srv_type, srv_name, self._answered(callback), **options)
+
+    def create_timer(self, timer_period_sec: float, callback: Callable[..., None],
+                     *args: Any, **kwargs: Any) -> Any:
+        """Create a timer whose callback cannot end the process."""
+        if not (self.has_parameter('use_sim_time') and self.get_parameter('use_sim_time').value):
+            # rclpy's own choice is the wall's clock: set back by an hour, it stops timers for one.
+            kwargs.setdefault('clock', self._steady)
+        return super().create_timer(timer_period_sec, self._guarded(callback), *args, **kwargs)
+
+    @property
+    def bus_name(self) -> str:
+        """What tells the bus from others of the machine."""
+        return f'domain {domain_id()}'
+
+    def other_publishers(self, topic: str) -> list[str]:
+        """Return who else publishes on a topic now."""
+        return [one.who for one in self.publications(topic)]
+
+    def publications(self, topic: str) -> list[Publication]:
+        """Return the publishers of others on a topic now."""
+        own = f'{self.get_namespace().rstrip("/")}/{self.get_name()}'
+        found = [Publication(
+            NO_NODE if BARE_DDS in entry.node_name else
+            f'{entry.node_namespace.rstrip("/")}/{entry.node_name}', entry.topic_type,
+            entry.qos_profile.reliability == ReliabilityPolicy.RELIABLE,
+            entry.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL)
+            for entry in self.get_publishers_info_by_topic(self.resolve_topic_name(topic))]
+        mine = next((one for one in found if one.who == own), None)
+        if mine is not None:
+            found.remove(mine)
+        return found
+
+    def destroy_publisher(self, publisher: Any) -> Any:
+        """Take a publisher off the bus, once subscribers have acknowledged its last messages."""
+        if isinstance(publisher, _RclpyPublisher):
+            left = self._farewell_ends - time.monotonic()
+            if left > 0.0 and publisher.get_subscription_count():
+                publisher.wait_for_acks(left)
+            publisher = publisher.publisher
+        return super().destroy_publisher(publisher)
+
+    def destroy_subscription(self, subscription: Any) -> Any:
+        """Take a subscription off the bus."""
+        if isinstance(subscription, _RclpySubscription):
+            subscription = subscription.subscription
+        return super().destroy_subscription(subscription)
+
+    # ---- lifecycle -------------------------------------------------------------------------
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Configure the component."""
+        if self.busy:
+            self.get_logger().warning(f'cannot configure yet: {self.busy}')
+            return _FAILURE
+        return self._transition('configure', _FAILURE)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Activate the component."""
+        self._forget_leaving()
+        return self._transition('activate', _FAILURE)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """
+        Deactivate the component.
+
+        One that first brings its outputs down stays active meanwhile, and goes inactive by itself
+        when that is done; asked again, it does so at once.
+        """
+        if self._leaving is None and not self.leave():
+            self.get_logger().warning(
+                'deactivated as soon as the robot is down; ask again to have it at once')
+            self._leaving = self.create_timer(_LEAVING_PERIOD_S, self._go_on_leaving)
+            return _FAILURE
+        self._forget_leaving()
+        return self._transition('deactivate', _ERROR)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Clean the component up."""
+        return self._transition('cleanup', _ERROR)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Bring the component from any state to its safe end."""
+        if state.label == 'active':
+            self._transition('deactivate', _ERROR)
+        if state.label in ('active', 'inactive'):
+            self._transition('cleanup', _ERROR)
+        return _SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Make the component safe after a transition that failed half-way."""
+        for step in ('deactivate', 'cleanup'):
+            self._transition(step, _ERROR)
+        return _SUCCESS
+
+    def start(self, wanted: Callable[[], bool] = lambda: True) -> bool:
+        """
+        Configure and, while that is still wanted, activate.
+
+        Returns False when the component cannot do either; the log says why.
+
+        Parameters
+        ----------
+        wanted : callable, optional
+            Returns whether the node is still wanted; asked while it compiles and
+            waits.
+
+        """
+        if self.trigger_configure() != _SUCCESS:
+            return False
+        return not wanted() or self.trigger_activate() == _SUCCESS
+
+    def leave(self) -> bool:
+        """Have the component bring its outputs down; return whether it may be stopped."""
+        try:
+            return self.component is None or self.component.leave()
+        except Exception as error:
+            self._report(error)
+            return True
+
+    def _go_on_leaving(self) -> None:
+        if self.leave():
+            self.trigger_deactivate()
+
+    def _forget_leaving(self) -> None:
+        if self._leaving is not None:
+            self.destroy_timer(self._leaving)
+        self._leaving = None
+
+    def stop(self) -> None:
+        """Deactivate, clean up and finalize as far as there is something to do."""
+        try:
+            self.trigger_shutdown()
+        except Exception as error:
+            # rclpy says so when a manager has finalized the node already
+            self.get_logger().debug(f'no shutdown transition: {error}')
+
+    def warn_of_undeclared_parameters(self, arguments: RosArguments) -> None:
+        """
+        Warn of parameters given for this node that it does not have; of QoS, once active.
+
+        Parameters
+        ----------
+        arguments : RosArguments
+            Parsed ROS arguments.
+
+        """
+        overrides = arguments.overrides_for(self.get_fully_qualified_name())
+        self._given_qos = {name: override for name, override in overrides.items()
+                           if name.startswith(_QOS_OVERRIDES)}
+        unknown = {name: override for name, override in overrides.items()
+                   if not (name in self._given_qos or self.has_parameter(name))}
+        ParameterStore(unknown).warn_of_undeclared(self.get_logger())
+
+    def _warn_of_idle_qos(self) -> None:
+        for name, override in self._given_qos.items():      # declared by who joins the topic
+            if not (override.is_for_all or self.has_parameter(name)):
+                self.get_logger().warning(
+                    f'parameter {name!r} from {override.source} has had no effect so far: no '
+                    'topic of this node has taken it')
+        self._given_qos = {}
+
+    def _transition(self, step: str, on_failure: Any) -> TransitionCallbackReturn:
+        assert self.component is not None
+        if step == 'cleanup':
+            self._farewell_ends = time.monotonic() + _LONGEST_FAREWELL_S
+        try:
+            getattr(self.component, step)()
+        except LeggedDynamicsError as error:
+            self.fault = error
+            self.get_logger().error(f'cannot {step}: {error}')
+            return on_failure
+        except Exception as error:
+            self._report(error)
+            return on_failure
+        self.component.configured = step != 'cleanup'
+        if step == 'activate':
+            self._warn_of_idle_qos()
+        return _SUCCESS
+
+    def _look_for_namesakes(self) -> None:
+        """Say once when another node has this node's name: requests reach either of them."""
+        self.destroy_timer(self._looking)
+        own = (self.get_name(), self.get_namespace())
+        count = self.get_node_names_and_namespaces().count(own)
+        if count > 1:
+            self.get_logger().warning(
+                f'{count} nodes are called {self.get_fully_qualified_name()}: parameters and '
+                'transitions may reach any of them, and their messages get mixed up. End the '
+                'others, or give this one a name or namespace of its own (-r __node:=, -r __ns:=)')
+
+    # ---- nothing that comes from outside ends the node ---------------------------------------
+
+    def _with_overrides(self, create: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Join a topic with the QoS that `qos_overrides.<topic>...` parameters give."""
+        try:
+            return create(*args, **options,
+                          qos_overriding_options=QoSOverridingOptions(_OVERRIDABLE))
+        except RuntimeError as error:
+            if 'QoS override' not in str(error):
+                raise
+            raise ConfigurationError(f'qos_overrides of {args[1]}: {error}') from error
+
+    def _guarded(self, callback: Callable[..., None]) -> Callable[..., None]:
+        @wraps(callback)
+        def guarded(*args: Any) -> None:
+            try:
+                callback(*args)
+            except Exception as error:
+                if self.component is None:
+                    raise
+                self._report(error)
+        return guarded
+
+    def _answered(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Answer a request that cannot be fulfilled with the empty response: a refusal."""
+        @wraps(callback)
+        def answered(request: Any, response: Any) -> Any:
+            try:
+                return callback(request, response)
+            except Exception as error:
+                self.get_logger().warning(f'refused a {type(request).__name__}: {error}')
+                return response
+        return answered
+
+    def _report(self, error: Exception) -> None:
+        if self.component is not None:
+            report_fault(self.component, self.get_logger(), error)
+
+
+# -------------------------------------------------------------------------------------------------
+# Runs a component as a process on real ROS 2.
+
+
+_LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
+
+
+class Spinner:
+    """
+    Runs callbacks with the executor that costs least.
+
+    rclpy has an event-driven executor since 7.1.4 (Jazzy); an older one builds a new wait set at
+    every wake, which at 500 Hz takes half a core.
+
+    Parameters
+    ----------
+    context : rclpy.context.Context, optional
+        The default one when None.
+
+    Attributes
+    ----------
+    executor : rclpy executor
+        Runs the callbacks of the nodes added to it.
+    one_at_a_time : bool
+        Whether a spin runs one callback at most.
+
+    """
+
+    def __init__(self, context: Any = None):
+        try:
+            from rclpy.experimental import EventsExecutor
+            self.executor, self.one_at_a_time = EventsExecutor(context=context), False
+        except ImportError:
+            self.executor = SingleThreadedExecutor(context=context)
+            self.one_at_a_time = True
+
+    def spin(self, seconds: float = _LONGEST_WAIT_S) -> None:
+        """
+        Run callbacks for so long [s]; with an older executor, one of them at most.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            Longest time to wait [s].
+
+        """
+        if self.one_at_a_time:
+            self.executor.spin_once(timeout_sec=seconds)
+        else:       # leaving and entering it costs as much as a callback: not at every wake
+            self.executor.spin_until_future_complete(Future(), seconds)
+
+
+@contextmanager
+def ros2_process(component_class: type[Component], argv: Sequence[str]
+                 ) -> Iterator[tuple[_ComponentNode, Spinner, list[bool]]]:
+    """
+    Have a component's node in a process that rclpy and signals are set up for.
+
+    The list gets an element with each signal to stop. At the end the node has ended safely.
+
+    Parameters
+    ----------
+    component_class : type[Component]
+        Class of the component to run.
+    argv : sequence of str
+        Command line arguments, with ROS arguments behind ``--ros-args``.
+
+    Yields
+    ------
+    tuple of (_ComponentNode, Spinner, list of bool)
+        The node, what runs its callbacks, and a list that gets an element at each signal to stop.
+
+    """
+    stopping: list[bool] = []
+    with stopped_by_signals(lambda: stopping.append(True)):
+        rclpy.init(args=['node', *argv], signal_handler_options=SignalHandlerOptions.NO)
+        node = None
+        try:
+            node = _ComponentNode(component_class)
+            spinner = Spinner()
+            spinner.executor.add_node(node)
+            yield node, spinner, stopping
+        finally:
+            if node is not None:
+                node.stop()
+                node.destroy_node()
+            rclpy.try_shutdown()
+
+
+def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
+    """
+    Run a component as a ROS 2 lifecycle node; see ``runner.run``.
+
+    Parameters
+    ----------
+    component_class : type[Component]
+        Class of the component to run.
+    argv : sequence of str
+        Command line arguments, with ROS arguments behind ``--ros-args``.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When an argument is malformed, or a parameter has a wrong type or is out of range.
+
+    """
+    arguments = RosArguments.parse(argv)
+    try:
+        with ros2_process(component_class, argv) as (node, spinner, stopping):
+            node.warn_of_undeclared_parameters(arguments)
+
+            def spin(going: Callable[[], bool]) -> None:
+                while going() and not stopping and rclpy.ok():
+                    _spin(spinner, node)
+            with Compilation(component_class, node.get_logger()) as compilation:
+                def compiling() -> bool:
+                    done, node.busy = compilation.done, compilation.state
+                    return not done
+                spin(compiling)
+                node.busy = ''
+            if not stopping and node.autostart and not node.start(lambda: not stopping):
+                return exit_code(node.fault)
+            # the compiler's objects are here to stay; scanning them would stall callbacks
+            gc.collect()
+            gc.freeze()
+            spin(lambda: True)
+            while len(stopping) == 1 and rclpy.ok() and not node.leave():
+                _spin(spinner, node)
+    except SystemExit as request:
+        return request.code if isinstance(request.code, int) else int(bool(request.code))
+    return 0
+
+
+def _spin(spinner: Spinner, node: _ComponentNode) -> None:
+    try:
+        spinner.spin()
+    except ExternalShutdownException:
+        pass                    # rclpy.ok() says so, too
+    except Exception as error:  # a malformed request, say: the node goes on
+        if node.component is not None:
+            report_fault(node.component, node.get_logger(), error)

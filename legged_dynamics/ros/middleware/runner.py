@@ -1,0 +1,207 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a component as a process: the one place that chooses between ROS 2 and Cyclone DDS."""
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from legged_dynamics.exceptions import LeggedDynamicsError, MiddlewareError
+from legged_dynamics.ros.middleware.lifecycle import (
+    Compilation,
+    ComponentHost,
+    exit_code,
+    report_fault,
+    stopped_by_signals,
+)
+from legged_dynamics.ros.middleware.protocol import Component
+
+BACKENDS = ('rclpy', 'cyclonedds')
+CHOICE = 'LEGGED_DYNAMICS_MIDDLEWARE'
+_LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
+
+
+def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
+    """
+    Choose the backend that the environment names, else rclpy where it is installed.
+
+    Parameters
+    ----------
+    environ : mapping of str to str, optional
+        Environment variables.
+
+    Returns
+    -------
+    str
+        'rclpy' or 'cyclonedds'.
+
+    Raises
+    ------
+    MiddlewareError
+        When the environment names an unknown backend, or neither can be imported.
+
+    """
+    wanted = environ.get(CHOICE, '')
+    if wanted and wanted not in BACKENDS:
+        raise MiddlewareError(f'expected {CHOICE} to be one of {", ".join(BACKENDS)}, '
+                              f'got {wanted!r}')
+    for backend in (wanted,) if wanted else BACKENDS:
+        if find_spec(backend) is not None:
+            return backend
+    missing = f'{wanted} cannot' if wanted else 'neither rclpy nor cyclonedds can'
+    raise MiddlewareError(f'{missing} be imported: source a ROS 2 installation, or '
+                          'pip install ".[dds]"')
+
+
+def run(component_class: type[Component], argv: Sequence[str] | None = None) -> int:
+    """
+    Run a component until Ctrl-C or SIGTERM.
+
+    Parameters
+    ----------
+    component_class : type
+        Subclass of Component.
+    argv : sequence of str, optional
+        Command line without the program's name, ``--ros-args`` included; sys.argv when None.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    """
+    argv = sys.argv[1:] if argv is None else list(argv)
+    try:
+        if choose_backend() == 'cyclonedds':
+            return _run_on_cyclone(component_class, argv)
+        return _ros2_backend().run_on_ros2(component_class, argv)
+    except LeggedDynamicsError as error:
+        print(f'{component_class.default_name}: {error}', file=sys.stderr)
+        return exit_code(error)
+
+
+def _ros2_backend() -> ModuleType:
+    """Return the module of the backend on rclpy; a MiddlewareError where it cannot be used."""
+    try:
+        from legged_dynamics.ros.middleware import ros2_node
+    except ImportError as error:
+        raise MiddlewareError(f'rclpy is there but cannot be used: {error}; source the ROS 2 '
+                              f'installation, or set {CHOICE}=cyclonedds') from error
+    return ros2_node
+
+
+def _run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
+    """Run a component on Cyclone DDS; see ``run``."""
+    from legged_dynamics.ros.middleware.cyclone import CycloneBus
+
+    bus = CycloneBus()
+    with stopped_by_signals(bus.stop):
+        try:
+            node = bus.create_node(component_class.default_name, argv)
+            host = ComponentHost(component_class, node)
+            with Compilation(component_class, node.get_logger()) as compilation:
+                while not (compilation.done or bus.stopping):
+                    bus.spin_once(_LONGEST_WAIT_S)
+            if bus.stopping:
+                return 0
+            try:
+                host.start(lambda: not bus.stopping)
+            except LeggedDynamicsError as error:
+                node.get_logger().error(f'cannot start: {error}')
+                return exit_code(error)
+            except Exception as error:
+                report_fault(host.component, node.get_logger(), error)
+                return 1
+            else:
+                # the compiler's objects are here to stay; scanning them would stall callbacks
+                gc.collect()
+                gc.freeze()
+                bus.spin()
+                bus.go_on()
+                while not (bus.stopping or host.leave()):
+                    bus.spin_once(_LONGEST_WAIT_S)
+                return 0
+            finally:
+                host.stop()
+        except SystemExit as request:
+            return request.code if isinstance(request.code, int) else int(bool(request.code))
+        finally:
+            bus.close()
+
+
+# -------------------------------------------------------------------------------------------------
+# Runs a component that looks at the bus now and then, and not at every message.
+#
+# A picture is drawn 30 times a second, and joint states come 500 times: a process that woke for
+# each of them would spend more on waking than on drawing. The component's subscriptions keep the
+# last message, and that is taken when it is time; what came before is thrown away by the
+# middleware, unseen.
+
+
+_ROS_SPIN_S = 1e-3
+_ROS_CALLBACKS = 20         # of an older executor, which runs one at a time
+
+
+def run_polled(component_class: type[Component], argv: Sequence[str],
+               work: Callable[[Any], None]) -> int:
+    """
+    Run a component until Ctrl-C or SIGTERM.
+
+    Parameters
+    ----------
+    component_class : type
+        Subclass of Component.
+    argv : sequence of str
+        Command line without the program's name, ``--ros-args`` included.
+    work : callable
+        Called again and again with the component, after it has got the newest messages; it
+        sleeps until the next ones are due.
+
+    Returns
+    -------
+    int
+        Exit code of the process.
+
+    Raises
+    ------
+    LeggedDynamicsError
+        When the bus cannot be joined or the arguments are wrong, and what `work` raises.
+
+    """
+    if choose_backend() == 'cyclonedds':
+        return _poll_on_cyclone(component_class, argv, work)
+    ros2 = _ros2_backend()
+    with ros2.ros2_process(component_class, argv) as (node, spinner, stopping):
+        if not node.start(lambda: not stopping):
+            return exit_code(node.fault)
+        while not stopping and ros2.rclpy.ok():
+            for _ in range(_ROS_CALLBACKS if spinner.one_at_a_time else 1):
+                spinner.spin(_ROS_SPIN_S)
+            work(node.component)
+    return 0
+
+
+def _poll_on_cyclone(component_class: type[Component], argv: Sequence[str],
+                     work: Callable[[Any], None]) -> int:
+    from legged_dynamics.ros.middleware.cyclone import CycloneBus
+
+    bus = CycloneBus()
+    with stopped_by_signals(bus.stop):
+        host = None
+        try:
+            host = ComponentHost(component_class, bus.create_node(component_class.default_name,
+                                                                  argv))
+            host.start()
+            while not bus.stopping:
+                bus.spin_once(0.0)
+                work(host.component)
+        finally:
+            if host is not None:
+                host.stop()
+            bus.close()
+    return 0

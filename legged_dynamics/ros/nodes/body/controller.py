@@ -1,0 +1,679 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+BodyController: the common part of nodes that hold a robot's body.
+
+Each measurement goes through estimator and odometry to a state, and with the present target
+through `WorkspaceController` to efforts, which `EffortOutput` guards and sends.
+
+`_BodyWalk` takes velocity commands and gaits from topics and services, where the robot walks.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from legged_dynamics.estimation import EstimatorSettings, Mode
+from legged_dynamics.estimation.estimator import GroundReactionEstimator
+from legged_dynamics.estimation.ground_reaction import GroundReaction
+from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
+from legged_dynamics.estimation.leg_odometry import BodyState, LegOdometry, OdometryFault
+from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.ros.conversions import stamp_ns
+from legged_dynamics.ros.nodes.body.output import SETTINGS as OUTPUT_SETTINGS
+from legged_dynamics.ros.nodes.body.output import BodyPostures, StateOutput
+from legged_dynamics.ros.nodes.body.targets import SETTINGS as TARGET_SETTINGS
+from legged_dynamics.ros.nodes.body.targets import BodyTargets
+from legged_dynamics.ros.nodes.controller_node import ControllerNode, settings_of
+from legged_dynamics.ros.nodes.diagnostics import InputMonitor
+from legged_dynamics.ros.nodes.robot_component import RobotComponent, SteadyClock
+from legged_dynamics.ros.nodes.robot_input import Commands
+from legged_dynamics.schema import Setting
+from legged_dynamics.workspace import (
+    AskedForce,
+    BodyTarget,
+    Ground,
+    Phase,
+    WorkspaceCommand,
+    WorkspaceController,
+    WorkspaceFault,
+    WorkspaceSettings,
+)
+from legged_dynamics.workspace.command import FAULT_TEXTS
+from legged_dynamics.workspace.settings import SETTINGS as WORKSPACE_SETTINGS
+from legged_dynamics.workspace.walking import (
+    Walker,
+    Walking,
+    WalkPlan,
+    WalkSettings,
+    make_walker,
+)
+from legged_dynamics.workspace.walking.settings import SETTINGS as GAIT_SETTINGS
+
+WALK_SETTINGS = (
+    *GAIT_SETTINGS,
+    Setting(
+        'cmd_vel.stamped', True, '',
+        'Whether cmd_vel is a geometry_msgs/TwistStamped; else it is a Twist.'),
+    Setting(
+        'cmd_vel.max_age', 0.5, 's',
+        'A stamped command whose stamp is further than this from the present is not obeyed.',
+        0.01, 60.0),
+)
+# Settings that a walking robot takes at once; all others wait until it stands.
+_AT_ONCE = ('speed', 'turning', 'acceleration', 'recovery', 'command_timeout')
+# Shortest time between two lines of the log that say the same [s].
+_SAYING = 10.0
+# After this longer silence of cmd_vel a robot that steps in place stands [s].
+REST = 2.0
+
+
+class _BodyWalk:
+    """
+    Walks a body on ``cmd_vel``, in the gait of the parameter ``gait`` or of ``~/gait``.
+
+    ``~/walk`` and ``~/halt`` are services of std_srvs/Trigger. A robot walks while commands come:
+    after `walking.command_timeout` without one it steps in place, and then it stands. For another
+    gait it stops first.
+
+    Parameters
+    ----------
+    common : RobotComponent
+        Common part of the node; with the parameters `WALK_SETTINGS`.
+    why_not : callable
+        Returns why the robot cannot walk now, or ''.
+
+    Attributes
+    ----------
+    walker : Walker
+        Set once the robot is known.
+    monitor : InputMonitor
+        Monitor of the velocity commands.
+
+    """
+
+    walker: Walker
+
+    def __init__(self, common: RobotComponent, why_not: Callable[[], str]):
+        self._common, self._why_not = common, why_not
+        assert isinstance(common.now, SteadyClock)
+        self._parameters, self._now = common.parameters, common.now
+        self.monitor = InputMonitor('cmd_vel', 0)
+        self._gait: str | None = None
+        self._velocity, self._heard_ns, self._fresh = (0.0, 0.0, 0.0), 0, False
+        endpoints, qos = common.endpoints, common.dialect.qos.reliable(10)
+        stamped = self._parameters['cmd_vel.stamped']
+        endpoints.subscription(
+            'geometry_msgs/msg/TwistStamped' if stamped else 'geometry_msgs/msg/Twist', 'cmd_vel',
+            self._on_stamped if stamped else self._on_velocity, qos)
+        endpoints.subscription('std_msgs/msg/String', '~/gait',
+                               self._on_gait, qos)
+        endpoints.service('std_srvs/srv/Trigger', '~/walk', partial(self._serve, True))
+        endpoints.service('std_srvs/srv/Trigger', '~/halt', partial(self._serve, False))
+
+    def build(self, model: RobotModel, config: RobotConfig) -> None:
+        """Use a robot from now on."""
+        self._wanted = self._settings(self._parameters)
+        self.walker = make_walker(model, config, self._wanted)
+        self.walker.check(self._wanted.gait)
+        self._common.node.get_logger().info(f'cmd_vel: {self._allowed}')
+
+    def configure(self, values: dict[str, Any]) -> None:
+        """Use other settings from now on, or, what a walking robot cannot take, once it stands."""
+        if values['gait'] != self._parameters['gait']:
+            self._gait = None       # a changed parameter wins over an earlier request
+        self._change(self._settings(values))
+
+    def reset(self) -> None:
+        """Stand, and forget all commands."""
+        self._fresh = False
+        self.walker.configure(self._wanted)
+        self.walker.reset()
+
+    def _change(self, wanted: WalkSettings) -> None:
+        if wanted == self._wanted:
+            return
+        walker = self.walker
+        walker.check(wanted.gait)
+        self._wanted = wanted
+        if not walker.walking:
+            walker.configure(wanted)
+            return
+        walker.settings = replace(walker.settings,
+                                  **{name: getattr(wanted, name) for name in _AT_ONCE})
+        if self._waiting:
+            self._common.node.get_logger().warning(self._waiting)
+
+    @property
+    def _waiting(self) -> str:
+        """What a walking robot has not taken yet, or ''."""
+        used, wanted = self.walker.settings, self._wanted
+        if wanted.gait == 'stand':
+            return ''
+        names = [entry.name for entry in fields(wanted)
+                 if getattr(used, entry.name) != getattr(wanted, entry.name)]
+        if 'gait' in names:
+            return f'{wanted.gait}: the robot stops first, for it walks in {used.gait}'
+        return f'{", ".join(names)}: not before the robot stands' * bool(names)
+
+    @property
+    def _allowed(self) -> str:
+        """How fast the robot goes at most."""
+        ahead, left, turning = self.walker.fastest
+        return (f'{self.walker.gait} goes {ahead:.2f} m/s ahead, {left:.2f} m/s to the side or '
+                f'turns at {turning:.2f} rad/s, and less of each together; faster commands are '
+                'slowed down')
+
+    def request(self, gait: str) -> tuple[bool, str]:
+        """Take a gait by its name."""
+        try:
+            if why := self._why_not():
+                raise ConfigurationError(why)
+            before, self._gait = self._gait, gait
+            try:
+                self._change(self._settings(self._parameters))
+            except LeggedDynamicsError:
+                self._gait = before
+                raise
+            if gait == 'stand':
+                return True, 'standing'
+            return True, self._waiting or f'waits for cmd_vel; {self._allowed}'
+        except LeggedDynamicsError as error:
+            self.monitor.refused(self._now(), str(error))
+            self._common.node.get_logger().warning(f'gait refused: {error}')
+            return False, str(error)
+
+    def step(self, state: BodyState, measurement: Measurement,
+             reaction: GroundReaction) -> WalkPlan:
+        """Return the target of the body and the plan of the legs."""
+        stamp, walker, fresh = measurement.stamp_ns, self.walker, self._fresh
+        if fresh:
+            self._heard_ns, self._fresh = stamp, False
+        silence = (stamp - self._heard_ns) * 1e-9 if self._heard_ns else math.inf
+        patience = self._parameters['walking.command_timeout']
+        velocity = self._velocity if silence <= patience else (0.0, 0.0, 0.0)
+        part = walker.command(*velocity)
+        if part < 1.0 and fresh and self._wanted.gait != 'stand':
+            self._say_slower(velocity, part)
+        # In its own gait the robot comes to the stand in which it can take another one.
+        walker.walk = silence <= patience + REST and walker.settings.gait == self._wanted.gait
+        if not walker.walking and walker.settings != self._wanted:
+            walker.configure(self._wanted)
+        return walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
+
+    def judge(self, now: int) -> tuple[str, str]:
+        """Return how walking does, for the diagnostics."""
+        if self.monitor.recent(now):
+            return 'WARN', self.monitor.fault
+        walker = getattr(self, 'walker', None)
+        if walker is None:
+            return 'OK', 'no robot yet'
+        if walker.lowered:
+            feet = ', '.join(self._common.config.feet[i].link for i in walker.lowered)
+            return 'WARN', f'no ground under {feet}: lowered'
+        if self._waiting:
+            return 'OK', f'{walker.state.value}; {self._waiting}'
+        return ('WARN' if walker.state is Walking.RECOVER else 'OK'), walker.state.value
+
+    def _settings(self, values: dict[str, Any]) -> WalkSettings:
+        found = {setting.name: values[setting.name] for setting in GAIT_SETTINGS}
+        if self._gait is not None:
+            found['gait'] = self._gait
+        return WalkSettings.from_parameters(found)
+
+    def _serve(self, walk: bool, request: Any, response: Any) -> Any:
+        gait = self._parameters['gait']
+        usual = gait if gait != 'stand' else self.walker.usual
+        response.success, response.message = self.request(usual if walk else 'stand')
+        return response
+
+    def _on_gait(self, message: Any) -> None:
+        self.request(message.data)
+
+    def _say_slower(self, velocity: tuple[float, float, float], part: float) -> None:
+        ahead, left, turning = velocity
+        self._warn(f'cmd_vel: {self.walker.gait} has not been tried at ({ahead:.2f} m/s, '
+                   f'{left:.2f} m/s, {turning:.2f} rad/s); {100.0 * part:.0f} % of it is walked')
+
+    def _warn(self, text: str) -> None:
+        self.monitor.refused(self._now(), text)
+        self._common.node.get_logger().warning(text, throttle_duration_sec=_SAYING)
+
+    def _on_stamped(self, message: Any) -> None:
+        """Take a command of now; one without a stamp is of the time at which it comes."""
+        stamp, limit = stamp_ns(message.header.stamp), self._parameters['cmd_vel.max_age']
+        age = (self._now.wall() - stamp) * 1e-9
+        if stamp and abs(age) > limit:
+            got = f'{age:.2f} s old' if age > 0.0 else f'{-age:.2f} s ahead'
+            self._warn(f'cmd_vel: expected a stamp of the last {limit:g} s (cmd_vel.max_age), got '
+                       f'one {got}; it is ignored. Are the clocks of both machines set alike?')
+            return
+        self._on_velocity(message.twist)
+
+    def _on_velocity(self, twist: Any) -> None:
+        velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
+        if not all(math.isfinite(part) for part in velocity):
+            self._warn(f'cmd_vel: expected finite velocities, got {velocity}; it is ignored')
+            return
+        self._velocity, self._fresh = velocity, True
+        self.monitor.saw(self._now())
+
+
+# Settings of a node that holds a body, in addition to its parts'.
+_BODY = (
+    Setting(
+        'stance', 'detected', '',
+        'Which feet count as in contact: detected: all that are not seen in the air, and the '
+        'robot may walk; all: every foot, always.', choices=('detected', 'all')),
+    Setting(
+        'sensor_patience', 0.5, 's',
+        'How long the body is held without the IMU before the robot is let go limp.', 0.0, 10.0),
+)
+SETTINGS = (
+    *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
+    *OUTPUT_SETTINGS, *WALK_SETTINGS, *_BODY,
+)
+# Without the IMU, joint states must still be answered before the guard's time-out.
+DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
+# How often the ground that the estimator has seen is read [ns].
+GROUND_EVERY_NS = 100_000_000
+# A body that stays as far off its target [m], or leans as much [rad], for so long [s] is reported.
+SAGGING, LEANING, LASTING = 0.015, 0.026, 3.0
+BLIND = 'no IMU reading: the body is held by the legs alone'
+
+
+class BodyController(ControllerNode):
+    """
+    Holds the body where it was on activation, or where its targets are.
+
+    A body that is lost (too far off, unbalanced for too long, without IMU for too long) is held
+    first; then the motors get the safe output, until the node is activated again. Subclasses set
+    `default_name` and `settings`, return desired forces of feet (:meth:`asked`), open topics of
+    their own (:meth:`join`) and publish on them (:meth:`commanded`).
+    """
+
+    settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
+    live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.', 'gait', 'walking.')
+    _controller: WorkspaceController | None = None
+    target: BodyTarget
+
+    def __init__(self, node: Any, dialect: Any):
+        super().__init__(node, dialect, self._changing, settled=self._settled)
+
+    # ---- for subclasses ---------------------------------------------------------------------
+
+    def join(self, model: RobotModel, config: RobotConfig) -> None:
+        """
+        Open topics that need the robot's names; called once, when they are known.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
+
+    def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
+        """
+        Take a new description of the robot; called for each of them.
+
+        Parameters
+        ----------
+        model : RobotModel
+            Robot as its URDF describes it.
+        config : RobotConfig
+            Its configuration.
+
+        """
+
+    def asked(self) -> dict[int, AskedForce]:
+        """
+        Tell which forces are desired of feet.
+
+        Returns
+        -------
+        dict of int to AskedForce
+            Desired forces by the index of the foot; none unless a subclass asks for them.
+
+        """
+        return {}
+
+    # ---- lifecycle -------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Read parameters and join the topics; commands wait for activate."""
+        self._controller = None
+        self._body = InputMonitor('body', round(self.parameters['input_timeout'] * 1e9))
+        self.open()
+        self._targets = BodyTargets(self.common, self._no_target)
+        self._postures = BodyPostures(self.common, self._targets, self._no_posture, self._holds,
+                                      self._anew)
+        self._walk = _BodyWalk(self.common, self._no_walk)
+        self._forget()
+        self.listen(self._build, self._take)
+
+    def activate(self) -> None:
+        """Start commanding, blended in from what the motors deliver."""
+        super().activate()
+        self.reset()
+
+    # ---- building --------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        self.state: BodyState | None = None
+        self.command: WorkspaceCommand | None = None
+        self.reaction: GroundReaction | None = None
+        self.lost = ''
+        self._started = self._settling = False
+        self._blind_ns: int | None = None
+        self._upright_ns = 0
+        self._ground: Ground | None = None
+        self._ground_ns = -GROUND_EVERY_NS
+
+    def _build(self, model: RobotModel) -> None:
+        """Make odometry, contact detection and control for a robot."""
+        values, config = self.common.values, self.common.config
+        guard = self.efforts.guard_of(model)
+        controller = WorkspaceController(model, config, values(WORKSPACE_SETTINGS))
+        if self._controller is not None and controller.feet != self._controller.feet:
+            raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
+        first, self._controller = self._controller is None, controller
+        self._estimator = GroundReactionEstimator(
+            model, config, EstimatorSettings.from_parameters(values(ESTIMATOR_SETTINGS)))
+        self._odometry = LegOdometry(model, config, values(ODOMETRY_SETTINGS))
+        self._targets.build(controller, config)
+        self._postures.build(controller, config)
+        self._walk.build(model, config)
+        if first:
+            self._topics = StateOutput(self.common, controller)
+            self.join(model, config)
+        self._topics.controller = controller
+        self.rebuild(model, config)
+        self.common.rehearse(model, self.rehearse)
+        self.efforts.build(model, guard)
+        self.reset()
+
+    def rehearse(self, measurement: Measurement) -> None:
+        """
+        Run all code once that a measurement may lead to, so that its kernels are compiled.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Readings of a robot that stands still.
+
+        """
+        assert self._controller is not None
+        self._estimator.update(measurement)
+        state = self._odometry.update(measurement)
+        command = self._controller.update(
+            state, measurement, BodyTarget.of(state.position, state.rotation),
+            {0: AskedForce(np.array([0.0, 0.0, 1.0]))} if measurement.stamp_ns else {})
+        self._walk.walker.rehearse(state, measurement, self._controller)
+        self._targets.rehearse(state, measurement.position)
+        self._controller.margins(command, state, measurement.position)
+
+    def reset(self) -> None:
+        """Start from the stance that the robot has."""
+        if self._controller is None:
+            return
+        self._controller.reset()
+        self._estimator.reset()
+        self._odometry.reset()
+        self._targets.reference.settings = self._controller.settings
+        self._postures.posture.reset()
+        self._walk.reset()
+        self._forget()
+
+    def _changing(self, values: dict[str, Any]) -> None:
+        """Use new gains, weights and limits; values are all parameters after the change."""
+        settings = WorkspaceSettings.from_parameters(
+            {setting.name: values[setting.name] for setting in WORKSPACE_SETTINGS})
+        if self._controller is not None:
+            self._walk.configure(values)
+            self._controller.configure(settings)
+            self._targets.reference.settings = settings
+
+    # ---- work ------------------------------------------------------------------------------
+
+    def _take(self, measurement: Measurement) -> Commands | None:
+        if not self.efforts.ready():
+            return None
+        command = None if self.efforts.released else self.control(measurement)
+        effort = self.efforts.send(measurement, command, self._reason())
+        if effort is not None:
+            self.commanded(measurement, effort)
+        return self.efforts.answer()
+
+    def control(self, measurement: Measurement) -> np.ndarray | None:
+        """
+        Return the efforts that take the body towards its reference.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Readings of joints and IMU.
+
+        Returns
+        -------
+        (nj,) array [N m or N] or None
+            In the model's joint order; None when the body cannot be controlled now.
+
+        Raises
+        ------
+        MeasurementError
+            When the measurement cannot be used.
+
+        """
+        assert self._controller is not None
+        reaction = self._estimator.update(measurement)
+        # A robot that lies on its belly or gets up stands on all feet, however they are loaded.
+        detected = (self.parameters['stance'] == 'detected'
+                    and not self._postures.posture.active)
+        contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
+        if contact is not None and self._started:
+            # As planned and felt: a doubt of the detector must not unload a foot that is needed.
+            contact = self._walk.walker.trusted
+        self.efforts.screen.stance = contact
+        state = self._odometry.update(measurement, contact)
+        self.reaction, self.state, self._position = reaction, state, measurement.position
+        if self.lost:
+            return None
+        if state.faults & (OdometryFault.GAP | OdometryFault.TIME_JUMPED_BACK):
+            self._started = False       # the old positions are no longer valid
+        if not self._started:
+            if (detected and contact is None) or measurement.angular_velocity is None:
+                self._odometry.reset()  # without the IMU, world axes would start tilted
+                return None
+            self._started = True
+            self._targets.start(measurement.stamp_ns, state.position, state.rotation)
+        self._targets.plan(state, measurement.position)
+        legs = None
+        if contact is not None:
+            walked = self._walk.walker.walking
+            self._walk.walker.led = self._targets.reference.at(measurement.stamp_ns)
+            plan = self._walk.step(state, measurement, reaction)
+            legs = plan.legs
+            if walked and not self._walk.walker.walking:
+                self._targets.start(measurement.stamp_ns, self.target.position,
+                                    self.target.rotation)
+            elif self._walk.walker.walking and not walked:
+                self._targets.stay(measurement.stamp_ns)
+        self.target = (plan.target if legs is not None and self._walk.walker.walking
+                       else self._targets.reference.at(measurement.stamp_ns))
+        if not 0 <= measurement.stamp_ns - self._ground_ns < GROUND_EVERY_NS:
+            self._ground_ns = measurement.stamp_ns
+            self._ground = Ground.of_reaction(reaction, state)
+        asked = {} if self._walk.walker.walking else self.asked()
+        command = self._controller.update(state, measurement, self.target, asked,
+                                          self._ground, legs)
+        self.command = command
+        self._postures.step(measurement.stamp_ns, command.error)
+        loose = self._postures.posture.loose
+        if not loose:
+            self._judge_command(measurement, command)
+        if self.lost or not (command.usable or loose):
+            return None
+        return self._postures.shape(state, command.effort, measurement.position,
+                                    measurement.velocity)
+
+    def _reason(self) -> str:
+        """Return why there is no command."""
+        return self.lost or ('the command is not usable' if self._started else
+                             'the controller starts from the stance that it finds')
+
+    def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
+        """
+        Publish the state of the body; called after each command.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Sensor readings that were answered.
+        effort : (nj,) array [N m or N]
+            Efforts that were sent, in the model's joint order.
+
+        """
+        if self.state is not None and self.command is not None:
+            self._topics.publish(self.state, self.command, self._position, self.mode())
+
+    def mode(self) -> str:
+        """
+        Say in a word what the body does.
+
+        Returns
+        -------
+        str
+            'lost', 'idle', the walker's state, or that of the posture or target.
+
+        """
+        if self.lost:
+            return 'lost'
+        if self.command is None or not self._started:
+            return 'idle'
+        walker = self._walk.walker
+        return walker.state.value if walker.walking else self._postures.mode
+
+    def _judge_command(self, measurement: Measurement, command: WorkspaceCommand) -> None:
+        now, stamp = self.common.now(), measurement.stamp_ns
+        # In a gait feet leave the ground, and two of them leave a moment to the next step.
+        usual = (WorkspaceFault.FOOT_LOST | WorkspaceFault.UNBALANCED
+                 if self._walk.walker.walking else WorkspaceFault.NONE)
+        faults = [text for fault, text in FAULT_TEXTS.items() if command.faults & fault & ~usual]
+        if measurement.angular_velocity is None:
+            self._blind_ns = stamp if self._blind_ns is None else self._blind_ns
+            faults.append(BLIND)
+            if (stamp - self._blind_ns) * 1e-9 > self.parameters['sensor_patience']:
+                self.lost = 'no IMU reading for too long'
+        else:
+            self._blind_ns = None
+        if command.faults & WorkspaceFault.LOST:
+            error = command.error
+            self.lost = (f'the body is lost: {1e3 * math.hypot(*error[:3]):.0f} mm and '
+                         f'{math.degrees(math.hypot(*error[3:])):.1f} deg off its target'
+                         + (', ' + '; '.join(faults) if faults else ''))
+        if lean := self._lean(stamp, command):
+            faults.append(lean)
+        if faults:
+            self._body.refused(now, '; '.join(faults))
+        else:
+            self._body.saw(now)
+
+    def _lean(self, stamp: int, command: WorkspaceCommand) -> str:
+        """Return what the integral cannot take away of a body at rest, or ''."""
+        off, turned = math.hypot(*command.error[:3]), math.hypot(*command.error[3:])
+        if (off < SAGGING and turned < LEANING) or stamp < self._targets.reference.end_ns:
+            self._upright_ns = stamp
+        if (stamp - self._upright_ns) * 1e-9 < LASTING:
+            return ''
+        return (f'the body stays {1e3 * off:.0f} mm and {math.degrees(turned):.1f} deg off its '
+                'target: a load or friction beyond gains.windup')
+
+    def _anew(self) -> None:
+        """Start again from where the body is now."""
+        assert self._controller is not None
+        self._controller.reset()
+        self._odometry.reset()
+        self._walk.reset()
+        self._started = False
+
+    def _no_walk(self) -> str:
+        """Return why the robot cannot walk now, or ''."""
+        if self.parameters['stance'] == 'all':
+            return "stance is 'all': walking needs 'detected'"
+        if why := self._no_control():
+            return why
+        posture = self._postures.posture
+        return (f'the body {posture.phase.value}; ask it to stand first' if posture.active else '')
+
+    def _no_control(self) -> str:
+        """Return why the body is not under control, or ''."""
+        if (self.lost or self.state is None or not self._started
+                or not self.efforts.input.listening):
+            return 'the body is not under control'
+        return 'the node is being stopped' * self._settling
+
+    def _no_posture(self) -> str:
+        """Return why no posture can be taken now, or ''."""
+        return self._no_control() or ('the robot walks; halt it first'
+                                      * self._walk.walker.walking)
+
+    def _no_target(self) -> str:
+        """Return why no target can be taken now, or ''."""
+        posture = self._postures.posture
+        return self._no_posture() or (f'the body {posture.phase.value}; ask it to stand first'
+                                      if posture.active else '')
+
+    def _holds(self) -> bool:
+        """Return whether the body is held by efforts."""
+        return (self.command is not None and self.command.usable
+                and self.efforts.state.obeying)
+
+    def _settled(self) -> bool:
+        """Sit down; return whether that is done, or cannot be."""
+        if self._walk.walker.walking and not self.lost:
+            self._walk.request('stand')
+            return False
+        if not self._settling:
+            if self._no_posture() or not self._postures.request('sit')[0]:
+                return True
+            self._settling = True
+        return bool(self.lost) or self._postures.posture.phase in (Phase.CROUCH, Phase.REST)
+
+    # ---- diagnostics -----------------------------------------------------------------------
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Return how inputs, control, body and targets do."""
+        body = self._body.judge(now)
+        if self.lost:
+            body = 'ERROR', f'{self.lost}; activate the node again'
+        elif self.efforts.input.state() is not None or not self._body.received:
+            body = 'OK', 'not under control'
+        return super().judge(now) | {'body': body, 'targets': self._targets.judge(now),
+                                     'walking': self._walk.judge(now)}
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return errors, drift and margins."""
+        state, command, found = self.state, self.command, super().details(now)
+        if state is None or command is None or self._controller is None:
+            return found
+        values: dict[str, Any] = {
+            'mode': self.mode(),
+            'position error [mm]': 1e3 * float(np.linalg.norm(command.error[:3])),
+            'orientation error [deg]': math.degrees(float(np.linalg.norm(command.error[3:]))),
+            'feet in contact': ', '.join(foot for foot, touches in zip(
+                self._odometry.feet, state.contact) if touches) or 'none',
+            'least stretch of a leg': float(np.nanmin(np.append(command.stretch, 1e9))),
+            'drift of the position [mm]': 1e3 * state.position_deviation,
+            'slips': state.slips}
+        return found | {'body': values | self._topics.margins(command, state, self._position)}

@@ -1,0 +1,368 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What workspace control publishes in addition to efforts: pose, reference, forces on feet."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation import GroundReaction, Mode
+from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
+from legged_dynamics.model import RobotConfig
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.conversions.markers import state_markers
+from legged_dynamics.ros.nodes.body.base_state import odometry_of
+from legged_dynamics.ros.nodes.body.targets import BodyTargets
+from legged_dynamics.ros.nodes.diagnostics import publish_if_heard
+from legged_dynamics.ros.nodes.robot_component import RobotComponent
+from legged_dynamics.schema import Setting
+from legged_dynamics.spatial.rotations import quaternion_from_rotation
+from legged_dynamics.workspace.command import BodyTarget, WorkspaceCommand
+from legged_dynamics.workspace.controller import WorkspaceController
+from legged_dynamics.workspace.posture import Ease, Phase, Posture
+
+WRENCH = 'geometry_msgs/msg/WrenchStamped'
+
+
+# Settings of the published state.
+SETTINGS = (
+    Setting('state.rate', 20.0, 'Hz', 'Rate of the state; 0 switches it off.', 0.0, 1000.0),
+)
+
+
+class StateOutput:
+    """
+    Publishes what the body does while there are subscriptions.
+
+    ``~/state`` is a status with values, ``~/state_markers`` the same for rviz.
+
+    Parameters
+    ----------
+    common : RobotComponent
+        Common part of the node; with the parameters `SETTINGS`.
+    controller : WorkspaceController
+        Controller whose margins are published.
+
+    """
+
+    def __init__(self, common: RobotComponent, controller: WorkspaceController):
+        self._dialect, self._parameters = common.dialect, common.parameters
+        self.controller, self._next_ns = controller, 0
+        self._name = common.node.get_name()
+        publisher, qos = common.endpoints.publisher, common.dialect.qos.reliable(10)
+        self._state = publisher('diagnostic_msgs/msg/DiagnosticStatus', '~/state', qos)
+        self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/state_markers', qos)
+
+    def margins(self, command: WorkspaceCommand, state: BodyState,
+                position: np.ndarray) -> dict[str, float]:
+        """
+        Return the margins of a command.
+
+        Parameters
+        ----------
+        command : WorkspaceCommand
+            Command for that state.
+        state : BodyState
+            Pose and contacts of the body.
+        position : (nj,) array [rad or m]
+            Joint positions, in the model's order.
+
+        Returns
+        -------
+        dict of str to float
+            Margins by their names as people read them.
+
+        """
+        return {f'margin: {name}': value for name, value in self.controller.margins(
+            command, state, position).items()}
+
+    def publish(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray,
+                mode: str) -> None:
+        """
+        Publish mode, pose, stance and margins when it is time.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        command : WorkspaceCommand
+            Command for that state.
+        position : (nj,) array [rad or m]
+            Joint positions, in the model's order.
+        mode : str
+            What the body does, in a word.
+
+        """
+        rate, ns = self._parameters['state.rate'], state.stamp_ns
+        if not rate or self._next_ns - 2_000_000_000 < ns < self._next_ns:
+            return
+        self._next_ns = ns + round(1e9 / rate)
+        if self._markers.get_subscription_count():
+            self._draw(state, command, position, mode, 2.0 / rate)
+        publish_if_heard(self._state, self._said, state, command, position, mode)
+
+    def _said(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray,
+              mode: str) -> Any:
+        feet = self.controller.feet
+        values: dict[str, Any] = dict(zip(('x [m]', 'y [m]', 'z [m]'), state.position.tolist()))
+        values |= dict(zip(('qx', 'qy', 'qz', 'qw'),
+                           quaternion_from_rotation(state.rotation).tolist()))
+        values['stance'] = ', '.join(foot for foot, down in zip(feet, state.contact) if down)
+        values |= self.margins(command, state, position)
+        level = 'WARN' if command.faults else 'OK'
+        return convert.diagnostic_status(self._dialect, level, self._name, mode, values)
+
+    def _draw(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray, mode: str,
+              lifetime: float) -> None:
+        model, down = self.controller.model, state.contact
+        points, forces = np.zeros((2, len(down), 3))
+        points[down] = (state.foot_position[down] - state.position) @ state.rotation
+        for foot, force in self.controller.forces().items():
+            forces[foot] = force @ state.rotation
+        self._markers.publish(state_markers(
+            self._dialect, state.stamp_ns, model.base_link, points, forces, down, mode,
+            self.controller.margins(command, state, position),
+            newtons_per_meter=model.total_mass * GRAVITY, lifetime_s=lifetime))
+
+
+class BodyOutput:
+    """
+    Publishers of a body under control; each publishes only while it has subscriptions.
+
+    Parameters
+    ----------
+    common : RobotComponent
+        Common part of the node; with the parameters odom_frame and publish_tf.
+    feet : sequence of str
+        Links of the feet, which are frames of their wrenches.
+    base : str
+        Link of the base.
+
+    """
+
+    def __init__(self, common: RobotComponent, feet: Sequence[str], base: str):
+        self._dialect, endpoints = common.dialect, common.endpoints
+        self._feet, self._base = tuple(feet), base
+        self._frame = common.parameters['odom_frame']
+        qos = common.dialect.qos.reliable(100)
+        self._desired = [endpoints.publisher(WRENCH, f'~/{foot}/desired_wrench', qos)
+                         for foot in feet]
+        self._estimated = [endpoints.publisher(WRENCH, f'~/{foot}/estimated_wrench', qos)
+                           for foot in feet]
+        self._odometry = endpoints.publisher('nav_msgs/msg/Odometry', '~/odom', qos)
+        self._reference = endpoints.publisher('geometry_msgs/msg/PoseStamped', '~/body_reference',
+                                              qos)
+        self._tf = (endpoints.publisher('tf2_msgs/msg/TFMessage', 'tf', qos)
+                    if common.parameters['publish_tf'] else None)
+
+    def publish(self, state: BodyState, command: WorkspaceCommand, reaction: GroundReaction,
+                target: BodyTarget) -> None:
+        """
+        Publish what belongs to one command.
+
+        Parameters
+        ----------
+        state : BodyState
+            Where the body is.
+        command : WorkspaceCommand
+            Command with the forces wanted of the ground.
+        reaction : GroundReaction
+            Newest estimate, `delay` samples older.
+        target : BodyTarget
+            Where the body was wanted.
+
+        """
+        dialect, ns = self._dialect, command.stamp_ns
+        for foot, publisher, wrench in zip(self._feet, self._desired, command.foot_wrench):
+            publish_if_heard(publisher, convert.wrench_stamped, dialect, ns, foot, wrench)
+        if reaction.mode != Mode.UNAVAILABLE:
+            for foot, publisher, wrench in zip(self._feet, self._estimated, reaction.wrench):
+                publish_if_heard(publisher, convert.wrench_stamped, dialect, reaction.latest_ns,
+                                 foot, wrench)
+        if self._reference.get_subscription_count():
+            self._reference.publish(convert.pose_stamped(
+                dialect, ns, self._frame, target.position,
+                quaternion_from_rotation(target.rotation)))
+        listened = self._odometry.get_subscription_count()
+        if not listened and self._tf is None:
+            return
+        if listened:
+            self._odometry.publish(odometry_of(dialect, state, self._frame, self._base))
+        if self._tf is not None:
+            self._tf.publish(convert.transforms(dialect, ns, self._frame, self._base,
+                                                state.position,
+                                                quaternion_from_rotation(state.rotation)))
+
+
+# -------------------------------------------------------------------------------------------------
+# BodyPostures: standing up, sitting down and letting go, by topic or service.
+
+
+WORDS = ('stand', 'sit', 'damping', 'zero')
+SERVICES = {'stand_up': 'stand', 'sit_down': 'sit'}
+
+
+class BodyPostures:
+    """
+    Stands up, sits down and lets go on ``~/posture``, ``~/stand_up`` and ``~/sit_down``.
+
+    The first is a std_msgs/String of `WORDS`; the others are services of std_srvs/Trigger.
+
+    Parameters
+    ----------
+    common : RobotComponent
+        Common part of the node.
+    targets : BodyTargets
+        Moves the body.
+    why_not : callable
+        Returns why no posture can be taken now, or ''.
+    holding : callable
+        Returns whether the body is held now.
+    restart : callable
+        Starts the body's state again from where the robot is.
+
+    Attributes
+    ----------
+    posture : Posture
+        Set once the robot is known.
+
+    """
+
+    posture: Posture
+
+    def __init__(self, common: RobotComponent, targets: BodyTargets,
+                 why_not: Callable[[], str], holding: Callable[[], bool],
+                 restart: Callable[[], None]):
+        self._targets, self._why_not = targets, why_not
+        self._holding, self._restart = holding, restart
+        common.endpoints.subscription('std_msgs/msg/String', '~/posture', self._on_posture,
+                                      common.dialect.qos.reliable(10))
+        for name, word in SERVICES.items():
+            common.endpoints.service('std_srvs/srv/Trigger', f'~/{name}',
+                                     partial(self._serve, word))
+
+    def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
+        """
+        Use a robot from now on.
+
+        Parameters
+        ----------
+        controller : WorkspaceController
+            Controller of the body.
+        config : RobotConfig
+            Its configuration.
+
+        """
+        self._controller, self.posture = controller, Posture(controller.model, config)
+
+    def request(self, word: str) -> tuple[bool, str]:
+        """
+        Take a posture by its name.
+
+        Parameters
+        ----------
+        word : str
+            One of `WORDS`.
+
+        Returns
+        -------
+        tuple of bool and str
+            Whether it is done; what is done, or why not.
+
+        """
+        try:
+            if word not in WORDS:
+                raise ConfigurationError(f'expected a posture among {", ".join(WORDS)}, got '
+                                         f'{word!r}')
+            if why := self._why_not():
+                raise ConfigurationError(why)
+            return True, self._begin(word)
+        except LeggedDynamicsError as error:
+            self._targets.refuse(error)
+            return False, str(error)
+
+    def step(self, stamp: int, error: np.ndarray) -> None:
+        """
+        Go on to the next phase when it is time.
+
+        Parameters
+        ----------
+        stamp : int [ns]
+            Stamp of the joint states.
+        error : (6,) array [m, rad]
+            Error of the body's pose.
+
+        """
+        posture, targets = self.posture, self._targets
+        if not posture.active:
+            return
+        before = posture.phase
+        phase = posture.step(stamp, error, targets.state.rotation, targets.arrived(stamp))
+        if phase is not before and phase is Phase.FADE:
+            targets.stay(stamp)
+        elif phase is not before and phase is Phase.RISE:
+            self._rise()
+
+    def shape(self, state: BodyState, effort: np.ndarray, position: np.ndarray,
+              velocity: np.ndarray) -> np.ndarray:
+        """
+        Return the efforts that the present posture makes of the controller's.
+
+        Parameters
+        ----------
+        state : BodyState
+            Pose and contacts of the body.
+        effort : (nj,) array [N m or N]
+            Efforts of the controller.
+        position, velocity : (nj,) array [rad or m, rad/s or m/s]
+            Positions and velocities of the joints, in the model's order.
+
+        Returns
+        -------
+        (nj,) array [N m or N]
+            Efforts to send.
+
+        """
+        return self.posture.shape(state.stamp_ns, effort, self._controller.unloaded(), position,
+                                  velocity)
+
+    @property
+    def mode(self) -> str:
+        """What the body does, in a word or two."""
+        return self.posture.phase.value if self.posture.active else self._targets.mode
+
+    def _on_posture(self, message: Any) -> None:
+        self.request(message.data)
+
+    def _serve(self, word: str, request: Any, response: Any) -> Any:
+        response.success, response.message = self.request(word)
+        return response
+
+    def _begin(self, word: str) -> str:
+        posture, targets, stamp = self.posture, self._targets, self._targets.state.stamp_ns
+        if word == 'stand':
+            posture.standing(targets.state)
+            if self._holding() and not posture.loose:
+                posture.begin(Phase.RISE, stamp)
+                self._rise()
+            else:
+                self._restart()
+                posture.load(stamp)
+            return 'standing up'
+        if word != 'sit' or posture.loose:
+            posture.let_go(stamp, Ease(word))
+            targets.stay(stamp)
+            return 'letting go'
+        if posture.phase is Phase.CROUCH:
+            return 'crouches already'
+        posture.begin(Phase.SINK, stamp)
+        targets.move(posture.below(targets.state), 'sitting down')
+        return 'sitting down'
+
+    def _rise(self) -> None:
+        self._targets.move(self.posture.standing(self._targets.state), 'standing up', home=True)

@@ -1,0 +1,507 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The common part of the launch files: nodes with their files, bringups, and ros2_control."""
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.node_registry import NODES, NodeEntry
+from legged_dynamics.resources import robot_files, share_directory
+from legged_dynamics.ros.nodes.description import urdf_text
+from legged_dynamics.spatial.frames import GRAVITY
+
+# -------------------------------------------------------------------------------------------------
+# Launch files of single nodes: their arguments, the node with its files, and rviz.
+
+
+ARGUMENTS = (
+    ('robot_description', '', 'URDF as XML or path; empty: wait for the topic robot_description.'),
+    ('namespace', '', 'Namespace of node and topics.'),
+    ('use_sim_time', 'false', 'Whether to take time from /clock.'),
+    ('autostart', 'true', 'Whether the node configures and activates itself.'),
+    ('respawn', 'false', 'Whether the node is started again when it ends by itself.'),
+    ('joint_states', 'joint_states', 'Topic of the joint states.'),
+    ('imu', 'imu/data', 'Topic of the IMU.'),
+    ('commands', 'effort_controller/commands', 'Topic of the effort commands; '
+     'effort_watchdog/commands for a controller above the watchdog.'),
+    ('controllers_file', '', 'Parameter file of ros2_control whose effort controller must have '
+     'the same joints in the same order; empty: not compared.'),
+    ('robot_state_publisher', 'false', 'Whether to start robot_state_publisher on the '
+     'description; it needs robot_description, or the URDF beside the YAML.'),
+    ('rviz', 'false', 'Whether to start rviz with what the node shows.'),
+    ('fixed_frame', '', "Fixed frame of rviz; empty: the file's."),
+)
+# Transforms in the robot's namespace, so that those of two robots do not mix.
+TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
+
+
+def robot_node(executable: str) -> Any:
+    """
+    Return the LaunchDescription of a node that listens to a robot.
+
+    Parameters
+    ----------
+    executable : str
+        Node in `NODES`; its settings are config/nodes/<executable>.yaml.
+
+    Returns
+    -------
+    LaunchDescription
+        Node and, where asked for, robot_state_publisher and rviz.
+
+    """
+    from launch.conditions import IfCondition
+    from launch.substitutions import LaunchConfiguration
+    from launch_ros.actions import Node
+    from launch_ros.parameter_descriptions import ParameterValue
+
+    config, entry = share_directory() / 'config', NODES[executable]
+
+    def start(values: dict[str, str]) -> list[Any]:
+        frame = ['-f', values['fixed_frame']] if values['fixed_frame'] else []
+        made = [
+            # The name makes arguments win over the files: of two sections the one that names the
+            # node holds, whichever comes last.
+            Node(package='legged_dynamics', executable=executable, name=executable,
+                 namespace=values['namespace'], output='screen',
+                 respawn=values['respawn'] == 'true', respawn_delay=1.0,
+                 sigterm_timeout=str(entry.patience),
+                 remappings=[(name, values[key]) for name, key in (
+                     ('joint_states', 'joint_states'), ('imu/data', 'imu'),
+                     ('effort_controller/commands', 'commands'))
+                     if values[key] != name],
+                 parameters=[str(robot_files(values['robot'])[0]), values['params_file'], {
+                     'robot_description': ParameterValue(values['robot_description'],
+                                                         value_type=str),
+                     **({'safety.controllers_file': values['controllers_file']}
+                        if values['controllers_file'] else {}),
+                     **{name: values[name] == 'true'
+                        for name in ('use_sim_time', 'autostart', *entry.flags)}}]),
+            Node(package='rviz2', executable='rviz2',
+                 arguments=['-d', str(config / 'rviz' / f'{entry.rviz}.rviz'), *frame],
+                 namespace=values['namespace'], remappings=TF,
+                 condition=IfCondition(LaunchConfiguration('rviz'))),
+        ]
+        if values['robot_state_publisher'] == 'true':
+            made.append(state_publisher(values, described(values),
+                                        values['use_sim_time'] == 'true'))
+        return made
+    return launch_description((
+        ('robot', entry.robot, 'Name of a robot that comes with the package, or path of its '
+         'YAML.'),
+        ('params_file', str(config / 'nodes' / f'{executable}.yaml'), 'Settings of the node.'),
+        *ARGUMENTS, *((name, 'false', text) for name, text in entry.flags.items())), start)
+
+
+# -------------------------------------------------------------------------------------------------
+# ros2_control of a robot: its <ros2_control> element, and the parameters of its controllers.
+
+
+HARDWARE = ('own', 'mock', 'topic')
+MOCK = 'mock_components/GenericSystem'
+TOPIC = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
+# Topics of joint states and commands of topic-based hardware, both sensor_msgs/JointState.
+HARDWARE_STATES, HARDWARE_COMMANDS = 'hardware/joint_states', 'hardware/joint_commands'
+IMU = 'imu'
+_AT_REST = {'orientation.w': 1.0, 'linear_acceleration.z': GRAVITY}
+_IMU_STATES = (*(f'orientation.{axis}' for axis in 'xyzw'),
+               *(f'angular_velocity.{axis}' for axis in 'xyz'),
+               *(f'linear_acceleration.{axis}' for axis in 'xyz'))
+
+
+def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: str = '') -> str:
+    """
+    Add the <ros2_control> element of the chosen hardware to a URDF.
+
+    Parameters
+    ----------
+    urdf : str
+        XML.
+    config : RobotConfig
+        Command order, standing pose.
+    hardware : str
+        'own': what the URDF has itself; 'mock': joints that stay where they are, to try the
+        wiring; 'topic': a simulator or driver behind two topics of joint states, which has its
+        IMU on a topic of its own.
+    namespace : str
+        Namespace of the robot; hardware's topics are in it.
+
+    Returns
+    -------
+    str
+        URDF as XML.
+
+    Raises
+    ------
+    ConfigurationError
+        When 'own' is asked for and the URDF has no <ros2_control>, or there is no such hardware.
+
+    """
+    if hardware not in HARDWARE:
+        raise ConfigurationError(f'hardware: expected one of {", ".join(HARDWARE)}, '
+                                 f'got {hardware!r}')
+    root = ElementTree.fromstring(urdf)
+    own = root.findall('ros2_control')
+    if hardware == 'own':
+        if not own:
+            raise ConfigurationError(
+                'hardware: the URDF has no <ros2_control> element that names the driver of its '
+                'joints; add one (docs/works_with.md shows it), or give hardware:=mock or '
+                'hardware:=topic')
+        return urdf
+    for element in own:
+        root.remove(element)
+    root.append(_element(RobotModel.from_urdf(urdf), config, hardware, namespace))
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def controllers_text(config: RobotConfig, model: RobotModel, rate: int = 500) -> str:
+    """
+    Write the parameter file of controller manager, broadcasters and effort controller.
+
+    Parameters
+    ----------
+    config : RobotConfig
+        Command order and IMU.
+    model : RobotModel
+        Whose order holds where the configuration states none.
+    rate : int [Hz]
+        Rate of the controller manager.
+
+    Returns
+    -------
+    str
+        YAML.
+
+    """
+    return f"""# Made by legged_dynamics for {model.name}.
+/**/controller_manager:
+  ros__parameters:
+    update_rate: {rate}                 # Hz
+    enforce_command_limits: true
+    joint_state_broadcaster:
+      type: joint_state_broadcaster/JointStateBroadcaster
+    imu_sensor_broadcaster:
+      type: imu_sensor_broadcaster/IMUSensorBroadcaster
+    effort_controller:
+      type: forward_command_controller/ForwardCommandController
+/**/effort_controller:
+  ros__parameters:
+    interface_name: effort
+    joints: [{', '.join(_joints(config, model))}]
+/**/imu_sensor_broadcaster:
+  ros__parameters:
+    sensor_name: {IMU}
+    frame_id: {config.imu_link or model.base_link}
+"""
+
+
+def broadcasters(hardware: str) -> tuple[str, ...]:
+    """
+    Return the controllers that only read.
+
+    Parameters
+    ----------
+    hardware : str
+        As for :func:`with_ros2_control`.
+
+    Returns
+    -------
+    tuple of str
+        Names of controllers; topic-based hardware has no sensors.
+
+    """
+    return ('joint_state_broadcaster',
+            *(('imu_sensor_broadcaster',) if hardware != 'topic' else ()))
+
+
+def _joints(config: RobotConfig, model: RobotModel) -> Sequence[str]:
+    return config.joints or model.joint_names
+
+
+def _element(model: RobotModel, config: RobotConfig, hardware: str,
+             namespace: str) -> ElementTree.Element:
+    made = ElementTree.Element('ros2_control', name=f'{model.name}_{hardware}', type='system')
+    chosen = ElementTree.SubElement(made, 'hardware')
+    ElementTree.SubElement(chosen, 'plugin').text = MOCK if hardware == 'mock' else TOPIC
+    if hardware == 'topic':
+        space = f'/{namespace.strip("/")}'.rstrip('/')
+        for name, value in (('joint_states_topic', f'{space}/{HARDWARE_STATES}'),
+                            ('joint_commands_topic', f'{space}/{HARDWARE_COMMANDS}'),
+                            # else a command near the measured effort is not sent at all
+                            ('trigger_joint_command_threshold', '-1')):
+            ElementTree.SubElement(chosen, 'param', name=name).text = value
+    names = _joints(config, model)
+    nominal = config.nominal_position or (0.0,) * len(names)
+    for name, position in zip(names, nominal):
+        joint = ElementTree.SubElement(made, 'joint', name=name)
+        ElementTree.SubElement(joint, 'command_interface', name='effort')
+        for state, at in (('position', position), ('velocity', 0.0), ('effort', 0.0)):
+            _state(joint, state, at)
+    if hardware == 'mock':
+        sensor = ElementTree.SubElement(made, 'sensor', name=IMU)
+        for state in _IMU_STATES:
+            _state(sensor, state, _AT_REST.get(state, 0.0))
+    return made
+
+
+def _state(parent: ElementTree.Element, name: str, value: float) -> None:
+    state = ElementTree.SubElement(parent, 'state_interface', name=name)
+    ElementTree.SubElement(state, 'param', name='initial_value').text = repr(float(value))
+
+
+# -------------------------------------------------------------------------------------------------
+
+# Those for any robot.
+CONTROLLERS = ('none', *(name for name, entry in NODES.items()
+                         if entry.group == 'Control' and entry.robot == NodeEntry.robot))
+ROBOT = (
+    ('robot', 'anymal_class', 'Name of a robot that comes with the package, or path of its YAML.'),
+    ('robot_description', '', 'URDF as XML or path; empty: the one beside the YAML.'),
+    ('namespace', '', 'Namespace of all nodes, topics and transforms of the robot.'),
+)
+CONTROL = (
+    ('controller', 'none', f'Who commands efforts, through the watchdog: '
+     f'{" | ".join(CONTROLLERS)}.'),
+    ('controllers_file', '', 'Parameters of ros2_control; empty: made from the robot YAML.'),
+)
+SHOWN = (
+    ('rviz', 'false', 'Whether to start rviz with the reaction forces.'),
+)
+
+
+def _include(name: str, **arguments: Any) -> Any:
+    """Return a launch file of the package as an action."""
+    from launch.actions import GroupAction, IncludeLaunchDescription
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+    path = share_directory() / 'launch' / f'{name}.launch.py'
+    return GroupAction([IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(path)),
+        launch_arguments=[(key, str(value)) for key, value in arguments.items()])], scoped=True)
+
+
+def launch_description(arguments: Sequence[tuple[str, str, str]], start: Any) -> Any:
+    """
+    Compose a launch file of arguments and what is started with them.
+
+    Parameters
+    ----------
+    arguments : sequence of tuple of str
+        Name, default and description of each.
+    start : callable
+        Takes the arguments' values by name, and returns the actions.
+
+    Returns
+    -------
+    LaunchDescription
+        Declares the arguments, then starts.
+
+    """
+    from launch.actions import DeclareLaunchArgument, OpaqueFunction
+    from launch.launch_description import LaunchDescription
+    from launch.substitutions import LaunchConfiguration
+
+    def opened(context: Any) -> Any:
+        return start({name: str(LaunchConfiguration(name).perform(context))
+                      for name, _, _ in arguments})
+    return LaunchDescription([
+        *(DeclareLaunchArgument(name, default_value=default, description=text)
+          for name, default, text in arguments), OpaqueFunction(function=opened)])
+
+
+def described(values: dict[str, str]) -> str:
+    """
+    Return the URDF that the arguments `robot` and `robot_description` name.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+
+    Returns
+    -------
+    str
+        URDF as XML.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is none.
+
+    """
+    _, urdf = robot_files(values['robot'])
+    return urdf_text(values['robot_description'] or str(urdf or ''))
+
+
+def state_publisher(values: dict[str, str], urdf: str, sim_time: bool = False) -> Any:
+    """
+    Return robot_state_publisher, whose topic gives the URDF to all other nodes.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+    urdf : str
+        URDF as XML.
+    sim_time : bool
+        Whether time is taken from /clock.
+
+    Returns
+    -------
+    Node
+        Action that starts it.
+
+    """
+    from launch_ros.actions import Node
+    from launch_ros.parameter_descriptions import ParameterValue
+
+    return Node(package='robot_state_publisher', executable='robot_state_publisher',
+                namespace=values['namespace'], output='screen', remappings=[
+                    *TF, ('joint_states', values.get('joint_states', 'joint_states'))],
+                parameters=[{'robot_description': ParameterValue(urdf, value_type=str),
+                             'use_sim_time': sim_time}])
+
+
+def control(values: dict[str, str], hardware: str) -> list[Any]:
+    """
+    Start ros2_control of a robot: manager, broadcasters, effort controller, and the description.
+
+    Parameters
+    ----------
+    values : dict
+        Values of the arguments `ROBOT` and `CONTROL`; `controllers_file` is filled in.
+    hardware : str
+        As for :func:`with_ros2_control`.
+
+    Returns
+    -------
+    list of actions
+        Those that start them; controllers are spawned when their manager is up.
+
+    Raises
+    ------
+    ConfigurationError
+        When the robot has no such hardware.
+
+    """
+    from launch_ros.actions import Node
+
+    config = RobotConfig.from_yaml(robot_files(values['robot'])[0])
+    urdf = described(values)
+    text = with_ros2_control(urdf, config, hardware, values['namespace'])
+    if not values['controllers_file']:
+        handle, values['controllers_file'] = tempfile.mkstemp('.yaml', 'legged_dynamics_')
+        with os.fdopen(handle, 'w') as file:
+            file.write(controllers_text(config, RobotModel.from_urdf(urdf)))
+    space, parameters = values['namespace'], values['controllers_file']
+    return [
+        state_publisher(values, text),
+        # No name: it would become that of each of the controllers, which live in this process.
+        Node(package='controller_manager', executable='ros2_control_node', namespace=space,
+             output='screen', parameters=[parameters],
+             remappings=[('~/robot_description', 'robot_description')]),
+        Node(package='controller_manager', executable='spawner', namespace=space,
+             output='screen', arguments=[*broadcasters(hardware), 'effort_controller',
+                                         '--param-file', parameters]),
+    ]
+
+
+def hardware_relay(values: dict[str, str]) -> Any:
+    """
+    Return the relay from topic-based hardware's commands to the simulated robot's.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+
+    Returns
+    -------
+    Node
+        Action that starts a reaction_relay.
+
+    """
+    from launch_ros.actions import Node
+    return Node(package='legged_dynamics', executable='reaction_relay', name='hardware_relay',
+                namespace=values['namespace'], output='screen', parameters=[{
+                    'relay.input': HARDWARE_COMMANDS, 'relay.fields': ['data = effort'],
+                    'relay.output': 'hardware/effort_commands'}])
+
+
+def simulated_robot(values: dict[str, str], behind_ros2_control: bool) -> Any:
+    """
+    Return the simulated robot, in place of hardware or of topic-based hardware.
+
+    Parameters
+    ----------
+    values : dict of str
+        Arguments of the launch file by name, at least `ROBOT`.
+    behind_ros2_control : bool
+        Whether it stands in for topic-based hardware, not for the whole robot.
+
+    Returns
+    -------
+    GroupAction
+        Action that starts it, with its topics remapped.
+
+    """
+    from launch.actions import GroupAction
+    from launch_ros.actions import SetRemap
+
+    # robot_state_publisher publishes the description with the hardware, which all others use.
+    remaps = [('robot_description', 'hardware/robot_description')]
+    if behind_ros2_control:
+        remaps += [('joint_states', HARDWARE_STATES),
+                   ('effort_controller/commands', 'hardware/effort_commands')]
+    return GroupAction([*(SetRemap(*pair) for pair in remaps), _include(
+        'simulated_robot', robot=values['robot'], robot_description=values['robot_description'],
+        namespace=values['namespace'], schedule=values['schedule'])])
+
+
+def nodes(values: dict[str, str], imu: str, sim_time: bool = False) -> list[Any]:
+    """
+    Start the estimator and, where efforts are commanded, watchdog and controller.
+
+    Parameters
+    ----------
+    values : dict
+        Values of the arguments `ROBOT`, `CONTROL` and `SHOWN`.
+    imu : str
+        Topic of the IMU.
+    sim_time : bool
+        Whether time is taken from /clock.
+
+    Returns
+    -------
+    list of actions
+        Those that start them.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such controller.
+
+    """
+    # Set explicitly, since an included launch file also sees arguments of the bringup's.
+    shared = {'robot': values['robot'], 'robot_description': '', 'joint_states': 'joint_states',
+              'imu': imu, 'namespace': values['namespace'], 'rviz': 'false',
+              'use_sim_time': str(sim_time).lower(), 'controllers_file': ''}
+    made = [_include('ground_reaction_estimator', **{
+        **shared, 'rviz': values.get('rviz', 'false')})]
+    controller = values.get('controller', 'none')
+    if controller not in CONTROLLERS:
+        raise ConfigurationError(f'controller: expected one of {", ".join(CONTROLLERS)}, got '
+                                 f'{controller!r}')
+    if controller != 'none':
+        made += [_include('effort_watchdog', **shared),
+                 _include(controller, **{
+                     **shared, 'commands': 'effort_watchdog/commands',
+                     'controllers_file': values.get('controllers_file', '')})]
+    return made

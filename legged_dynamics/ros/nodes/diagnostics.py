@@ -1,0 +1,492 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Diagnostics of a node: age, rate and jitter of its inputs, and faults.
+
+`InputMonitor` watches one topic, `DiagnosticsPublisher` publishes the node's status,
+`SilenceWatch` tells in the log of an input that gets nothing, and
+`Endpoints` keeps all that a node has opened on the bus, so that it can be closed again.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from legged_dynamics.ros.conversions import diagnostic_status, diagnostics
+from legged_dynamics.ros.middleware.discovery import reach
+from legged_dynamics.ros.middleware.protocol import Component, Publication
+
+# -------------------------------------------------------------------------------------------------
+# Endpoints: all that a component has opened on its node, so that cleanup closes exactly that.
+
+
+def publish_if_heard(publisher: Any, make: Callable[..., Any], *args: Any) -> None:
+    """
+    Publish ``make(*args)``; without subscriptions the message is not built.
+
+    Parameters
+    ----------
+    publisher : Publisher
+        Where the message goes.
+    make : callable
+        Returns the message.
+    *args
+        What it takes.
+
+    """
+    if publisher.get_subscription_count():
+        publisher.publish(make(*args))
+
+
+class Endpoints:
+    """
+    Opens publishers, subscriptions and timers by message name, and closes them again.
+
+    Parameters
+    ----------
+    component : Component
+        Component on whose node they live.
+
+    """
+
+    def __init__(self, component: Component):
+        self._component = component
+        self._closing: list[Callable[[], Any]] = []
+
+    def publisher(self, kind: str, topic: str, qos: Any) -> Any:
+        """
+        Open a publisher.
+
+        Parameters
+        ----------
+        kind : str
+            Message such as 'sensor_msgs/msg/JointState'.
+        topic : str
+            Relative, private ('~/x') or absolute name.
+        qos : QoS profile
+            One of the dialect's ``qos``.
+
+        Returns
+        -------
+        Publisher
+            Open until :meth:`close`.
+
+        """
+        node, message = self._component.node, self._component.dialect.message(kind)
+        return self._keep(node.create_publisher(message, topic, qos), node.destroy_publisher)
+
+    def subscription(self, kind: str, topic: str, callback: Callable[[Any], None],
+                     qos: Any) -> Any:
+        """
+        Open a subscription.
+
+        Parameters
+        ----------
+        kind : str
+            Message such as 'sensor_msgs/msg/JointState'.
+        topic : str
+            Relative, private ('~/x') or absolute name.
+        callback : callable
+            Takes each message.
+        qos : QoS profile
+            One of the dialect's ``qos``.
+
+        Returns
+        -------
+        Subscription
+            Open until :meth:`close`.
+
+        """
+        node, message = self._component.node, self._component.dialect.message(kind)
+        return self._keep(node.create_subscription(message, topic, callback, qos),
+                          node.destroy_subscription)
+
+    def raw_subscription(self, kind: str, topic: str, callback: Callable[[bytes, int], None],
+                         qos: Any) -> Any:
+        """
+        Open a subscription to serialised messages.
+
+        Parameters
+        ----------
+        kind : str
+            Message such as 'sensor_msgs/msg/JointState'.
+        topic : str
+            Relative, private ('~/x') or absolute name.
+        callback : callable
+            Takes the bytes of each message (CDR) and when it came [ns].
+        qos : QoS profile
+            One of the dialect's ``qos``.
+
+        Returns
+        -------
+        Subscription
+            Open until :meth:`close`.
+
+        """
+        node: Any = self._component.node
+        return self._keep(node.create_raw_subscription(kind, topic, callback, qos),
+                          node.destroy_subscription)
+
+    def service(self, kind: str, name: str, answer: Callable[[Any, Any], Any]) -> Any:
+        """
+        Open a service.
+
+        Parameters
+        ----------
+        kind : str
+            Service such as 'std_srvs/srv/Trigger'.
+        name : str
+            Relative, private or absolute name.
+        answer : callable
+            Takes request and response, and returns the response.
+
+        Returns
+        -------
+        Service or None
+            None where the middleware has no services.
+
+        """
+        node: Any = self._component.node
+        service = self._component.dialect.service(kind)
+        if service is None:
+            return None
+        return self._keep(node.create_service(service, name, answer), node.destroy_service)
+
+    def timer(self, period: float, callback: Callable[[], None]) -> Any:
+        """
+        Start a timer.
+
+        Parameters
+        ----------
+        period : float [s]
+            Time between calls.
+        callback : callable
+            Called without arguments.
+
+        Returns
+        -------
+        Timer
+            Running until :meth:`close`.
+
+        """
+        node = self._component.node
+        return self._keep(node.create_timer(period, callback), node.destroy_timer)
+
+    def _keep(self, made: Any, destroy: Callable[[Any], Any]) -> Any:
+        self._closing.append(lambda: destroy(made))
+        return made
+
+    def close(self) -> None:
+        """Close everything, last opened first."""
+        while self._closing:
+            self._closing.pop()()
+
+
+# -------------------------------------------------------------------------------------------------
+
+CHECK_PERIOD = 0.1                  # s
+PUBLISH_PERIOD_NS = 1_000_000_000
+# A fault is shown for this long after it was last seen, so that a short one is not missed.
+FAULT_MEMORY_NS = 2_000_000_000
+
+
+@dataclass
+class InputMonitor:
+    """
+    Age, rate and jitter of one input topic, and its last fault.
+
+    Attributes
+    ----------
+    name : str
+    timeout_ns : int
+        Age from which the input counts as stopped.
+
+    """
+
+    name: str
+    timeout_ns: int
+    received: int = 0
+    rejected: int = 0
+    last_ns: int = 0
+    fault: str = ''
+    fault_ns: int = -FAULT_MEMORY_NS
+    _intervals: _Intervals = field(default_factory=lambda: _Intervals())
+
+    def saw(self, now_ns: int) -> None:
+        """
+        Count a message.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            When it arrived.
+
+        """
+        if self.received and now_ns > self.last_ns:
+            self._intervals.add(now_ns - self.last_ns)
+        self.received += 1
+        self.last_ns = now_ns
+
+    def refused(self, now_ns: int, why: str) -> None:
+        """
+        Count a message that could not be used, or was in doubt.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+        why : str
+            Reason, for people.
+
+        """
+        self.rejected += 1
+        self.fault, self.fault_ns = why, now_ns
+
+    def fault_of(self, now_ns: int, error: Exception) -> None:
+        """
+        Count a failure of a callback.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+        error : Exception
+            What the callback raised.
+
+        """
+        self.refused(now_ns, f'{type(error).__name__}: {error}')
+
+    def judge(self, now_ns: int) -> tuple[str, str]:
+        """
+        Return how the input does, for the diagnostics.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+
+        Returns
+        -------
+        tuple of str
+            Level and message.
+
+        """
+        if not self.received:
+            return 'STALE', 'nothing received yet'
+        age = now_ns - self.last_ns
+        if age > self.timeout_ns:
+            return 'ERROR', f'nothing received for {age * 1e-9:.2f} s'
+        if self.recent(now_ns):
+            return 'WARN', self.fault
+        return 'OK', 'ok'
+
+    def recent(self, now_ns: int) -> bool:
+        """
+        Return whether the last fault is still to be shown.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+
+        Returns
+        -------
+        bool
+            True for `FAULT_MEMORY_NS` after it.
+
+        """
+        return now_ns - self.fault_ns < FAULT_MEMORY_NS
+
+    def values(self, now_ns: int) -> dict[str, Any]:
+        """
+        Return key figures and start the next interval.
+
+        Parameters
+        ----------
+        now_ns : int [ns]
+            Present time.
+
+        Returns
+        -------
+        dict
+            Counts, age [s], rate [Hz], jitter and worst interval [ms].
+
+        """
+        intervals, self._intervals = self._intervals, _Intervals()
+        found: dict[str, Any] = {'received': self.received, 'rejected': self.rejected}
+        if self.received:
+            found['age [s]'] = (now_ns - self.last_ns) * 1e-9
+        if intervals.count:
+            found['rate [Hz]'] = 1e9 / intervals.mean
+            found['worst interval [ms]'] = intervals.worst * 1e-6
+            found['jitter [ms]'] = (intervals.squares / intervals.count) ** 0.5 * 1e-6
+        return found
+
+
+@dataclass
+class _Intervals:
+    """Mean, spread and worst of intervals [ns], by Welford's recursion."""
+
+    count: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+    worst: int = 0
+
+    def add(self, interval: int) -> None:
+        self.count += 1
+        step = interval - self.mean
+        self.mean += step / self.count
+        self.squares += step * (interval - self.mean)
+        self.worst = max(self.worst, interval)
+
+
+class DiagnosticsPublisher:
+    """
+    Publishes a component's status once a second, and at once when a level changes.
+
+    Parameters
+    ----------
+    component : Component
+        The node: its `judge` and `details` are published; its name, with its namespace, begins
+        every status.
+    endpoints : Endpoints
+        Endpoints of the component.
+    clock : callable, optional
+        Returns the time that the component is asked with [ns]; by default the node's.
+
+    """
+
+    def __init__(self, component: Component, endpoints: Endpoints,
+                 clock: Callable[[], int] | None = None):
+        self._component = component
+        # All robots publish their statuses on the same topic.
+        self._name = f'{component.node.get_namespace()}/{component.node.get_name()}'.strip('/')
+        self._hardware = component.node.get_namespace().strip('/')
+        self._stamp = lambda: component.node.get_clock().now().nanoseconds
+        self._now = clock or self._stamp
+        self._last_ns = 0
+        self._levels: dict[str, str] = {}
+        self._publisher = endpoints.publisher('diagnostic_msgs/msg/DiagnosticArray',
+                                              '/diagnostics', component.dialect.qos.reliable(10))
+        endpoints.timer(CHECK_PERIOD, self.check)
+
+    def check(self) -> None:
+        """Publish when it is time, or when a level has changed."""
+        dialect = self._component.dialect
+        now = self._now()
+        status = self._component.judge(now)
+        levels = {name: level for name, (level, _) in status.items()}
+        if levels == self._levels and 0 <= now - self._last_ns < PUBLISH_PERIOD_NS:
+            return
+        self._log_changes(status)
+        self._levels, self._last_ns = levels, now
+        details = self._component.details(now)
+        self._publisher.publish(diagnostics(dialect, self._stamp(), [
+            diagnostic_status(dialect, level, f'{self._name}: {name}', message,
+                              details.get(name, {}), self._hardware)
+            for name, (level, message) in status.items()]))
+
+    def _log_changes(self, status: dict[str, tuple[str, str]]) -> None:
+        logger = self._component.node.get_logger()
+        for name, (level, message) in status.items():
+            before = self._levels.get(name)
+            if level != before and level in ('WARN', 'ERROR'):
+                logger.warning(f'{name}: {message}')
+            elif level == 'OK' and before in ('WARN', 'ERROR'):
+                logger.info(f'{name}: ok again')
+
+
+# -------------------------------------------------------------------------------------------------
+# An input that gets nothing: what a person at the terminal has to know.
+
+
+# Silence of an input that is told [ns], and after which it is told again.
+SILENT_NS, AGAIN_NS = 5_000_000_000, 60_000_000_000
+LOOK_PERIOD = 1.0       # s
+
+
+@dataclass
+class _Awaited:
+    """An input; times in ns, None before there is one."""
+
+    monitor: InputMonitor
+    topic: str
+    kind: str
+    subscription: Any
+    since: int | None = None
+    said: int | None = None
+
+
+class SilenceWatch:
+    """
+    Logs which input gets nothing, who publishes it, and what to try.
+
+    Parameters
+    ----------
+    component : Component
+        The node.
+    endpoints : Endpoints
+        Endpoints of the component.
+    clock : callable
+        Returns the time of its monitors [ns].
+
+    """
+
+    def __init__(self, component: Component, endpoints: Endpoints, clock: Callable[[], int]):
+        self._node, self._now = component.node, clock
+        self._inputs: list[_Awaited] = []
+        endpoints.timer(LOOK_PERIOD, self._look)
+
+    def expect(self, monitor: InputMonitor, topic: str, kind: str, subscription: Any) -> None:
+        """
+        Watch an input from now on.
+
+        Parameters
+        ----------
+        monitor : InputMonitor
+            Counts what arrives.
+        topic, kind : str
+            Name and ROS type.
+        subscription : Subscription
+            Tells how many publishers match.
+
+        """
+        self._inputs.append(_Awaited(monitor, topic, kind, subscription))
+
+    def _look(self) -> None:
+        now = self._now()
+        for one in self._inputs:
+            if one.since is None or not one.monitor.last_ns <= one.since <= now:
+                one.since, one.said = one.monitor.last_ns or now, None
+            if now >= (one.since + SILENT_NS if one.said is None else one.said + AGAIN_NS):
+                one.said = now
+                self._node.get_logger().warning(self._line(one, (now - one.since) * 1e-9))
+
+    def _line(self, one: _Awaited, age: float) -> str:
+        node, topic = self._node, self._node.resolve_topic_name(one.topic)
+        where = f'{node.bus_name}, {reach()}' if node.bus_name else 'the bus of this process'
+        return (f'nothing received for {age:.0f} s on {topic} ({one.kind}; {where}): '
+                + _cause(one, node.publications(one.topic), topic))
+
+
+def _cause(one: _Awaited, found: list[Publication], topic: str) -> str:
+    """Say who publishes what an input lacks, and what to try."""
+    alike = [other for other in found if other.kind == one.kind]
+    if not found:
+        return ('nobody publishes it there. Is the driver running, on this domain '
+                '(ROS_DOMAIN_ID), reachable by this interface, under this name '
+                f'(-r {one.topic}:=NAME)?')
+    if not alike:
+        others = ', '.join(f'{other.who} as {other.kind}' for other in found)
+        return (f'published with another type, by {others}. Rename one of them '
+                f'(-r {one.topic}:=NAME)')
+    who = ', '.join(other.who for other in alike)
+    if not getattr(one.subscription, 'get_publisher_count', lambda: 1)():
+        offers = ' and '.join(sorted({
+            f'{"reliable" if other.reliable else "best effort"}, '
+            f'{"transient local" if other.latched else "volatile"}' for other in alike}))
+        return (f'{who} offers it as {offers}, and this node asks for more. Change '
+                f'qos_overrides.{topic}.subscription.reliability or .durability, or the publisher')
+    return (f'{who} publishes it, and no message comes. Is it sending? If it is on another '
+            'machine, look for a firewall between')

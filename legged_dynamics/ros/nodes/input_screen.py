@@ -1,0 +1,247 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Plausibility of the inputs of a node that commands: what cannot be true is refused."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from legged_dynamics.estimation.sensor_stream import Sample, Verdict
+from legged_dynamics.model import RobotModel
+from legged_dynamics.model.measurement import ImuSample, JointSample
+from legged_dynamics.ros.nodes.robot_component import SteadyClock
+from legged_dynamics.safety import EffortGuard
+from legged_dynamics.safety.effort_guard import GuardState
+from legged_dynamics.safety.imu_watch import ImuWatch, StampClock
+from legged_dynamics.safety.joint_watch import disagreement, first_state
+from legged_dynamics.safety.stance_watch import StanceWatch
+
+# Measured efforts beyond this multiple of the limit are not possible.
+STRONGEST = 3.0
+# Measured efforts are compared with commands of at least this part of a limit, over this time [s];
+# as many of this share of the opposite sign, and the sign is wrong.
+COMPARED, COMPARE_TIME, OPPOSITE = 0.05, 0.05, 0.5
+
+
+class InputScreen:
+    """
+    Judges joint states and IMU readings, and reports to the guard.
+
+    Parameters
+    ----------
+    clock : SteadyClock
+        Monotonic time, and the time of stamps.
+
+    Attributes
+    ----------
+    clock_note : str
+        Says that the clock of the joint states was set; empty when it was not.
+    stance : sequence of bool or None
+        Which feet stand, by the contact detector; None when it is not known.
+
+    """
+
+    def __init__(self, clock: SteadyClock):
+        self._steady, self._wall = clock, clock.wall
+        self._clock, self._imu_clock = StampClock(), StampClock()
+        self._guard: EffortGuard | None = None
+        self._names: list[str] = []
+        self._disagreement = ''
+        self.stance: Sequence[bool] | None = None
+
+    def build(self, model: RobotModel, order: np.ndarray, guard: EffortGuard, R_BI: np.ndarray,
+              frozen: float, feet: Sequence[str] = (), turn: float = 0.0) -> None:
+        """
+        Judge the sensors of a robot from now on.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+        order : (nj,) int array
+            Indices of the commanded joints in the model's order.
+        guard : EffortGuard
+            Guard that the findings are reported to.
+        R_BI : (3, 3) array
+            Orientation of the IMU; it turns vectors from IMU to base axes.
+        frozen : float [s]
+            Time after which a reading that does not change counts as frozen (`safety.frozen`).
+        feet : sequence of str
+            Links of the feet, in the order of `stance`.
+        turn : float [rad/s]
+            What gyro and legs in stance may differ by (`safety.stance_turn`).
+
+        """
+        self._model, self._order = model, order
+        self._imu = ImuWatch(R_BI, frozen)
+        self._strongest = STRONGEST * model.effort_limits
+        self._R_BI, self._feet = R_BI, StanceWatch(model, feet, turn)
+        if feet:        # its kernel is compiled now
+            self._feet.joints(0, np.zeros(model.nq), [True] * len(feet))
+        self._least_squares = (COMPARED * model.effort_limits) ** 2
+        self._sent: np.ndarray | None = None
+        self._names, self._guard = [], guard
+        self.reset()
+
+    def reset(self) -> None:
+        """Drop all that is known of earlier samples."""
+        self._clock.reset()
+        self._imu_clock.reset()
+        self._jumps = self._imu_jumps = 0
+        self._clock.jumps = self._imu_clock.jumps = 0
+        self.clock_note, self.stance = '', None
+        if self._guard is not None:
+            self._imu.reset()
+            self._feet.reset()
+            self._products = np.zeros((2, len(self._order)))
+            self._sent, self._sent_ns = None, 0
+
+    def commanded(self, effort: np.ndarray) -> None:
+        """
+        Note what the motors were told, for the sign of what they say that they deliver.
+
+        Parameters
+        ----------
+        effort : (nj,) array [N m or N]
+            Efforts in command order.
+
+        """
+        self._sent = effort
+
+    def age(self, stamp_ns: int) -> int:
+        """
+        Return the age of joint states.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Their stamp.
+
+        Returns
+        -------
+        int [ns]
+
+        """
+        return self._clock.age(self._steady(), stamp_ns)
+
+    def check(self, sample: Sample) -> Verdict:
+        """
+        Judge a sample, and report to the guard.
+
+        Measured efforts that cannot be true count as not known: they become NaN in the sample.
+
+        Parameters
+        ----------
+        sample : JointSample, ImuSample or SwitchSample
+            The newest one.
+
+        Returns
+        -------
+        Verdict
+
+        """
+        if self._guard is None:
+            return Verdict()
+        if isinstance(sample, JointSample):
+            fault = self._joints(sample)
+            if not fault:
+                self._feet.joints(sample.stamp_ns, sample.position, self.stance)
+            return Verdict(not fault, fault or self._effort(sample) or self._signs(sample)
+                           or self._feet.foot_note)
+        fault = self._imu_reading(sample) if isinstance(sample, ImuSample) else ''
+        return Verdict(not fault, fault)
+
+    def _joints(self, sample: JointSample) -> str:
+        """Return why a joint state is not to be used, or an empty string."""
+        guard = self._guard
+        assert guard is not None
+        self._steady.heard(sample.stamp_ns)
+        now = self._steady()
+        fault = self._clock.check(now, self._wall(), sample.stamp_ns)
+        if fault:
+            guard.doubt(fault)
+            return fault
+        if self._clock.jumps != self._jumps:
+            self._jumps = self._clock.jumps
+            self.clock_note = 'the clock of joint_states was set'
+            guard.restamp()
+        position, velocity = sample.position[self._order], sample.velocity[self._order]
+        if guard.state is GuardState.ARMED:
+            fault = self._agree(sample.names) or first_state(guard.joints, guard.table, position,
+                                                      velocity)
+            if fault:
+                guard.doubt(fault)
+                return fault
+        return guard.sample(now, sample.stamp_ns, position, velocity,
+                            self._clock.age(now, sample.stamp_ns))
+
+    def unreadable_joints(self, why: str) -> None:
+        """
+        Report a joint state that could not be read to the guard.
+
+        Parameters
+        ----------
+        why : str
+            The reason.
+
+        """
+        if self._guard is not None:
+            self._guard.doubt(why.removeprefix('joint_states: '))
+
+    def _effort(self, sample: JointSample) -> str:
+        """Return which measured efforts cannot be true, or an empty string; they become NaN."""
+        effort = sample.effort
+        if effort is None or (np.abs(effort) < self._strongest).all():
+            return ''
+        odd = np.flatnonzero(~(np.abs(effort) < self._strongest))
+        said = ', '.join(f'{self._model.joint_names[j]} = {effort[j]:.4g}' for j in odd)
+        effort[odd] = np.nan
+        return f'effort is not possible and counts as not known: {said}'
+
+    def _signs(self, sample: JointSample) -> str:
+        """Return which measured efforts oppose what is commanded; they become NaN."""
+        if self._sent is None or sample.effort is None:
+            return ''
+        passed = min(max(sample.stamp_ns - self._sent_ns, 0) * 1e-9, COMPARE_TIME)
+        self._sent_ns = sample.stamp_ns
+        measured = sample.effort[self._order]
+        share = 1.0 - math.exp(-passed / COMPARE_TIME)
+        both = np.array([measured * self._sent, self._sent * self._sent])
+        self._products += share * (np.nan_to_num(both) - self._products)
+        product, square = self._products
+        odd = np.flatnonzero((square > self._least_squares[self._order])
+                             & (product < -OPPOSITE * square))
+        if not odd.size:
+            return ''
+        sample.effort[self._order[odd]] = np.nan
+        names = ', '.join(self._model.joint_names[j] for j in self._order[odd])
+        return (f'effort has the opposite sign of what is commanded, and counts as not known: '
+                f'{names}')
+
+    def _imu_reading(self, sample: ImuSample) -> str:
+        """Return why an IMU reading is not to be used, or an empty string."""
+        guard = self._guard
+        assert guard is not None
+        self._steady.heard(sample.stamp_ns)
+        fault = self._imu_clock.check(self._steady(), self._wall(), sample.stamp_ns)
+        if fault:
+            return fault
+        if self._imu_clock.jumps != self._imu_jumps:
+            self._imu_jumps = self._imu_clock.jumps
+            self._imu.restamp()
+        fault = self._imu.check(sample.stamp_ns, sample.angular_velocity,
+                                sample.linear_acceleration, sample.orientation)
+        if not fault and self._imu.up is not None:
+            guard.tilted(math.acos(max(-1.0, min(1.0, float(self._imu.up[2])))))
+        if fault:
+            return fault
+        self._feet.gyro(sample.stamp_ns, self._R_BI @ sample.angular_velocity)
+        return self._feet.gyro_fault
+
+    def _agree(self, names: Sequence[str]) -> str:
+        if list(names) != self._names:
+            self._names = list(names)
+            self._disagreement = disagreement(self._model, self._names)
+        return self._disagreement

@@ -1,0 +1,333 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+What every node of a robot is made with: clock, settings, topics, diagnostics, an orderly stop.
+
+Sensors are not part of it (`nodes.robot_input`), nor is anything that estimates: the watchdog,
+which must live when all else fails, is a RobotComponent too.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.model.robot_config import SETTINGS as ROBOT_SETTINGS
+from legged_dynamics.ros.middleware.parameters import declare_settings, follow_settings
+from legged_dynamics.ros.middleware.protocol import Component
+from legged_dynamics.ros.nodes.description import SETTINGS as DESCRIPTION_SETTINGS
+from legged_dynamics.ros.nodes.diagnostics import DiagnosticsPublisher, Endpoints
+from legged_dynamics.schema import Setting
+
+# Parameters of a node that has to know the robot.
+ROBOT = (*DESCRIPTION_SETTINGS, *ROBOT_SETTINGS)
+# Topic of the efforts for the motors.
+COMMANDS = 'effort_controller/commands'
+
+# -------------------------------------------------------------------------------------------------
+# Monotonic time, for ages and time-outs.
+
+
+# A sample may come before its time on /clock does, by no more than this beyond the sample before
+# it; samples may go on without /clock, which is best effort, for the second [ns].
+OVERTAKING_NS, LONGEST_LAG_NS = 20_000_000, 500_000_000
+
+
+class SteadyClock:
+    """
+    A node's monotonic time; simulated time where the node follows that, going on when it is reset.
+
+    Parameters
+    ----------
+    node : Node
+        Whose clock gives the time.
+
+    """
+
+    def __init__(self, node: Any):
+        self._node = node
+        self._simulated = (node.has_parameter('use_sim_time')
+                           and bool(node.get_parameter('use_sim_time').value))
+        self._before = self._shift = self._heard = self._raw = 0
+
+    def __call__(self) -> int:
+        """Return the time [ns]."""
+        raw = self._source()()
+        if raw < self._before:
+            self._shift += self._before - raw
+        self._before = raw
+        return raw + self._shift
+
+    def heard(self, stamp_ns: int) -> None:
+        """
+        Note the stamp of a sample: simulated time has come at least as far, whatever /clock says.
+
+        Parameters
+        ----------
+        stamp_ns : int [ns]
+            Stamp of the sample.
+
+        """
+        if not self._simulated:
+            return
+        here = self.wall()
+        if not self._raw or 0 < stamp_ns - here <= OVERTAKING_NS:
+            self._heard = max(stamp_ns, here)
+
+    def wall(self) -> int:
+        """
+        Tell the time that stamps refer to.
+
+        Returns
+        -------
+        int [ns]
+            Time of stamps; it may be set back.
+
+        """
+        raw = self._node.get_clock().now().nanoseconds
+        if raw < self._raw:         # simulated time begins anew
+            self._heard = 0
+        self._raw = raw
+        return self._heard if not raw or 0 < self._heard - raw <= LONGEST_LAG_NS else raw
+
+    def _source(self) -> Callable[[], int]:
+        clock = self._node.get_clock()
+        if self._simulated:
+            return self.wall
+        if hasattr(clock, 'steady_ns'):     # of the backends without rclpy
+            return clock.steady_ns
+        return time.monotonic_ns
+
+
+# -------------------------------------------------------------------------------------------------
+# How long a node may take to bring its robot down before it stops.
+
+
+# Longest time over which a controller brings its robot down [ns].
+LONGEST_SHUTDOWN_NS = 20_000_000_000
+STOPPING = 'the node is being stopped'
+# Simulated time that has stood still for so long [s], and at so many calls, has ended: one call
+# after a long pause of this process proves nothing.
+STANDSTILL, CALLS = 5.0, 50
+
+
+class Shutdown:
+    """
+    Watches the time that a node takes to bring its robot down.
+
+    Parameters
+    ----------
+    now : callable
+        Returns the node's time [ns].
+    longest_ns : int [ns]
+        Time from which the shutdown is late.
+    wall : callable
+        Returns time that advances even when the node's does not [s].
+
+    Attributes
+    ----------
+    begun : bool
+        Whether the node is being stopped.
+
+    """
+
+    def __init__(self, now: Callable[[], int], longest_ns: int,
+                 wall: Callable[[], float] = time.monotonic):
+        self._now, self.longest_ns, self._wall = now, longest_ns, wall
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget that the node was to be stopped."""
+        self.begun = False
+        self._before = self._since = -1
+        self._moved, self._calls = 0.0, 0
+
+    def begin(self) -> bool:
+        """
+        Begin the shutdown, unless it has begun.
+
+        Returns
+        -------
+        bool
+            Whether this is the first call.
+
+        """
+        first = not self.begun
+        if first:
+            self.begun, self._since = True, self._now()
+        return first
+
+    def late(self) -> bool:
+        """
+        Tell whether it has taken too long.
+
+        Returns
+        -------
+        bool
+            Whether more than `longest_ns` have passed.
+
+        """
+        return self._now() - self._since > self.longest_ns
+
+    def clock_stopped(self) -> bool:
+        """
+        Tell whether the node's time stands still, so that nothing will change any more.
+
+        Simulated time does when the simulator was stopped first. To be called again and again.
+
+        Returns
+        -------
+        bool
+            Whether it has stood still for `STANDSTILL` and many calls.
+
+        """
+        now, wall = self._now(), self._wall()
+        if now != self._before:
+            self._before, self._moved, self._calls = now, wall, 0
+        self._calls += 1
+        return self._calls > CALLS and wall - self._moved > STANDSTILL
+
+
+# -------------------------------------------------------------------------------------------------
+# Sensor readings of a robot that stands still: kernels are compiled with them.
+
+
+PERIOD_NS = 2_000_000
+# More samples than any estimate is delayed by, so that there is one.
+SAMPLES = 6
+
+
+def _standing_still(model: RobotModel, config: RobotConfig,
+                    samples: int = SAMPLES) -> Iterator[Measurement]:
+    """Return what a robot's sensors read in its nominal pose, on level ground, without torque."""
+    position = config.nominal_in(model)
+    still = np.zeros(len(position))
+    for k in range(samples):
+        yield Measurement(k * PERIOD_NS, position, still, still, np.zeros(3),
+                          np.array([0.0, 0.0, GRAVITY]),
+                          np.array([0.0, 0.0, 0.0, 1.0]) if k else None)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+class RobotComponent:
+    """
+    The common part of nodes: a node makes one in its constructor and calls it from its own steps.
+
+    Nothing is to be overridden. QoS of what goes through `endpoints` can be changed by parameters
+    `qos_overrides.<topic>...`, as on any ROS 2 node.
+
+    Parameters
+    ----------
+    component : Component
+        The node.
+    settings : iterable of Setting
+        Its parameters; declared at once.
+    accept : callable, optional
+        Takes all values as they would be after a change, and refuses them by a ConfigurationError.
+    steady : bool
+        Whether `now` is monotonic, for nodes that act on ages; else it is the node's clock.
+
+    Attributes
+    ----------
+    node, dialect
+        The component's.
+    parameters : dict
+        Values by dotted name, kept up to date at run time.
+    endpoints : Endpoints
+        Opens publishers, subscriptions and timers; closed by :meth:`close`.
+    now : callable
+        Returns the time of ages and diagnostics [ns].
+    config : RobotConfig
+        Configuration of the parameters at :meth:`configure`, where they have `ROBOT`.
+
+    Raises
+    ------
+    ConfigurationError
+        When a parameter has a wrong type or is out of range.
+
+    """
+
+    config: RobotConfig
+
+    def __init__(self, component: Component, settings: Iterable[Setting],
+                 accept: Callable[[dict[str, Any]], object] | None = None, *,
+                 steady: bool = False):
+        self.component, table = component, tuple(settings)
+        self.node, self.dialect = node, dialect = component.node, component.dialect
+        self.now: Callable[[], int] = (SteadyClock(node) if steady else
+                                       lambda: node.get_clock().now().nanoseconds)
+        self.parameters = declare_settings(node, dialect, table)
+        self._knows_robot = {setting.name for setting in ROBOT} <= set(self.parameters)
+        self._accept = accept
+        follow_settings(node, dialect, table, self.parameters, self._check, component.fixed)
+        self.endpoints = Endpoints(component)
+
+    def _check(self, values: dict[str, Any]) -> RobotConfig | None:
+        config = RobotConfig.from_parameters(_of_robot(values)) if self._knows_robot else None
+        if self._accept is not None:
+            self._accept(values)
+        return config
+
+    def values(self, table: Iterable[Setting]) -> dict[str, Any]:
+        """
+        Return the present values of a table of settings.
+
+        Parameters
+        ----------
+        table : iterable of Setting
+            Settings among the node's parameters.
+
+        Returns
+        -------
+        dict
+            Values by dotted name.
+
+        """
+        return {setting.name: self.parameters[setting.name] for setting in table}
+
+    def configure(self) -> None:
+        """
+        Read the parameters, and publish the node's diagnostics from now on.
+
+        Raises
+        ------
+        ConfigurationError
+            When the parameters do not go together.
+
+        """
+        self.close()        # endpoints that a failed attempt has left open
+        config = self._check(self.parameters)
+        if config is not None:
+            self.config = config
+        DiagnosticsPublisher(self.component, self.endpoints, self.now)
+
+    def rehearse(self, model: RobotModel, work: Callable[[Measurement], object]) -> None:
+        """
+        Have kernels compiled now, and not while a robot waits: work with one that stands still.
+
+        Parameters
+        ----------
+        model : RobotModel
+            The robot.
+        work : callable
+            Takes a Measurement and does all that the node does with it.
+
+        """
+        for measurement in _standing_still(model, self.config):
+            work(measurement)
+
+    def close(self) -> None:
+        """Leave all topics."""
+        self.endpoints.close()
+
+
+def _of_robot(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items()
+            if name.startswith(('robot.', 'noise.'))}

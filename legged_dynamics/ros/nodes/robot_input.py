@@ -1,0 +1,239 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+A node's inputs from the robot: description, joint states, IMU, contact switches, and their faults.
+
+Messages become samples (`conversions.samples`), and those measurements
+(`estimation.sensor_stream`), exactly as in the replay of a bag.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from legged_dynamics.estimation.measurement import IMU_TIMEOUT, Measurement
+from legged_dynamics.estimation.sensor_stream import SensorStream
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.middleware.protocol import Component, Diagnosed
+from legged_dynamics.ros.nodes.description import RobotDescription
+from legged_dynamics.ros.nodes.diagnostics import Endpoints, InputMonitor, SilenceWatch
+from legged_dynamics.ros.nodes.input_screen import InputScreen
+from legged_dynamics.ros.nodes.lock_step import answer
+from legged_dynamics.schema import Setting
+
+JOINTS, IMU, SWITCHES = 'joint_states', 'imu/data', 'foot_switches'
+Commands = tuple[Sequence[str], Sequence[float]]
+SETTINGS = (
+    Setting('imu_timeout', IMU_TIMEOUT, 's',
+            'How long joint states wait for an IMU reading of their time.', 1e-3, 1.0),
+    Setting('input_timeout', 0.5, 's', 'Age at which an input counts as stopped.', 0.01, 60.0),
+    Setting('input_depth', 100, 'messages', 'Queue of each input.', 1, 100000),
+)
+
+
+class RobotInput(Diagnosed):
+    """
+    Turns the messages on a robot's topics into measurements, in the model's joint order.
+
+    Where time is simulated (``use_sim_time``), every measurement is answered on ``~/answer``: a
+    simulator in lock-step waits for the answer.
+
+    Parameters
+    ----------
+    component : Component
+        Component on whose node the subscriptions are made.
+    endpoints : Endpoints
+        Endpoints of the component.
+    parameters : mapping
+        Parameters of the component: `SETTINGS` and robot_description.
+    config : RobotConfig
+        The robot's YAML: which joints a message may lack, and how sensors are corrected.
+    clock : callable
+        Returns the time for ages and diagnostics [ns].
+    described : callable
+        Called with a new RobotModel, once for each description that can be read; raises
+        LeggedDynamicsError when the model is of no use to the node.
+    measured : callable
+        Called with each Measurement; its MeasurementErrors are shown as refused joint states. It
+        may return the command that it sent, as names and values.
+    screen : InputScreen, optional
+        Screen of a node that commands: samples that it refuses make no measurement, and a
+        description that comes while measurements are made waits for the next :meth:`start`.
+    needed : callable, optional
+        Called with a new RobotModel; returns the joints that must not be assumed at rest, in
+        addition to those that carry a foot or the IMU.
+
+    Attributes
+    ----------
+    description : RobotDescription
+    listening : bool
+        Whether measurements are made; the age of the inputs is watched in any case.
+    joints, imu, switches : InputMonitor
+
+    """
+
+    def __init__(self, component: Component, endpoints: Endpoints, parameters: Mapping[str, Any],
+                 config: RobotConfig, clock: Callable[[], int],
+                 described: Callable[[RobotModel], None],
+                 measured: Callable[[Measurement], Commands | None],
+                 screen: InputScreen | None = None,
+                 needed: Callable[[RobotModel], Container[str]] = lambda model: ()):
+        self._component, self._endpoints = component, endpoints
+        self._parameters, self._config, self._now = parameters, config, clock
+        self._simulated = bool(component.node.get_parameter('use_sim_time').value)
+        self._answers: Any = None
+        self._described, self._measured, self._needed = described, measured, needed
+        self._quiet = set(config.absent)
+        timeout = round(parameters['input_timeout'] * 1e9)
+        self.joints = InputMonitor('joint_states', timeout)
+        self.imu = InputMonitor('imu', timeout)
+        self.listening = False
+        self.description = RobotDescription(
+            component, self._take_model, None if screen is None else lambda: self.listening)
+        self._warns_of_others = screen is not None
+        # Contact switches are read by nodes that detect contact.
+        self._has_switches = bool(config.feet) and 'contact.switch_missed' in parameters
+        self.switches = InputMonitor(SWITCHES, timeout)
+        self._monitors = {JOINTS: self.joints, IMU: self.imu, SWITCHES: self.switches}
+        self._stream = SensorStream(parameters['imu_timeout'], screen)
+        self._read: SampleReader | None = None      # once the robot is known
+        self._spare: dict[str, float] = {}
+
+    def join(self) -> None:
+        """
+        Join the topics; a description by parameter is read at once.
+
+        Raises
+        ------
+        LeggedDynamicsError
+            When that description cannot be used.
+
+        """
+        self.description.join(self._endpoints, self._parameters['robot_description'])
+        self._silence = SilenceWatch(self._component, self._endpoints, self._now)
+        self._sources = self._subscribe(self._component.dialect.qos.best_effort(
+            self._parameters['input_depth']))
+
+    def _subscribe(self, qos: Any) -> list[tuple[InputMonitor, Any]]:
+        """Subscribe to the sensors; return what each is watched with, and its subscription."""
+        sources = []
+        for topic, kind in ((JOINTS, 'sensor_msgs/msg/JointState'), (IMU, 'sensor_msgs/msg/Imu')):
+            source = self._endpoints.subscription(kind, topic, partial(self._take, topic), qos)
+            self._silence.expect(self._monitors[topic], topic, kind, source)
+            sources.append((self._monitors[topic], source))
+        if self._has_switches:
+            self._endpoints.subscription('sensor_msgs/msg/JointState', SWITCHES,
+                                         partial(self._take, SWITCHES), qos)
+        return sources
+
+    def start(self) -> None:
+        """Make measurements from now on, with an empty memory."""
+        self.description.take_waiting()
+        self._stream.reset()
+        self.listening = True
+        self._offer_answers()
+
+    def stop(self) -> None:
+        """Make no more measurements."""
+        self.listening = False
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Judge the inputs by their rates, faults and numbers of publishers."""
+        return {monitor.name: self._judge_source(monitor, source, now)
+                for monitor, source in self._sources} | (
+            {SWITCHES: self.switches.judge(now)} if self.switches.received else {}
+        ) | self.description.judge()
+
+    def _judge_source(self, monitor: InputMonitor, source: Any, now: int) -> tuple[str, str]:
+        level, text = monitor.judge(now)
+        count = getattr(source, 'get_publisher_count', lambda: 1)()
+        if self._warns_of_others and count > 1 and level in ('OK', 'WARN'):
+            return 'WARN', f'{count} publishers where one is expected; {text}'
+        return level, text
+
+    def state(self) -> tuple[str, str] | None:
+        """
+        Tell what keeps a node from working.
+
+        Returns
+        -------
+        tuple of str, or None
+            Level and message; None when the node can work.
+
+        """
+        return self.description.state() or (None if self.listening else ('OK', 'inactive'))
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return rate, age and jitter of each input."""
+        found = {'joint_states': self.joints.values(now), 'imu': self.imu.values(now)}
+        return found | ({SWITCHES: self.switches.values(now)} if self.switches.received else {})
+
+    def _take_model(self, model: RobotModel) -> None:
+        self._described(model)
+        needed = self._needed(model)
+        spare = {name: where
+                 for name, where in self._config.spare(self._config.apply_to(model)).items()
+                 if name not in needed}
+        # A screen names the joint that is not finite, and has the others used.
+        self._read = SampleReader(model, self._config, JOINTS, IMU, SWITCHES, spare,
+                                  finite=not self._warns_of_others)
+        self._spare = spare
+        self._stream.reset()
+        self._offer_answers()
+
+    def _offer_answers(self) -> None:
+        """Be there to answer, from when joint states are no longer left out."""
+        if self._simulated and self._answers is None and self.listening and self._read is not None:
+            self._answers = self._endpoints.publisher(
+                'sensor_msgs/msg/JointState', '~/answer', self._component.dialect.qos.latched)
+
+    def _answer(self, ns: int, commands: Commands | None) -> None:
+        if self._answers is not None:
+            self._answers.publish(answer(self._component.dialect, ns, commands))
+
+    def _take(self, topic: str, message: Any) -> None:
+        """Make measurements of a message, and hand them on."""
+        now, monitor = self._now(), self._monitors[topic]
+        monitor.saw(now)
+        if not self.listening or self._read is None:
+            return
+        stream, is_joints = self._stream, topic == JOINTS
+        try:
+            sample = self._read(topic, message)
+        except MeasurementError as error:
+            stream.refuse(str(error), is_joints)
+            monitor.refused(now, str(error))
+            if topic != SWITCHES:
+                self._answer(convert.stamp_ns(message.header.stamp), None)
+            return
+        if is_joints and not self._quiet.issuperset(self._read.assumed):
+            self._warn_of(self._read.assumed)
+        measurements = stream.push(sample)
+        if stream.verdict.fault:
+            monitor.refused(now, stream.verdict.fault)
+        if not stream.verdict.usable:
+            self._answer(sample.stamp_ns, None)
+        self._pass(measurements)
+
+    def _warn_of(self, assumed: Sequence[str]) -> None:
+        """Say once which joints are guessed."""
+        news = [f'{name} at {self._spare[name]:g}' for name in assumed if name not in self._quiet]
+        self._quiet.update(assumed)
+        self._component.node.get_logger().warning(
+            f'joint_states lacks joints that carry neither a foot nor the IMU; taken as standing: '
+            f'{", ".join(news)} (rad or m; state them in robot.absent_joints and '
+            'robot.absent_positions)')
+
+    def _pass(self, measurements: list[Measurement]) -> None:
+        for measurement in measurements:
+            commands = None
+            try:
+                commands = self._measured(measurement)
+            except MeasurementError as error:
+                self.joints.refused(self._now(), str(error))
+            finally:
+                self._answer(measurement.stamp_ns, commands)

@@ -1,0 +1,146 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Status messages of guard and watchdog: what goes to the motors, and why.
+
+Each publishes a stamped diagnostic_msgs/DiagnosticArray on `~/safety`, at every change of state
+and ten times a second: a bag keeps what was done. A controller reports when its watchdog falls
+silent, since nothing else would.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.protocol import Diagnosed
+from legged_dynamics.ros.nodes.robot_component import COMMANDS, RobotComponent
+
+TOPIC = '~/safety'
+KIND = 'diagnostic_msgs/msg/DiagnosticArray'
+PERIOD_NS = 100_000_000
+# Silence after which a watchdog that was heard counts as gone [ns].
+SILENT_NS = 500_000_000
+# State of a watchdog that passes nothing on.
+INACTIVE = 'inactive'
+
+
+class SafetyReport:
+    """
+    Publishes the status of a guard or watchdog.
+
+    Parameters
+    ----------
+    common : RobotComponent
+        The node's, configured.
+    part : str
+        What the status is of; it follows the name of the node.
+
+    """
+
+    def __init__(self, common: RobotComponent, part: str):
+        self._common = common
+        node = common.node
+        self._name = f'{node.get_namespace()}/{node.get_name()}: {part}'.strip('/')
+        self._hardware = node.get_namespace().strip('/')
+        self._publisher = common.endpoints.publisher(KIND, TOPIC,
+                                                     common.dialect.qos.reliable(100))
+        self._said: tuple[str, bool] = '', False
+        self._said_ns = -PERIOD_NS
+
+    def due(self, now: int, state: str, why: str) -> bool:
+        """
+        Tell whether there is something to say.
+
+        Parameters
+        ----------
+        now : int [ns]
+            Present time.
+        state, why : str
+            State, and the fault that it answers, or ''.
+
+        Returns
+        -------
+        bool
+            Whether the state is new, or the last message old.
+
+        """
+        if (state, bool(why)) == self._said and 0 <= now - self._said_ns < PERIOD_NS:
+            return False
+        self._said, self._said_ns = (state, bool(why)), now
+        return True
+
+    def publish(self, level: str, message: str, values: dict[str, Any]) -> None:
+        """
+        Publish a status.
+
+        Parameters
+        ----------
+        level : str
+            'OK', 'WARN' or 'ERROR'.
+        message : str
+            What is done and why.
+        values : dict
+            Key figures by name.
+
+        """
+        dialect = self._common.dialect
+        stamp = self._common.node.get_clock().now().nanoseconds
+        self._publisher.publish(convert.diagnostics(dialect, stamp, [convert.diagnostic_status(
+            dialect, level, self._name, message, values, self._hardware)]))
+
+
+class WatchdogMonitor(Diagnosed):
+    """
+    What becomes of efforts once they are published: the watchdog's life, and other publishers.
+
+    Efforts that go to `effort_controller/commands` go straight to the motors; those that are
+    remapped, to `<watchdog>/commands`, whose watchdog reports on `<watchdog>/safety`.
+
+    Parameters
+    ----------
+    common : RobotComponent
+        The controller's, being configured.
+
+    Attributes
+    ----------
+    watchdog : str
+        Full name of the watchdog's node; empty where efforts go straight to the motors.
+
+    """
+
+    def __init__(self, common: RobotComponent):
+        self._common = common
+        topic = common.node.resolve_topic_name(COMMANDS)
+        base = topic.rpartition('/')[0]
+        direct = base.endswith(COMMANDS.rpartition('/')[0]) or not topic.endswith('/commands')
+        self.watchdog = '' if direct else base
+        self._heard_ns: int | None = None
+        self._state = ''
+        if self.watchdog:
+            common.endpoints.subscription(KIND, f'{base}/safety', self._hear,
+                                          common.dialect.qos.reliable(10))
+
+    def _hear(self, array: Any) -> None:
+        self._heard_ns = self._common.now()
+        for status in array.status:
+            for pair in status.values:
+                if pair.key == 'state':
+                    self._state = pair.value
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Judge the `watchdog`, or the `motors` where others command them too."""
+        if not self.watchdog:
+            others = self._common.node.other_publishers(COMMANDS)
+            return {'motors': ('WARN', 'others publish to the motors too: '
+                               + ', '.join(others))} if others else {}
+        if self._heard_ns is None:
+            return {'watchdog': ('WARN', f'nothing heard of a watchdog {self.watchdog} yet')}
+        silent = now - self._heard_ns
+        if silent > SILENT_NS:
+            return {'watchdog': ('ERROR', f'{self.watchdog} has been silent for '
+                                 f'{silent * 1e-9:.1f} s: killed, stopped or cut off; the motors '
+                                 'hold its last command')}
+        if self._state == INACTIVE:
+            return {'watchdog': ('ERROR', f'{self.watchdog} is not active: nothing reaches the '
+                                 'motors')}
+        return {'watchdog': ('OK', f'{self.watchdog}: {self._state}')}

@@ -1,0 +1,296 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Node simulated_robot: MuJoCo physics behind the topics of a robot's hardware interface."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.parameters import declare_settings
+from legged_dynamics.ros.middleware.protocol import Component
+from legged_dynamics.ros.middleware.runner import run
+from legged_dynamics.ros.nodes.description import urdf_text
+from legged_dynamics.ros.nodes.diagnostics import InputMonitor
+from legged_dynamics.ros.nodes.lock_step import BEGIN_NS, LockStep, LockStepSettings
+from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent, SteadyClock
+from legged_dynamics.schema import Setting
+from legged_dynamics.simulation.choice import make_plant, make_robot, plant_settings
+from legged_dynamics.simulation.hardware import SimulatedHardware
+from legged_dynamics.simulation.plant import KIND
+from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule
+
+NODE_SETTINGS = (
+    *LockStepSettings.table(),
+    Setting(
+        'schedule', str(DEMO_SCHEDULE), '',
+        'What a walking robot does until effort commands arrive: behaviours with seconds, such '
+        'as "stand 4, trot_forward 12, stand 4".'),
+    Setting('sensor_noise', True, '', 'Whether sensors have the noise and bias of `noise`.'),
+    Setting('seed', 0, '', 'Seed of the sensor noise.', 0, 2**31 - 1),
+    Setting('publish_clock', False, '', 'Whether to publish the simulated time on /clock.'),
+    Setting('publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.'),
+)
+COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
+# A simulator that is behind by more sensor periods than this drops the lost time.
+CATCH_UP = 25
+# A change of the machine's clock by more than this is followed by the stamps [ns].
+CLOCK_SET_NS = 100_000_000
+
+
+class SimulatedRobotNode(Component):
+    """
+    A simulated robot: publishes sensors, obeys effort commands, publishes the truth.
+
+    Publishes ``joint_states``, ``imu/data``, ``robot_description`` (latched), ``clock`` on
+    request, and ``ground_truth/<foot>/wrench``, ``ground_truth/<foot>/contact``,
+    ``ground_truth/odom``. Obeys ``effort_controller/commands`` in the order of ``robot.joints``,
+    for as long as they keep coming; a robot whose feet grip also ``adhesion_controller/commands``
+    in the order of ``robot.feet``. ``simulation.kind`` chooses the kind of robot.
+
+    Time is the wall's, and lost where the machine is too slow; with ``lock_step.answers`` it is
+    simulated, published on ``/clock``, and waits for the nodes that answer. Steps are paced by the
+    monotonic clock; stamps are of the machine's clock, as a driver's are, and follow when that is
+    set.
+    """
+
+    default_name = 'simulated_robot'
+
+    def __init__(self, node: Any, dialect: Any):
+        super().__init__(node, dialect)
+        kind = declare_settings(node, dialect, (KIND,), read_only=True)
+        self.common = RobotComponent(
+            self, (*ROBOT, *plant_settings(kind[KIND.name]), *NODE_SETTINGS),
+            lambda values: Schedule.from_text(values['schedule']))
+        self.parameters = self.common.parameters
+        self.parameters.update(kind)
+        self._steady = SteadyClock(node)
+        self._timer: Any = None
+
+    # ---- lifecycle -------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Build the physics and join the topics."""
+        values = self.parameters
+        description = values['robot_description']
+        self._plant = make_plant(values, urdf_text(description) if description else '')
+        self._schedule = Schedule.from_text(values['schedule'])
+        self._commands = InputMonitor('commands', round(1e9 * self._plant.command_timeout))
+        self._mishaps = InputMonitor('mishaps', 0)
+        self.common.configure()
+        lock_step = LockStepSettings.from_parameters(
+            self.common.values(LockStepSettings.table()))
+        self._lock_step = (LockStep(self, self.common.endpoints, lock_step, self._go_on)
+                           if lock_step.answers else None)
+        self._robot = self._new_robot()
+        self._make_endpoints()
+        self.node.get_logger().info(self._robot.describe())
+
+    def activate(self) -> None:
+        """Start moving, from the beginning of the schedule, at the present time."""
+        self._robot = self._new_robot()
+        self._begin()
+        if self._lock_step is None:
+            # Building it took a while.
+            self._robot.delay(self.common.now() - self._robot.stamp_ns)
+            self._wall_ahead = self.common.now() - self._steady()
+        self._ended = self._begun = False
+        self._fell: float | None = None
+        self._description.publish(convert.string(self.dialect, self._plant.urdf))
+        self._timer = self.node.create_timer(
+            self._robot.period_ns * 1e-9,
+            self._advance if self._lock_step is None else self._go_on)
+
+    def deactivate(self) -> None:
+        """Stop time."""
+        if self._timer is not None:
+            self.node.destroy_timer(self._timer)
+            self._timer = None
+            if not self._ended:
+                self.node.get_logger().info(self._statement())
+
+    def cleanup(self) -> None:
+        """Leave all topics."""
+        self.common.close()
+
+    def _new_robot(self) -> SimulatedHardware:
+        start = self.common.now() if self._lock_step is None else BEGIN_NS
+        return make_robot(self._plant, schedule=self._schedule, start_ns=start,
+                          noise=self.parameters['sensor_noise'], seed=self.parameters['seed'])
+
+    def _make_endpoints(self) -> None:
+        qos = self.dialect.qos
+
+        def publisher(kind: str, topic: str, profile: Any = None) -> Any:
+            return self.common.endpoints.publisher(kind, topic, profile or qos.reliable(500))
+        wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
+        feet = self._plant.feet
+        self._joint_states = publisher('sensor_msgs/msg/JointState', 'joint_states')
+        self._imu = publisher('sensor_msgs/msg/Imu', 'imu/data')
+        self._description = publisher('std_msgs/msg/String', 'robot_description', qos.latched)
+        self._clock = (publisher('rosgraph_msgs/msg/Clock', '/clock', qos.best_effort(1))
+                       if self.parameters['publish_clock'] or self._lock_step else None)
+        self._true: list[Any] = []
+        if self.parameters['publish_truth']:
+            self._wrenches = [publisher(wrench, f'ground_truth/{foot}/wrench') for foot in feet]
+            self._contacts = [publisher(flag, f'ground_truth/{foot}/contact') for foot in feet]
+            self._odometry = publisher('nav_msgs/msg/Odometry', 'ground_truth/odom')
+            self._true = [*self._wrenches, *self._contacts, self._odometry]
+        if self._lock_step is not None:
+            return      # commands come with the answers, which have the stamp of their sample
+        numbers = 'std_msgs/msg/Float64MultiArray'
+        self.common.endpoints.subscription(numbers, COMMANDS, self._on_command, qos.reliable(1))
+        if self._robot.grips:
+            self.common.endpoints.subscription(numbers, GRIPS, self._on_grips, qos.reliable(1))
+
+    # ---- time ------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._start_ns = self._began_ns = self._steady()
+        self._ticks = self._late = self._dropped = 0
+        self._worst_ns = 0
+
+    def _go_on(self) -> None:
+        """Step as often as the answers allow, and not faster than the wall clock."""
+        lock, period = self._lock_step, self._robot.period_ns
+        if self._timer is None or self._ended or lock is None:
+            return
+        if not self._begun:
+            if not lock.ready([self._joint_states, self._imu], self._true):
+                return
+            self._begun = True
+            self._begin()
+        while not self._ended:
+            if 0 < lock.duration_ns <= self._ticks * period:
+                self._ended = lock.over(self._robot.stamp_ns)
+                if self._ended:
+                    self.node.get_logger().info(self._statement())
+                return
+            due = lock.due(1e-9 * (self._steady() - self._start_ns), period) - self._ticks
+            if due < 1.0 or not lock.open(self._robot.stamp_ns + period, period):
+                return
+            if CATCH_UP < due < math.inf:   # lost time is dropped
+                self._dropped += 1
+                self._start_ns = self._steady() - round((self._ticks + 1) * period / lock.speed)
+            self._obey(lock.commands(self._robot.stamp_ns + period, period))
+            self._step(period)
+
+    def _obey(self, commands: dict[str, float]) -> None:
+        """Obey commands by name; without any, the last ones are held."""
+        for names, obey in ((self._plant.joints, self._robot.command_effort),
+                            (self._plant.feet, self._robot.command_grips)):
+            wanted = [commands[name] for name in names if name in commands]
+            if len(wanted) == len(names):
+                try:
+                    obey(wanted)
+                    self._commands.saw(self.common.now())
+                except LeggedDynamicsError as error:
+                    self._commands.refused(self.common.now(), str(error))
+
+    def _advance(self) -> None:
+        """Step as often as real time requires."""
+        period = self._robot.period_ns
+        self._follow_the_clock()
+        due = (self._steady() - self._start_ns) // period - self._ticks
+        if due > CATCH_UP:
+            self._dropped += 1
+            lost = (due - 1) * period
+            self._start_ns += lost
+            self._robot.delay(lost)     # else all later stamps would look old
+            due = 1
+        for _ in range(int(due)):
+            self._step(period)
+
+    def _follow_the_clock(self) -> None:
+        ahead = self.common.now() - self._steady()
+        if abs(ahead - self._wall_ahead) > CLOCK_SET_NS:
+            self._robot.delay(ahead - self._wall_ahead)
+            self._wall_ahead = ahead
+
+    def _step(self, period: int) -> None:
+        self._robot.step()
+        self._ticks += 1
+        for note in self._robot.take_notes():
+            self._mishaps.refused(self.common.now(), note)
+            self.node.get_logger().warning(note)
+        if self._fell is None and self._robot.fallen:
+            self._fell = self._robot.time
+        lateness = self._steady() - self._start_ns - self._ticks * period
+        self._late += lateness > period
+        self._worst_ns = max(self._worst_ns, lateness)
+        self._publish()
+
+    def _statement(self) -> str:
+        real = 1e-9 * max(self._steady() - self._began_ns, 1)
+        simulated = 1e-9 * self._ticks * self._robot.period_ns
+        state = 'upright' if self._fell is None else f'fallen at {self._fell:.2f} s'
+        return (f'robot {state}; {simulated:.2f} s in {real:.2f} s, real-time factor '
+                f'{simulated / real:.3f}; {self._late} of {self._ticks} deadlines missed, worst '
+                f'lateness {self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} '
+                f'times, {self._robot.command_timeouts} command time-outs')
+
+    # ---- topics ----------------------------------------------------------------------------
+
+    def _publish(self) -> None:
+        dialect, noise = self.dialect, self._plant.noise
+        sample = self._robot.read()
+        ns, effort, w, a = (sample.stamp_ns, sample.effort, sample.angular_velocity,
+                            sample.linear_acceleration)
+        assert effort is not None and w is not None and a is not None
+        variances = ((noise.orientation ** 2, noise.gyro ** 2, noise.accelerometer ** 2)
+                     if self.parameters['sensor_noise'] else (1e-12, 1e-12, 1e-12))
+        if self._clock is not None:
+            self._clock.publish(convert.clock(dialect, ns))
+        self._imu.publish(convert.imu(dialect, ns, self._plant.imu_link, w, a,
+                                      sample.orientation, variances))
+        self._joint_states.publish(convert.joint_state(
+            dialect, ns, self._plant.joints, sample.position, sample.velocity, effort))
+        if self.parameters['publish_truth']:
+            truth = self._robot.truth()
+            for i, foot in enumerate(self._plant.feet):
+                self._wrenches[i].publish(convert.wrench_stamped(dialect, ns, foot,
+                                                                 truth.feet.wrench[i]))
+                self._contacts[i].publish(convert.boolean(dialect, truth.feet.contact[i]))
+            self._odometry.publish(convert.odometry(
+                dialect, ns, 'world', self._plant.base_link, truth.base_position,
+                truth.base_orientation, truth.base_velocity[:3], truth.base_velocity[3:]))
+
+    def _on_command(self, message: Any) -> None:
+        self._take(message, self._plant.joints, self._robot.command_effort)
+
+    def _on_grips(self, message: Any) -> None:
+        self._take(message, self._plant.feet, self._robot.command_grips)
+
+    def _take(self, message: Any, names: Sequence[str], obey: Callable[[Any], None]) -> None:
+        now = self.common.now()
+        try:
+            obey(convert.read_command(message, names))
+            self._commands.saw(now)
+        except MeasurementError as error:
+            self._commands.refused(now, str(error))
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Judge the robot and the commands that it obeys."""
+        robot = self._robot
+        level, message = 'OK', f'{robot.behaviour} under its own controller'
+        if robot.commanded:
+            message = 'obeys effort commands'
+        if robot.fallen:
+            level, message = 'WARN', 'has fallen'
+        elif self._mishaps.recent(now):
+            level, message = 'WARN', self._mishaps.fault
+        commands = self._commands.judge(now)
+        if commands[0] != 'WARN':       # only a refused command is worth a warning
+            commands = ('OK', 'none' if commands[0] == 'STALE' else commands[1])
+        return {'robot': (level, message), 'commands': commands}
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return deadlines and commands."""
+        return {'robot': {'deadlines': self._statement()} if self._timer is not None else {},
+                'commands': self._commands.values(now)}
+
+
+main = partial(run, SimulatedRobotNode)   # the executable; returns its exit code

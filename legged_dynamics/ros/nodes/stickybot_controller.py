@@ -1,0 +1,368 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Node stickybot_controller: sensors of a climbing robot in, efforts of its hips and grips out."""
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model import RobotModel
+from legged_dynamics.model.measurement import Measurement
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.conversions.markers import reaction_markers
+from legged_dynamics.ros.middleware.runner import run
+from legged_dynamics.ros.nodes.controller_node import ControllerNode, settings_of
+from legged_dynamics.ros.nodes.diagnostics import InputMonitor
+from legged_dynamics.ros.nodes.robot_component import RobotComponent
+from legged_dynamics.ros.nodes.robot_input import Commands
+from legged_dynamics.safety import GuardState
+from legged_dynamics.schema import Setting
+from legged_dynamics.spatial.rotations import rotation_from_rpy
+from legged_dynamics.stickybot import (
+    FootEventKind,
+    StickybotCommand,
+    StickybotController,
+    StickybotModel,
+)
+from legged_dynamics.stickybot.control.odometry import BodyAngle
+from legged_dynamics.stickybot.model.joints import LimbJoints
+from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
+from legged_dynamics.stickybot.settings import StickybotSettings
+
+# -------------------------------------------------------------------------------------------------
+# WallOutput: what the climbing controller publishes in addition to efforts.
+
+
+GRIPS = 'adhesion_controller/commands'
+
+
+# Settings of the published markers.
+OUTPUT_SETTINGS = (
+    Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
+    Setting(
+        'markers.newtons_per_meter', 20.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6),
+)
+
+
+class _WallOutput:
+    """
+    Turns the controller's commands into messages.
+
+    Parameters
+    ----------
+    common : RobotComponent
+        Common part of the node; with the parameters `OUTPUT_SETTINGS`.
+    climber : StickybotModel
+        The robot on its wall.
+    limbs : LimbJoints
+        Its joints, in the order of the URDF.
+    base_link : str
+        Frame of markers and pose.
+
+    Attributes
+    ----------
+    limbs : LimbJoints
+        Replaced with another URDF.
+    grips : list of float
+        Last command to the feet: 1 hold, 0 let go.
+
+    """
+
+    def __init__(self, common: RobotComponent, climber: StickybotModel, limbs: LimbJoints,
+                 base_link: str):
+        self._dialect, self._parameters = common.dialect, common.parameters
+        self.limbs, self._base_link = limbs, base_link
+        self._R_WA = rotation_from_rpy(np.array([climber.wall.inclination, 0.0, 0.0]))
+        half = climber.wall.inclination / 2.0
+        self._lean, self._height = (math.sin(half), math.cos(half)), climber.body.height
+        self._next_marker_ns = 0
+        reliable = self._dialect.qos.reliable
+        wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
+
+        def publisher(kind: str, topic: str, depth: int = 500) -> Any:
+            return common.endpoints.publisher(kind, topic, reliable(depth))
+        feet = limbs.feet
+        self.grips = [1.0] * len(feet)
+        self._grips = publisher('std_msgs/msg/Float64MultiArray', GRIPS, 1)
+        self._rest = publisher('sensor_msgs/msg/JointState', '~/rest')
+        self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in feet]
+        self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in feet]
+        self._pose = publisher('nav_msgs/msg/Odometry', '~/odom')
+        self._events = publisher('std_msgs/msg/String', '~/events')
+        self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
+
+    def hold_on(self) -> None:
+        """Command every foot to hold."""
+        self._send_grips(np.ones(len(self.limbs.feet)))
+
+    def _send_grips(self, grips: np.ndarray) -> None:
+        self.grips = grips.tolist()
+        self._grips.publish(convert.command(self._dialect, grips))
+
+    def publish(self, ns: int, position: np.ndarray, command: StickybotCommand,
+                rest: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+        """Publish what belongs to one command."""
+        dialect, limbs = self._dialect, self.limbs
+        assert command.reaction is not None and command.pose is not None
+        assert command.velocity is not None
+        self._send_grips(command.attach.astype(float))
+        self._rest.publish(convert.joint_state(dialect, ns, limbs.names, *rest))
+        angle = float(command.pose[2])
+        turned = _turned(command.reaction, limbs.foot_angles(position, angle))
+        for i, foot in enumerate(limbs.feet):
+            self._wrenches[i].publish(convert.wrench_stamped(
+                dialect, ns, foot, np.array([*turned[i], 0.0, 0.0, 0.0, 0.0])))
+            self._contacts[i].publish(convert.boolean(dialect, command.attach[i]))
+        for event in command.events:
+            self._events.publish(convert.string(dialect, str(event)))
+        self._publish_pose(ns, command.pose, command.velocity)
+        rate = self._parameters['markers.rate']
+        # A stamp far below the next one due means that time was set back.
+        if rate and not self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
+            self._next_marker_ns = ns + round(1e9 / rate)
+            self._publish_markers(ns, position, command, 5.0 / rate)
+
+    def _publish_pose(self, ns: int, pose: np.ndarray, velocity: np.ndarray) -> None:
+        x, y, angle = pose.tolist()
+        along = _turned(velocity[None, :2], np.array([angle]))[0]
+        c, s = math.cos(angle / 2.0), math.sin(angle / 2.0)
+        lean_s, lean_c = self._lean
+        self._pose.publish(convert.odometry(
+            self._dialect, ns, 'world', self._base_link,
+            self._R_WA @ np.array([x, y, self._height]),
+            [lean_s * c, -lean_s * s, lean_c * s, lean_c * c],      # about x, then about z
+            [*along, 0.0], [0.0, 0.0, velocity[2]]))
+
+    def _publish_markers(self, ns: int, position: np.ndarray, command: StickybotCommand,
+                         lifetime: float) -> None:
+        n = len(self.limbs.feet)
+        point, force = np.full((n, 3), -self._height), np.zeros((n, 3))
+        point[:, :2] = self.limbs.foot_positions(position)
+        force[:, :2] = _turned(command.reaction,                # type: ignore[arg-type]
+                               np.full(n, command.pose[2]))     # type: ignore[index]
+        self._markers.publish(reaction_markers(
+            self._dialect, ns, self._base_link, self.limbs.feet, point, force, command.attach,
+            newtons_per_meter=self._parameters['markers.newtons_per_meter'], lifetime_s=lifetime,
+            observable=np.full(n, command.pads_kept)))
+
+
+def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Return (n, 2) vectors in axes that are turned by (n,) angles [rad]."""
+    c, s = np.cos(angles), np.sin(angles)
+    return np.stack([c * vectors[:, 0] + s * vectors[:, 1],
+                     c * vectors[:, 1] - s * vectors[:, 0]], axis=1)
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+NODE_SETTINGS = (
+    *OUTPUT_SETTINGS,
+    Setting(
+        'walk', False, '',
+        'Whether to climb; otherwise the robot hangs on all its feet. It starts from there, and '
+        'stops as soon as all feet are on the wall.'),
+)
+# Difference of the wall's inclination from the configured one that gives a warning [rad].
+LEAN_ERROR = 0.15
+# Allowed difference of the URDF's mass from that of the parameters.
+MASS_ERROR = 0.01
+
+
+class StickybotControllerNode(ControllerNode):
+    """
+    Climbs: a gait on compliant hips, with reaction-force reduction on top.
+
+    The hips' springs are the robot's own; the efforts move their rest positions. In addition to
+    ``effort_controller/commands`` and, in the order of ``robot.feet``,
+    ``adhesion_controller/commands`` it publishes ``~/rest``, ``~/<foot>/wrench``,
+    ``~/<foot>/contact``, ``~/odom``, ``~/events``, ``~/markers``. A foot that does not hold is
+    planted again, and reported. Whenever the guard makes the efforts safe, all feet are commanded
+    to hold.
+    """
+
+    default_name = 'stickybot_controller'
+    live = tuple(setting.name for setting in NODE_SETTINGS)
+    # Without motor torque the springs carry the robot; damping by sampled velocities would make
+    # its light limbs oscillate.
+    settings = settings_of(
+        {'safety.output': 'zero', 'safety.input_timeout': 0.1, 'safety.hold': 0.1,
+         'safety.tilt': 0.0, 'safety.latch': False}, STICKYBOT_SETTINGS, NODE_SETTINGS)
+
+    def __init__(self, node: Any, dialect: Any):
+        super().__init__(node, dialect, failed=self._failed)
+
+    # ---- lifecycle -------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Make the controller and join the topics; commands wait for activate."""
+        values = self.parameters
+        settings = StickybotSettings.from_parameters(self.common.values(STICKYBOT_SETTINGS))
+        self._climber = settings.model()
+        self._wall: _WallOutput | None = None        # once the robot is known
+        self._limbs = LimbJoints(self._climber)
+        control = settings.control()
+        self._period = 1.0 / control.rate
+        self._controller = StickybotController(self._climber, settings.gait(), control,
+                                               settings.pads(), walking=False)
+        self._angle = BodyAngle(np.eye(3))
+        self._feet = InputMonitor('feet', round(values['input_timeout'] * 1e9))
+        self._losses = 0
+        self._restart()
+        self.open()
+        self.listen(self._build, self._take)
+
+    def activate(self) -> None:
+        """Start commanding, hanging on all feet."""
+        super().activate()
+        self._reset()
+
+    def deactivate(self) -> None:
+        """Stop commanding; the last efforts are zero, and feet are last commanded to hold."""
+        super().deactivate()
+        if self._wall is not None:
+            self._wall.hold_on()
+
+    # ---- building --------------------------------------------------------------------------
+
+    def _build(self, model: RobotModel) -> None:
+        """Check that the robot is the one of the parameters, and take it."""
+        limbs, mass, config = self._limbs, self._climber.mass, self.common.config
+        guard = self.efforts.guard_of(model)
+        model = config.apply_to(model)
+        joints = set(self.efforts.commanded_joints(model))
+        feet = tuple(foot.link for foot in config.feet) or limbs.feet
+        if joints != set(limbs.names) or feet != limbs.feet:
+            raise ConfigurationError(
+                f'expected the joints and feet of the parameters stickybot.*, '
+                f'{list(limbs.names)} and {list(limbs.feet)}, got {sorted(joints)} and '
+                f'{list(feet)}')
+        if not math.isclose(model.total_mass, mass, rel_tol=MASS_ERROR):
+            raise ConfigurationError(f'expected a robot of {mass:.3f} kg by the parameters '
+                                     f'stickybot.*, got {model.total_mass:.3f} kg in the URDF')
+        self._limbs = limbs = LimbJoints(self._climber, model.joint_names)
+        config.require_fixed_imu(model, 'the climbing controller')
+        imu = model.frame(config.imu_link or model.base_link)
+        self._angle = BodyAngle(imu.pose.R)
+        if self._wall is None:
+            self._wall = _WallOutput(self.common, self._climber, limbs, model.base_link)
+        self._wall.limbs = limbs
+        self.common.rehearse(model, self.control)
+        self.efforts.build(model, guard)
+        self._reset()
+
+    # ---- work ------------------------------------------------------------------------------
+
+    def _take(self, measurement: Measurement) -> Commands | None:
+        if not self.efforts.ready():
+            return None
+        command = None if self.efforts.released else self.control(measurement)
+        if self.efforts.send(measurement, command, 'no IMU reading') is not None:
+            self._publish(measurement)
+        return self.efforts.answer(*(((), ()) if self._wall is None else
+                                     (self._limbs.feet, self._wall.grips)))
+
+    def _reset(self) -> None:
+        """Start again, hanging on all feet."""
+        self._angle.reset()
+        self._restart()
+
+    def _restart(self) -> None:
+        self._controller.reset()
+        self._rest = self._rest_rate = np.zeros(len(self._limbs.names))
+        self._effort = np.zeros(len(self._limbs.names))
+        self._command: StickybotCommand | None = None
+        self._last_ns: int | None = None
+
+    def control(self, measurement: Measurement) -> np.ndarray | None:
+        """
+        Return the hips' efforts.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            Reading of joints and IMU.
+
+        Returns
+        -------
+        (nj,) array [N m] or None
+            Efforts in the model's joint order; None without an IMU reading.
+
+        """
+        if self._last_ns is not None and measurement.stamp_ns <= self._last_ns:
+            self._reset()       # time was set back
+        self._last_ns, self._command = measurement.stamp_ns, None
+        if not self._angle.update(measurement):
+            return None
+        limbs, effort = self._limbs, measurement.effort
+        if effort is not None and not math.isfinite(effort.sum()):
+            effort = None
+        self._controller.walking = (self.parameters['walk']
+                                    and self.efforts.state is GuardState.ACTIVE)
+        command = self._controller.update(limbs.measurement(
+            measurement.stamp_ns, measurement.position, measurement.velocity, self._angle.angle,
+            self._angle.rate, effort))
+        rest = limbs.positions(command.rest, command.joint_rest)
+        self._rest_rate = (rest - self._rest) / self._period
+        # One effort for the whole period in which the rest position moves on evenly.
+        self._effort = limbs.efforts(0.5 * (self._rest + rest), self._rest_rate)
+        self._rest, self._command = rest, command
+        return self._effort
+
+    def _publish(self, measurement: Measurement) -> None:
+        """Publish grips, rest positions, reactions and events that belong to a command."""
+        command = self._command
+        if command is None or self._wall is None or self.efforts.state.released:
+            self._failed()
+            return
+        now = self.common.now()
+        self._feet.saw(now)
+        for event in command.events:
+            if event.kind is FootEventKind.LOST:
+                self._losses += 1
+                self._feet.refused(now, f'{event.limb} {event.kind.value}; it is planted again')
+                self.node.get_logger().warning(str(event))
+        self._wall.publish(measurement.stamp_ns, measurement.position, command,
+                           (self._rest, self._rest_rate, self._effort))
+
+    def _failed(self) -> None:
+        """Have all feet hold while the efforts are safe; the gait then starts again."""
+        if self.efforts.state.released:
+            if self._wall is not None:
+                self._wall.hold_on()
+            self._restart()
+
+    # ---- diagnostics -----------------------------------------------------------------------
+
+    def judge(self, now: int) -> dict[str, tuple[str, str]]:
+        """Return how inputs, control, feet and wall do."""
+        command, found = self._command, super().judge(now)
+        if command is None:
+            return found
+        lean = self._climber.wall.inclination
+        found |= {'feet': self._feet.judge(now), 'wall': ('OK', 'ok')}
+        if not command.pads_kept:
+            found['feet'] = 'WARN', 'the load is more than the pads are known to hold'
+        if abs(self._angle.inclination - lean) > LEAN_ERROR:
+            found['wall'] = 'WARN', (f'the wall leans by {self._angle.inclination:.2f} rad, not '
+                                     f'by {lean:.2f} as stickybot.inclination says')
+        return found
+
+    def details(self, now: int) -> dict[str, dict[str, Any]]:
+        """Return key figures of inputs, control and gait."""
+        command, found = self._command, super().details(now)
+        if command is None or command.reaction is None or command.velocity is None:
+            return found
+        names = [name for name, holds in zip(self._climber.limb_names, command.attach) if holds]
+        return found | {'feet': {
+            'walking': self._controller.walking, 'on the wall': ', '.join(names) or 'none',
+            'lost so far': self._losses,
+            'largest reaction [N]': float(np.hypot(*command.reaction.T).max()),
+            'speed [m/s]': float(command.velocity[1])}}
+
+
+main = partial(run, StickybotControllerNode)   # the executable; returns its exit code

@@ -1,0 +1,554 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+LowState to joint states and IMU readings with one stamp, and efforts to LowCmd.
+
+LowState has no stamp but a ``tick`` that counts milliseconds on the robot. `TickClock` turns it
+into time on this machine: the smallest difference between arrival and tick that was seen lately is
+the offset, as in NTP's minimum filter, so that jitter of the network does not become jitter of
+stamps. A tick that goes back is a restart of the robot.
+
+A motor of these robots gives ``tau + kp (q - q_measured) + kd (dq - dq_measured)``. Efforts go out
+as ``tau`` with ``kp = 0`` and the stated ``kd`` at ``dq = 0``; damping is ``kd`` alone. The robot
+goes on obeying the last message, so the last one that is sent must be damping.
+"""
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.ros.middleware.messages import (
+    PRIMITIVES,
+    Field,
+    define,
+    definition,
+    message_class,
+)
+from legged_dynamics.ros.unitree.robots import UnitreeRobot
+
+# -------------------------------------------------------------------------------------------------
+# LowState and LowCmd of Unitree's robots, and the checksum in their last field.
+#
+# The robots speak Cyclone DDS with the type names that ROS 2 gives to ``unitree_go/msg/LowState``
+# and its like, so the messages are entries of the package's table of messages: dataclasses whose
+# bytes are those of the robot (plain CDR, little endian). Fields and order are those of Unitree's
+# IDL files (unitree_sdk2 and unitree_ros2, ``unitree_go`` for Go2, B2 and H1, ``unitree_hg`` for
+# G1 and H1-2); BSD-3-Clause, Unitree Robotics.
+#
+# The checksum is computed over the C structure in the robot's memory and not over the CDR bytes:
+# there, a nested structure begins at a multiple of its largest number. It is the CRC-32 with the
+# polynomial 0x04C11DB7, first value 0xFFFFFFFF, most significant bit first and no final inversion
+# (CRC-32/MPEG-2), over 32-bit words without the last one, which holds it.
+
+
+_OF_GO = {
+    'IMUState': """
+        float32[4] quaternion
+        float32[3] gyroscope
+        float32[3] accelerometer
+        float32[3] rpy
+        uint8 temperature""",
+    'MotorState': """
+        uint8 mode
+        float32 q
+        float32 dq
+        float32 ddq
+        float32 tau_est
+        float32 q_raw
+        float32 dq_raw
+        float32 ddq_raw
+        uint8 temperature
+        uint32 lost
+        uint32[2] reserve""",
+    'BmsState': """
+        uint8 version_high
+        uint8 version_low
+        uint8 status
+        uint8 soc
+        int32 current
+        uint16 cycle
+        uint8[2] bq_ntc
+        uint8[2] mcu_ntc
+        uint16[15] cell_vol""",
+    'LowState': """
+        uint8[2] head
+        uint8 level_flag
+        uint8 frame_reserve
+        uint32[2] sn
+        uint32[2] version
+        uint16 bandwidth
+        IMUState imu_state
+        MotorState[20] motor_state
+        BmsState bms_state
+        int16[4] foot_force
+        int16[4] foot_force_est
+        uint32 tick
+        uint8[40] wireless_remote
+        uint8 bit_flag
+        float32 adc_reel
+        uint8 temperature_ntc1
+        uint8 temperature_ntc2
+        float32 power_v
+        float32 power_a
+        uint16[4] fan_frequency
+        uint32 reserve
+        uint32 crc""",
+    'MotorCmd': """
+        uint8 mode
+        float32 q
+        float32 dq
+        float32 tau
+        float32 kp
+        float32 kd
+        uint32[3] reserve""",
+    'BmsCmd': """
+        uint8 off
+        uint8[3] reserve""",
+    'LowCmd': """
+        uint8[2] head
+        uint8 level_flag
+        uint8 frame_reserve
+        uint32[2] sn
+        uint32[2] version
+        uint16 bandwidth
+        MotorCmd[20] motor_cmd
+        BmsCmd bms_cmd
+        uint8[40] wireless_remote
+        uint8[12] led
+        uint8[2] fan
+        uint8 gpio
+        uint32 reserve
+        uint32 crc""",
+}
+_OF_HG = {
+    'IMUState': """
+        float32[4] quaternion
+        float32[3] gyroscope
+        float32[3] accelerometer
+        float32[3] rpy
+        int16 temperature""",
+    'MotorState': """
+        uint8 mode
+        float32 q
+        float32 dq
+        float32 ddq
+        float32 tau_est
+        int16[2] temperature
+        float32 vol
+        uint32[2] sensor
+        uint32 motorstate
+        uint32[4] reserve""",
+    'LowState': """
+        uint32[2] version
+        uint8 mode_pr
+        uint8 mode_machine
+        uint32 tick
+        IMUState imu_state
+        MotorState[35] motor_state
+        uint8[40] wireless_remote
+        uint32[4] reserve
+        uint32 crc""",
+    'MotorCmd': """
+        uint8 mode
+        float32 q
+        float32 dq
+        float32 tau
+        float32 kp
+        float32 kd
+        uint32 reserve""",
+    'LowCmd': """
+        uint8 mode_pr
+        uint8 mode_machine
+        MotorCmd[35] motor_cmd
+        uint32[4] reserve
+        uint32 crc""",
+}
+FAMILIES = ('unitree_go', 'unitree_hg')
+for _package, _messages in zip(FAMILIES, (_OF_GO, _OF_HG)):
+    for _name, _text in _messages.items():
+        define(f'{_package}/msg/{_name}', _text)
+
+# What a byte is when its bits are read backwards: zlib's CRC-32 takes the least significant first.
+_BACKWARDS = bytes(int(f'{byte:08b}'[::-1], 2) for byte in range(256))
+
+
+def low_state(family: str) -> Any:
+    """
+    Return an empty LowState.
+
+    Parameters
+    ----------
+    family : {'unitree_go', 'unitree_hg'}
+        Package of the message.
+
+    Returns
+    -------
+    message
+        All fields zero.
+
+    """
+    return message_class(f'{family}/msg/LowState')()
+
+
+def checksum(message: Any, family: str) -> int:
+    """
+    Return the checksum of a LowState or LowCmd, whatever its field ``crc`` holds.
+
+    Parameters
+    ----------
+    message : LowState or LowCmd
+        Message of this module, or rclpy's of the same fields.
+    family : {'unitree_go', 'unitree_hg'}
+        Package of the message.
+
+    Returns
+    -------
+    int
+        From 0 to 2^32 - 1; source: the module's description.
+
+    """
+    kind = 'LowState' if hasattr(message, 'motor_state') else 'LowCmd'
+    packed = _layout(f'{family}/msg/{kind}').pack(*_numbers(f'{family}/msg/{kind}')(message))[:-4]
+    # words are little endian in memory and read from their most significant byte
+    swapped = struct.pack(f'>{len(packed) // 4}I', *struct.unpack(f'<{len(packed) // 4}I', packed))
+    reflected = zlib.crc32(swapped.translate(_BACKWARDS)) ^ 0xFFFFFFFF
+    return int(f'{reflected:032b}'[::-1], 2)
+
+
+@cache
+def _layout(name: str) -> struct.Struct:
+    """Return the C structure of a message."""
+    text, offset, _ = _members(name, 0)
+    return struct.Struct('<' + text + 'x' * (-offset % 4))
+
+
+def _members(name: str, offset: int) -> tuple[str, int, int]:
+    """Return the format of a structure's members, where they end, and their alignment."""
+    text, largest = '', 1
+    for entry in definition(name).fields:
+        for _ in range(entry.size or 1 if entry.is_message else 1):
+            align = _alignment(entry)
+            pad = -offset % align
+            text, offset, largest = text + 'x' * pad, offset + pad, max(largest, align)
+            if entry.is_message:
+                inner, end, _ = _members(entry.type, offset)
+                padding = -end % align
+                text, offset = text + inner + 'x' * padding, end + padding
+            else:
+                code, count = PRIMITIVES[entry.type][0], entry.size or 1
+                text, offset = f'{text}{count}{code}', offset + count * align
+    return text, offset, largest
+
+
+def _alignment(entry: Field) -> int:
+    if entry.is_message:
+        return max(_alignment(one) for one in definition(entry.type).fields)
+    return struct.calcsize('<' + PRIMITIVES[entry.type][0])
+
+
+@cache
+def _numbers(name: str) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what reads all numbers of a message: compiled, since it is called at each sample."""
+    parts, kinds = [], {}
+    for entry in definition(name).fields:
+        one = f'm.{entry.name}'
+        if entry.is_message:
+            kind = f'of_{entry.name}'
+            kinds[kind] = _numbers(entry.type)
+            parts.append(f'*chain(*map({kind}, {one}))' if entry.size else f'*{kind}({one})')
+        else:
+            parts.append(f'*{one}' if entry.size else one)
+    return eval(f'lambda m: ({", ".join(parts)},)', {'chain': chain, **kinds})
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+TICK_NS = 1_000_000     # one count of LowState's tick
+_WRAP = 2**32           # counts after which it begins again
+# Quartz clocks of two machines differ by less than this [ns/ns].
+_DRIFT = 1e-4
+_MOST = 2**15 - 1       # of int16
+
+
+class TickClock:
+    """
+    Turns ticks of the robot into stamps of this machine.
+
+    Where the tick stands still from the first message on, as in Unitree's Python simulator, stamps
+    are times of arrival.
+    """
+
+    def __init__(self) -> None:
+        self._tick: int | None = None
+        self._count = self._offset = self._arrival = self._stamp = 0
+        self._moves = False
+
+    def __call__(self, tick: int, arrival_ns: int) -> int | None:
+        """
+        Return the stamp of a message.
+
+        Parameters
+        ----------
+        tick : int
+            Field of LowState, counts of 1 ms.
+        arrival_ns : int
+            When the message came, by this machine's clock [ns].
+
+        Returns
+        -------
+        int or None
+            Stamp [ns]; later than the last one except after a restart. None for a message that
+            repeats the last one's tick.
+
+        """
+        step = 0 if self._tick is None else (tick - self._tick + _WRAP // 2) % _WRAP - _WRAP // 2
+        if self._tick is not None and step == 0:
+            if self._moves:
+                return None
+            stamp = max(arrival_ns, self._stamp + 1)
+            self._arrival, self._stamp = arrival_ns, stamp
+            return stamp
+        first = self._tick is None
+        self._moves = not first
+        self._tick, self._count = tick, self._count + step
+        offset = arrival_ns - self._count * TICK_NS
+        allowed = self._offset + round(_DRIFT * (arrival_ns - self._arrival))
+        self._offset = offset if first or step < 0 else min(offset, allowed)
+        self._arrival = arrival_ns
+        self._stamp = self._offset + self._count * TICK_NS
+        return self._stamp
+
+
+class LowStateSample(NamedTuple):
+    """
+    What a LowState says of the joints and the IMU.
+
+    Attributes
+    ----------
+    stamp_ns : int [ns]
+        One stamp for all of it.
+    position, velocity, effort : (n,) array [rad, rad/s, N m]
+        Positions, velocities and efforts of the motors of the robot's table, in that order;
+        ``tau_est`` is from motor current.
+    gyro, accelerometer : (3,) array [rad/s, m/s^2]
+        Readings in the IMU's axes; at rest +g along up.
+    orientation : (4,) array or None
+        Quaternion xyzw; None where the message has none.
+
+    """
+
+    stamp_ns: int
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+    gyro: np.ndarray
+    accelerometer: np.ndarray
+    orientation: np.ndarray | None
+
+
+class LowStateReader:
+    """
+    Reads LowState messages of one robot.
+
+    Parameters
+    ----------
+    robot : UnitreeRobot
+        Its entry of the table.
+
+    Attributes
+    ----------
+    joints : tuple of str
+        Names of the joints in the samples, in the order of their motors.
+
+    """
+
+    def __init__(self, robot: UnitreeRobot):
+        self.robot = robot
+        self.joints = tuple(name for name in robot.joints if name)
+        self._places = robot.motors
+        self._clock = TickClock()
+        self._checked = False       # whether a checksum was right, so that the sender makes them
+
+    def __call__(self, message: Any, arrival_ns: int) -> LowStateSample | None:
+        """
+        Return the sample in a message.
+
+        Parameters
+        ----------
+        message : LowState
+            Message of the robot's family.
+        arrival_ns : int
+            When it came, by this machine's clock [ns].
+
+        Returns
+        -------
+        LowStateSample or None
+            Values as they came; None for a message that repeats the last one.
+
+        Raises
+        ------
+        MeasurementError
+            When the checksum is wrong, or a value of a motor or of the IMU's gyro and
+            accelerometer is not finite. A sender that leaves all checksums at zero, as Unitree's
+            Python simulator, is read.
+
+        """
+        self._check(message)
+        motors, imu = message.motor_state, message.imu_state
+        rows = [motors[place] for place in self._places]
+        values = np.array([[motor.q for motor in rows], [motor.dq for motor in rows],
+                           [motor.tau_est for motor in rows]], float)
+        sensed = np.array([*imu.gyroscope, *imu.accelerometer], float)
+        if not math.isfinite(values.sum() + sensed.sum()):
+            raise MeasurementError('LowState: expected finite q, dq, tau_est, gyroscope and '
+                                   'accelerometer, got NaN or infinity')
+        w, x, y, z = imu.quaternion
+        orientation = np.array([x, y, z, w], float)
+        length = math.sqrt(orientation @ orientation)
+        stamp = self._clock(message.tick, arrival_ns)
+        if stamp is None:
+            return None
+        return LowStateSample(
+            stamp, values[0], values[1], values[2], sensed[:3], sensed[3:],
+            orientation / length if 0.5 < length < 2.0 else None)
+
+    def _check(self, message: Any) -> None:
+        if not (message.crc or self._checked):
+            return
+        right = checksum(message, self.robot.family)
+        if message.crc != right:
+            raise MeasurementError(f'LowState: expected the checksum {right:#010x}, got '
+                                   f'{message.crc:#010x}: damaged on the way, or made by another '
+                                   'version of its definition')
+        self._checked = True
+
+
+def write_foot_forces(message: Any, robot: UnitreeRobot, forces: dict[str, float],
+                      measured_too: bool) -> None:
+    """
+    Write forces into a LowState, and its checksum.
+
+    Parameters
+    ----------
+    message : LowState
+        Changed in place.
+    robot : UnitreeRobot
+        Robot with the order of feet.
+    forces : dict of str to float
+        Normal force of the ground on each foot by the foot's link [N].
+    measured_too : bool
+        Whether ``foot_force`` is overwritten in addition to ``foot_force_est``, for nodes that
+        read only that.
+
+    """
+    for i, foot in enumerate(robot.feet):
+        value = max(-_MOST, min(_MOST, round(forces.get(foot, 0.0))))
+        message.foot_force_est[i] = value
+        if measured_too:
+            message.foot_force[i] = value
+    message.crc = checksum(message, robot.family)
+
+
+_HEAD, _LOW_LEVEL = (0xFE, 0xEF), 0xFF      # of unitree_go, from Unitree's examples
+
+
+class LowCmdWriter:
+    """
+    Makes LowCmd messages of one robot.
+
+    Parameters
+    ----------
+    robot : UnitreeRobot
+        Its entry of the table.
+    joints : sequence of str
+        Joints that get efforts, in the order of commands.
+    make : callable
+        Returns an empty LowCmd of the robot's family.
+    kd : float
+        Damping of every commanded joint while efforts are obeyed [N m s/rad].
+    resting_kd : float
+        Damping of every joint when they are not [N m s/rad].
+
+    Attributes
+    ----------
+    mode_machine : int
+        What the robot says of itself in LowState; only ``unitree_hg`` has it, and obeys nothing
+        else.
+
+    Raises
+    ------
+    ConfigurationError
+        When a joint has no motor.
+
+    """
+
+    def __init__(self, robot: UnitreeRobot, joints: Sequence[str], make: Callable[[], Any],
+                 kd: float, resting_kd: float):
+        strange = [name for name in joints if name not in robot.joints or not name]
+        if strange:
+            raise ConfigurationError(f'robot.joints: {robot.name} has no motor of '
+                                     f'{", ".join(strange)}')
+        self._robot, self._make = robot, make
+        self._places = [robot.joints.index(name) for name in joints]
+        self._kd, self._resting_kd = kd, resting_kd
+        self.mode_machine = 0
+
+    def torque(self, efforts: Sequence[float]) -> Any:
+        """
+        Return a message that asks for efforts.
+
+        Motors that are not commanded are damped.
+
+        Parameters
+        ----------
+        efforts : (nj,) sequence of float
+            Efforts in command order [N m].
+
+        Returns
+        -------
+        LowCmd
+            With its checksum.
+
+        """
+        message = self._resting()
+        for place, effort in zip(self._places, efforts):
+            motor = message.motor_cmd[place]
+            motor.tau, motor.kd = float(effort), self._kd
+        return self._checked(message)
+
+    def damping(self) -> Any:
+        """
+        Make a message that brakes every joint and drives none.
+
+        Returns
+        -------
+        object
+            LowCmd message.
+
+        """
+        return self._checked(self._resting())
+
+    def _resting(self) -> Any:
+        robot, message = self._robot, self._make()
+        if robot.family == 'unitree_go':
+            message.head[0], message.head[1] = _HEAD
+            message.level_flag = _LOW_LEVEL
+        else:
+            message.mode_machine = self.mode_machine
+        for place in robot.motors:
+            motor = message.motor_cmd[place]
+            motor.mode, motor.kd = robot.modes[place], self._resting_kd
+        return message
+
+    def _checked(self, message: Any) -> Any:
+        message.crc = checksum(message, self._robot.family)
+        return message

@@ -1,0 +1,274 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The picture of a climbing robot: body, limbs, what its pads hold, and forces as arrows."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.patches import Polygon
+
+from legged_dynamics.pages.palette import foot_color
+from legged_dynamics.stickybot import Adhesion, ForceSets, StickybotModel, unloaded_state
+from legged_dynamics.stickybot.allocation.force_program import SET
+
+BODY_FILL, BODY_EDGE, LIMB, PAD = '#d9dee6', '#5b6675', '#5b6675', '#56B4E9'
+ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)   # N
+FORCE_COLORS = {'off': '#D55E00', 'turning': '#E69F00', 'full': '#0072B2'}     # by reduction
+ARC = np.linspace(0.0, 2.0 * np.pi, 73)
+
+
+def limb_length(model: StickybotModel) -> float:
+    """
+    Return the length of the longest limb.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    float
+        Length of its links together [m].
+
+    """
+    return max(sum(link.length for link in limb.links) for limb in model.limbs)
+
+
+def reach_of(model: StickybotModel) -> np.ndarray:
+    """
+    Return how far a robot at rest reaches from its centre.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot.
+
+    Returns
+    -------
+    (2,) array [m]
+        Sideways and along the body.
+
+    """
+    calm = unloaded_state(model)
+    outline = np.vstack([calm.foot, _body_outline(model, calm.pose)])
+    return np.abs(outline).max(axis=0)
+
+
+def round_force(model: StickybotModel, typical: float) -> tuple[float, float]:
+    """
+    Return a round force for a key [N] and the length of 1 N in a picture [m/N].
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot that is drawn.
+    typical : float [N]
+        A force that should be drawn at a readable size.
+
+    Returns
+    -------
+    float
+        The force of the key [N].
+    float
+        Length of 1 N in the picture [m/N].
+
+    """
+    unit = min(ROUND, key=lambda size: abs(np.log(size / max(typical, 1e-9))))
+    return unit, 0.45 * limb_length(model) / max(typical, 1e-9)
+
+
+def _body_outline(model: StickybotModel, pose: np.ndarray) -> np.ndarray:
+    """Return the corners of a body with a pointed head, (5, 2) [m], as its hips require."""
+    hips = np.array([limb.hip for limb in model.limbs])
+    x, top, bottom = np.abs(hips[:, 0]).max(), hips[:, 1].max(), hips[:, 1].min()
+    margin = 0.125 * max(top - bottom, x)
+    corners = np.array([[-x, bottom - margin], [x, bottom - margin], [x, top + margin],
+                        [0.0, top + 2.2 * margin], [-x, top + margin]])
+    return np.asarray(pose[:2]) + corners @ _turn(pose[2]).T
+
+
+def _limb_lines(model: StickybotModel, foot: np.ndarray, joint: np.ndarray) -> list[np.ndarray]:
+    """Return each limb as a line from foot to hip: the ends of its links in wall axes [m]."""
+    lines, at = [], 0
+    for start, limb in zip(foot, model.limbs):
+        angles = np.cumsum(joint[at:at + len(limb.links)])
+        lengths = np.array([link.length for link in limb.links])
+        steps = lengths[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+        lines.append(np.vstack([start, start + np.cumsum(steps, axis=0)]))
+        at += len(limb.links)
+    return lines
+
+
+def pad_outline(pad: Adhesion, normal: float, angle: float, farthest: float = math.inf
+                ) -> np.ndarray:
+    """
+    Return the outline of the forces that a pad holds, (m, 2) [N]; empty where it holds none.
+
+    Parameters
+    ----------
+    pad : Adhesion
+        Of finite shear.
+    normal : float [N]
+        The wall's push on it.
+    angle : float [rad]
+        Its direction in wall axes; NaN for one that holds every way.
+    farthest : float [N]
+        Larger forces are left out.
+
+    Returns
+    -------
+    (m, 2) array [N]
+        Corners of the outline; empty where the pad holds nothing.
+
+    """
+    sets = ForceSets.of_pads([pad], [normal], [0.0 if math.isnan(angle) else angle])
+    normals, bounds = sets.planes(0)
+    radius = min(float(sets.table[0, SET.radius]), farthest)
+    outline = radius * np.column_stack([np.cos(ARC), np.sin(ARC)])
+    for side, bound in zip(normals, bounds):
+        outline = _clipped(outline, side, bound)
+    return outline
+
+
+def _clipped(outline: np.ndarray, normal: np.ndarray, bound: float) -> np.ndarray:
+    """Return the part of a convex outline on the inner side of a line."""
+    over = outline @ normal - bound
+    kept = []
+    for k in range(len(outline)):
+        p, q, a, b = outline[k - 1], outline[k], over[k - 1], over[k]
+        if (a > 0.0) != (b > 0.0):
+            kept.append(p + a / (a - b) * (q - p))
+        if b <= 0.0:
+            kept.append(q)
+    return np.array(kept).reshape(-1, 2)
+
+
+def _turn(angle: float) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
+def arrow_outlines(start: np.ndarray, vector: np.ndarray, width: float) -> np.ndarray:
+    """
+    Return arrows as closed outlines, (k, 7, 2), in the units of `start`.
+
+    Parameters
+    ----------
+    start, vector : (k, 2) array
+        Foot of each arrow, and the way to its tip.
+    width : float
+        Of the shaft; the head is three times as wide, and shrinks with a short arrow.
+
+    Returns
+    -------
+    (k, 7, 2) array
+        Corners of each arrow.
+
+    """
+    length = np.hypot(*vector.T)[:, None]
+    along = vector / np.maximum(length, 1e-12)
+    across = np.column_stack([-along[:, 1], along[:, 0]])
+    head = np.minimum(4.0 * width, 0.6 * length)
+    neck = start + vector - head * along
+    half = 0.5 * np.minimum(width, 0.25 * length)
+    barb = np.minimum(1.6 * width, 0.4 * length)
+    return np.stack([start + half * across, neck + half * across, neck + barb * across,
+                     start + vector, neck - barb * across, neck - half * across,
+                     start - half * across], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """
+    What of a robot is seen at one instant.
+
+    Attributes
+    ----------
+    pose : (3,) array [m, m, rad]
+    foot : (N, 2) array [m]
+    joint : (nq,) array [rad]
+    force : (N, 2) array [N]
+        The wall's on each foot.
+    attached : (N,) array of bool
+    pad_foot : (k, 2) array [m]
+        Where pads are.
+    pads : sequence of k (m, 2) arrays [N]
+        Outlines of what they hold.
+
+    """
+
+    pose: np.ndarray
+    foot: np.ndarray
+    joint: np.ndarray
+    force: np.ndarray
+    attached: np.ndarray
+    pad_foot: np.ndarray
+    pads: Sequence[np.ndarray]
+
+
+class Climber:
+    """
+    A robot on axes; moved by :meth:`show`, and drawn in the order of `artists`.
+
+    Parameters
+    ----------
+    axes : Axes
+        In metres, of equal aspect.
+    model : StickybotModel
+        The robot.
+    scale : float [m/N]
+        Length of a force of 1 N.
+    animated : bool
+        Whether the artists are left out when the figure is drawn.
+
+    Attributes
+    ----------
+    artists : tuple of Artist
+    arrow_width : float [m]
+
+    """
+
+    def __init__(self, axes: Axes, model: StickybotModel, scale: float, animated: bool = False):
+        self._model, self._scale = model, scale
+        self.arrow_width = 0.05 * limb_length(model)
+        colors = [foot_color(i) for i in range(model.n_limbs)]
+        self._pads = PolyCollection([], facecolors=PAD, edgecolors=PAD, alpha=0.22, zorder=2)
+        self._limbs = LineCollection([], colors=LIMB, linewidths=4.5, capstyle='round', zorder=3)
+        self._body = Polygon(np.zeros((5, 2)), facecolor=BODY_FILL, edgecolor=BODY_EDGE,
+                             linewidth=1.4, joinstyle='round', zorder=4)
+        self._feet = axes.scatter(*np.zeros((2, model.n_limbs)), s=62, zorder=5, linewidths=1.8)
+        self._arrows = PolyCollection([], facecolors=colors, edgecolors='white', linewidths=0.6,
+                                      zorder=6)
+        self._colors = np.array(colors)
+        for artist in (self._pads, self._limbs, self._arrows):
+            axes.add_collection(artist, autolim=False)
+        axes.add_patch(self._body)
+        self.artists = (self._pads, self._limbs, self._body, self._feet, self._arrows)
+        for artist in self.artists:
+            artist.set_animated(animated)
+
+    def show(self, look: Look) -> None:
+        """
+        Move the robot.
+
+        Parameters
+        ----------
+        look : Look
+            Pose, feet, joints and forces of one time.
+
+        """
+        self._limbs.set_segments(_limb_lines(self._model, look.foot, look.joint))
+        self._body.set_xy(_body_outline(self._model, look.pose))
+        self._feet.set_offsets(look.foot)
+        self._feet.set_facecolors(list(np.where(look.attached, self._colors, 'white')))
+        self._feet.set_edgecolors(self._colors)
+        self._arrows.set_verts(arrow_outlines(look.foot, self._scale * look.force
+                                              * look.attached[:, None], self.arrow_width))
+        self._pads.set_verts([foot + self._scale * outline
+                              for foot, outline in zip(look.pad_foot, look.pads) if len(outline)])
