@@ -1,3 +1,46 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a robot: faults, masses and friction, and how far forces can be trusted."""
+"""
+What is wrong with a robot: faults, masses and friction, and how far its forces can be trusted.
+
+`examine` tells faults of sensors, motors and description from a recording (`doctor`); `identify`
+estimates masses, friction and offsets (`identification`); `validate` tells how far forces can be
+trusted (`validation`).
+"""
+from typing import TYPE_CHECKING
+
+from legged_dynamics._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from legged_dynamics.diagnosis.doctor.checkup import Checkup
+    from legged_dynamics.diagnosis.doctor.examination import Examination, examine
+    from legged_dynamics.diagnosis.doctor.finding import Finding
+    from legged_dynamics.diagnosis.identification.identify import (
+        Identification,
+        Quantity,
+        identify,
+    )
+    from legged_dynamics.diagnosis.validation.validation import Validation, validate
+
+__all__ = [
+    'Checkup',
+    'Examination',
+    'Finding',
+    'Identification',
+    'Quantity',
+    'Validation',
+    'examine',
+    'identify',
+    'validate',
+]
+__getattr__, __dir__ = lazy_names(__name__, {
+    'Checkup': 'doctor.checkup',
+    'Examination': 'doctor.examination',
+    'examine': 'doctor.examination',
+    'Finding': 'doctor.finding',
+    'Identification': 'identification.identify',
+    'Quantity': 'identification.identify',
+    'identify': 'identification.identify',
+    'Validation': 'validation.validation',
+    'validate': 'validation.validation',
+})

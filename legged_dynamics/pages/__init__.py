@@ -1,3 +1,32 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Reports: pages, tables and charts of recordings, climbs, crouches and fleets."""
+"""Pages, tables, charts and pictures, of which every report is made."""
+from typing import TYPE_CHECKING
+
+from legged_dynamics._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from legged_dynamics.pages.page import Chart, Table
+    from legged_dynamics.pages.robot_picture import FootLoad, force_picture, robot_picture
+    from legged_dynamics.pages.section import Report, ReportFigure, ReportSection
+
+__all__ = [
+    'Chart',
+    'FootLoad',
+    'Report',
+    'ReportFigure',
+    'ReportSection',
+    'Table',
+    'force_picture',
+    'robot_picture',
+]
+__getattr__, __dir__ = lazy_names(__name__, {
+    'Report': 'section',
+    'ReportFigure': 'section',
+    'ReportSection': 'section',
+    'Chart': 'page',
+    'Table': 'page',
+    'FootLoad': 'robot_picture',
+    'force_picture': 'robot_picture',
+    'robot_picture': 'robot_picture',
+})

@@ -1,3 +1,71 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""People: gait of a recorded motion, trials of motion capture, and OpenSim's files."""
+"""
+People in motion capture: gait, trials and their errors against force plates, OpenSim's files.
+
+`analyse_gait` reads a trial and returns its ground reactions; `DoubleSupport` shares the load of a
+motion that is already in memory. Modules: `gait` (contacts and forces of a recorded motion),
+`trials` (files in, tables and reports out), `opensim` (models).
+"""
+from typing import TYPE_CHECKING
+
+from legged_dynamics._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from legged_dynamics.people.gait.double_support import DoubleSupport
+    from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+    from legged_dynamics.people.gait.reactions import GaitReactions
+    from legged_dynamics.people.gait.settings import GaitSettings
+    from legged_dynamics.people.gait.stance_detection import StancePhase, detect_stance
+    from legged_dynamics.people.trials.analysis import GaitResult, analyse_gait, sample_walk
+    from legged_dynamics.people.trials.cycles import GaitCycles, gait_cycles
+    from legged_dynamics.people.trials.export import (
+        to_pandas,
+        to_xarray,
+        write_bag,
+        write_csv,
+        write_opensim,
+        write_parquet,
+    )
+    from legged_dynamics.people.trials.subject import GaitOptions
+
+__all__ = [
+    'DoubleSupport',
+    'GaitCycles',
+    'GaitInverseDynamics',
+    'GaitOptions',
+    'GaitReactions',
+    'GaitResult',
+    'GaitSettings',
+    'StancePhase',
+    'analyse_gait',
+    'detect_stance',
+    'gait_cycles',
+    'sample_walk',
+    'to_pandas',
+    'to_xarray',
+    'write_bag',
+    'write_csv',
+    'write_opensim',
+    'write_parquet',
+]
+__getattr__, __dir__ = lazy_names(__name__, {
+    'GaitResult': 'trials.analysis',
+    'analyse_gait': 'trials.analysis',
+    'sample_walk': 'trials.analysis',
+    'GaitOptions': 'trials.subject',
+    'GaitCycles': 'trials.cycles',
+    'gait_cycles': 'trials.cycles',
+    'to_pandas': 'trials.export',
+    'to_xarray': 'trials.export',
+    'write_bag': 'trials.export',
+    'write_csv': 'trials.export',
+    'write_opensim': 'trials.export',
+    'write_parquet': 'trials.export',
+    'DoubleSupport': 'gait.double_support',
+    'GaitInverseDynamics': 'gait.inverse_dynamics',
+    'GaitReactions': 'gait.reactions',
+    'GaitSettings': 'gait.settings',
+    'StancePhase': 'gait.stance_detection',
+    'detect_stance': 'gait.stance_detection',
+})

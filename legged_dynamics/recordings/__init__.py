@@ -1,3 +1,40 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings in and out: bags, their topics, and the replay of one through the estimator."""
+"""Recordings in and out: bags, their topics, the replay of one by the estimator, its report."""
+from typing import TYPE_CHECKING
+
+from legged_dynamics._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from legged_dynamics.recordings.bag_writer import BagWriter
+    from legged_dynamics.recordings.bags import BagReader
+    from legged_dynamics.recordings.recording import Recording
+    from legged_dynamics.recordings.replay import AnalysisOptions, Replay
+    from legged_dynamics.recordings.report.analysis import Analysis, analyse, verdict
+    from legged_dynamics.recordings.report.report import write_report
+    from legged_dynamics.recordings.truth import Truth
+
+__all__ = [
+    'Analysis',
+    'AnalysisOptions',
+    'BagReader',
+    'BagWriter',
+    'Recording',
+    'Replay',
+    'Truth',
+    'analyse',
+    'verdict',
+    'write_report',
+]
+__getattr__, __dir__ = lazy_names(__name__, {
+    'BagReader': 'bags',
+    'BagWriter': 'bag_writer',
+    'Recording': 'recording',
+    'AnalysisOptions': 'replay',
+    'Replay': 'replay',
+    'Truth': 'truth',
+    'Analysis': 'report.analysis',
+    'analyse': 'report.analysis',
+    'verdict': 'report.analysis',
+    'write_report': 'report.report',
+})

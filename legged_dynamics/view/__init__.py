@@ -1,3 +1,27 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A robot and the forces on its feet in a browser, from the bus or from a bag."""
+from typing import TYPE_CHECKING
+
+from legged_dynamics._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from legged_dynamics.view.show import Show, close_page, open_page
+    from legged_dynamics.view.sources import Player, RecordedView, read_view
+
+__all__ = [
+    'Player',
+    'RecordedView',
+    'Show',
+    'close_page',
+    'open_page',
+    'read_view',
+]
+__getattr__, __dir__ = lazy_names(__name__, {
+    'Show': 'show',
+    'close_page': 'show',
+    'open_page': 'show',
+    'Player': 'sources',
+    'RecordedView': 'sources',
+    'read_view': 'sources',
+})
