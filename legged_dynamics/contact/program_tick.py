@@ -232,7 +232,7 @@ def _fill_response(index, p, row, slot):
 INDEPENDENT, INDEPENDENT_IF_SOFT = 1e-8, 1e-10
 # Relative size below which an inequality is met: such large weights cost digits.
 MET = 1e-10
-SOLVED, INFEASIBLE, STEPS_RAN_OUT = 0, 1, 2
+SOLVED, INFEASIBLE, STEPS_RAN_OUT = range(3)
 # Largest relative error of the optimality conditions of an accepted solution.
 ACCEPTED = 1e-8
 # Largest number of inequalities added or dropped; about ten is usual.

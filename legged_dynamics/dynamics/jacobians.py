@@ -55,7 +55,7 @@ from legged_dynamics.spatial.layout import get3, get9, put3, put9
 # Columns of FeetTable.index: body, first column of the foot's contact coordinates, their number;
 # whether it lies on the ground with a plane; and of its moments, three at most, the axes: 0, 1, 2
 # for those of the base and 3, 4, 5 for those of the foot's frame.
-BODY, START, SIZE, PLANE, AXES = 0, 1, 2, 3, 4
+BODY, START, SIZE, PLANE, AXES = range(5)
 N_INDEX = 7
 IN_FOOT = 3     # the first of the foot's own axes
 # Number of coordinates of a foot that can transmit any wrench.

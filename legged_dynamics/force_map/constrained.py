@@ -85,7 +85,7 @@ from legged_dynamics.spatial.rotations import check_normal, check_rotation
 # A pivot of G below this fraction of its diagonal means that the contacts are redundant.
 PIVOT_TOLERANCE = 1e-10
 # Return codes of the kernel.
-SOLVED, REDUNDANT, NOT_FINITE, NOT_POSITIVE = 0, 1, 2, 3
+SOLVED, REDUNDANT, NOT_FINITE, NOT_POSITIVE = range(4)
 
 # The table of integers: a row of sizes, then a row a body and a row a foot, then three rows: the
 # ends of branches, the rows of M that have a motor, and the ends of branches of G, of which it has

@@ -29,7 +29,7 @@ from legged_dynamics.spatial.frames import Transform
 
 
 # Kinds of a contact coordinate.
-FORCE, MOMENT = 0, 1
+FORCE, MOMENT = range(2)
 
 
 class ContactRow(NamedTuple):

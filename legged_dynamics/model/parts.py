@@ -193,16 +193,16 @@ class Joint:
 # array argument of a compiled call costs 50 ns.
 
 
-REVOLUTE, PRISMATIC, SPHERICAL = 0, 1, 2
+REVOLUTE, PRISMATIC, SPHERICAL = range(3)
 
 # Columns of Tree.topology.
-PARENT, JOINT, Q_START, V_START = 0, 1, 2, 3
+PARENT, JOINT, Q_START, V_START = range(4)
 N_TOPOLOGY = 4
 
 # Columns of Tree.constants: placement of the body's frame in its parent's at q = 0, the body's
 # inertia about its centre of mass (xx xy xz yy yz zz, body axes), and the joint's own physics.
 R_TREE, P_TREE, MASS, COM, INERTIA = 0, 9, 12, 13, 16
-ARMATURE, DAMPING, FRICTION, STIFFNESS, REST = 22, 23, 24, 25, 26
+ARMATURE, DAMPING, FRICTION, STIFFNESS, REST = range(22, 27)
 N_CONSTANTS = 27
 
 

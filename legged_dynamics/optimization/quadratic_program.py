@@ -53,7 +53,7 @@ CONTRADICTION = 1e-7
 ROUNDING = 1e-4
 # Below this relative remainder the projection has lost digits, and is repeated.
 CANCELLED = 1e-4
-SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = 0, 1, 2, 3
+SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = range(4)
 
 
 @part

@@ -121,11 +121,11 @@ def _joint_inertias(model: RobotModel) -> np.ndarray:
 
 
 # Rows of the memory.
-Q, V, OFFSET, DRIFT, SEEN = 0, 1, 2, 3, 4
-LIVELY_Q, LIVELY_V, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V = 5, 6, 7, 8, 9, 10
-FAULT, SKIPPED, SLOW = 11, 12, 13
+Q, V, OFFSET, DRIFT, SEEN = range(5)
+LIVELY_Q, LIVELY_V, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V = range(5, 11)
+FAULT, SKIPPED, SLOW = range(11, 14)
 # What is believed of a joint, and for how long half of it has been replaced [s].
-BELIEVED_Q, BELIEVED_V, REPLACED = 14, 15, 16
+BELIEVED_Q, BELIEVED_V, REPLACED = range(14, 17)
 N_MEMORY = 17
 # Kinds of faults.
 PLAUSIBLE, TOO_FAST, JUMPED, DISAGREE, FROZEN_Q, FROZEN_V, NOT_FINITE, DRIFTS = range(8)

@@ -289,7 +289,7 @@ def _read_only(values: Sequence[float]) -> np.ndarray:
 # Builds the MuJoCo model of a robot on its ground from the URDF and the drives' properties.
 
 
-GROUND, ROBOT = 1, 2  # collision bits: robots touch the ground, not themselves
+GROUND, ROBOT = range(1, 3)  # collision bits: robots touch the ground, not themselves
 IMU_SENSORS = {'gyro': mujoco.mjtSensor.mjSENS_GYRO,
                'accelerometer': mujoco.mjtSensor.mjSENS_ACCELEROMETER,
                'orientation': mujoco.mjtSensor.mjSENS_FRAMEQUAT}

@@ -56,8 +56,8 @@ from legged_dynamics.spatial.packed import opened
 # Largest number of steps of the quadratic program; about ten are typical.
 STEPS = 200
 # Outcome of a division.
-BALANCED, UNBALANCED, NO_SOLUTION = 0, 1, 2
-EVEN, LEAST_SQUARES, FRICTION_CONE = 0, 1, 2
+BALANCED, UNBALANCED, NO_SOLUTION = range(3)
+EVEN, LEAST_SQUARES, FRICTION_CONE = range(3)
 
 
 @part

@@ -32,7 +32,7 @@ from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9
 
 # Columns of Problem.cost, elements of Problem.smoothing.
-ON_FORCE, ON_MOMENT, AT_TRANSITIONS = 0, 1, 2
+ON_FORCE, ON_MOMENT, AT_TRANSITIONS = range(3)
 
 
 class Problem(NamedTuple):

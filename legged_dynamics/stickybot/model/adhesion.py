@@ -44,9 +44,9 @@ class Pad(NamedTuple):
 
 PAD = offsets(Pad())
 # What :func:`pad_failure` returns.
-HOLDS, SLIPS, PEELS = 0, 1, 2
+HOLDS, SLIPS, PEELS = range(3)
 # Entries of the array of the wall's constants.
-HEIGHT, NORMAL_GRAVITY = 0, 1
+HEIGHT, NORMAL_GRAVITY = range(2)
 
 
 @dataclass(frozen=True)
