@@ -21,43 +21,25 @@ PATIENCE, PATIENCE_OF_WATCHDOG = 25, 40
 
 @dataclass(frozen=True)
 class NodeEntry:
-    """
-    One node of the package.
+    """One node of the package."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the executable, of the node, and of its module in `legged_dynamics.ros.nodes`.
-    class_name : str
-        Its Component in that module.
-    group : str
-        Where the diagnostics aggregator shows it: 'Motors', 'Control', 'Estimation',
-        'Simulation'; or '' for nowhere.
-    commands_efforts : bool
-        Whether it publishes efforts for the motors; the security policy allows it to no other.
-    has_kernels : bool
-        Whether it needs compiled kernels, which `legged-dynamics warm` compiles ahead.
-    robot : str
-        Robot of the package that it is tried with, and launched with by default.
-    rviz : str
-        File in ``config/rviz`` that shows its topics.
-    flags : mapping of str to str
-        Its parameters that are arguments of its launch file: true or false, false by default; with
-        what they mean.
-    patience : int [s]
-        How long launch waits for it after it was told to stop.
-
-    """
-
+    # Name of the executable, of the node, and of its module in `legged_dynamics.ros.nodes`
     name: str
-    class_name: str
+    class_name: str  # Its Component in that module
+    # Where the diagnostics aggregator shows it: 'Motors', 'Control', 'Estimation', 'Simulation';
+    # or '' for nowhere
     group: str = ''
+    # Whether it publishes efforts for the motors; the security policy allows it to no other
     commands_efforts: bool = False
+    # Whether it needs compiled kernels, which `legged-dynamics warm` compiles ahead
     has_kernels: bool = True
+    # Robot of the package that it is tried with, and launched with by default
     robot: str = 'anymal_class'
-    rviz: str = 'ground_reactions'
+    rviz: str = 'ground_reactions'  # File in ``config/rviz`` that shows its topics
+    # Its parameters that are arguments of its launch file: true or false, false by default; with
+    # what they mean
     flags: Mapping[str, str] = field(default_factory=dict)
-    patience: int = PATIENCE
+    patience: int = PATIENCE  # [s]: how long launch waits for it after it was told to stop
 
     @property
     def module(self) -> str:

@@ -39,62 +39,23 @@ _PLAIN_TAGS = {_STRING_TAG, 'tag:yaml.org,2002:int', 'tag:yaml.org,2002:float',
 
 
 class Entry(NamedTuple):
-    """
-    A value in a YAML text.
+    """A value in a YAML text."""
 
-    Attributes
-    ----------
-    value : bool, int, float, str, list of one of these, or dict of str to Entry
-        What the text holds.
-    line : int
-        From 1.
-
-    """
-
-    value: Any
-    line: int
+    value: Any  # What the text holds
+    line: int  # From 1
 
 
 class Parameter(NamedTuple):
-    """
-    A parameter in a file.
+    """A parameter in a file."""
 
-    Attributes
-    ----------
-    selector : str
-        Which nodes it is for: a node's name, or a pattern such as ``/**``.
-    name : str
-        Dotted.
-    value : bool, int, float, str or list of one of these
-        What the file holds.
-    line : int
-        Line of the file, from 1.
-
-    """
-
-    selector: str
-    name: str
-    value: Any
-    line: int
+    selector: str  # Which nodes it is for: a node's name, or a pattern such as ``/**``
+    name: str  # Dotted
+    value: Any  # What the file holds
+    line: int  # Line of the file, from 1
 
 
 def parse_value(text: str, source: str) -> Any:
-    """
-    Return the value of one parameter given as YAML text, as after ``-p name:=``.
-
-    Parameters
-    ----------
-    text : str
-        A scalar, or a list in brackets.
-    source : str
-        Where it comes from, for the error's text.
-
-    Raises
-    ------
-    ConfigurationError
-        When the text is not a value, or mixes types in a list.
-
-    """
+    """Return the value of one parameter given as YAML text, as after ``-p name:=``."""
     entry = _read_yaml(text, source)
     if entry is None:
         raise ConfigurationError(f'{source}: expected a value, got nothing')
@@ -105,24 +66,7 @@ def parse_value(text: str, source: str) -> Any:
 
 
 def read_parameters(path: str | Path) -> list[Parameter]:
-    """
-    Return all parameters in a ROS 2 parameter file, in their order.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    list of Parameter
-
-    Raises
-    ------
-    ConfigurationError
-        When the file is missing or too large, is not YAML, or is not in parameter-file form.
-
-    """
+    """Return all parameters in a ROS 2 parameter file, in order."""
     try:
         state = Path(path).stat()
         if not stat.S_ISREG(state.st_mode):
@@ -288,19 +232,7 @@ class _Builder:
 
 
 def shown(value: Any) -> str:
-    """
-    Return a value as an error's text shows it: in one line, cut where it is long.
-
-    Parameters
-    ----------
-    value : object
-        Any value.
-
-    Returns
-    -------
-    str
-
-    """
+    """Return a value as error texts show it: one line, shortened if long."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):        # thousands of digits; a list inside itself

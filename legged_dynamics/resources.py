@@ -14,14 +14,8 @@ def share_directory() -> Path:
     """
     Return the folder that holds config/ and launch/.
 
-    The source tree when the package runs from it; else ``<prefix>/share/legged_dynamics`` of the
-    installation, which is the same for colcon and pip.
-
-    Raises
-    ------
-    ConfigurationError
-        When neither is there.
-
+    The source tree if run from it, else ``<prefix>/share/legged_dynamics`` (colcon and
+    pip).
     """
     source = _PACKAGE.parent
     installed = [parent / 'share' / 'legged_dynamics' for parent in _PACKAGE.parents]
@@ -63,24 +57,7 @@ def robot_files(name: str) -> tuple[Path, Path | None]:
 
 
 def urdf_path(name: str) -> Path:
-    """
-    Return the path of a URDF, given as it is or as the name of a robot of the package.
-
-    Parameters
-    ----------
-    name : str
-        A path, or the name of a robot that comes with the package.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    ConfigurationError
-        When a name without suffix is neither a file nor such a robot.
-
-    """
+    """Return the path of a URDF, given as a path or as a packaged robot's name."""
     path = Path(name)
     if path.suffix or path.exists():
         return path

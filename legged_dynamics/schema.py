@@ -74,24 +74,7 @@ class Setting:
         return f'{self.description}{unit}{allowed}'
 
     def check(self, value: Any) -> Any:
-        """
-        Return a value in the setting's type.
-
-        Parameters
-        ----------
-        value : object
-            What a file or a caller gave.
-
-        Returns
-        -------
-        bool, int, float, str or list
-
-        Raises
-        ------
-        ConfigurationError
-            When the type is wrong or the value is outside range or choices.
-
-        """
+        """Return a value in the setting's type; ConfigurationError if wrong."""
         if isinstance(self.default, list):
             if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
                 self._refuse(value, 'a list')
@@ -212,58 +195,24 @@ class CheckedSettings:
 
 
 class ParameterValues(dict[str, Any]):
-    """
-    Values by dotted name, with the file and line that each comes from.
-
-    Attributes
-    ----------
-    places : dict of str to str
-        File and line of each value that comes from a file.
-
-    """
+    """Values by dotted name, with the file and line of each in `places`."""
 
     def __init__(self, values: Mapping[str, Any] | None = None):
         super().__init__(values or {})
         self.places: dict[str, str] = dict(getattr(values, 'places', {}))
 
     def update(self, other: Mapping[str, Any]) -> None:     # type: ignore[override]
-        """
-        Take over the values of another mapping, and the places they come from.
-
-        Parameters
-        ----------
-        other : mapping of str to value
-            Plain, or ParameterValues.
-
-        """
+        """Take over the values of another mapping, and their places."""
         super().update(other)
         self.places.update(getattr(other, 'places', {}))
 
 
 def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str, Any]:
     """
-    Return the checked value of every setting, with defaults for those that are not given.
+    Return the checked value of every setting, defaults included, by dotted name.
 
-    Keys of other groups are ignored. An unknown key in a group of this table, or in a group that
-    no module of the package declares, is an error: a misspelt key would silently have no effect.
-
-    Parameters
-    ----------
-    values : mapping of str to value
-        By dotted name.
-    settings : iterable of Setting
-        The table.
-
-    Returns
-    -------
-    dict of str to value
-        By dotted name, for every setting of the table.
-
-    Raises
-    ------
-    ConfigurationError
-        When a key is unknown, or a value has the wrong type or is out of range.
-
+    An unknown key in a group of this table, or in one that no module declares, is an error,
+    since a misspelt key would have no effect; keys of other groups are ignored.
     """
     table = {setting.name: setting for setting in settings}
     places = getattr(values, 'places', {})
@@ -324,19 +273,10 @@ def _check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
 @cache
 def declared() -> tuple[frozenset[str], frozenset[str]]:
     """
-    Return the groups of settings that the package declares, and the names without a group.
+    Return the package's setting groups, and the names without a group.
 
-    They are found in the text of the package's modules, where every declaration begins with
-    ``setting(`` or ``Setting(`` and the name in quotes. Importing all those modules to read one
-    file would take seconds and require MuJoCo; the first call takes about 20 ms.
-
-    Returns
-    -------
-    groups : frozenset of str
-        First parts of dotted names.
-    names : frozenset of str
-        Names without a dot.
-
+    Found in the text of its modules (``setting(`` or ``Setting(`` and a quoted name), in 20
+    ms: importing them all would take seconds and require MuJoCo.
     """
     found = {name for path in Path(__file__).parent.rglob('*.py')
              for name in _DECLARATION.findall(path.read_text(encoding='utf-8'))}
@@ -356,21 +296,10 @@ def _placed(text: str, key: str, places: Mapping[str, str]) -> str:
 
 def read_parameter_file(path: str | Path, node: str = '') -> ParameterValues:
     """
-    Read a ROS 2 parameter file into dotted names, as seen by the node of that name.
+    Return a ROS 2 parameter file's values by dotted name, as seen by ``node``.
 
-    Parameters
-    ----------
-    path : str or Path
-        YAML with ``/**`` or node names on top and ``ros__parameters`` below them.
-    node : str
-        Node whose own sections, in whatever namespace, are read too, after ``/**``.
-
-    Raises
-    ------
-    ConfigurationError
-        When the file is missing, is not YAML, is not in parameter-file form, or has parameters
-        for other nodes only.
-
+    ``/**`` first, then the node's sections in any namespace. Raises ConfigurationError if
+    the file is for other nodes only.
     """
     found, own, strangers = ParameterValues(), ParameterValues(), []
     for selector, name, value, line in read_parameters(path):

@@ -40,16 +40,10 @@ class Verb(Protocol):
 
     def add_parser(self, verbs: Any) -> None:
         """
-        Add the verb to the command line.
+        Add the verb to the subparsers of the command line.
 
-        Its parser has a default ``run``: a function of the parsed command line that returns the
-        process's exit code. A `LeggedDynamicsError` that it raises is printed as one line.
-
-        Parameters
-        ----------
-        verbs : object
-            What `argparse.ArgumentParser.add_subparsers` returned.
-
+        Its parser has a default ``run``, which takes the parsed command line and returns the
+        exit code; a `LeggedDynamicsError` that it raises is printed as one line.
         """
 
 
@@ -68,20 +62,7 @@ EXTRAS = {'cyclonedds': 'dds', 'mujoco': 'sim', 'rosbags': 'bag', 'mcap': 'bag',
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """
-    Run the command and return its exit code: 0, or 2 when the input was wrong.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; sys.argv when None.
-
-    Returns
-    -------
-    int
-        0; 2 when the input was wrong; 130 after Ctrl-C; or what the verb returns.
-
-    """
+    """Run the command and return its exit code: 0, 2 for wrong input, 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog='legged-dynamics', description='Ground reactions of legged robots without foot '
         'sensors: run the nodes, record, and report on recordings.')

@@ -199,17 +199,7 @@ def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
 
 
 def list_failed(failed: Sequence[Outcome], path: Path) -> None:
-    """
-    Write a CSV file of what failed; remove it when nothing did.
-
-    Parameters
-    ----------
-    failed : sequence of Outcome
-        What could not be analysed.
-    path : Path
-        The file.
-
-    """
+    """Write a CSV file of the failed analyses; remove it when there are none."""
     import csv
 
     if not failed:
@@ -222,20 +212,7 @@ def list_failed(failed: Sequence[Outcome], path: Path) -> None:
 
 
 def need_for_many(what: str) -> None:
-    """
-    Refuse a batch where the packages of the extra `fleet` are missing.
-
-    Parameters
-    ----------
-    what : str
-        The plural of what is analysed, for the message.
-
-    Raises
-    ------
-    ConfigurationError
-        Names the missing packages and how to install them.
-
-    """
+    """Raise ConfigurationError when packages of the extra `fleet` are missing."""
     from importlib.util import find_spec
 
     from legged_dynamics.exceptions import ConfigurationError
@@ -371,33 +348,7 @@ def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
 
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
                  warnings: Sequence[str] = ()) -> tuple[Analysis, Path | None]:
-    """
-    Analyse a bag and write what the options ask for.
-
-    Parameters
-    ----------
-    bag : Path
-        Folder or file of the recording.
-    options : AnalysisOptions
-        Robot, topics and range, and what to write.
-    out : Path
-        Folder for the results.
-    warnings : sequence of str
-        What the page says before all else, in red.
-
-    Returns
-    -------
-    Analysis
-        What was found.
-    Path or None
-        The page, where one was written.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the bag cannot be analysed or the folder cannot be written.
-
-    """
+    """Analyse a bag, write the requested files; return the analysis and page path or None."""
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.recordings.report.analysis import analyse, write_csv
     from legged_dynamics.recordings.report.enriched import write_layouts
@@ -422,22 +373,9 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
 
 def show_analysis(analysis: Analysis, report: Path | None, most: int | None = None) -> int:
     """
-    Print verdict, notes, tables and the report's path.
+    Print the analysis; return the exit code: 0, or `DOUBTFUL` if not trustworthy.
 
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-    report : Path or None
-        The page, where one was written.
-    most : int, optional
-        How many tables are printed at most; the report has all.
-
-    Returns
-    -------
-    int
-        Exit code: 0, or `DOUBTFUL` when the result is doubtful or does not deserve trust.
-
+    At most ``most`` tables are printed; the report has all.
     """
     from legged_dynamics.recordings.report.analysis import (
         DOUBTFUL,
@@ -466,25 +404,7 @@ def show_analysis(analysis: Analysis, report: Path | None, most: int | None = No
 
 
 def truth_of(pairs: list[str]) -> dict[str, str]:
-    """
-    Return the topics of true wrenches by foot.
-
-    Parameters
-    ----------
-    pairs : list of str
-        Each FOOT=TOPIC.
-
-    Returns
-    -------
-    dict of str to str
-        Topic by foot, with its leading slash.
-
-    Raises
-    ------
-    ConfigurationError
-        When a word is not of that form.
-
-    """
+    """Return the true wrench topic of each foot, parsed from FOOT=TOPIC pairs."""
     from legged_dynamics.exceptions import ConfigurationError
 
     found = {}
@@ -497,27 +417,7 @@ def truth_of(pairs: list[str]) -> dict[str, str]:
 
 
 def fresh(path: Path, bag: Path) -> Path:
-    """
-    Return the path for a new bag, after removing an older bag at that place.
-
-    Parameters
-    ----------
-    path : Path
-        Folder to be made; other files in it are never removed.
-    bag : Path
-        The bag that is read, which must not be overwritten.
-
-    Returns
-    -------
-    Path
-        The same path.
-
-    Raises
-    ------
-    BagError
-        When the new bag would replace the one that is read.
-
-    """
+    """Return the path for a new bag after removing an older bag (only) at that place."""
     from legged_dynamics.exceptions import BagError
     from legged_dynamics.recordings.bags import SUFFIXES
 

@@ -15,15 +15,7 @@ DECIDED = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PE
 
 
 def add_network_argument(parser: argparse.ArgumentParser) -> None:
-    """
-    Add ``--network`` to a verb.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Parser to which the options are added.
-
-    """
+    """Add ``--network`` to a verb."""
     parser.add_argument('--network', action='store_true',
                         help='talk to other machines, too; by default all stays on this one, '
                         f'unless {", ".join(DECIDED[:-1])} or {DECIDED[-1]} is set')
@@ -31,32 +23,14 @@ def add_network_argument(parser: argparse.ArgumentParser) -> None:
 
 def keep_to_this_machine(network: bool,
                          environ: MutableMapping[str, str] = os.environ) -> None:
-    """
-    Have ROS 2 and Cyclone DDS stay on the loopback interface, unless the user has decided.
-
-    Parameters
-    ----------
-    network : bool
-        Whether the bus reaches other machines.
-    environ : MutableMapping[str, str], optional
-        Environment variables, which are changed.
-
-    """
+    """Restrict ROS 2 and Cyclone DDS to loopback in ``environ``, unless the user decided."""
     if not network and not any(environ.get(name) for name in DECIDED):
         environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         environ['ROS_LOCALHOST_ONLY'] = '1'     # what ROS 2 Humble reads
 
 
 def add_open_argument(parser: Any) -> None:
-    """
-    Add ``--open`` to a verb that makes or serves a page.
-
-    Parameters
-    ----------
-    parser : object
-        Parser to which the option is added.
-
-    """
+    """Add ``--open`` to a verb that makes or serves a page."""
     parser.add_argument('--open', action='store_true',
                         help='show the page in the default browser')
 
@@ -66,17 +40,7 @@ def add_open_argument(parser: Any) -> None:
 
 
 def add_robot_arguments(parser: Any, where: str = 'in the bag or on the bus') -> None:
-    """
-    Add ``--robot`` and ``--urdf`` to a verb or to a group of its arguments.
-
-    Parameters
-    ----------
-    parser : object
-        Parser to which the options are added.
-    where : str, optional
-        What the description is needed for, for the help text.
-
-    """
+    """Add ``--robot`` and ``--urdf`` to a verb or an argument group."""
     parser.add_argument('--robot', default='', metavar='YAML',
                         help='robot YAML (path, or name of one that comes with the package); '
                         'default: the one that fits the URDF')
@@ -90,26 +54,7 @@ def add_robot_arguments(parser: Any, where: str = 'in the bag or on the bus') ->
 
 def write_yaml(path: Path, before: Mapping[str, Any], changed: Mapping[str, Any],
                head: str) -> None:
-    """
-    Write a robot's YAML with some settings changed.
-
-    Parameters
-    ----------
-    path : Path
-        File to write.
-    before : mapping
-        All settings as they were, by dotted name.
-    changed : mapping
-        Those that change.
-    head : str
-        A line of comment.
-
-    Raises
-    ------
-    OutputError
-        When the file cannot be written.
-
-    """
+    """Write a robot's YAML: settings by dotted name, some changed, below a comment line."""
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.parameter_file import written_file
 

@@ -64,25 +64,7 @@ class Outcome:
 
     @classmethod
     def from_log(cls, lines: Sequence[str]) -> Outcome:
-        """
-        Read the simulator's last statement.
-
-        Parameters
-        ----------
-        lines : sequence of str
-            Its log.
-
-        Returns
-        -------
-        Outcome
-            How the simulation went.
-
-        Raises
-        ------
-        SimulationError
-            When the log has none.
-
-        """
+        """Return the outcome from the simulator's last statement in its log."""
         found = next(filter(None, map(_STATEMENT.search, reversed(lines))), None)
         if found is None:
             raise SimulationError('the simulator ended without saying how it went; it said: '
@@ -97,15 +79,7 @@ class Outcome:
         return 0 if self.fell is None else FELL
 
     def warnings(self) -> list[str]:
-        """
-        Return the sentences that a report must begin with.
-
-        Returns
-        -------
-        list of str
-            Sentences; empty for a robot that stayed upright.
-
-        """
+        """Return the sentences that open a report; empty if the robot stayed upright."""
         found = []
         if self.fell is not None:
             found.append(f'The robot fell at {self.fell:.2f} s: what follows is not of a robot '
@@ -113,20 +87,7 @@ class Outcome:
         return found
 
     def remarks(self, speed: float = 1.0) -> list[str]:
-        """
-        Return what a reader must know of how fast the machine was.
-
-        Parameters
-        ----------
-        speed : float
-            Greatest speed that was asked for, in times of real time; 0 for any.
-
-        Returns
-        -------
-        list of str
-            A sentence where the machine was too slow.
-
-        """
+        """Return a remark if the machine was slower than ``speed`` x real time (0: any)."""
         if not speed or self.factor >= KEPT_UP * speed:
             return []
         return [f'This machine simulated at {self.factor:.2f} of real time; time waited for the '
@@ -188,18 +149,10 @@ ACKNOWLEDGING = 60.0    # s for the controller to have the motion
 
 class Motion:
     """
-    Sends messages to the controller at fixed simulated times: time waits for its answers, too.
+    Sends messages to the controller at fixed simulated times; time waits for replies.
 
-    Parameters
-    ----------
-    bus : CycloneBus
-        Of a process that spins it.
-    topics : mapping of str to str
-        Topics of the messages, and their types.
-    events : sequence of (float, callable)
-        Simulated time [s], rising, and what returns the messages that are due then, as pairs of
-        topic and message, from where the controller says that the body is wanted.
-
+    ``events``: pairs of simulated time [s], ascending, and a function from the commanded
+    body position to the messages that are due, as pairs of topic and message.
     """
 
     def __init__(self, bus: Any, topics: Mapping[str, str],

@@ -68,27 +68,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def patient(args: argparse.Namespace) -> tuple[Any, Any]:
-    """
-    Return robot and sensors of a bag.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        With bag, robot, topics and range.
-
-    Returns
-    -------
-    RobotChoice
-        The robot.
-    SensorLog
-        Its readings.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the bag or the robot cannot be read.
-
-    """
+    """Return the robot and the sensor readings of a bag."""
     from legged_dynamics.recordings.bags import BagReader
     from legged_dynamics.recordings.recording import read_sensor_log
     from legged_dynamics.recordings.robot import choose_robot

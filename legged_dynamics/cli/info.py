@@ -92,11 +92,7 @@ def _tree_lines(model: RobotModel) -> list[str]:
 
 
 def _children(model: RobotModel, link: str) -> list[tuple[str, Joint | None]]:
-    """
-    Return the links that a moving joint joins to one, or are welded to the base's body.
-
-    The model welds fixed links to bodies, so these are listed below the link that heads the body.
-    """
+    """Return the child links by moving joints, and for the base also those welded to it."""
     heads = {joint.child for joint in model.joints} | {model.base_link}
     body = model.frames[link].body
     if link not in heads:
@@ -149,22 +145,7 @@ def _joint_warnings(model: RobotModel) -> list[str]:
 
 
 def standing_warnings(model: RobotModel, config: RobotConfig) -> list[str]:
-    """
-    Return what is odd about the standing pose: joints beyond their limits, motors too weak.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot.
-    config : RobotConfig
-        What the YAML adds to the model.
-
-    Returns
-    -------
-    list of str
-        A line for each joint beyond its limits, or one for the motor that lacks most.
-
-    """
+    """Return warnings about the standing pose: joints beyond limits, the weakest motor."""
     from legged_dynamics.model.standing import body_poses, foot_loads, standing_efforts
 
     model = config.apply_to(model)
@@ -190,22 +171,7 @@ def standing_warnings(model: RobotModel, config: RobotConfig) -> list[str]:
 
 
 def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
-    """
-    Return one line a foot: where it is in the standing pose, and what it carries there.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot.
-    config : RobotConfig
-        What the YAML adds to the model.
-
-    Returns
-    -------
-    list of str
-        A line for each foot.
-
-    """
+    """Return one line per foot: its position and load in the standing pose."""
     from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
     from legged_dynamics.spatial.frames import GRAVITY
 
@@ -227,31 +193,7 @@ def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
 
 
 def write_picture(model: RobotModel, config: RobotConfig, path: Path, urdf: str = '') -> Path:
-    """
-    Write the check picture and return its path.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot.
-    config : RobotConfig
-        What the YAML adds to the model.
-    path : Path
-        File to write.
-    urdf : str
-        XML of the description, for the shapes of the bodies.
-
-    Returns
-    -------
-    Path
-        The picture.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be written.
-
-    """
+    """Write the check picture and return its path; ``urdf`` is XML, for the body shapes."""
     from legged_dynamics.exceptions import OutputError
     from legged_dynamics.pages.robot_picture import robot_picture
 

@@ -19,25 +19,10 @@ LOCK = '.in_use'
 @contextmanager
 def output_folder(folder: Path, ours: Sequence[str]) -> Iterator[Path]:
     """
-    Make a folder and hold it while a run writes there; say what is kept when it is interrupted.
+    Create and lock an output folder for a run; on interruption, report what is kept.
 
-    Parameters
-    ----------
-    folder : Path
-        Where to write. One that is there may hold an earlier run's results, which are replaced.
-    ours : sequence of str
-        Names by which such results are known.
-
-    Yields
-    ------
-    Path
-        The folder.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be written, holds other things, or another run writes there.
-
+    Files named in ``ours`` are replaced. Raises OutputError when the folder is not
+    writable, holds other files, or is in use by another run.
     """
     from legged_dynamics.exceptions import OutputError
 
@@ -102,11 +87,7 @@ def _files(folder: Path) -> dict[Path, int]:
 
 
 def _console(stream: TextIO | None = None) -> Any:
-    """
-    Return rich's console of a terminal, or None: no terminal, or rich is not installed.
-
-    NO_COLOR and TERM=dumb are obeyed by rich itself.
-    """
+    """Return rich's console for a terminal; None without a terminal or without rich."""
     stream = sys.stdout if stream is None else stream
     if not stream.isatty():
         return None
@@ -118,19 +99,7 @@ def _console(stream: TextIO | None = None) -> Any:
 
 
 def say(text: str, style: str = '', stream: TextIO | None = None) -> None:
-    """
-    Print a text, in a style of rich's (such as 'bold red') on a terminal.
-
-    Parameters
-    ----------
-    text : str
-        Line to print.
-    style : str, optional
-        Style of rich, e.g. ``red``; plain where rich is missing.
-    stream : TextIO, optional
-        Where to print; standard output when None.
-
-    """
+    """Print a line, on a terminal in a rich style such as 'bold red'; default: stdout."""
     terminal = _console(stream)
     if terminal is None:
         print(text, file=stream)
@@ -139,15 +108,7 @@ def say(text: str, style: str = '', stream: TextIO | None = None) -> None:
 
 
 def show(table: Table) -> None:
-    """
-    Print a table: its plain text, drawn and with strong rows set off on a terminal.
-
-    Parameters
-    ----------
-    table : Table
-        Table to print.
-
-    """
+    """Print a table as plain text; on a terminal drawn, with strong rows highlighted."""
     terminal = _console()
     if terminal is None:
         print(table.text)
@@ -167,15 +128,7 @@ def show(table: Table) -> None:
 
 
 def show_page(address: str | Path) -> None:
-    """
-    Show a page in the default browser, or say that there is none.
-
-    Parameters
-    ----------
-    address : str or Path
-        Address, or a file on this machine.
-
-    """
+    """Open an address or file in the default browser, or say that there is none."""
     import webbrowser
 
     where = address.resolve().as_uri() if isinstance(address, Path) else address
@@ -185,20 +138,7 @@ def show_page(address: str | Path) -> None:
 
 
 class ProgressBar:
-    """
-    Draws a bar while called with the part done; draws nothing where there is no `_console`.
-
-    A context manager, which wipes the bar off at the end.
-
-    Parameters
-    ----------
-    title : str
-    stream : file, optional
-        Standard error when None.
-    count : int, optional
-        Number of things to do, shown beside the bar.
-
-    """
+    """Progress bar as context manager, called with the fraction done; may draw nothing."""
 
     def __init__(self, title: str, stream: TextIO | None = None, count: int = 0):
         terminal = _console(sys.stderr if stream is None else stream)
@@ -241,22 +181,7 @@ class ProgressBar:
 
 @contextmanager
 def counting(title: str, count: int) -> Iterator[Callable[[bool], None]]:
-    """
-    Show a progress bar that counts the things done and those that failed.
-
-    Parameters
-    ----------
-    title : str
-        What is counted.
-    count : int
-        How many steps there are.
-
-    Yields
-    ------
-    callable
-        To be called after each step, with whether it failed.
-
-    """
+    """Show a progress bar; yield a callable for each step, taking whether it failed."""
     done = failed = 0
     with ProgressBar(title, count=count) as bar:
         def advance(failure: bool) -> None:

@@ -27,11 +27,10 @@ _LOOKING = 0.5          # s between looks for the parent, where the system does 
 
 def end_with_parent() -> None:
     """
-    End this process by SIGTERM as soon as the process that started it has ended.
+    End this process by SIGTERM as soon as its parent has ended, even by SIGKILL.
 
-    Does something only in a child of a :class:`ProcessGroup`. Whatever kills the parent, SIGKILL
-    included: Linux sends SIGTERM then; elsewhere, and for a process that does not end, a thread
-    looks for the parent.
+    Only in a child of a :class:`ProcessGroup`. Linux sends the signal; elsewhere, and for a
+    process that does not end, a thread watches the parent.
     """
     parent = os.environ.pop(PARENT, '')
     if not parent.isdecimal():
@@ -70,18 +69,10 @@ def _leave(number: int, frame: object) -> None:
 
 class ProcessGroup:
     """
-    Child processes with a log file each; a context manager that leaves none behind.
+    Context manager of child processes, each with a log file; all end with this process.
 
-    They end with this process, whatever ends it: SIGTERM and SIGHUP leave the context as Ctrl-C
-    does, and children that run `end_with_parent` (the command line does) notice its death.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the logs go, as <name>.log.
-    environment : mapping
-        Environment of the processes.
-
+    SIGTERM and SIGHUP leave the context as Ctrl-C does; children that run `end_with_parent`
+    (the command line does) notice its death. Logs are ``folder``/<name>.log.
     """
 
     def __init__(self, folder: Path, environment: Mapping[str, str]):
@@ -106,17 +97,7 @@ class ProcessGroup:
                 signal.signal(number, handler)
 
     def start(self, name: str, command: Sequence[str]) -> None:
-        """
-        Start a process.
-
-        Parameters
-        ----------
-        name : str
-            Name of the process, for its log file and messages.
-        command : sequence of str
-            Program and arguments.
-
-        """
+        """Start a process; its name is used for the log file and in messages."""
         with self._path(name).open('wb') as log:
             # A session of its own: Ctrl-C reaches us alone, and we stop them in order.
             self._processes[name] = subprocess.Popen(
@@ -124,15 +105,7 @@ class ProcessGroup:
                 env=self._environment, start_new_session=True)
 
     def check(self) -> None:
-        """
-        Check that no process has ended by itself.
-
-        Raises
-        ------
-        MiddlewareError
-            When one has; it quotes the end of its log.
-
-        """
+        """Raise MiddlewareError, quoting the log's end, if a process ended by itself."""
         for name, process in self._processes.items():
             if process.poll() is not None:
                 raise MiddlewareError(
@@ -140,22 +113,7 @@ class ProcessGroup:
                     f'{" | ".join(self.log(name)[-SHOWN:]) or "nothing"}. See {self._path(name)}')
 
     def wait_until(self, condition: Callable[[], bool], timeout: float) -> None:
-        """
-        Wait for a condition while all processes run.
-
-        Parameters
-        ----------
-        condition : callable
-            Returns whether the wait is over.
-        timeout : float
-            Longest time to wait [s].
-
-        Raises
-        ------
-        MiddlewareError
-            When a process ends, or the time [s] is over.
-
-        """
+        """Wait up to ``timeout`` [s] for a condition; raise MiddlewareError if it fails."""
         end = time.monotonic() + timeout
         while not condition():
             self.check()
@@ -165,52 +123,16 @@ class ProcessGroup:
             time.sleep(0.05)
 
     def said(self, name: str, text: str) -> bool:
-        """
-        Return whether a process has written a text.
-
-        Parameters
-        ----------
-        name : str
-            Name of the process.
-        text : str
-            Part of a line.
-
-        Returns
-        -------
-        bool
-            True as soon as a line of the log has the text in it.
-
-        """
+        """Return whether a line of the process's log contains a text."""
         return any(text in line for line in self.log(name))
 
     def log(self, name: str) -> list[str]:
-        """
-        Return the lines a process has written.
-
-        Parameters
-        ----------
-        name : str
-            Name of the process.
-
-        Returns
-        -------
-        list of str
-            Lines of its output so far.
-
-        """
+        """Return the lines that a process has written so far."""
         text = self._path(name).read_text(encoding='utf-8', errors='replace')
         return [line for line in text.splitlines() if line.strip()]
 
     def stop(self) -> None:
-        """
-        Stop all processes politely, the last one started first.
-
-        Raises
-        ------
-        MiddlewareError
-            When one does not end, or ends with an error.
-
-        """
+        """Stop all processes, the last started first; raise MiddlewareError on failure."""
         self.check()
         failed = self._end()
         if failed:

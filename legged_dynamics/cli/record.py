@@ -99,19 +99,11 @@ def _announce(topic: str, kind: str) -> None:
 
 class Answers:
     """
-    Says on ``~/answer`` up to which stamp all topics asked for are recorded.
+    Publishes on ``~/answer`` the stamp up to which all given topics are recorded.
 
-    Middlewares keep the order of each topic's messages and not that between topics, and one that
-    sends again what was lost may hold one topic back for seconds. A simulator that waits for the
-    slowest of the topics bounds how far they drift apart in a bag.
-
-    Parameters
-    ----------
-    topics : sequence of str
-        Of messages that begin with a header; none: nothing is said.
-    node, dialect : Node, Dialect
-        Whose answers they are.
-
+    Message order is kept only within a topic, and one topic may lag for seconds; a
+    simulator that waits for the slowest bounds this drift in a bag. Messages must begin
+    with a header; without topics nothing is published.
     """
 
     def __init__(self, topics: Sequence[str], node: Any, dialect: Any):
@@ -121,22 +113,7 @@ class Answers:
             dialect.qos.latched) if topics else None
 
     def taker(self, recorder: Recorder, topic: str) -> Callable[[bytes, int], None]:
-        """
-        Return what takes a topic's messages, and answers them where that is wanted.
-
-        Parameters
-        ----------
-        recorder : Recorder
-            Recorder that writes the bag.
-        topic : str
-            Name of the topic.
-
-        Returns
-        -------
-        callable
-            Takes a message's bytes and its receipt [ns].
-
-        """
+        """Return the callback for a topic's message bytes and receipt time [ns]."""
         def take(cdr: bytes, receipt_ns: int) -> None:
             recorder.take(topic, cdr, receipt_ns)
             self._took(topic, cdr)

@@ -97,27 +97,10 @@ def _unitree_parser() -> argparse.ArgumentParser:
 def unitree_arguments(before: Sequence[str], ros: Sequence[str],
                       environ: MutableMapping[str, str]) -> list[str]:
     """
-    Return the node's arguments for the options of ``run unitree``, and prepare the environment.
+    Return the ROS arguments for ``run unitree``; set the DDS variables in ``environ``.
 
-    Parameters
-    ----------
-    before : sequence of str
-        Options.
-    ros : sequence of str
-        ``--ros-args`` and what follows, or nothing; it has the last word.
-    environ : mapping of str to str
-        Environment of the process: domain and interface of DDS are set in it.
-
-    Returns
-    -------
-    list of str
-        ``--ros-args`` and parameters.
-
-    Raises
-    ------
-    ConfigurationError
-        When robot, interface or URDF are not there, or commanding is not agreed to.
-
+    ``ros`` (``--ros-args`` and what follows) takes precedence. Raises ConfigurationError if
+    robot, interface or URDF are missing, or commanding was not confirmed.
     """
     from legged_dynamics.resources import robot_files
     from legged_dynamics.ros.unitree.robots import robot_named

@@ -67,27 +67,7 @@ def _add_robot_options(parser: argparse.ArgumentParser) -> Any:
 
 
 def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
-    """
-    Return the settings that the options make.
-
-    Parameters
-    ----------
-    args : Namespace
-        With the options of :func:`_add_robot_options`.
-    more : value or None
-        Further settings, written space__name; None for as it is.
-
-    Returns
-    -------
-    StickybotSettings
-        Of robot, gait, pads and control.
-
-    Raises
-    ------
-    ConfigurationError
-        When a value is out of range.
-
-    """
+    """Return the settings of the options; ``more``: named space__name, None for unchanged."""
     from legged_dynamics.resources import robot_files
     from legged_dynamics.ros.middleware.arguments import RosArguments
     from legged_dynamics.stickybot import StickybotSettings

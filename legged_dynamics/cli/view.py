@@ -123,19 +123,7 @@ def _play_bag(args: argparse.Namespace) -> int:
 
 
 def show_recording(bag: Path, robot: Path, port: int) -> None:
-    """
-    Serve a bag until Ctrl-C, as the verb does by default.
-
-    Parameters
-    ----------
-    bag : Path
-        Folder or file of a recording.
-    robot : Path
-        Robot YAML file.
-    port : int
-        Port of the web server; 0 for any that is free.
-
-    """
+    """Serve a bag until Ctrl-C, the verb's default; port 0 picks a free port."""
     parser = argparse.ArgumentParser()
     add_parser(parser.add_subparsers())
     _play_bag(parser.parse_args(['view', str(bag), '--robot', str(robot), '--port', str(port)]))

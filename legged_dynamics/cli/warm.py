@@ -77,20 +77,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def warm(name: str) -> None:
-    """
-    Run a node on a few samples of a robot that stands still, in this process.
-
-    Parameters
-    ----------
-    name : str
-        Node of the package.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the node cannot be configured.
-
-    """
+    """Run a node of the package in this process on a few samples of a standing robot."""
     import numpy as np
 
     from legged_dynamics.model import RobotConfig, RobotModel

@@ -290,11 +290,7 @@ def _base_wrench_block(n_bodies, blocks, required):
 
 @part
 def _set_sample(index, settings, states, t, standing, normal, guess):
-    """
-    Set the conditions of the t-th sample; a table without samples leaves them as they are.
-
-    Arguments: see :mod:`~legged_dynamics.contact.tick`; ``t`` is the sample.
-    """
+    """Set the conditions of sample ``t``; an empty table leaves them unchanged."""
     if standing.shape[0] > 0:
         for i in range(index.shape[0]):
             index[i, STANDING] = standing[t, i]
@@ -309,10 +305,9 @@ def _set_sample(index, settings, states, t, standing, normal, guess):
 @part
 def _share_wrench(feet, states, settings, flags, bodies, blocks, required, k, results):
     """
-    Share the wrench that sample k requires among the feet, and subtract it from their bodies.
+    Distribute sample k's required wrench over the feet; subtract it from their bodies.
 
-    Arguments: see :mod:`~legged_dynamics.contact.tick`. ``flags`` is the second row of integers,
-    ``required`` is a block of the wrenches that the motion requires, ``results`` the sample's row.
+    Arguments: see :mod:`~legged_dynamics.contact.tick`. ``flags``: second row of integers.
     """
     index = feet.index
     for i in range(index.shape[0]):
@@ -339,16 +334,9 @@ def _share_wrench(feet, states, settings, flags, bodies, blocks, required, k, re
 @lean_kernel
 def _batch_tick(q, v, a, base, standing, normal, guess, integers, floats, results, inputs, blocks):
     """
-    Fill the rows of results for all samples of motion.
+    Fill the results of all samples; return the status and the number of a bad sample.
 
-    Returns
-    -------
-    tuple of int
-        `DONE`, or which of `NOT_UNIT` and `NOT_FINITE` a sample is, and which sample.
-
-    Arguments: see :mod:`~legged_dynamics.contact.tick`. ``inputs`` and
-    ``blocks`` are scratch for a block of samples.
-
+    `DONE`, `NOT_UNIT` or `NOT_FINITE`. Arguments: see :mod:`~legged_dynamics.contact.tick`.
     """
     tree, feet, _, bodies, states, external = carve(integers, floats)
     settings, flags, efforts = floats[:1], integers[1], 6 * feet.index.shape[0]
@@ -393,11 +381,7 @@ def _batch_tick(q, v, a, base, standing, normal, guess, integers, floats, result
 @lean_kernel
 def _program_batch(q, v, a, base, effort, standing, normal, guess, integers, floats, results,
                   narrow, wide, lists):
-    """
-    Run `program_tick` on all samples, each warm started by the last; effort may be (n, 0).
-
-    Arguments: see :mod:`~legged_dynamics.contact.tick`.
-    """
+    """Run a warm-started `program_tick` on each sample; ``effort`` may be (n, 0)."""
     _, feet, _, _, states, _ = carve(integers, floats)
     settings = floats[:1]
     for t in range(q.shape[0]):
@@ -458,35 +442,10 @@ def solve_batch(conditions: Conditions, program: tuple[np.ndarray, ...] | None,
                 in_contact: np.ndarray | None, guess: np.ndarray | None,
                 ground_normal: np.ndarray | None) -> np.ndarray:
     """
-    Return the results of all samples, one a row.
+    Return the results of all samples, (n, 6 nf + nv + N_REPORT): see `contact.tick`.
 
-    Parameters
-    ----------
-    conditions : Conditions
-        Their memory is used; afterwards it has the conditions of the last sample.
-    program : tuple of arrays, optional
-        Without it, the closed form.
-    motion : sequence of arrays
-        (n, nq) positions, (n, nv) velocities and accelerations, (n, 9) motions of the base.
-    effort : (n, nv) array, optional [N m or N]
-        Measured joint torques, NaN where unknown.
-    in_contact : (n, nf) array of bool, optional
-        Feet on the ground.
-    guess : (n, nf, 6) array, optional [N, N m]
-        Wrenches in the feet's frames to stay near to.
-    ground_normal : (n, 3) or (3,) array, optional
-        Unit normals in base axes.
-
-    Returns
-    -------
-    (n, 6 nf + nv + N_REPORT) array
-        Results of a tick for each sample: see `contact.tick`.
-
-    Raises
-    ------
-    MeasurementError
-        When a shape does not fit, or a sample is not finite; the message says which.
-
+    ``motion``: q, v, a and base (n, 9); ``guess`` (n, nf, 6) in foot frames;
+    ``ground_normal`` (n, 3) or (3,) in base axes. Without ``program``: the closed form.
     """
     model, feet = conditions.model, len(conditions.memory.feet.index)
     n = len(motion[0])

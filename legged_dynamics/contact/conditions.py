@@ -35,31 +35,11 @@ UP = (0.0, 0.0, 1.0)
 
 class Conditions:
     """
-    The kernels' memory, with the conditions of a call in it.
+    Memory of the kernels, with the conditions of a call in it.
 
-    Attributes
-    ----------
-    integers, floats, results : arrays
-        As `contact.tick.allocate` makes them.
-    memory : Memory
-        Views of them.
-    altered : bool
-        Whether any condition differs from its default.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    table : FeetTable
-        Its feet.
-    length_scale : float [m]
-        Newton metres of moment that weigh as much as a newton of force.
-
-    Raises
-    ------
-    ConfigurationError
-        When there are feet on a fixed base, or the length is not above 0.
-
+    Arrays are made by `contact.tick.allocate`; ``memory`` has views of them. ``altered``:
+    whether any condition is not the default; ``length_scale`` [m]: moment weighted like a
+    force of 1 N.
     """
 
     def __init__(self, model: RobotModel, table: FeetTable, length_scale: float):
@@ -86,28 +66,10 @@ class Conditions:
             center_of_pressure: np.ndarray | None = None,
             external: Mapping[str, np.ndarray] | None = None) -> None:
         """
-        Set the conditions of a call; those that are left out have their defaults.
+        Set the conditions of a call; omitted ones get their defaults.
 
-        Parameters
-        ----------
-        in_contact : (nf,) sequence of bool, optional
-            Feet on the ground; all by default.
-        ground_normal : (3,) sequence, optional
-            Unit normal of the ground in base axes; upwards by default.
-        guess : (nf, 6) array, optional [N, N m]
-            Wrenches in the feet's frames to stay near to.
-        center_of_pressure : (nf, 3) array, optional [m]
-            Points in the feet's frames about which moments are made small; NaN for the default.
-        external : mapping of link name to (6,) array, optional [N, N m]
-            Wrenches on links, in link axes about the link's origin.
-
-        Raises
-        ------
-        MeasurementError
-            When a condition does not fit the robot.
-        UnknownNameError
-            When a link with an external wrench is not in the model.
-
+        ``ground_normal`` in base axes; ``guess`` (nf, 6), ``center_of_pressure`` (nf, 3) [m] in
+        foot frames, NaN for the default; ``external`` (6,) in link axes about its origin.
         """
         self.altered = True
         if in_contact is not None or self._lifted:
@@ -120,15 +82,7 @@ class Conditions:
 
     def set_for_samples(self, center_of_pressure: np.ndarray | None,
                         external: Mapping[str, np.ndarray] | None) -> None:
-        """
-        Set the conditions that all samples of a batch share; the others are set sample by sample.
-
-        Parameters
-        ----------
-        center_of_pressure, external
-            As `set` has them.
-
-        """
+        """Set the conditions shared by all samples of a batch, as in `set`."""
         self.set(None, None, None, center_of_pressure, external)
         self.altered = self._lifted = self._tilted = True
 
@@ -170,20 +124,7 @@ class Conditions:
         self._special = guess is not None or center_of_pressure is not None or bool(external)
 
     def use_guess(self, guess: np.ndarray) -> np.ndarray:
-        """
-        Make the solution stay near a guess, and return the guess as it is to be filled in.
-
-        Parameters
-        ----------
-        guess : (..., nf, 6) array [N, N m]
-            Wrenches in the feet's frames.
-
-        Returns
-        -------
-        (..., nf, 6) array
-            The guess; with centres of pressure its forces, acting there.
-
-        """
+        """Make the solution stay near a guess (..., nf, 6), foot frames; return it."""
         self.altered = self._special = True
         self.integers[1, GUESSED] = 1
         if not self._pressed:
@@ -196,20 +137,10 @@ class Conditions:
 
 def move_references(table: FeetTable, reference: str | np.ndarray) -> None:
     """
-    Set the points about which feet's moments are taken.
+    Set in place the points about which the feet's moments are taken.
 
-    Parameters
-    ----------
-    table : FeetTable
-        Changed.
-    reference : {'sole', 'frame'} or (nf, 3) array [m]
-        Middle of the sole, origin of the foot's frame, or points in the feet's frames.
-
-    Raises
-    ------
-    ConfigurationError
-        When it is none of these.
-
+    'sole': its middle; 'frame': the foot frame's origin; (nf, 3): points in foot frames
+    [m].
     """
     references = table.geometry[:, REFERENCE:REFERENCE + 3]
     if isinstance(reference, str):
@@ -242,33 +173,7 @@ def _table(values: np.ndarray, shape: tuple[int, int], what: str, finite: bool =
 def as_inputs(model: RobotModel, position: np.ndarray, velocity: np.ndarray,
               acceleration: np.ndarray, base: np.ndarray | BaseMotion,
               effort: np.ndarray | None) -> tuple[np.ndarray, ...]:
-    """
-    Return the inputs of a tick as arrays that its kernel takes.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    position : (nq,) array [rad or m]
-        Positions of the joints, in the model's order.
-    velocity, acceleration : (nv,) array [rad/s or m/s, rad/s^2 or m/s^2]
-        Velocities and accelerations of the joints.
-    base : (9,) array or BaseMotion
-        Motion of the base, in base axes.
-    effort : (nv,) array, optional [N m or N]
-        Measured joint torques.
-
-    Returns
-    -------
-    tuple of arrays
-        The five inputs; the last is None without effort.
-
-    Raises
-    ------
-    MeasurementError
-        When a shape does not fit or a value is not finite.
-
-    """
+    """Return the checked inputs of a tick as arrays (q, v, a, base, effort or None)."""
     packed = base.packed() if isinstance(base, BaseMotion) else base
     inputs = [state_vector(position, model.nq, 'joint positions'),
               state_vector(velocity, model.nv, 'joint velocities'),
@@ -282,22 +187,7 @@ def as_inputs(model: RobotModel, position: np.ndarray, velocity: np.ndarray,
 
 
 def refuse(failure: int, where: str = '') -> None:
-    """
-    Raise the error for a kernel's return code.
-
-    Parameters
-    ----------
-    failure : int
-        What the kernel returned.
-    where : str
-        Beginning of the message.
-
-    Raises
-    ------
-    MeasurementError
-        Always.
-
-    """
+    """Raise the MeasurementError for a kernel's return code; ``where`` begins its message."""
     reasons = {NOT_UNIT: 'expected a unit ground normal in base axes, got one of another length',
                NOT_SOLVED: 'found no admissible forces in as many steps as are allowed; the '
                            'motion, or a limit, is out of all proportion'}

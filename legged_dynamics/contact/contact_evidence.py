@@ -39,49 +39,19 @@ CORRELATION_TIME = 0.01
 
 @part
 def clip(value, limit):
-    """
-    Return value within [-limit, limit].
-
-    Parameters
-    ----------
-    value, limit : float
-        Number, and its largest size.
-
-    """
+    """Return value clipped to [-limit, limit]."""
     return min(max(value, -limit), limit)
 
 
 @part
 def relax(p, rate, dt):
-    """
-    Predict a probability of contact: in the time step the foot may have switched.
-
-    Parameters
-    ----------
-    p : float
-        Probability before.
-    rate : float [1/s]
-        How often the foot switches.
-    dt : float [s]
-        Time step.
-
-    """
+    """Predict a contact probability over dt; ``rate``: how often the foot switches [1/s]."""
     return p + min(rate * dt, 0.5) * (1.0 - 2.0 * p)
 
 
 @part
 def bayes_update(p, evidence):
-    """
-    Return the probability of contact after a measurement (Bayes' rule).
-
-    Parameters
-    ----------
-    p : float
-        Probability before.
-    evidence : float
-        Log-likelihood ratio of contact over no contact.
-
-    """
+    """Return the contact probability after a log-likelihood ratio (Bayes' rule)."""
     odds = p * math.exp(evidence)
     return min(max(odds / (odds + 1.0 - p), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
 
@@ -89,19 +59,10 @@ def bayes_update(p, evidence):
 @part
 def force_evidence(normal_force, variance, weight, threshold, noise, limit):
     """
-    Return the log-likelihood ratio of a normal force [N] with a variance [N^2].
+    Return the log-likelihood ratio of contact for a normal force [N] and its variance.
 
-    Parameters
-    ----------
-    normal_force, variance : float [N, N^2]
-        Of the foot.
-    weight : float [N]
-        Of the robot.
-    threshold, noise : float
-        Force at which contact is as likely as not, and its error in the air, by weight.
-    limit : float
-        Largest ratio.
-
+    ``threshold`` (even odds) and ``noise`` (error in the air) are fractions of the weight;
+    the ratio is at most ``limit``.
     """
     x = normal_force / weight
     s2 = noise * noise + variance / (weight * weight)
@@ -112,28 +73,10 @@ def force_evidence(normal_force, variance, weight, threshold, noise, limit):
 def motion_evidence(speed, height, slip, swing, drift_variance, rest, sole, clearance,
                     swing_clearance):
     """
-    Return the log-likelihood ratio of a contact point's speed [m/s] and height [m].
+    Return the log-likelihood ratio of contact for a point's speed [m/s] and height [m].
 
-    Zero-mean normals, narrow (``slip``) for a standing foot and wide (``swing``) for a swinging
-    one, of three dimensions of speed, each with the variance of the base's velocity added, and one
-    of height. A foot at rest may be at its turning point in the air: its ratio is at most
-    ``rest``, and at most `MOVES` against a foot that moves.
-
-    Parameters
-    ----------
-    speed, height : float [m/s, m]
-        Of the contact point, over the ground.
-    slip, swing : float [m/s]
-        Deviation of the speed of a foot in contact, and of a swinging one.
-    drift_variance : float [m^2/s^2]
-        Of the base's velocity.
-    rest : float
-        Largest ratio for contact.
-    sole : bool
-        Whether the foot is no point.
-    clearance, swing_clearance : float [m]
-        Deviation of the height of a foot in contact, and of a swinging one.
-
+    Zero-mean normals, narrow (``slip``, ``clearance``) in stance, wide (``swing``) in
+    swing; at most ``rest`` for a foot at rest, which may be at its turning point.
     """
     s2, w2 = slip * slip + drift_variance, swing * swing + drift_variance
     c, h = clearance * (SOLE_CLEARANCE if sole else 1.0), swing_clearance
@@ -148,15 +91,9 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, sole, clea
 @part
 def speed_levels(fastest, slip_speed, swing_speed):
     """
-    Return the speeds of a standing and of a swinging foot, one deviation each.
+    Return the speed deviations of a stance and a swing foot from the fastest steps.
 
-    Parameters
-    ----------
-    fastest : float [m/s]
-        Of recent steps, or of all of a recording.
-    slip_speed, swing_speed : float [m/s]
-        Least of a standing foot, and largest of a swinging one.
-
+    ``slip_speed``: lower bound in stance; ``swing_speed``: upper bound in swing [m/s].
     """
     swing = min(max(fastest, SLOWEST * swing_speed), swing_speed)
     return math.hypot(slip_speed, SLIP_SHARE * swing), swing
@@ -164,21 +101,7 @@ def speed_levels(fastest, slip_speed, swing_speed):
 
 @part
 def smooth(evidence, rate, dt, probability):
-    """
-    Fill the probability of contact of one foot, given all samples of a recording.
-
-    Parameters
-    ----------
-    evidence : (n,) array
-        Log-likelihood ratio of contact at each sample.
-    rate : float [1/s]
-        How often the foot switches.
-    dt : float [s]
-        Time step.
-    probability : (n,) array
-        Written.
-
-    """
+    """Fill a foot's contact probability (n,), given all samples' log-likelihood ratios."""
     p = 0.5
     for k in range(len(evidence)):
         p = bayes_update(relax(p, rate, dt), evidence[k])

@@ -123,25 +123,7 @@ class InstantProblem:
 
 def instant_problem(solver: _Solved, solution: ContactSolution, effort: np.ndarray | None,
                     guessed: bool) -> InstantProblem:
-    """
-    Return the problem of the instant that a solver has solved last.
-
-    Parameters
-    ----------
-    solver : ContactInverseDynamics
-        Solver with the conditions of that instant.
-    solution : ContactSolution
-        Its solution.
-    effort : (nv,) array, optional [N m or N]
-        Measured torques that it was given.
-    guessed : bool
-        Whether it was given a guess.
-
-    Returns
-    -------
-    InstantProblem
-
-    """
+    """Return the problem of the instant that the solver solved last."""
     memory = solver.memory
     to_wrench, from_wrench, A, moments = _contact_maps(memory)
     on = memory.feet.index[memory.feet.rows.foot, STANDING] != 0

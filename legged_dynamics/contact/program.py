@@ -105,20 +105,7 @@ class Program(NamedTuple):
 
 @part
 def carve_program(narrow, wide, lists):
-    """
-    Return the program that three tables hold.
-
-    Parameters
-    ----------
-    narrow, wide, lists : arrays
-        As `Program` has them.
-
-    Returns
-    -------
-    Program
-        The tables, and the places of their parts.
-
-    """
+    """Return the `Program` that is stored in three tables, with the offsets of its parts."""
     nc, e, m = lists[SIZES, 0], lists[SIZES, 1], lists[SIZES, 2]
     return Program(narrow, wide, lists, nc, e, m, m, m + nc, m + 2 * nc, m + 3 * nc,
                    m + 4 * nc, 2 * m + 4 * nc, N_VECTORS, N_VECTORS + nc + 1,
@@ -128,26 +115,10 @@ def carve_program(narrow, wide, lists):
 def make_program(model: RobotModel, feet: Sequence[Foot], table: FeetTable,
                  cones: Sequence[FrictionCone], weights: EquationWeights | None) -> Program:
     """
-    Return memory for the program of a robot, with what is constant filled in.
+    Return the memory of a robot's program, with constants filled in.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    feet : sequence of Foot
-        Its feet.
-    table : FeetTable
-        The same as arrays.
-    cones : sequence of FrictionCone
-        One for each foot; none: no inequalities.
-    weights : EquationWeights, optional
-        Variances of the equations, for measured torque.
-
-    Returns
-    -------
-    Program
-        Memory of its own.
-
+    Without ``cones`` there are no inequalities; ``weights`` are the equation variances for
+    measured torque.
     """
     nc, nv = table.size, model.nv
     templates = limit_templates(feet, cones)
@@ -179,27 +150,7 @@ def _owners(model: RobotModel, table: FeetTable) -> np.ndarray:
 
 def one_cone_a_foot(friction: FrictionCone | Sequence[FrictionCone] | None, nf: int
                     ) -> tuple[FrictionCone, ...]:
-    """
-    Return one cone for each foot, with z for its normal.
-
-    Parameters
-    ----------
-    friction : FrictionCone or sequence of FrictionCone, optional
-        One for all feet, or one for each.
-    nf : int
-        Number of feet.
-
-    Returns
-    -------
-    tuple of FrictionCone
-        Empty when there is no friction.
-
-    Raises
-    ------
-    ConfigurationError
-        When there are several cones, and not one for each foot.
-
-    """
+    """Return one cone per foot, with z for its normal; empty without friction."""
     if friction is None:
         return ()
     cones = (friction,) * nf if isinstance(friction, FrictionCone) else tuple(friction)
@@ -231,21 +182,10 @@ def _frame_on(normal):
 
 def limit_templates(feet: Sequence[Foot], cones: Sequence[FrictionCone]) -> np.ndarray:
     """
-    Return the limits of the ground's forces on feet, in axes that do not depend on the pose.
+    Return the ground force limits of the feet (m, N_TEMPLATE), independent of the pose.
 
-    Parameters
-    ----------
-    feet : sequence of Foot
-        Feet in the order of their contact coordinates.
-    cones : sequence of FrictionCone
-        One for each foot, with z for its normal; none: no limits.
-
-    Returns
-    -------
-    (m, N_TEMPLATE) array
-        One limit a row: coefficients of force and moment in axes with z along the normal (of a
-        sole: its own, about its middle), the least value, the number of the foot.
-
+    Per row: coefficients of force and moment in axes with z along the normal (of a sole:
+    its own, about its middle), lower bound, foot number. Empty without ``cones``.
     """
     rows = []
     for i, cone in enumerate(cones):
@@ -257,25 +197,10 @@ def limit_templates(feet: Sequence[Foot], cones: Sequence[FrictionCone]) -> np.n
 @part
 def ground_axes(feet, states, i, normal):
     """
-    Return the axes of the forces in a foot's limits, and the arm from their origin.
+    Return the axes of a foot's force limits, and the arm from their origin.
 
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    states : (nf, N_FOOT_STATE or more) array
-        Frames and contact points of the feet, base axes.
-    i : int
-        Number of the foot.
-    normal : tuple of 3 floats
-        Unit normal of the ground, base axes.
-
-    Returns
-    -------
-    tuple of 9 floats, tuple of 3 floats
-        Rotation from the limit's axes to the base's, by rows; the contact point from the middle of
-        the sole [m], zero for a foot without moments.
-
+    Row-major rotation from limit axes to base axes (9), and the contact point from the
+    middle of the sole [m], zero without moments. ``normal`` is in base axes.
     """
     geometry = feet.geometry
     R, arm = get9(states, i, FOOT_ROTATION), ZERO
@@ -294,41 +219,15 @@ def limit_row(on_force, on_moment, arm, axes):
     """
     Return a limit's coefficients of a foot's force and of its moment coordinates.
 
-    Parameters
-    ----------
-    on_force, on_moment : tuple of 3 floats
-        Coefficients of force and of moment about the middle of the sole, base axes.
-    arm : tuple of 3 floats [m]
-        Contact point from the middle of the sole.
-    axes : tuple of 9 floats
-        Axes of the foot's moments by rows, as `moment_axes` returns them.
-
-    Returns
-    -------
-    tuple of 3 floats, tuple of 3 floats
-        Coefficients of the force at the contact point and of the moments about the axes.
-
+    ``on_force``, ``on_moment`` (about the sole's middle) and ``axes`` (by rows, of
+    `moment_axes`) are in base axes; ``arm``: contact point from the middle of the sole [m].
     """
     return add(on_force, cross(on_moment, arm)), rotate(axes, on_moment)
 
 
 @part
 def fill_inequalities(feet, settings, states, p):
-    """
-    Fill the limits in contact coordinates from their templates.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot, with the flag STANDING: see `contact.tick`.
-    settings : array
-        With the ground's normal at NORMAL: see `contact.tick`.
-    states : (nf, N_FOOT_STATE and more) array
-        Frames and contact points of the feet, base axes.
-    p : Program
-        Memory of the program.
-
-    """
+    """Fill the limits in contact coordinates from templates; flags: see `contact.tick`."""
     i = -1
     R, arm, axes = _frame_on((0.0, 0.0, 1.0)), ZERO, NO_AXES
     for k in range(p.m):
@@ -347,22 +246,7 @@ def fill_inequalities(feet, settings, states, p):
 
 @part
 def fill_slacks(index, p):
-    """
-    Fill ``C w - d`` of all inequalities, zero for feet off the ground.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX and more) int array
-        Integers of the feet, with the flag STANDING: see `contact.tick`.
-    p : Program
-        Memory of the program.
-
-    Returns
-    -------
-    float
-        The smallest slack, at most zero.
-
-    """
+    """Fill ``C w - d`` of all inequalities, 0 for swing feet; return the least, at most 0."""
     smallest = 0.0
     for k in range(p.m):
         i, slack = int(p.narrow[k, FOOT]), 0.0
@@ -380,20 +264,8 @@ def move_inside(feet, settings, states, p):
     """
     Move each foot's force inside the limits that rounding has left violated.
 
-    A force along the normal, at the middle of a sole, is inside all limits but the upper one of
-    the load; a smaller wrench is inside that. The changes are of the size of the tolerance.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot, with the flag STANDING: see `contact.tick`.
-    settings : array
-        With the ground's normal at NORMAL: see `contact.tick`.
-    states : (nf, N_FOOT_STATE and more) array
-        Frames and contact points of the feet, base axes.
-    p : Program
-        Memory of the program.
-
+    A normal force at the middle of a sole meets all limits but the upper load limit; a
+    smaller wrench meets that. The changes are of the size of the tolerance.
     """
     if fill_slacks(feet.index, p) == 0.0:
         return

@@ -189,11 +189,7 @@ def _find_unknowns(index, p, k):
 
 @part
 def _fill_response(index, p, row, slot):
-    """
-    Fill a column with how all slacks respond to a unit multiplier of one inequality.
-
-    WHOLE becomes how its own slack would respond if there were no equations.
-    """
+    """Fill a column with the change of all slacks per unit multiplier of one inequality."""
     i, pressed = int(p.narrow[row, FOOT]), get6(p.narrow, p.C + row, 0)
     start, size = index[i, START], index[i, SIZE]
     y, whole = ZERO6, 0.0
@@ -361,11 +357,7 @@ def _remember_active(p, k):
 
 @part
 def _optimality(index, p, k):
-    """
-    Return the largest violation of the optimality conditions, relative to their terms.
-
-    It is computed for the present unknowns and multipliers from the program as it was given.
-    """
+    """Return the largest relative violation of the optimality conditions."""
     nc, e = p.nc, p.e
     w, y = p.wide[W], p.wide[Y]
     pull, pulls, miss, misses = 0.0, 1e-300, 0.0, 1e-300
@@ -594,24 +586,10 @@ def _explain(index, p, free, results):
 @lean_kernel
 def program_tick(q, v, a, base, effort, integers, floats, results, narrow, wide, lists):
     """
-    Fill the results for one sample of motion, and of joint torque unless that is empty.
+    Fill the results for one sample of motion and measured torque; return the status.
 
-    Parameters
-    ----------
-    q, v, a, base : arrays
-        Motion of joints and base: see `contact.tick`.
-    effort : (nv,) array [N m or N]
-        Measured joint torques, NaN where unknown; empty where there are none.
-    integers, floats, results : arrays
-        Memory of a tick: see `contact.tick`.
-    narrow, wide, lists : arrays
-        Memory of a `Program`.
-
-    Returns
-    -------
-    int
-        `DONE`, or why the inputs are wrong (`MISFIT`, `NOT_UNIT`, `NOT_FINITE`), or `NOT_SOLVED`.
-
+    ``effort`` (nv,), NaN where unknown, may be empty. The status is `DONE`, `MISFIT`,
+    `NOT_UNIT`, `NOT_FINITE` or `NOT_SOLVED`. Memory: see `contact.tick` and `Program`.
     """
     measured = effort.shape[0] != 0
     if not fits(integers, q, v, a, base) or (measured and effort.shape[0] != v.shape[0]):

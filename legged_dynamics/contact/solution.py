@@ -28,36 +28,9 @@ class ContactSolution:
     """
     Ground reactions and joint efforts of one instant: read-only views of one array.
 
-    Attributes
-    ----------
-    wrench : (nf, 6) array [N, N m]
-        Ground on robot, ``[f; m]`` in each foot's axes about its frame's origin; zero for a foot
-        off the ground.
-    joint_effort : (nv,) array [N m or N]
-        Efforts of the motors, in the model's joint order.
-    root_residual : (6,) array [N, N m]
-        Wrench on the base that no foot explains, in base axes about its origin; on a fixed base,
-        that on its mount.
-    rank : int
-        Rank of the map from contact coordinates to the base's wrench.
-    nullity : int
-        Number of directions of `wrench` that the motion says nothing about.
-    support : Support
-        How far the feet determine their wrenches.
-    feasible : bool
-        False when friction, load limits or the edges of soles forbid the motion: the wrenches are
-        then the admissible ones that leave the least residual.
-    kkt_residual : float
-        Largest violation of the optimality conditions, relative to their terms; zero where the
-        solution is a closed form.
-
-    Parameters
-    ----------
-    data : (6 nf + nv + N_REPORT,) array
-        Results of a tick.
-    shape : int, bool
-        Number of feet, and whether the base floats.
-
+    ``wrench`` (nf, 6): ground on robot, in foot axes at the frame's origin;
+    ``root_residual`` (6,): unexplained base wrench, base axes; ``nullity``: undetermined
+    directions of ``wrench``; ``feasible``: False when limits forbid the motion.
     """
 
     __slots__ = ('_data', '_shape')
@@ -181,22 +154,9 @@ class EquationWeights:
 
 def friction_used(force: np.ndarray, normal: np.ndarray, friction: float) -> np.ndarray:
     """
-    Return how much of the friction each foot uses: 1 where it would begin to slip.
+    Return the fraction of friction used per foot, 1 at slip and infinite under tension.
 
-    Parameters
-    ----------
-    force : (n, 3) array [N]
-        Forces of the ground on the feet.
-    normal : (3,) or (n, 3) array
-        Unit normal of the ground, under all feet or under each, in the same axes.
-    friction : float
-        Coulomb friction coefficient.
-
-    Returns
-    -------
-    (n,) array
-        |tangential| / (friction * normal force); infinite for a foot that is pulled.
-
+    Force (n, 3) and unit normal (3,) or (n, 3) are in the same axes.
     """
     along = (force * normal).sum(axis=1)
     across = np.linalg.norm(force - along[:, None] * normal, axis=1)
@@ -205,20 +165,9 @@ def friction_used(force: np.ndarray, normal: np.ndarray, friction: float) -> np.
 
 def support_margin(corners: np.ndarray, center: np.ndarray) -> float:
     """
-    Return how far a point is inside a convex polygon.
+    Return a point's distance [m] to the nearest edge of a convex polygon, < 0 outside.
 
-    Parameters
-    ----------
-    corners : (n, 2) array [m]
-        Counter-clockwise. Two corners are a line, where nothing is inside.
-    center : (2,) array [m]
-        The point, such as a centre of pressure.
-
-    Returns
-    -------
-    float [m]
-        Distance from the nearest edge; negative outside, NaN without corners or for a NaN point.
-
+    ``corners`` (n, 2) are counter-clockwise; two have no inside. NaN without corners.
     """
     if not len(corners) or not np.isfinite(center).all():
         return np.nan
@@ -233,19 +182,6 @@ def support_margin(corners: np.ndarray, center: np.ndarray) -> float:
 
 
 def effort_used(effort: np.ndarray, limits: np.ndarray) -> float:
-    """
-    Return the largest ratio of a joint's effort to its limit.
-
-    Parameters
-    ----------
-    effort, limits : (nj,) array [N m or N]
-        NaN where an effort is not measured, infinite where there is no limit.
-
-    Returns
-    -------
-    float
-        NaN where no ratio is known.
-
-    """
+    """Return the largest ratio of effort to limit (nj,); NaN where no ratio is known."""
     part = np.abs(effort) / np.where(limits > 0.0, limits, np.inf)
     return float(np.nanmax(part)) if np.isfinite(part).any() else np.nan

@@ -127,20 +127,7 @@ class Memory(NamedTuple):
 
 @part
 def carve(integers, floats):
-    """
-    Cut the two tables into the parts of a `Memory`.
-
-    Parameters
-    ----------
-    integers, floats : 2-D arrays
-        As `allocate` makes them.
-
-    Returns
-    -------
-    Memory
-        Views of the tables.
-
-    """
+    """Return a `Memory` with views of the parts of the two tables from `allocate`."""
     nb, nf = integers[0, BODIES], integers[0, FEET]
     tree = Tree(integers[2:2 + nb], floats[1:1 + nb])
     feet = FeetTable(integers[2 + nb:], floats[1 + nb:1 + nb + nf])
@@ -151,22 +138,9 @@ def carve(integers, floats):
 
 def allocate(model: RobotModel, table: FeetTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
-    Return memory for a robot on its feet, with its constants filled in.
+    Return (integers, floats, results) of a robot on its feet, with constants filled in.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    table : FeetTable
-        Its feet.
-
-    Returns
-    -------
-    integers, floats : 2-D arrays
-        Tables that `carve` cuts up.
-    results : (6 nf + nv + N_REPORT,) array
-        Results of one tick.
-
+    ``carve`` splits the first two; ``results`` is (6 nf + nv + N_REPORT,).
     """
     nb, nf = model.n_bodies, len(table.index)
     integers = np.zeros((2 + nb + nf, max(N_TOPOLOGY, N_INDEX + 1)), np.int64)
@@ -242,34 +216,10 @@ def _direction(moments):
 @part
 def support(index, states, length):
     """
-    Return what the feet on the ground can carry.
+    Return what standing feet can carry: (rank, n, turns, center, moments, line).
 
-    The rank is 6, or 5, 4, 3 or 0 where they cannot carry every wrench. The line is that about
-    which feet of rank 5 cannot carry a moment, and the only one about which those of rank 4 can:
-    of line feet in one place, all in one direction.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX and more) int array
-        Integers of the feet, with the flag STANDING: see `contact.tick`.
-    states : (nf, N_FOOT_STATE and more) array
-        Frames and contact points of the feet, base axes.
-    length : float [m]
-        Scale of the distance from the base within which feet count as in one place.
-
-    Returns
-    -------
-    rank, n : int
-        Rank of the map to the base's wrench; number of feet on the ground.
-    turns : tuple of 6 floats
-        Sum of ``a a^T`` over the axes of the feet's moments: xx xy xz yy yz zz.
-    center : tuple of 3 floats [m]
-        Mean of the contact points.
-    moments : tuple of 6 floats [m^2]
-        Sum of ``d d^T`` over the feet, d from the mean.
-    line : tuple of 3 floats
-        Unit vector.
-
+    ``turns``: sum of ``a a^T`` over moment axes; ``moments``: of ``d d^T`` about
+    ``center``; ``line``: axis of no moment (rank 5) or of the only one (rank 4).
     """
     n, turns, center = _middle(index, states)
     moments = _spread(index, states, center)
@@ -306,26 +256,10 @@ def _holds_all(turns):
 @part
 def carried(f, m, center, line, rank, length):
     """
-    Return the part of a wrench that feet on a line (rank 5) or in one place (3 or 4) can carry.
+    Return the part of a wrench that feet on a line (rank 5) or at a point (3, 4) carry.
 
-    Parameters
-    ----------
-    f, m : tuple of 3 floats [N, N m]
-        Force and moment about the base's origin.
-    center : tuple of 3 floats [m]
-        Mean of the contact points.
-    line : tuple of 3 floats
-        Direction of the line, a unit vector.
-    rank : int
-        Rank of the map from contact coordinates to the wrench.
-    length : float [m]
-        Length by which moments are divided to compare them with forces.
-
-    Returns
-    -------
-    tuple of 3 floats, tuple of 3 floats
-        Force and moment.
-
+    About the base origin; ``center`` [m]: mean contact point; ``length`` [m] divides
+    moments.
     """
     m_center = subtract(m, cross(center, f))
     square = length * length
@@ -346,24 +280,10 @@ def carried(f, m, center, line, rank, length):
 @part
 def choose(index, states, settings, f, m):
     """
-    Add to the feet's states the least forces and moments that add up to a wrench.
+    Add the least foot forces and moments that sum to a wrench; return the feet's rank.
 
-    Parameters
-    ----------
-    index : (nf, N_INDEX and more) int array
-        Integers of the feet, with the flag STANDING: see `contact.tick`.
-    states : (nf, N_FOOT_STATE and more) array
-        Frames and contact points of the feet, base axes.
-    settings : array
-        Settings with EASE and LENGTH.
-    f, m : tuple of 3 floats [N, N m]
-        Force and moment about the base's origin.
-
-    Returns
-    -------
-    int
-        Rank of the feet: 6, or 5, 4, 3 or 0 where they cannot carry every wrench.
-
+    ``f``, ``m`` are about the base origin; the rank is 6, or 5, 4, 3, 0 where the feet
+    cannot carry every wrench.
     """
     ease, length = settings[EASE], settings[LENGTH]
     rank, n, turns, center, moments, line = support(index, states, length)
@@ -402,20 +322,7 @@ def choose(index, states, settings, f, m):
 
 @part
 def base_wrench(bodies):
-    """
-    Return the wrench that the motion of all bodies requires at the base's origin.
-
-    Parameters
-    ----------
-    bodies : (nb, N_BODY_STATE) array
-        Bodies with the wrench of each body, base axes.
-
-    Returns
-    -------
-    tuple of 3 floats, tuple of 3 floats
-        Force [N] and moment [N m].
-
-    """
+    """Return force [N] and moment [N m] required by all bodies, about the base origin."""
     f, m = ZERO, ZERO
     for i in range(bodies.shape[0]):
         force = get3(bodies, i, FORCE)
@@ -427,26 +334,10 @@ def base_wrench(bodies):
 @part
 def required_wrench(tree, bodies, external, loaded, q, v, a, base):
     """
-    Compute the bodies' motion outwards, and the wrench that it requires of the ground.
+    Compute the outward pass and return the wrench required of the ground, at the base.
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the robot.
-    bodies : (nb, N_BODY_STATE) array
-        Filled.
-    external : (nb, 6 and more) array [N, N m]
-        Wrenches on bodies, in their axes.
-    loaded : bool
-        Whether there are external wrenches.
-    q, v, a, base : arrays
-        Motion of joints and base.
-
-    Returns
-    -------
-    tuple of 3 floats, tuple of 3 floats
-        Force [N] and moment [N m] about the base's origin.
-
+    Force [N] and moment [N m] about the base origin; ``external`` (nb, 6 or more) in body
+    axes.
     """
     forward_kinematics(tree, q, v, a, base, bodies)
     inertial_wrenches(tree, bodies)
@@ -457,21 +348,7 @@ def required_wrench(tree, bodies, external, loaded, q, v, a, base):
 
 @part
 def fits(integers, q, v, a, base):
-    """
-    Return whether the inputs have the robot's sizes.
-
-    Parameters
-    ----------
-    integers : 2-D array
-        Memory with the sizes in its first row.
-    q, v, a, base : arrays
-        Motion of joints and base.
-
-    Returns
-    -------
-    bool
-
-    """
+    """Return whether the inputs have the sizes in the first row of ``integers``."""
     nv = integers[0, VELOCITIES]
     return (q.shape[0] == integers[0, POSITIONS] and v.shape[0] == nv and a.shape[0] == nv
             and base.shape[0] == 9)
@@ -479,26 +356,7 @@ def fits(integers, q, v, a, base):
 
 @part
 def start_from_guess(index, states, guessed, f, m):
-    """
-    Set contact forces and moments to the guess, or to zero.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX and more) int array
-        Integers of the feet, with the flag STANDING: see `contact.tick`.
-    states : (nf, N_FOOT_STATE and more) array
-        Frames and contact points of the feet, base axes.
-    guessed : bool
-        Whether the states have a guess.
-    f, m : tuple of 3 floats [N, N m]
-        Wrench that the motion requires.
-
-    Returns
-    -------
-    tuple of 3 floats, tuple of 3 floats
-        Force and moment that the guess leaves to carry.
-
-    """
+    """Set the contact wrenches to the guess or to zero; return the wrench left to carry."""
     for i in range(index.shape[0]):
         force, moment = ZERO, ZERO
         if guessed and index[i, STANDING] != 0:
@@ -517,21 +375,7 @@ def start_from_guess(index, states, guessed, f, m):
 
 @part
 def relieve_feet(index, states, bodies, results):
-    """
-    Subtract the contact forces from the feet's bodies, and fill the wrenches in the feet's frames.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX and more) int array
-        Integers of the feet, with the flag STANDING: see `contact.tick`.
-    states : (nf, N_FOOT_STATE and more) array
-        Frames and contact points of the feet, base axes.
-    bodies : (nb, N_BODY_STATE) array
-        Changed.
-    results : array
-        Results of one tick; wrenches and the number of unknowns are filled.
-
-    """
+    """Subtract contact forces from the feet's bodies; fill wrenches in foot frames."""
     unknowns = 0
     for i in range(index.shape[0]):
         force, moment = get3(states, i, CONTACT_FORCE), get3(states, i, CONTACT_MOMENT)
@@ -548,24 +392,7 @@ def relieve_feet(index, states, bodies, results):
 
 @part
 def report_residual(bodies, effort, results):
-    """
-    Fill the residual at the base.
-
-    Parameters
-    ----------
-    bodies : (nb, N_BODY_STATE) array
-        The first row has what arrives at the base.
-    effort : (nv,) array [N m or N]
-        Joint efforts.
-    results : array
-        Results of one tick; the residual is filled.
-
-    Returns
-    -------
-    bool
-        Whether residual and efforts are finite.
-
-    """
+    """Fill the base residual from row 0 of ``bodies``; return whether all is finite."""
     total = 0.0
     for k in range(6):
         results[RESIDUAL + k] = bodies[0, FORCE + k]
@@ -578,20 +405,10 @@ def report_residual(bodies, effort, results):
 @lean_kernel
 def tick(q, v, a, base, integers, floats, results):
     """
-    Fill the results for one sample of motion.
+    Fill the results for one sample of motion; return the status.
 
-    Parameters
-    ----------
-    q, v, a, base : (nq,), (nv,), (nv,), (9,) array
-        Joint states; angular velocity, angular and proper acceleration of the base, base axes.
-    integers, floats, results : arrays
-        As `allocate` makes them, with the conditions of the call set.
-
-    Returns
-    -------
-    int
-        `DONE`, or which of `MISFIT`, `NOT_UNIT` and `NOT_FINITE` the inputs are.
-
+    ``base`` (9,): angular velocity, angular and proper acceleration, base axes. The status
+    is `DONE`, `MISFIT`, `NOT_UNIT` or `NOT_FINITE`.
     """
     if not fits(integers, q, v, a, base):
         return MISFIT

@@ -103,24 +103,7 @@ class MotionNoise:
 
 def shifted_motions(model: RobotModel, motion: Motion, noise: MotionNoise
                     ) -> tuple[np.ndarray, ...]:
-    """
-    Return the motion with one component after the other off by a standard deviation.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    motion : Motion
-        The motion of an instant.
-    noise : MotionNoise
-        Components without noise are left out.
-
-    Returns
-    -------
-    tuple of arrays
-        (2 k, nq), (2 k, nv), (2 k, nv), (2 k, 9): k components up, then the same down.
-
-    """
+    """Return (q, v, a, base), (2 k, n) each: k noisy components shifted up, then down."""
     q, v, a, base = (np.asarray(x, float) for x in (
         motion.position, motion.velocity, motion.acceleration, motion.base.packed()))
     steps = [noise.of(name, model.nv) for name in ('position', 'velocity', 'acceleration')]
@@ -142,26 +125,7 @@ def shifted_motions(model: RobotModel, motion: Motion, noise: MotionNoise
 
 def shifted_models(memory: Memory, noise: MotionNoise, answer: Callable[[], np.ndarray]
                    ) -> np.ndarray:
-    """
-    Return how a solution changes with errors of the model: half the difference of up and down.
-
-    The constants in a kernel's memory are changed meanwhile.
-
-    Parameters
-    ----------
-    memory : Memory
-        Memory of the kernel.
-    noise : MotionNoise
-        Errors of masses, centres of mass and inertias.
-    answer : callable
-        Returns the solution, (n,), with the present constants.
-
-    Returns
-    -------
-    (k, n) array
-        One error a row.
-
-    """
+    """Return a solution's changes (k, n) with model errors: half of up minus down."""
     constants = memory.tree.constants
     found = []
     for body in range(len(constants)):
@@ -296,27 +260,7 @@ class WrenchUncertainty:
 def wrench_uncertainty(solver: Solver, motion: Motion, noise: MotionNoise,
                        effort: np.ndarray | None, conditions: dict[str, Any]
                        ) -> WrenchUncertainty:
-    """
-    Return the error bars of a solver's wrenches: `ContactInverseDynamics.uncertainty`.
-
-    Parameters
-    ----------
-    solver : ContactInverseDynamics
-        The solver.
-    motion : Motion
-        Motion of the instant.
-    noise : MotionNoise
-        Errors of motion, torque and model.
-    effort : (nv,) array, optional [N m or N]
-        Measured joint torque.
-    conditions : dict
-        Keyword arguments of `solve`.
-
-    Returns
-    -------
-    WrenchUncertainty
-
-    """
+    """Return the error bars of a solver's wrenches: `ContactInverseDynamics.uncertainty`."""
     feet = tuple(foot.link for foot in solver.feet)
 
     def answer(measured: np.ndarray | None = effort) -> np.ndarray:

@@ -29,26 +29,7 @@ KINDS = {'balance': 'forces and torques against the equations of motion',
 
 
 def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -> None:
-    """
-    Write the page.
-
-    Parameters
-    ----------
-    path : Path
-        File to write.
-    examined : Examination
-        What the doctor found.
-    name : str
-        Of the robot.
-    log : SensorLog
-        The readings that it looked at.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be written.
-
-    """
+    """Write the page."""
     found = examined.findings
     sections = [ReportSection(f'{i}. {finding.kind}: {finding.sure}', [
         finding.text,
@@ -157,20 +138,7 @@ MOST_POINTS = 4000      # of a curve
 
 
 def validation_tables(found: Validation) -> list[Table]:
-    """
-    Return the comparisons of a validation.
-
-    Parameters
-    ----------
-    found : Validation
-        What was found.
-
-    Returns
-    -------
-    list of Table
-        Accuracy per foot, sums, bands, swinging feet, joints, the robot as a whole, scales.
-
-    """
+    """Return the tables of a validation: feet, sums, bands, swing, joints, robot, scales."""
     tables = [
         Table("Accuracy of a standing foot's force, rms, % of the weight",
               ('foot', *found.of_feet),
@@ -206,24 +174,7 @@ def _pair(value: tuple[float, float], scale: float = 1.0) -> str:
 
 
 def write_validation(path: Path, found: Validation, name: str) -> None:
-    """
-    Write the page.
-
-    Parameters
-    ----------
-    path : Path
-        File to write.
-    found : Validation
-        What was found.
-    name : str
-        Of the robot or recording.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be written.
-
-    """
+    """Write the page."""
     tables = validation_tables(found)
     ahead, left = found.horizontal
     step = max(len(found.sums['time']) // MOST_POINTS, 1)

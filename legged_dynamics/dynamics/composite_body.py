@@ -95,17 +95,7 @@ def _place_bodies(tree, q, bodies):
 
 @lean_kernel
 def composite_inertias(tree, bodies):
-    """
-    Pass 2, inwards: add up the bodies' inertias from the tips to the base.
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    bodies : (nb, N_RIGID_BODY) array
-        Poses and inertias of the bodies; inertias become those of whole subtrees.
-
-    """
+    """Run pass 2, inward: accumulate ``bodies``' inertias over subtrees in place."""
     topology = tree.topology
     for i in range(topology.shape[0] - 1, 0, -1):
         parent = topology[i, PARENT]
@@ -123,22 +113,7 @@ def composite_inertias(tree, bodies):
 
 @lean_kernel
 def joint_axis(bodies, i, kind, k):
-    """
-    Return the k-th axis of a joint in base axes.
-
-    Parameters
-    ----------
-    bodies : (nb, N_RIGID_BODY) array
-        Poses of the bodies.
-    i, kind, k : int
-        Body of the joint, kind of the joint, number of the axis (0 but for spherical joints).
-
-    Returns
-    -------
-    3 floats
-        Unit vector.
-
-    """
+    """Return the k-th axis of body i's joint, base axes (k = 0 unless spherical)."""
     c = k if kind == SPHERICAL else 2
     return bodies[i, ROTATION + c], bodies[i, ROTATION + 3 + c], bodies[i, ROTATION + 6 + c]
 
@@ -146,19 +121,9 @@ def joint_axis(bodies, i, kind, k):
 @lean_kernel
 def fill_mass_matrix(tree, bodies, n_base, mass_matrix):
     """
-    Pass 3: fill the rows of the joints, in the columns of their ancestors and of the base.
+    Run pass 3: fill the joint rows of the mass matrix from composite inertias.
 
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    bodies : (nb, N_RIGID_BODY) array
-        Composite inertias.
-    n_base : int
-        Number of rows of the base: 6, or 0 where it is fixed.
-    mass_matrix : (n, n) array
-        Is filled; the base's rows come first.
-
+    Columns: the joint's ancestors and the base, whose ``n_base`` (6 or 0) rows come first.
     """
     topology, M = tree.topology, mass_matrix
     for i in range(1, topology.shape[0]):
@@ -217,19 +182,7 @@ def _fill_base_block(bodies, M):
 
 @lean_kernel
 def _composite_body(topology, constants, memory, nq, n_base, nv):
-    """
-    Mass matrix as one kernel; False when a position in the memory is not finite.
-
-    Parameters
-    ----------
-    topology, constants : arrays
-        Arrays of the Tree.
-    memory : array
-        That :func:`_carve` divides, positions in place.
-    nq, n_base, nv : int
-        Joint positions, velocities of the base (6 or 0) and of the joints.
-
-    """
+    """Compute the mass matrix in one kernel; return False for a non-finite position."""
     tree = Tree(topology, constants)
     q, bodies, M, _ = _carve(memory, topology.shape[0], nq, n_base + nv)
     for k in range(nq):
@@ -341,22 +294,7 @@ def mass_matrix(model: RobotModel, position: np.ndarray) -> np.ndarray:
 
 
 def branch_ends(model: RobotModel) -> np.ndarray:
-    """
-    Return, for each row of the mass matrix, the first row that is not beyond it.
-
-    A model lists each joint directly before all joints beyond it.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-
-    Returns
-    -------
-    (n,) int array
-        Rows ``i + 1`` to ``ends[i] - 1`` are beyond row i.
-
-    """
+    """Return ``ends`` (n,): rows ``i + 1`` to ``ends[i] - 1`` are beyond row i of M."""
     n_base = 6 if model.floating else 0
     topology = model.tree.topology
     ends = np.full(n_base + model.nv, n_base + model.nv)
@@ -372,18 +310,10 @@ def branch_ends(model: RobotModel) -> np.ndarray:
 
 def branches_of(model: RobotModel) -> np.ndarray:
     """
-    Return the range of joints of the branch of the base that each joint belongs to.
+    Return for each joint the range of joints in its branch of the base, (nv, 2).
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot; each joint moves in one direction.
-
-    Returns
-    -------
-    (nv, 2) int array
-        First joint of the branch, and first joint behind it.
-
+    First joint of the branch, and first joint behind it; for joints of one degree of
+    freedom.
     """
     parents = model.tree.topology[1:, PARENT]
     starts = np.flatnonzero(parents == 0)
@@ -394,27 +324,10 @@ def branches_of(model: RobotModel) -> np.ndarray:
 @lean_kernel
 def eliminate_branches(rows, ends, width, tolerance):
     """
-    Replace ``rows = [X, M]`` by ``[L^-T X, D L]``, M being behind ``width`` columns of X.
+    Replace ``rows = [X, M]`` by ``[L^-T X, D L]``; return False for a too small pivot.
 
-    The diagonal of D L holds reciprocals; above it are intermediate results.
-
-    Parameters
-    ----------
-    rows : (n, width + n) array
-        Columns X, then the mass matrix M, of which the lower triangle counts.
-    ends : (n,) int array
-        Ends of :func:`branch_ends`.
-    width : int
-        Number of columns of X.
-    tolerance : float
-        Least pivot, as a fraction of its diagonal element.
-
-    Returns
-    -------
-    bool
-        False when a pivot is not above ``tolerance`` times its diagonal element: with 0, when M
-        is not positive definite. The rows are then unusable.
-
+    M (lower triangle) follows ``width`` columns of X; the diagonal of D L holds
+    reciprocals. ``tolerance``: least pivot relative to its diagonal element.
     """
     for j in range(ends.shape[0] - 1, -1, -1):
         column, i = width + j, j + 1
@@ -439,17 +352,7 @@ def eliminate_branches(rows, ends, width, tolerance):
 
 @lean_kernel
 def substitute(rows, width):
-    """
-    Replace ``rows = [L^-T X, D L]`` of a matrix M without branches by ``[M^-1 X, D L]``.
-
-    Parameters
-    ----------
-    rows : (n, width + n) array
-        As :func:`eliminate_branches` leaves it.
-    width : int
-        Number of columns of X.
-
-    """
+    """Replace ``rows = [L^-T X, D L]`` of an M without branches by ``[M^-1 X, D L]``."""
     for j in range(rows.shape[0]):
         i = 0
         while i + 2 < j:

@@ -147,22 +147,7 @@ class Scratch(NamedTuple):
 
 @lean_kernel
 def carve(memory, nb, nq, nv):
-    """
-    Divide a flat memory into the arrays of a :class:`Scratch`.
-
-    Parameters
-    ----------
-    memory : (n,) array
-        Flat memory.
-    nb, nq, nv : int
-        Numbers of bodies, of joint positions and of joint velocities.
-
-    Returns
-    -------
-    Scratch
-        Views of the memory.
-
-    """
+    """Return a :class:`Scratch` with views of a flat memory."""
     q, at = vector(memory, 0, nq)
     v, at = vector(memory, at, nv)
     effort, at = vector(memory, at, nv)
@@ -177,18 +162,10 @@ def carve(memory, nb, nq, nv):
 @lean_kernel
 def bias(tree, s):
     """
-    Pass 1, outwards: pose and velocity of every body, ``I_i`` and ``p_i`` (lines 4-12).
+    Run pass 1, outward: fill body poses, velocities, ``I_i`` and ``p_i`` (lines 4-12).
 
-    No joint and no floating base accelerates yet, so that a body's acceleration is the sum of the
+    Joint and floating-base accelerations are zero: a body's acceleration is the sum of the
     ``c_i`` before it, and of gravity on a fixed base.
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    s : Scratch
-        Inputs, and the bodies' table, which is filled.
-
     """
     bodies = s.bodies
     for i in range(s.v.shape[0]):
@@ -210,17 +187,7 @@ def bias(tree, s):
 
 @lean_kernel
 def articulate(tree, s):
-    """
-    Pass 2, inwards: ``d_i, u_i, IA_i, pA_i`` (lines 13-22).
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    s : Scratch
-        As :func:`bias` leaves it; articulated inertias and bias forces are filled.
-
-    """
+    """Run pass 2, inward: fill ``d_i, u_i, IA_i, pA_i`` (lines 13-22)."""
     topology, constants, bodies = tree.topology, tree.constants, s.bodies
     effort, physics = s.effort, s.physics
     for i in range(topology.shape[0] - 1, 0, -1):
@@ -267,21 +234,9 @@ def articulate(tree, s):
 @lean_kernel
 def _add_to_parent(bodies, i, r, m, g, j, force, moment):
     """
-    Shift ``Ia_i`` and ``pa_i`` along -r to the parent's origin and add: ``X_i^T Ia_i X_i``.
+    Shift ``Ia_i`` and ``pa_i`` to the parent's origin and add: ``X_i^T Ia_i X_i``.
 
-    Parameters
-    ----------
-    bodies : (nb, N_ARTICULATED) array
-        Body table.
-    i : int
-        The parent.
-    r : tuple of 3 floats [m]
-        Vector from the parent's origin to the child's.
-    m, g, j : tuples of 6, 9, 6 floats
-        Blocks of the child's ``Ia``: [[m, g], [g^T, j]].
-    force, moment : tuples of 3 floats
-        The child's ``pa``, at its origin.
-
+    ``i``: the parent; ``r`` [m]: parent origin to child; ``Ia = [[m, g], [g^T, j]]``.
     """
     # G' = G - M S(r) row by row, then J' = J - G^T S(r) + S(r) G'.
     row_0 = subtract((g[0], g[1], g[2]), cross((m[0], m[1], m[2]), r))
@@ -316,11 +271,7 @@ def _accelerate_base(bodies, result):
 
 @lean_kernel
 def _accelerate(tree, s, floating):
-    """
-    Pass 3, outwards: ``a' = X a_parent``, ``qdd = d^-1 (u - U^T a')`` (lines 23-28).
-
-    The table's columns for accelerations receive what comes on top of those of pass 1.
-    """
+    """Run pass 3, outward: ``a' = X a_parent``, ``qdd = d^-1 (u - U^T a')`` (lines 23-28)."""
     topology, bodies, qdd = tree.topology, s.bodies, s.acceleration
     for k in range(6):
         s.at_base[k] = 0.0
@@ -357,19 +308,7 @@ def _accelerate(tree, s, floating):
 
 @lean_kernel
 def _articulated_body(topology, constants, memory, nq, nv, floating):
-    """
-    Forward dynamics as one kernel; False when an input in the memory is not finite.
-
-    Parameters
-    ----------
-    topology, constants : arrays
-        Arrays of the Tree.
-    memory, nq, nv : array, int
-        As :func:`carve` takes them; inputs in place.
-    floating : bool
-        Whether the base is free to move.
-
-    """
+    """Run forward dynamics in one kernel; return False for a non-finite input."""
     tree = Tree(topology, constants)
     s = carve(memory, topology.shape[0], nq, nv)
     for k in range(nq + 2 * nv + 9):
@@ -558,24 +497,7 @@ class ArticulatedBody:
 
 def refuse(model: RobotModel, position: np.ndarray, velocity: np.ndarray, effort: np.ndarray,
            base: BaseMotion | None) -> None:
-    """
-    Raise the error that says which input is not finite.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    position, velocity, effort : array
-        Inputs of the forward dynamics, of nq, nv and nv elements.
-    base : BaseMotion or None
-        Motion of the base.
-
-    Raises
-    ------
-    MeasurementError
-        When an input is not finite or has the wrong shape.
-
-    """
+    """Raise the MeasurementError for the input that is not finite or has a wrong shape."""
     state_vector(position, model.nq, 'joint positions')
     state_vector(velocity, model.nv, 'joint velocities')
     state_vector(effort, model.nv, 'joint efforts')

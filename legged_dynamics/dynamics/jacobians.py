@@ -72,77 +72,30 @@ LEANING = 0.01
 
 
 class ContactRows(NamedTuple):
-    """
-    The contact coordinates of all feet, a row each.
+    """The contact coordinates of all feet, a row each."""
 
-    Attributes
-    ----------
-    foot : (nc,) int array
-        Number of the foot.
-    kind : (nc,) int array
-        `model.feet.FORCE` or `MOMENT`.
-    axis : (nc,) int array
-        0 for x, 1 for y, 2 for z.
-    in_foot : (nc,) bool array
-        Whether that is an axis of the foot's frame, and not of the base.
-
-    """
-
-    foot: np.ndarray
-    kind: np.ndarray
-    axis: np.ndarray
-    in_foot: np.ndarray
+    foot: np.ndarray  # (nc,): number of the foot
+    kind: np.ndarray  # (nc,): `model.feet.FORCE` or `MOMENT`
+    axis: np.ndarray  # (nc,): 0 for x, 1 for y, 2 for z
+    in_foot: np.ndarray  # (nc,): whether that is an axis of the foot's frame, and not of the base
 
     def scales(self, force: float, moment: float) -> np.ndarray:
-        """
-        Return one number for every contact coordinate: one for forces, another for moments.
-
-        Parameters
-        ----------
-        force, moment : float
-            The two numbers.
-
-        Returns
-        -------
-        (nc,) array
-
-        """
+        """Return one number per contact coordinate (nc,): ``force`` or ``moment``."""
         return np.where(self.kind == FORCE, force, moment)
 
     def axes(self, rotations: np.ndarray) -> np.ndarray:
-        """
-        Return the axes of the contact coordinates.
-
-        Parameters
-        ----------
-        rotations : (nf, 3, 3) array
-            ``R_BF`` of the feet, from foot to base axes.
-
-        Returns
-        -------
-        (nc, 3) array
-            Unit vectors in base axes.
-
-        """
+        """Return the unit axes (nc, 3) of contact coordinates, base axes, from ``R_BF``."""
         own = rotations.reshape(-1, 3, 3)[self.foot, :, self.axis]
         return np.where(self.in_foot[:, None], own, np.eye(3)[self.axis])
 
 
 class FeetTable(NamedTuple):
-    """
-    Feet as flat arrays, for kernels.
+    """Feet as flat arrays, for kernels."""
 
-    Attributes
-    ----------
-    index : (nf, N_INDEX) int array
-        Body, first contact coordinate, their number, and more, at the columns this module names.
-    geometry : (nf, N_GEOMETRY) float array
-        Lengths at the columns this module names. [m]
-
-    """
-
+    # (nf, N_INDEX): body, first contact coordinate, their number, and more, at the columns this
+    # module names
     index: np.ndarray
-    geometry: np.ndarray
+    geometry: np.ndarray  # (nf, N_GEOMETRY): lengths at the columns this module names. [m]
 
     @property
     def size(self) -> int:
@@ -161,20 +114,9 @@ class FeetTable(NamedTuple):
 
     def grasp(self, rotations: np.ndarray, points: np.ndarray) -> np.ndarray:
         """
-        Return the grasp matrix: the map from contact coordinates to the wrench of all feet.
+        Return the grasp matrix (6, nc): contact coordinates to the total ``[f; m]``.
 
-        Parameters
-        ----------
-        rotations : (nf, 3, 3) array
-            Rotations from each foot's axes to those of the points.
-        points : (nf, 3) array [m]
-            Contact points from the origin about which the wrench is taken.
-
-        Returns
-        -------
-        (6, nc) array
-            Rows are force and moment ``[f; m]``.
-
+        ``rotations`` map foot axes to those of ``points`` [m], given from the moment's origin.
         """
         states = np.zeros((len(self.index), N_FOOT_STATE))
         states[:, FOOT_ROTATION:FOOT_ROTATION + 9] = np.reshape(rotations, (-1, 9))
@@ -207,26 +149,7 @@ class FeetTable(NamedTuple):
 
 
 def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
-    """
-    Return feet as arrays for kernels.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    feet : sequence of Foot
-        Its feet.
-
-    Returns
-    -------
-    FeetTable
-
-    Raises
-    ------
-    UnknownNameError
-        When a foot's link is not in the model.
-
-    """
+    """Return feet as arrays for kernels."""
     index = np.zeros((len(feet), N_INDEX), dtype=np.int64)
     geometry = np.zeros((len(feet), N_GEOMETRY))
     start = 0
@@ -245,20 +168,7 @@ def feet_table(model: RobotModel, feet: Sequence[Foot]) -> FeetTable:
 
 
 def contact_table(feet: Sequence[Foot]) -> FeetTable:
-    """
-    Return the table of feet by themselves: contact coordinates only, without a robot.
-
-    Parameters
-    ----------
-    feet : sequence of Foot
-        Feet in the order of their coordinates.
-
-    Returns
-    -------
-    FeetTable
-        All feet belong to body 0, and the geometry is empty.
-
-    """
+    """Return a table of contact coordinates only: all feet on body 0, without geometry."""
     starts = np.cumsum([0, *(len(foot.rows) for foot in feet)])
     index = [_index_row(0, int(start), foot) for start, foot in zip(starts, feet)]
     return FeetTable(np.array(index, np.int64).reshape(-1, N_INDEX), np.zeros((0, 0)))
@@ -272,44 +182,13 @@ def _index_row(body: int, start: int, foot: Foot | type[Foot]) -> list[int]:
 
 @part
 def has_moment(index, i):
-    """
-    Return whether a foot can transmit any moment.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX) int array
-        Index table of a FeetTable.
-    i : int
-        Number of the foot.
-
-    Returns
-    -------
-    bool
-
-    """
+    """Return whether a foot can transmit any moment."""
     return index[i, SIZE] > 3
 
 
 @part
 def moment_axis(index, states, i, k):
-    """
-    Return the axis of a foot's k-th moment in base axes.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX) int array
-        Index table of a FeetTable.
-    states : (nf, N_FOOT_STATE) array
-        Frames of the feet.
-    i, k : int
-        Numbers of the foot and of its moment.
-
-    Returns
-    -------
-    3 floats
-        Unit vector.
-
-    """
+    """Return the unit axis of foot i's k-th moment in base axes."""
     axis = index[i, AXES + k]
     if axis < IN_FOOT:
         return unit(axis)
@@ -319,27 +198,7 @@ def moment_axis(index, states, i, k):
 
 @part
 def moment_axes(index, states, i):
-    """
-    Return the axes of a foot's moments in base axes, by rows, with zeros for those it lacks.
-
-    ``rotate`` with them turns a moment or an angular velocity in base axes into the foot's
-    coordinates; ``rotate_back`` turns coordinates into the moment.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX) int array
-        Index table of a FeetTable.
-    states : (nf, N_FOOT_STATE) array
-        Frames of the feet.
-    i : int
-        Number of the foot.
-
-    Returns
-    -------
-    9 floats
-        Axes by rows.
-
-    """
+    """Return a foot's moment axes in base axes, by rows, zero for missing ones."""
     x, y, z = ZERO, ZERO, ZERO
     n = index[i, SIZE] - 3
     if n > 0:
@@ -353,26 +212,7 @@ def moment_axes(index, states, i):
 
 @part
 def foot_moment(index, states, i, w):
-    """
-    Return the moment of one foot, given all contact coordinates.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX) int array
-        Index table of a FeetTable.
-    states : (nf, N_FOOT_STATE) array
-        Frames of the feet.
-    i : int
-        Number of the foot.
-    w : (nc,) array [N, N m]
-        Contact coordinates.
-
-    Returns
-    -------
-    3 floats [N m]
-        Moment in base axes.
-
-    """
+    """Return foot i's moment [N m] in base axes, from all contact coordinates w (nc,)."""
     m = ZERO
     for k in range(index[i, SIZE] - 3):
         m = add_scaled(m, w[index[i, START] + 3 + k], moment_axis(index, states, i, k))
@@ -381,69 +221,21 @@ def foot_moment(index, states, i, w):
 
 @part
 def put_moment(index, states, i, m, w):
-    """
-    Write the moment of one foot into the contact coordinates.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX) int array
-        Index table of a FeetTable.
-    states : (nf, N_FOOT_STATE) array
-        Frames of the feet.
-    i : int
-        Number of the foot.
-    m : 3 floats [N m]
-        Moment in base axes.
-    w : (nc,) array [N, N m]
-        Contact coordinates that are written to.
-
-    """
+    """Write foot i's moment m [N m], base axes, into the contact coordinates w (nc,)."""
     for k in range(index[i, SIZE] - 3):
         w[index[i, START] + 3 + k] = dot(m, moment_axis(index, states, i, k))
 
 
 @part
 def moment_part(index, states, i, v):
-    """
-    Return the component of a vector along the axes of a foot's moments.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX) int array
-        Index table of a FeetTable.
-    states : (nf, N_FOOT_STATE) array
-        Frames of the feet.
-    i : int
-        Number of the foot.
-    v : 3 floats
-        Moment or angular velocity in base axes.
-
-    Returns
-    -------
-    3 floats
-        Its projection, in base axes.
-
-    """
+    """Return the projection of v (base axes) on the moment axes of foot i, in base axes."""
     A = moment_axes(index, states, i)
     return rotate_back(A, rotate(A, v))
 
 
 @part
 def unit(k):
-    """
-    Return the k-th unit vector.
-
-    Parameters
-    ----------
-    k : int
-        0, 1 or 2.
-
-    Returns
-    -------
-    3 floats
-        Unit vector of x, y or z.
-
-    """
+    """Return the k-th unit vector, k = 0, 1 or 2."""
     return 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
 
 
@@ -477,21 +269,7 @@ def touching_point(feet, i, R_BF, p_BF, at, normal):
 
 @lean_kernel
 def contact_points(feet, bodies, normal, states):
-    """
-    Fill each foot's frame and contact point.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        The feet.
-    bodies : (nb, at least N_BODY_STATE) array
-        Poses of the bodies, in the base.
-    normal : 3 floats
-        Unit normal of the ground, in base axes.
-    states : (nf, N_FOOT_STATE) array
-        Is filled.
-
-    """
+    """Fill each foot's frame and contact point in ``states``; ``normal`` in base axes."""
     geometry = feet.geometry
     for i in range(feet.index.shape[0]):
         body = feet.index[i, BODY]
@@ -509,18 +287,8 @@ def move_to_lowest_edge(feet, normal, states):
     """
     Move the contact point of a foot with edges from its middle to its lowest part.
 
-    Corners are weighted by ``exp(-height / LEANING)``: a sole that lies flat keeps its middle, a
-    tilted one is loaded at its low edge, as at heel strike and toe-off.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        The feet.
-    normal : 3 floats
-        Unit normal of the ground, in base axes.
-    states : (nf, N_FOOT_STATE) array
-        As :func:`contact_points` fills it; contact points are changed.
-
+    Corner weights ``exp(-height / LEANING)``: a flat sole keeps its middle, a tilted one is
+    loaded at its low edge, as at heel strike and toe-off.
     """
     for i in range(feet.index.shape[0]):
         if not has_moment(feet.index, i):
@@ -543,23 +311,9 @@ def move_to_lowest_edge(feet, normal, states):
 @lean_kernel
 def contact_jacobians(tree, feet, bodies, states, jacobian):
     """
-    Fill the (nc, nv) joint part of the contact Jacobian, in base axes at the contact points.
+    Fill the (nc, nv) joint part of the contact Jacobian, base axes, at contact points.
 
     Only columns of joints between base and foot are written; the caller zeroes it once.
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    feet : FeetTable
-        The feet.
-    bodies : (nb, at least N_BODY_STATE) array
-        Poses of the bodies, in the base.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet.
-    jacobian : (nc, nv) array
-        Is filled.
-
     """
     topology = tree.topology
     for i in range(feet.index.shape[0]):
@@ -585,19 +339,7 @@ def contact_jacobians(tree, feet, bodies, states, jacobian):
 
 @lean_kernel
 def contact_map(feet, states, grasp):
-    """
-    Fill the (6, nc) map from contact coordinates to the wrench on the base at its origin.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        The feet.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet.
-    grasp : (6, nc) array
-        Is filled: rows [f; m], in base axes.
-
-    """
+    """Fill the (6, nc) map from contact coordinates to ``[f; m]`` at the base origin."""
     for i in range(feet.index.shape[0]):
         x, y, z = load3(states[i], CONTACT)
         c, n = feet.index[i, START], feet.index[i, SIZE]

@@ -56,47 +56,13 @@ from legged_dynamics.spatial.symmetric import about_origin, rotate_symmetric
 
 @part
 def acceleration_at(w, alpha, a, arm):
-    """
-    Return the acceleration of another point of a rigid body.
-
-    Parameters
-    ----------
-    w, alpha : 3 floats
-        Angular velocity [rad/s] and acceleration [rad/s^2] of the body.
-    a : 3 floats
-        Acceleration of the first point [m/s^2].
-    arm : 3 floats
-        Vector from the first point to the other [m].
-
-    Returns
-    -------
-    3 floats
-        Acceleration of the other point [m/s^2].
-
-    """
+    """Return the acceleration [m/s^2] of the point at ``arm`` [m] on the same rigid body."""
     return add(a, add(cross(alpha, arm), cross(w, cross(w, arm))))
 
 
 @part
 def turn(w, alpha, axis, rate, acceleration):
-    """
-    Return angular velocity and acceleration of the body beyond a revolute joint.
-
-    Parameters
-    ----------
-    w, alpha : 3 floats
-        Those of the body before it.
-    axis : 3 floats
-        Unit vector of the joint.
-    rate, acceleration : float
-        Rate and acceleration of the joint [rad/s, rad/s^2].
-
-    Returns
-    -------
-    w, alpha
-        3 floats
-
-    """
+    """Return angular velocity and acceleration of the body beyond a revolute joint."""
     spin = scale(rate, axis)
     return add(w, spin), add(alpha, add_scaled(cross(w, spin), acceleration, axis))
 
@@ -104,24 +70,10 @@ def turn(w, alpha, axis, rate, acceleration):
 @part
 def slide(w, a, axis, rate, acceleration):
     """
-    Return the acceleration of the body beyond a prismatic joint.
+    Return the acceleration [m/s^2] beyond a prismatic joint, Coriolis included.
 
-    Parameters
-    ----------
-    w : 3 floats
-        Angular velocity of both bodies.
-    a : 3 floats
-        Acceleration of the point of the first body where the second one is.
-    axis : 3 floats
-        Unit vector of the joint.
-    rate, acceleration : float
-        Rate and acceleration of the joint [m/s, m/s^2].
-
-    Returns
-    -------
-    3 floats
-        Acceleration, Coriolis included [m/s^2].
-
+    ``w``: angular velocity of both bodies; ``a``: acceleration of the first body's point
+    there.
     """
     return add(a, add_scaled(scale(2.0, cross(w, scale(rate, axis))), acceleration, axis))
 
@@ -129,28 +81,10 @@ def slide(w, a, axis, rate, acceleration):
 @inlined_part
 def inertial_wrench(mass, com, inertia, R, w, alpha, a):
     """
-    Compute the wrench that the motion of a body requires (Newton and Euler).
+    Return force and moment that a body's motion requires, about its origin, base axes.
 
-    Centre of mass and inertia about it are in body axes, everything else in base axes.
-
-    Parameters
-    ----------
-    mass : float [kg]
-        Mass of the body.
-    com : tuple of 3 floats [m]
-        Centre of mass, body axes.
-    inertia : tuple of 6 floats [kg m^2]
-        About the centre of mass, body axes: xx, xy, xz, yy, yz, zz.
-    R : tuple of 9 floats
-        Body axes to base axes.
-    w, alpha, a : tuples of 3 floats
-        Angular velocity and acceleration, proper acceleration of the origin, base axes.
-
-    Returns
-    -------
-    force, moment : tuples of 3 floats [N, N m]
-        Force and moment in base axes, about the body's origin.
-
+    ``com`` and ``inertia`` (xx, xy, xz, yy, yz, zz, about ``com``) are in body axes; ``R``:
+    body to base axes; ``a``: proper acceleration of the origin.
     """
     arm = rotate(R, com)
     force = scale(mass, acceleration_at(w, alpha, a, arm))
@@ -170,43 +104,16 @@ N_BODY_STATE = 30
 
 
 def body_workspace(model: RobotModel) -> np.ndarray:
-    """
-    Return an empty table of bodies for the kernels.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-
-    Returns
-    -------
-    (n_bodies, N_BODY_STATE) array
-        Zeros.
-
-    """
+    """Return an empty body table for the kernels, zeros (n_bodies, N_BODY_STATE)."""
     return np.zeros((model.n_bodies, N_BODY_STATE))
 
 
 @lean_kernel
 def forward_kinematics(tree, q, v, a, base, bodies):
     """
-    Fill pose and motion of every body from joint states and the base's motion.
+    Fill pose and motion of every body in ``bodies``, base axes.
 
-    ``base`` is (9,): angular velocity, angular acceleration, proper acceleration of the base.
-
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the robot.
-    q : (nq,) array [rad or m]
-        Joint positions.
-    v, a : (nv,) array
-        Velocity and acceleration of the joints.
-    base : (9,) array
-        Angular velocity, angular and proper acceleration of the base, base axes.
-    bodies : (nb, N_BODY_STATE) array
-        Filled, base axes.
-
+    ``base`` (9,): angular velocity, angular and proper acceleration of the base, base axes.
     """
     topology, constants = tree.topology, tree.constants
     put9(bodies, 0, ROTATION, IDENTITY)
@@ -298,17 +205,7 @@ N_RIGID_BODY = N_BODY_STATE + 10
 
 @lean_kernel
 def place_inertias(tree, bodies):
-    """
-    Fill every body's inertia about its origin, in base axes.
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    bodies : (nb, at least N_RIGID_BODY) array
-        Bodies with the rotations of the bodies; mass, first and second moment are filled.
-
-    """
+    """Fill every body's inertia about its origin, in base axes."""
     constants = tree.constants
     for i in range(bodies.shape[0]):
         R, mass = get9(bodies, i, ROTATION), constants[i, TREE_MASS]
@@ -321,15 +218,7 @@ def place_inertias(tree, bodies):
 
 @lean_kernel
 def place_inertial_wrenches(bodies):
-    """
-    Fill the wrench ``I a + v x* I v`` that each body's motion requires.
-
-    Parameters
-    ----------
-    bodies : (nb, at least N_RIGID_BODY) array
-        Bodies with inertias and motion of the bodies; FORCE and MOMENT are filled.
-
-    """
+    """Fill FORCE and MOMENT with the wrench ``I a + v x* I v`` that each body requires."""
     for i in range(bodies.shape[0]):
         h, inertia = get3(bodies, i, FIRST_MOMENT), get6(bodies, i, SECOND_MOMENT)
         w, alpha, a = get3(bodies, i, OMEGA), get3(bodies, i, ALPHA), get3(bodies, i, ACCELERATION)

@@ -157,28 +157,7 @@ class Motion:
 
 
 def state_vector(values: object, size: int, what: str) -> np.ndarray:
-    """
-    Return values as a contiguous float array of a given size.
-
-    Parameters
-    ----------
-    values : object
-        What a caller gave.
-    size : int
-        Number of elements.
-    what : str
-        Name of the quantity, for the error's text.
-
-    Returns
-    -------
-    (size,) array
-
-    Raises
-    ------
-    MeasurementError
-        When the shape is not ``(size,)`` or a value is not finite.
-
-    """
+    """Return values as a finite contiguous float array (size,), or raise MeasurementError."""
     array = np.ascontiguousarray(values, dtype=float)
     if array.shape != (size,):
         raise MeasurementError(f"expected {size} {what} in the model's joint order, "
@@ -190,44 +169,16 @@ def state_vector(values: object, size: int, what: str) -> np.ndarray:
 
 def input_views(*arrays: np.ndarray) -> tuple[memoryview, ...]:
     """
-    Return flat views of parts of a kernel's memory, for inputs to be written into.
+    Return flat views of parts of a kernel's memory, to write inputs into.
 
-    ``view[:] = values`` takes 90 ns. It accepts only a float array of the view's size, and raises
-    ValueError or TypeError otherwise; :func:`fill` then converts the values, or raises the error.
-
-    Parameters
-    ----------
-    *arrays : array
-        Parts of the memory, of any shape.
-
-    Returns
-    -------
-    tuple of memoryview
-        One flat view for each array.
-
+    ``view[:] = values`` takes 90 ns, but only for a float array of the same size (else
+    ValueError or TypeError); :func:`fill` then converts, or raises the error.
     """
     return tuple(memoryview(array.reshape(-1)) for array in arrays)
 
 
 def fill(view: memoryview, values: object, what: str) -> None:
-    """
-    Copy values into a kernel's memory; the kernel checks whether they are finite.
-
-    Parameters
-    ----------
-    view : memoryview
-        Memory that is written to.
-    values : object
-        Numbers, as many as the view has.
-    what : str
-        Name of the quantity, for the error's text.
-
-    Raises
-    ------
-    MeasurementError
-        When they are not as many numbers as the view takes.
-
-    """
+    """Copy values, checked in number only, into a kernel's memory."""
     try:
         array = np.ascontiguousarray(values, dtype=float)
     except (TypeError, ValueError):

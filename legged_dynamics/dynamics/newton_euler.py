@@ -63,17 +63,7 @@ FRICTION_SPEED = 0.1
 
 @lean_kernel
 def inertial_wrenches(tree, bodies):
-    """
-    Pass 1: fill the wrench that each body's motion requires, about its own origin.
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    bodies : (nb, N_BODY_STATE) array
-        Motion of the bodies; FORCE and MOMENT are filled.
-
-    """
+    """Run pass 1: fill FORCE and MOMENT required by each body, about its own origin."""
     constants = tree.constants
     for i in range(constants.shape[0]):
         force, moment = inertial_wrench(
@@ -87,19 +77,9 @@ def inertial_wrenches(tree, bodies):
 @lean_kernel
 def joint_efforts(tree, bodies, tau):
     """
-    Pass 2: add up wrenches from the tips to the base, and project them on the joints.
+    Run pass 2: sum wrenches from tips to base, and fill joint efforts ``tau`` (nv,).
 
-    Afterwards each body's wrench is that of its whole subtree; body 0 holds the base's.
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    bodies : (nb, N_BODY_STATE) array
-        As :func:`inertial_wrenches` leaves it.
-    tau : (nv,) array [N m or N]
-        Is filled: joint efforts.
-
+    Afterwards each body's wrench is that of its subtree; body 0 has the base's.
     """
     topology = tree.topology
     for i in range(topology.shape[0] - 1, 0, -1):
@@ -120,19 +100,7 @@ def joint_efforts(tree, bodies, tau):
 
 @lean_kernel
 def add_joint_physics(tree, q, v, a, tau):
-    """
-    Add the efforts of the joints' own parts: rotor inertia, friction and springs.
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-    q, v, a : (nq,), (nv,), (nv,) array
-        Joint positions, velocities and accelerations.
-    tau : (nv,) array [N m or N]
-        Joint efforts that are added to.
-
-    """
+    """Add efforts of rotor inertia, friction and springs to ``tau`` (nv,) in place."""
     topology, constants = tree.topology, tree.constants
     for i in range(1, topology.shape[0]):
         iq, iv = topology[i, Q_START], topology[i, V_START]
@@ -149,23 +117,10 @@ def add_joint_physics(tree, q, v, a, tau):
 @lean_kernel
 def newton_euler(tree, q, v, a, base, bodies, tau):
     """
-    Inverse dynamics as one kernel; see :func:`inverse_dynamics`.
+    Run inverse dynamics in one kernel; see :func:`inverse_dynamics`.
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the robot.
-    q : (nq,) array [rad or m]
-        Joint positions.
-    v, a : (nv,) array
-        Velocity and acceleration of the joints.
-    base : (9,) array
-        Angular velocity, angular and proper acceleration of the base, base axes.
-    bodies : (nb, N_BODY_STATE) array
-        Filled, base axes.
-    tau : (nv,) array [N m or N]
-        Filled.
-
+    ``base`` (9,): angular velocity, angular and proper acceleration, base axes; ``bodies``
+    and ``tau`` (nv,) are filled.
     """
     forward_kinematics(tree, q, v, a, base, bodies)
     inertial_wrenches(tree, bodies)
@@ -227,29 +182,9 @@ def inverse_dynamics(model: RobotModel, motion: Motion) -> InverseDynamics:
 def body_wrenches(model: RobotModel, external: Mapping[str, np.ndarray] | None,
                   out: np.ndarray | None = None) -> np.ndarray:
     """
-    Gather wrenches on links into one per body.
+    Return wrenches on links summed per body (n_bodies, 6), body axes and origin.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot whose links they act on.
-    external : mapping of link name to (6,) array [N, N m], optional
-        ``[f; m]`` exerted on the robot, in the link's axes about the link's origin.
-    out : (n_bodies, 6) array, optional
-        Where to write.
-
-    Returns
-    -------
-    (n_bodies, 6) array [N, N m]
-        In each body's axes about its origin.
-
-    Raises
-    ------
-    UnknownNameError
-        When a link is not in the model.
-    MeasurementError
-        When a wrench is not six finite numbers.
-
+    ``external``: ``[f; m]`` on the robot by link name, in the link's axes about its origin.
     """
     wrenches = np.zeros((model.n_bodies, 6)) if out is None else out
     wrenches[:] = 0.0
@@ -262,17 +197,7 @@ def body_wrenches(model: RobotModel, external: Mapping[str, np.ndarray] | None,
 
 @lean_kernel
 def subtract_external_wrenches(external, bodies):
-    """
-    Subtract external wrenches from the wrench that each body's motion requires.
-
-    Parameters
-    ----------
-    external : (nb, 6) array [N, N m]
-        Wrenches [f; m] on the bodies about their origins, in body axes.
-    bodies : (nb, N_BODY_STATE) array
-        FORCE and MOMENT are changed.
-
-    """
+    """Subtract external ``[f; m]`` (nb, 6), in body axes and origin, from ``bodies``."""
     for i in range(external.shape[0]):
         R = get9(bodies, i, ROTATION)
         put3(bodies, i, FORCE,

@@ -210,11 +210,10 @@ def _add_load(x, c):
 @part
 def _add_swinging(x, j):
     """
-    Add the equation of a joint whose leg swings: residual and Phi theta make zero.
+    Add the equation of a swing leg's joint: residual + Phi theta = 0.
 
-    Torques are small there, and say nothing of gain, which is taken as known: noise of torque is
-    in its regressor and in the residual, which would draw the gain up. A commanded torque is held
-    from sample to sample: what moves a joint is half a sample older than the mean of its readings.
+    Torques are small there, so gain is taken as known, or noise would bias it upward. A
+    commanded torque is held: it is half a sample older than the mean of its readings.
     """
     phi = x.joint[j]
     phi[N_LOCAL] -= HELD * x.constants[PERIOD] * phi[DELAY]
@@ -244,22 +243,7 @@ def _add_swinging(x, j):
 
 @lean_kernel
 def regress_block(x, up):
-    """
-    Add a block of measurements to the regression.
-
-    Parameters
-    ----------
-    x : Learning, packed
-        Written.
-    up : (3,) array
-        Unit normal of the ground, base axes.
-
-    Returns
-    -------
-    bool
-        Whether anything was learned: not from a robot that lies on the ground.
-
-    """
+    """Add a block of measurements to ``x``; return False if the robot lies on the ground."""
     x = opened(x)
     m, nj, nf = x.rows.shape[0] // 3, x.joint.shape[0], x.feet.index.shape[0]
     n_theta, rows = x.theta.shape[0], x.rows[m:2 * m + 1]

@@ -596,11 +596,10 @@ class ActuatorLearner:
     def _evidence(self, V: np.ndarray, theta: np.ndarray, deviation: np.ndarray,
                   priors: Sequence[tuple[np.ndarray, float]]) -> list[float]:
         """
-        Return the logarithm of the evidence of priors of some parameters, their means zero.
+        Return the log-evidence of zero-mean Gaussian priors of some parameters.
 
-        Of linear equations with Gaussian errors, all other parameters integrated out: MacKay,
-        "Bayesian interpolation" (1992). ``V V^T`` is the covariance of the estimate theta with
-        the prior deviations.
+        For linear equations, other parameters integrated out: MacKay, "Bayesian interpolation"
+        (1992). ``V V^T``: covariance of the estimate theta with the prior deviations.
         """
         factor = np.einsum('ik,jk->ij', V, V)
         factorize_upper(factor)

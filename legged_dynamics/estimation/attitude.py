@@ -37,20 +37,7 @@ STEADY = 0.15
 
 @part
 def rotation_of_tilt(up):
-    """
-    Return the orientation of a base whose heading is zero: world x lies over base x.
-
-    Parameters
-    ----------
-    up : tuple of 3 floats
-        Unit vector against gravity, base axes.
-
-    Returns
-    -------
-    9 floats
-        ``R_WB`` by rows.
-
-    """
+    """Return ``R_WB`` by rows for zero heading: world x above base x."""
     x = add_scaled((1.0, 0.0, 0.0), -up[0], up)
     if norm(x) < 1e-3:      # base x points straight up or down: let world y lie over base y
         y = add_scaled((0.0, 1.0, 0.0), -up[1], up)
@@ -64,22 +51,7 @@ def rotation_of_tilt(up):
 
 @part
 def rotation_from_mount(quaternion, start, R):
-    """
-    Return the base's orientation from that of the IMU.
-
-    Parameters
-    ----------
-    quaternion, start : array, int
-        Orientation of the IMU in the world, xyzw from ``start`` on.
-    R : 9 floats
-        ``R_BI`` by rows: orientation of the IMU on the base.
-
-    Returns
-    -------
-    9 floats
-        ``R_WB`` by rows; NaN where the orientation is.
-
-    """
+    """Return ``R_WB`` by rows from an IMU's xyzw, from ``start`` on, and ``R_BI`` (rows)."""
     R_WI = rotation_of_quaternion(quaternion[start], quaternion[start + 1], quaternion[start + 2],
                                   quaternion[start + 3])
     return compose(R_WI, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]))
@@ -87,42 +59,13 @@ def rotation_from_mount(quaternion, start, R):
 
 @part
 def rotation_from_imu(quaternion, start, settings, mount):
-    """
-    Return the base's orientation from that of an IMU that is fixed to it.
-
-    Parameters
-    ----------
-    quaternion, start : array, int
-        Orientation of the IMU in the world, xyzw from ``start`` on.
-    settings, mount : array, int
-        ``R_BI`` by rows, nine numbers from ``mount`` on.
-
-    Returns
-    -------
-    9 floats
-        ``R_WB`` by rows; NaN where the orientation is.
-
-    """
+    """Return ``R_WB`` by rows from the IMU's xyzw and the ``R_BI`` from ``mount`` on."""
     return rotation_from_mount(quaternion, start, load9(settings, mount))
 
 
 @kernel
 def advance_tilt(tilt, w, acceleration, dt):
-    """
-    Advance the direction of gravity by a complementary filter (Mahony et al. 2008, eq. 32).
-
-    The gyro turns it; the accelerometer pulls it back while its length is near gravity.
-
-    Parameters
-    ----------
-    tilt : (TILT.width,) array
-        Direction against gravity in base axes, and whether it is known; written.
-    w, acceleration : tuple of 3 floats [rad/s, m/s^2]
-        Gyro and accelerometer, base axes.
-    dt : float [s]
-        Time since the last sample.
-
-    """
+    """Advance up in ``tilt``, base axes, by a complementary filter (Mahony 2008, eq. 32)."""
     length = norm(acceleration)
     if tilt[TILT.known] == 0.0:
         if length < 1e-6:
@@ -155,19 +98,7 @@ def advance_tilt(tilt, w, acceleration, dt):
 
 @part
 def slopes(window, first, count, out, start):
-    """
-    Write the slopes of some columns of the window over time.
-
-    Parameters
-    ----------
-    window : (samples, input_size) array
-        Measurements; column 0 is time [s].
-    first, count : int
-        First column, and how many.
-    out, start : array, int
-        Slopes are written from ``start`` on [1/s times the unit].
-
-    """
+    """Write the slopes [1/s] of ``count`` window columns over time (column 0) to ``out``."""
     n = window.shape[0]
     mean = 0.0
     for i in range(n):
@@ -185,17 +116,9 @@ def slopes(window, first, count, out, start):
 
 def acceleration_noise(velocity_noise: float, rate: float, half_window: int) -> float:
     """
-    Return the standard deviation of an acceleration [1/s^2].
+    Return an acceleration's standard deviation [1/s^2] from that of velocities [1/s].
 
-    Parameters
-    ----------
-    velocity_noise : float [1/s]
-        Standard deviation of the velocities.
-    rate : float [Hz]
-        Rate of the measurements.
-    half_window : int
-        Of the derivative filter, in samples; 0: difference of two samples.
-
+    ``half_window`` of the derivative filter, in samples; 0: difference of two samples.
     """
     h = half_window
     if h == 0:
@@ -205,28 +128,10 @@ def acceleration_noise(velocity_noise: float, rate: float, half_window: int) -> 
 
 def effort_place(age: float, rate: float, half_window: int) -> float:
     """
-    Return where in the window of samples the efforts of the estimate's instant stand.
+    Return the index in the window, from its oldest sample, of the estimate's efforts.
 
-    Parameters
-    ----------
-    age : float [s]
-        How much older efforts are than the positions they come with.
-    rate : float [Hz]
-        Of the measurements.
-    half_window : int
-        Of the derivative filter, in samples; 0: the last two samples.
-
-    Returns
-    -------
-    float
-        In samples from the oldest one; beyond the newest where efforts are older than half the
-        window, which are then continued by their slope.
-
-    Raises
-    ------
-    ConfigurationError
-        When efforts are younger than the window reaches.
-
+    ``age`` [s]: efforts older than positions; beyond half the window they are extrapolated.
+    Raises ConfigurationError if they are younger than the window reaches.
     """
     middle = max(half_window, 0.5)
     if -age * rate > middle + 1e-9:

@@ -85,19 +85,7 @@ FLIGHT = 0.25
 
 
 class ContactLevels:
-    """
-    Levels of each foot's normal force by the noise of torques, in the standing pose.
-
-    Parameters
-    ----------
-    model : RobotModel
-        With the joint physics of the config.
-    config : RobotConfig
-        Its torque noise, dry friction and standing pose.
-    settings : EstimatorSettings
-        Stated levels win over those from the robot.
-
-    """
+    """Levels of normal force from torque noise, standing; those of settings go first."""
 
     def __init__(self, model: RobotModel, config: RobotConfig, settings: EstimatorSettings):
         table, nv = feet_table(model, config.feet), model.nv
@@ -120,20 +108,10 @@ class ContactLevels:
 
     def of(self, doubt: np.ndarray | None = None) -> np.ndarray:
         """
-        Return the levels, as fractions of the weight.
+        Return the levels (nf, 4), as fractions of the weight.
 
-        Parameters
-        ----------
-        doubt : (nv,) array, optional
-            Variance of each joint's torque by its actuator [(N m)^2]; that of the model's
-            friction if not given.
-
-        Returns
-        -------
-        (nf, 4) array
-            Where contact is as likely as not, the error of a foot in the air, the error that
-            noise and doubt of the torques make, and the part of doubt alone.
-
+        Contact threshold (even odds), error of a swing foot, error by noise and doubt, and by
+        doubt alone. ``doubt`` (nv,): actuator torque variance [(N m)^2].
         """
         settings, weight, levels = self._settings, self._weight, np.zeros((len(self._legs), 4))
         scale = np.sqrt(self._stated + (self._friction if doubt is None else doubt)
@@ -156,22 +134,7 @@ class ContactLevels:
 
 
 def foot_homes(model: RobotModel, config: RobotConfig) -> np.ndarray:
-    """
-    Return where the feet are in the standing pose.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, with the joint physics of the config.
-    config : RobotConfig
-        Its feet, sensor noise and standing pose.
-
-    Returns
-    -------
-    (nf, 3) array [m]
-        From the base's origin, base axes.
-
-    """
+    """Return the feet's positions in the standing pose (nf, 3) [m], base axes and origin."""
     poses = frame_poses(model, nominal_position(model, config),
                         tuple(foot.link for foot in config.feet))
     return np.array([poses[foot.link].p for foot in config.feet])
@@ -192,26 +155,7 @@ def _leg_length(model: RobotModel, config: RobotConfig) -> float:
 
 def motion_levels(model: RobotModel, config: RobotConfig,
                   settings: EstimatorSettings) -> dict[str, float]:
-    """
-    Return the levels of contact without torque.
-
-    Stated ones win over those from the robot.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, with the joint physics of the config.
-    config : RobotConfig
-        Its feet, sensor noise and standing pose.
-    settings : EstimatorSettings
-        Stated levels; 0: from the robot.
-
-    Returns
-    -------
-    dict from str to float
-        By the names of `filter.layout.SETTINGS`.
-
-    """
+    """Return the levels of contact without torque, named as in `filter.layout.SETTINGS`."""
     leg = _leg_length(model, config)
     speed = float(np.sqrt(GRAVITY * leg))
     # Noise of a foot's speed: that of its leg's joints, each at about a leg's length.
@@ -246,21 +190,7 @@ ROCKS = 0.5
 
 @part
 def predict_heights(feet, states, normal, lift):
-    """
-    Move the places of all feet along with the feet that bear weight.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet, base axes.
-    normal : tuple of 3 floats
-        Unit normal of the ground, base axes.
-    lift : (nf, LIFT.width) array
-        Heights; written.
-
-    """
+    """Move the stored ground heights ``lift`` of all feet along with the loaded feet."""
     step, total = 0.0, 0.0
     for i in range(feet.index.shape[0]):
         height = dot(normal, load3(states[i], CONTACT))
@@ -277,19 +207,7 @@ def predict_heights(feet, states, normal, lift):
 
 @part
 def lift_allowance(settings, lift, i):
-    """
-    Return by how many thresholds of force a foot may be lighter because it has not risen.
-
-    Parameters
-    ----------
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    lift : (nf, LIFT.width) array
-        Heights of the feet and of their places: see `filter.memory`.
-    i : int
-        Number of the foot.
-
-    """
+    """Return by how many force thresholds foot i may be lighter, since it has not risen."""
     if lift[i, LIFT.state] < 0.5:
         return 0.0
     rise = max(lift[i, LIFT.height] - lift[i, LIFT.place], 0.0) / settings.risen
@@ -301,21 +219,7 @@ def lift_allowance(settings, lift, i):
 
 @part
 def update_place(lift, i, down, loaded, dt):
-    """
-    Keep the place of a foot that bears weight; forget that of one that has left.
-
-    Parameters
-    ----------
-    lift : (nf, LIFT.width) array
-        Heights; written.
-    i : int
-        Number of the foot.
-    down, loaded : float, bool
-        Whether the foot counts as in contact (1 or 0), and whether it is loaded.
-    dt : float [s]
-        Time since the last sample.
-
-    """
+    """Keep the ground place of a loaded foot, forget that of one that has left."""
     if loaded and down > 0.5:
         lift[i, LIFT.place], lift[i, LIFT.state] = lift[i, LIFT.height], 2.0
     elif down > 0.5:
@@ -359,21 +263,7 @@ def _doubt_weight(error):
 
 @part
 def foot_velocity(feet, bodies, states, i):
-    """
-    Return the velocity of a foot's contact point, the base's velocity taken as zero.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    bodies : (nb, N_BODY_STATE) array
-        Frames and motion of the bodies, base axes.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet, base axes.
-    i : int
-        Number of the foot.
-
-    """
+    """Return the velocity of foot i's contact point relative to the base, base axes."""
     body, point = bodies[feet.index[i, BODY]], load3(states[i], CONTACT)
     return add(load3(body, VELOCITY),
                cross(load3(body, OMEGA), subtract(point, load3(body, POSITION))))
@@ -382,26 +272,9 @@ def foot_velocity(feet, bodies, states, i):
 @part
 def find_swinging(feet, bodies, states, normal, length, swings):
     """
-    Mark the feet that swing for certain: higher than the lowest ones, and fast against them.
+    Mark feet that certainly swing in ``swings``: high and fast against the lowest.
 
-    Kinematics alone decide. The lowest two feet of a robot with more than three never do, nor does
-    the lowest one.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    bodies : (nb, N_BODY_STATE) array
-        Frames and motion of the bodies, base axes.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet, base axes.
-    normal : tuple of 3 floats
-        Unit normal of the ground, base axes.
-    length : float [m]
-        Of a leg.
-    swings : (nf,) array
-        1 for a foot that does, else 0; written.
-
+    Never the lowest foot nor, of more than three, the lowest two. ``length``: of a leg [m].
     """
     nf = feet.index.shape[0]
     lowest, second = -1, -1
@@ -427,19 +300,7 @@ def find_swinging(feet, bodies, states, normal, length, swings):
 
 @part
 def normal_force(P, x, s, normal):
-    """
-    Return a foot's force along the normal [N], and its variance [N^2].
-
-    Parameters
-    ----------
-    P, x : (nx, nx), (nx,) array
-        Covariance and tracked state.
-    s : int
-        First contact coordinate of the foot.
-    normal : tuple of 3 floats
-        Unit normal of the ground, base axes.
-
-    """
+    """Return a foot's normal force [N] and its variance; ``s``: its first coordinate."""
     variance = 0.0
     for r in range(3):
         for c in range(3):
@@ -450,28 +311,10 @@ def normal_force(P, x, s, normal):
 @part
 def mix_with_air(feet, i, settings, x, P, share, rows, block):
     """
-    Replace state and covariance by a mixture: with some probability the foot is in the air.
+    Mix ``x``, ``P`` with the case, of probability ``share``, that foot i is in the air.
 
-    Mean and covariance are those of the mixture of two Gaussians: the filter's, and the same given
-    that the foot has no more force than `AIR_FORCE` of the weight.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    i : int
-        Number of the foot.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    x, P : (nx,), (nx, nx) array [N, N m]
-        Tracked state and its covariance; written.
-    share : float
-        Probability that the foot is in the air.
-    rows : (7, nx) array
-        Scratch.
-    block : (6, 7) array
-        Scratch.
-
+    Mean and covariance of two Gaussians: the filter's, and that conditioned on a force of
+    at most `AIR_FORCE` of the weight. ``rows`` and ``block`` are scratch.
     """
     s, size, nx = feet.index[i, START], feet.index[i, SIZE], x.shape[0]
     air = (AIR_FORCE * settings.weight) ** 2
@@ -515,40 +358,10 @@ def mix_with_air(feet, i, settings, x, P, share, rows, block):
 def update_contact(robot, layout, settings, scratch, tracking, row, x, P, contact, lift, feet_at,
                    normal, dt, found):
     """
-    Update each foot's probability and flag of contact by its force.
+    Update each foot's contact probability and flag by its force; write x and P.
 
-    The force of a foot that is more likely up than down is mixed with none.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    scratch : Scratch
-        Bodies at this instant, and arrays to work in.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    row : (input_size,) array
-        Newest measurement.
-    x, P : (nx,), (nx, nx) array [N, N m]
-        Tracked state and its covariance; written.
-    contact : ContactMemory
-        Probability and flag of contact; written.
-    lift : (nf, LIFT.width) array
-        Heights; written.
-    feet_at : FeetResults
-        Contact points of the feet, and the unit normal of the ground under each, base axes.
-    normal : tuple of 3 floats
-        Unit normal of the ground, base axes.
-    dt : float [s]
-        Time since the last sample.
-    found : ContactResults
-        Probability and flag of contact; written.
-
+    The force of a foot that is more likely up than down is mixed with zero. ``normal`` is
+    in base axes.
     """
     feet, swings = robot.feet, scratch.vectors[WEIGHTS]
     doubted = False
@@ -590,29 +403,10 @@ def update_contact(robot, layout, settings, scratch, tracking, row, x, P, contac
 @part
 def mix_latest_with_air(robot, settings, tracking, probability, normals, x, P, dt):
     """
-    Mix the latest forces of feet that are likely up with none, as those of the filter are.
+    Mix the latest forces of feet that are likely up with zero, writing ``x`` and ``P``.
 
-    Predicted to the newest sample they have the noise of the accelerometer, and the process noise
-    of half a tick; a force that they then show counts as evidence of a landing that the filter has
-    not seen.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    probability : (nf,) array
-        Probability of contact of each foot.
-    normals : (nf, 3) array
-        Unit normal of the ground under each foot, base axes.
-    x, P : (nx,), (nx, nx) array [N, N m]
-        Latest state and its covariance; written.
-    dt : float [s]
-        Time since the last sample.
-
+    They have accelerometer noise and half a tick's process noise; a force that then remains
+    is evidence of a landing that the filter has not seen.
     """
     feet = robot.feet
     for i in range(feet.index.shape[0]):

@@ -114,31 +114,10 @@ def _speed_levels(feet, settings, body, i):
 @part
 def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration, imu, dt, body):
     """
-    Predict the base's velocity over the ground, and its variance, from the accelerometer.
+    Predict the base's velocity over ground and its variance from the accelerometer.
 
-    At the start it is that at which the lowest feet stand.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    bodies : (nb, N_BODY_STATE) array
-        Frames and motion of the bodies, base axes.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet, base axes.
-    normal : (3,) array
-        Unit normal of the ground, world axes.
-    R_WB : 9 floats
-        Orientation of the base, by rows; it turns vectors from base to world axes.
-    acceleration : tuple of 3 floats [m/s^2]
-        Proper acceleration of the base, base axes.
-    imu, dt : bool, float [s]
-        Whether there is a reading of the IMU, and the time since the last sample.
-    body : (MOTION.width,) array
-        Velocity and its variance; written.
-
+    At the start, the velocity at which the lowest feet stand. ``normal`` is in world axes,
+    ``acceleration`` proper, in base axes; ``body`` is written.
     """
     nf, unknown = feet.index.shape[0], settings.swing_speed ** 2
     if body[MOTION.known] > 0.5 and imu:
@@ -167,32 +146,10 @@ def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration,
 @part
 def follow_lift(feet, bodies, states, R_WB, acceleration, imu, flags, dt, body):
     """
-    Update the probability that the robot has been lifted off the ground.
+    Update in ``body`` the probability that the robot has been lifted off the ground.
 
-    The base of a robot that stands rises as one of its feet says; that of one which is lifted
-    rises by the accelerometer alone. Both velocities are compared while all feet seem to stand.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    bodies : (nb, N_BODY_STATE) array
-        Frames and motion of the bodies, base axes.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet, base axes.
-    R_WB : 9 floats
-        Orientation of the base, by rows; it turns vectors from base to world axes.
-    acceleration : tuple of 3 floats [m/s^2]
-        Proper acceleration of the base, base axes.
-    imu : bool
-        Whether there is a reading of the IMU.
-    flags : (nf,) array
-        1 for a foot in contact.
-    dt : float [s]
-        Time since the last sample.
-    body : (MOTION.width,) array
-        Probability, and what it follows from; written.
-
+    A standing robot's base rises as a foot says, a lifted one by the accelerometer alone;
+    the velocities are compared while all feet seem to stand.
     """
     nf, upward, hanging = feet.index.shape[0], 0.0, body[MOTION.lifted] > 0.5
     down = 0
@@ -314,42 +271,10 @@ def _contact_flag(p, i, settings, before, motion, dt):
 def update_contact_by_motion(robot, layout, settings, scratch, row, states, ground, R_WB,
                              loads, load_evidence, total, spread, dt, motion, contact, found):
     """
-    Update each foot's probability and flag of contact by its motion and by its load.
+    Update each foot's contact probability and flag by its motion and its load.
 
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    scratch : Scratch
-        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
-    row : (input_size,) array
-        Measurement of this instant.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet, base axes.
-    ground : GroundMemory
-        Normal of the ground, and where the feet stood last.
-    R_WB : 9 floats
-        Orientation of the base, by rows; it turns vectors from base to world axes.
-    loads : (nf,) array [N]
-        Load on each foot.
-    load_evidence : (nf,) array
-        Log-likelihood ratio of each foot by the equations of the base in this sample.
-    total, spread : float [N, N^2]
-        Load on all feet and its variance; negative: not known.
-    dt : float [s]
-        Time since the last sample.
-    motion : MotionMemory
-        Velocity of the base, and what is learned; written.
-    contact : ContactMemory
-        Probability and flag of contact; written.
-    found : ContactResults
-        Probability and flag of contact; written.
-
+    ``loads`` (nf,) [N]; ``load_evidence``: log-likelihood ratios by the base equations;
+    ``total``, ``spread`` [N, N^2]: load on all feet and its variance, negative if unknown.
     """
     feet, nf = robot.feet, robot.feet.index.shape[0]
     body, legs, evidence = motion.body, motion.legs, scratch.vectors[WEIGHTS]

@@ -87,22 +87,7 @@ class ForcePicture:
 
     @classmethod
     def of(cls, reaction: GroundReaction, friction: float = 0.6) -> ForcePicture:
-        """
-        Return the picture of an estimate, at its newest sample.
-
-        Parameters
-        ----------
-        reaction : GroundReaction
-            Estimate.
-        friction : float
-            Coulomb friction coefficient that `friction_used` refers to; 0 for none.
-
-        Returns
-        -------
-        ForcePicture
-            With deviations of the feet that are on the ground and observable.
-
-        """
+        """Return the picture of an estimate's newest sample; ``friction`` 0 for none."""
         contact, known = reaction.latest_contact, reaction.observable
         deviation = np.full((len(contact), 3), np.nan)
         for i in np.flatnonzero(contact & known):
@@ -125,24 +110,8 @@ class ForcePicture:
         """
         Return the picture of forces from any source.
 
-        Parameters
-        ----------
-        stamp_ns, feet, R_WB, contact, observable, point, deviation, R_BF, normal, standing
-            As the attributes of those names.
-        wrench : (nf, 6) array [N, N m]
-            ``[f; m]`` of the ground on each foot, in and about the foot's frame.
-        center_of_pressure, push_point
-            As the attributes of those names.
-        external, external_deviation : (3,) array [N]
-            External force in base axes, and one standard deviation of it.
-        friction : float
-            Coulomb friction coefficient; 0 for none.
-
-        Returns
-        -------
-        ForcePicture
-            With force, moment, friction used, support polygon, margin and push.
-
+        ``wrench`` (nf, 6): ground on foot, in and about the foot's frame; ``external`` and its
+        deviation (3,) [N] in base axes; others as the attributes of those names.
         """
         force = np.einsum('fij,fj->fi', R_BF, wrench[:, :3])
         moment = np.einsum('fij,fj->fi', R_BF, wrench[:, 3:])

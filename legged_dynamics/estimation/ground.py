@@ -79,33 +79,10 @@ STEEPEST = 0.57
 def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, bearing, memory, settle,
                   dt):
     """
-    Move the feet's last places along with the base, and the normal towards their plane.
+    Move the feet's last places with the base, and the normal towards their plane.
 
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    bodies : (nb, N_BODY_STATE) array
-        Frames and motion of the bodies, base axes.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet, base axes.
-    R_WB : 9 floats
-        Orientation of the base, by rows; it turns vectors from base to world axes.
-    imu : bool
-        Whether this instant has a reading of the IMU.
-    probability : (nf,) array
-        Probability of contact of each foot.
-    bearing : (nf,) array
-        How surely each foot bears the robot, 0 to 1: it holds its place as firmly.
-    memory : GroundMemory
-        Places and normal; written.
-    settle : float
-        Share by which a standing foot moves its place to where it is; 1: at once.
-    dt : float [s]
-        Time since the last sample.
-
+    ``bearing`` (nf,): how surely a foot bears load, 0 to 1; ``settle``: share by which a
+    stance foot updates its place, 1 at once. ``memory`` is written.
     """
     nf, places = feet.index.shape[0], memory.places
     moved, total = (0.0, 0.0, 0.0), 0.0
@@ -188,46 +165,19 @@ LEAST_LENGTH = 1e-3
 
 
 class Ground(NamedTuple):
-    """
-    The ground under the feet, as far as it is known beforehand.
+    """The ground under the feet, as far as it is known beforehand."""
 
-    Attributes
-    ----------
-    given : (nf, N_GIVEN) array
-        Whether a normal is given, and it, in world axes.
-    limits : (m, N_TEMPLATE) array
-        Limits of the forces on the feet: see `limits_of`.
-    bounds : LimitsMemory
-        Arrays to work in.
-
-    """
-
-    given: np.ndarray
-    limits: np.ndarray
-    bounds: LimitsMemory
+    given: np.ndarray  # (nf, N_GIVEN): whether a normal is given, and it, in world axes
+    limits: np.ndarray  # (m, N_TEMPLATE): limits of the forces on the feet: see `limits_of`
+    bounds: LimitsMemory  # Arrays to work in
 
 
 @part
 def normals_under_feet(given, R_WB, plane, results):
     """
-    Fill the normal of the ground under each foot.
+    Fill the ground normal under each foot; return the common one, base axes.
 
-    Parameters
-    ----------
-    given : (nf, N_GIVEN) array
-        Normals that are known beforehand: see `Ground`.
-    R_WB : 9 floats
-        Orientation of the base, by rows; it turns vectors from base to world axes.
-    plane : tuple of 3 floats
-        Normal that the feet have found, world axes.
-    results : FeetResults
-        Normals; written.
-
-    Returns
-    -------
-    tuple of 3 floats
-        The common one, base axes: given for all feet, or found.
-
+    ``given`` (nf, N_GIVEN): known normals, see `Ground`; ``plane``: estimated, world axes.
     """
     shared, total, known = rotate_back(R_WB, plane), ZERO, 0
     for i in range(given.shape[0]):
@@ -246,21 +196,9 @@ def normals_under_feet(given, R_WB, plane, results):
 @part
 def move_to_given_ground(feet, given, bodies, shared, results):
     """
-    Move the contact points of feet whose ground has a given normal of its own.
+    Move the contact points of feet whose ground normal is given: see `Ground`.
 
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    given : (nf, N_GIVEN) array
-        Normals that are known beforehand: see `Ground`.
-    bodies : (nb, N_BODY_STATE) array
-        Frames and motion of the bodies, base axes.
-    shared : tuple of 3 floats
-        Normal that the contact points were found with, base axes.
-    results : FeetResults
-        Frames and contact points; written.
-
+    ``shared``: the normal with which they were found, base axes.
     """
     states = results.states
     for i in range(given.shape[0]):
@@ -273,24 +211,10 @@ def move_to_given_ground(feet, given, bodies, shared, results):
 
 def given_normals(normal: Sequence[float], normals: Sequence[float], feet: int) -> np.ndarray:
     """
-    Return the normals that the settings give.
+    Return the ground normals stated in the settings.
 
-    Parameters
-    ----------
-    normal : sequence of float
-        Of the ground under all feet, three values; or empty.
-    normals : sequence of float
-        The same one foot after the other, three each; zeros for a foot whose normal is to be
-        found; or empty.
-    feet : int
-        How many there are.
-
-    Raises
-    ------
-    ConfigurationError
-        When the number of values is wrong, both are given, or a vector has no length, or points
-        down.
-
+    ``normal``: three values for all feet, or empty; ``normals``: three per foot, zeros to
+    estimate it, or empty. Raises ConfigurationError when both are given.
     """
     found = np.zeros((feet, 4))
     if len(normal) and len(normals):
@@ -333,22 +257,10 @@ CHOICES = ('none', 'unilateral', 'cone')
 
 def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
     """
-    Return the limits of the ground's forces on the feet.
+    Return the feet's ground force limits (m, N_TEMPLATE): see `limit_templates`.
 
-    Parameters
-    ----------
-    feet : sequence of Foot
-        In the estimator's order.
-    kind : str
-        One of `CHOICES`; unilateral: no foot pulls, and soles press inside their edges.
-    friction : float
-        Coulomb friction coefficient.
-
-    Returns
-    -------
-    (m, N_TEMPLATE) array
-        A limit a row: see `contact.program.limit_templates`.
-
+    ``kind``: one of `CHOICES`; unilateral: no foot pulls, and soles press within their
+    edges.
     """
     rows = limit_templates(feet, [] if kind == 'none' else [FrictionCone(friction)] * len(feet))
     if kind == 'unilateral':    # those that do not depend on friction
@@ -391,24 +303,7 @@ def _fill_limits(feet, ground, results):
 
 @part
 def keep_limits(feet, layout, ground, row, results):
-    """
-    Keep the forces of the newest sample, and their covariance, within the limits of the ground.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    ground : Ground
-        The limits.
-    row : (input_size,) array
-        Newest measurement.
-    results : Results
-        Forces; written.
-
-    """
+    """Constrain the newest forces and their covariance to the ground's limits, in place."""
     if ground.limits.shape[0] == 0:
         return
     _fill_limits(feet, ground, results.feet)

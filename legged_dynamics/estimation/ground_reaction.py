@@ -110,17 +110,7 @@ class ResultLayout:
 
 def places_of_results(layout: np.record, links: Sequence[str] = ()
                       ) -> dict[str, tuple[slice, tuple[int, ...]]]:
-    """
-    Return the part of the flat output, and the shape, of each result by its name.
-
-    Parameters
-    ----------
-    layout : record
-        Of `filter.layout.LAYOUT`.
-    links : sequence of str
-        Links other than feet that may touch the ground.
-
-    """
+    """Return the slice and shape of each result in the flat output, by name."""
     # Each view of numbers that count up says where it begins.
     size = length_of(carve_results, layout)
     results, _ = as_python(carve_results)(np.arange(size), layout)

@@ -279,11 +279,10 @@ class LegOdometry:
     def _turn_deviations(self, memory: np.ndarray, feet: np.ndarray
                          ) -> tuple[float, float, float]:
         """
-        Return the deviations of tilt and heading [rad] and of the angular velocity [rad/s].
+        Return the deviations of tilt and heading [rad] and of angular velocity [rad/s].
 
-        A correction at the rate k leaves ``sqrt(k dt / 2)`` of its white noise, the mean of all
-        samples at first, and ``b / k`` of the gyro's bias b (see `_tilt_rate`). What only the feet
-        hold is turned by the drift of their places over their distance from the middle.
+        A correction at rate k leaves ``sqrt(k dt / 2)`` of its white noise and ``b / k`` of
+        gyro bias b; what only the feet hold turns with the drift of their places.
         """
         noise, faults, p = self._noise, int(memory[codes.FAULTS]), self._parameters[0]
         count = max(memory[codes.KNOWN], 1.0)
@@ -366,11 +365,10 @@ def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) ->
 
 def _tilt_rate(gyro: float, bias: float, orientation: float) -> float:
     """
-    Return how fast the orientation corrects the gyro [1/s].
+    Return the rate at which orientation corrects the gyro [1/s].
 
-    At rate k a bias b leaves an error b / k, and noise r of samples dt apart leaves
-    r sqrt(k dt / 2); at the rate where both are the same neither is large. At least the gain of a
-    Kalman filter for white noise alone, ``gyro / orientation``.
+    Where bias error b / k equals noise r sqrt(k dt / 2); at least the gain of a Kalman
+    filter for white noise alone, ``gyro / orientation``.
     """
     return max((bias / (orientation * math.sqrt(0.5 * SAMPLE))) ** (2.0 / 3.0),
                gyro / orientation, LEAST_TILT_RATE)

@@ -33,17 +33,7 @@ CARRIED = 0.8
 
 @part
 def mass_columns(a, columns):
-    """
-    Fill the wrench on the base by an error of its mass and first moments.
-
-    Parameters
-    ----------
-    a : tuple of 3 floats [m/s^2]
-        Proper acceleration of the base, base axes.
-    columns : (6, 4) array
-        Written.
-
-    """
+    """Fill the base wrench (6, 4) by errors of mass and first moments; ``a``: base axes."""
     for k in range(3):
         columns[k, 0] = -a[k]
     columns[3, 2], columns[3, 3] = -a[2], a[1]
@@ -53,21 +43,7 @@ def mass_columns(a, columns):
 
 @part
 def mean_mass_columns(a, mean_acceleration, columns, dt):
-    """
-    Fill the same by the mean of the acceleration up to the last tick, and update the mean.
-
-    Parameters
-    ----------
-    a : tuple of 3 floats [m/s^2]
-        Proper acceleration of the base, base axes.
-    mean_acceleration : (3,) array [m/s^2]
-        Mean of the proper acceleration, base axes; written.
-    columns : (6, 4) array
-        Written.
-    dt : float [s]
-        Time since the last sample.
-
-    """
+    """Fill `mass_columns` by the mean acceleration up to the last tick; update the mean."""
     mean = load3(mean_acceleration, 0)
     mass_columns(mean, columns)
     store3(mean_acceleration, 0, add_scaled(mean, min(dt / STEADY_TIME, 1.0), subtract(a, mean)))
@@ -76,23 +52,10 @@ def mean_mass_columns(a, mean_acceleration, columns, dt):
 @part
 def feet_carry_weight(feet, up, weight, probability, x):
     """
-    Return whether the feet bear most of the weight, as far as they surely stand.
+    Return whether feet that surely stand bear most of the weight.
 
-    A robot that somebody holds up is not lighter, and in free fall its mass cannot be known.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    up : tuple of 3 floats
-        Unit vector against gravity, base axes.
-    weight : float [N]
-        Of the robot.
-    probability : (nf,) array
-        Probability of contact of each foot.
-    x : (nx,) array [N, N m]
-        Tracked state.
-
+    Otherwise the robot is held up or in free fall, and its mass cannot be known. ``up`` is
+    in base axes.
     """
     total = 0.0
     for i in range(feet.index.shape[0]):
@@ -103,32 +66,10 @@ def feet_carry_weight(feet, up, weight, probability, x):
 @part
 def update_mass_error(settings, columns, left, slow, pushed, equations, weight, block, error, dt):
     """
-    Update the error of the base's mass and first moments by recursive least squares.
+    Update the base's mass and first moment errors by recursive least squares.
 
-    Parameters
-    ----------
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    columns : (6, 4) array
-        Wrench on the base by such an error, by the mean acceleration.
-    left : (6,) array [N, N m]
-        What the equations of the base leave, with the feet's forces as their own joints see
-        them.
-    slow : (6,) array
-        Variance of that by slowly varying errors.
-    pushed : bool
-        Whether there is a push.
-    equations : (4, 5) array
-        Normal equations, right side last; written.
-    weight : (6,) array
-        Scratch.
-    block : (6, 7) array
-        Scratch.
-    error : (4,) array [kg, kg m]
-        Mass and first moments that the model lacks; written.
-    dt : float [s]
-        Time since the last sample.
-
+    ``columns``: of `mean_mass_columns`; ``left`` (6,): base equation residual; ``slow``:
+    its slow variance; ``equations`` and ``error`` (4,) [kg, kg m] are written.
     """
     keep = 1.0 - min(dt / MASS_TIME, 1.0)
     g2, arm2 = settings.gravity ** 2, settings.arm * settings.arm

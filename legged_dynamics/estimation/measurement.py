@@ -50,27 +50,9 @@ class MeasurementSynchronizer:
     """
     Pairs joint states with IMU readings by their stamps.
 
-    Parameters
-    ----------
-    imu_timeout : float [s]
-        How far joint states may run ahead of the newest IMU reading before they stop waiting. A
-        message older than its topic's newest by no more than this is late, and left out; an older
-        one means that time was set back.
-    max_gap : float, optional [s]
-        Largest distance of two IMU readings that are interpolated; at most the time-out.
-
-    Attributes
-    ----------
-    late : int
-        Messages left out because a newer one of their topic had come before them.
-    jumps_back : int
-        Number of times that time was set back; samples that waited then are dropped.
-
-    Raises
-    ------
-    ConfigurationError
-        When a time is not positive, or the gap is larger than the time-out.
-
+    ``imu_timeout`` [s]: how long joint states wait, and the limit between a late message
+    (left out) and time set back (waiting samples are dropped, `jumps_back`). ``max_gap``
+    [s]: largest interpolated gap.
     """
 
     def __init__(self, imu_timeout: float = IMU_TIMEOUT, max_gap: float | None = None):
@@ -97,20 +79,7 @@ class MeasurementSynchronizer:
         self._first_joints: int | None = None
 
     def push_joints(self, sample: JointSample) -> list[Measurement]:
-        """
-        Add a joint state.
-
-        Parameters
-        ----------
-        sample : JointSample
-            In the order of its stamps, as its topic has them.
-
-        Returns
-        -------
-        list of Measurement
-            Those that are complete now, oldest first.
-
-        """
+        """Add a joint state; return the measurements now complete, oldest first."""
         stamp_ns = sample.stamp_ns
         newest = self._newest_joints
         if newest is not None and stamp_ns < newest:
@@ -128,20 +97,7 @@ class MeasurementSynchronizer:
         return self._release()
 
     def push_imu(self, sample: ImuSample) -> list[Measurement]:
-        """
-        Add a reading of the IMU.
-
-        Parameters
-        ----------
-        sample : ImuSample
-            In the order of its stamps, as its topic has them.
-
-        Returns
-        -------
-        list of Measurement
-            Those that are complete now, oldest first.
-
-        """
+        """Add an IMU reading; return the measurements now complete, oldest first."""
         stamp_ns = sample.stamp_ns
         newest = self._newest_imu
         if newest is not None and stamp_ns <= newest:
@@ -157,17 +113,7 @@ class MeasurementSynchronizer:
         return self._release()
 
     def push_switches(self, sample: SwitchSample) -> None:
-        """
-        Add a reading of the contact switches; it counts for joint states of its stamp or later.
-
-        Nothing waits for it: it counts from the next complete joint state on.
-
-        Parameters
-        ----------
-        sample : SwitchSample
-            In the order of its stamps, as its topic has them.
-
-        """
+        """Add a contact switch reading, for joint states of its stamp or later."""
         switches = self._switches
         if switches and sample.stamp_ns <= switches[-1].stamp_ns:
             if switches[-1].stamp_ns - sample.stamp_ns <= self._timeout:
@@ -249,18 +195,11 @@ MEAN_SAMPLES = 500.0
 
 class LateSignal:
     """
-    A signal that is older than the sample it comes with, as behind a low-pass.
+    A signal older by ``late`` [s] than the sample it comes with, as after a low-pass.
 
-    ``x(t) = y(t) + late dy/dt + k late^2/2 d2y/dt2``, by differences of the last samples: with
-    k = 1 the Taylor series of a delay, and the inverse of a second-order Butterworth low-pass. It
-    holds where a signal is smooth: k goes to 0 as third differences grow beyond second ones. Of
-    white noise their mean squares are 3.3 times as large, of jumps 3 times.
-
-    Attributes
-    ----------
-    late : float
-        How late it comes [s]; 0: it is left as it is.
-
+    ``x(t) = y(t) + late dy/dt + k late^2/2 d2y/dt2`` by differences; k = 1 for a delay or a
+    second-order Butterworth low-pass, and falls to 0 as third differences exceed second
+    ones (white noise, jumps).
     """
 
     def __init__(self) -> None:
@@ -274,17 +213,7 @@ class LateSignal:
         self._count = 0.0
 
     def correct(self, values: np.ndarray, dt: float) -> None:
-        """
-        Continue a sample by its slope and bend.
-
-        Parameters
-        ----------
-        values : (n,) array
-            The sample; written.
-        dt : float [s]
-            Time since the last one; 0 for the first.
-
-        """
+        """Extrapolate a sample in place by slope and curvature; ``dt`` is 0 for the first."""
         differences = [values.copy()]
         if dt > 0.0:
             for last in self._last[:3]:

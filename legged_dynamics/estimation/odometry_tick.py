@@ -78,15 +78,7 @@ from legged_dynamics.spatial.layout import get3, get9, put3, put9
 
 @part
 def clear_equations(A, b):
-    """
-    Set the normal equations to zero.
-
-    Parameters
-    ----------
-    A, b : (6, 6), (6,) array
-        Normal equations, A as lower triangle; written.
-
-    """
+    """Set the normal equations to zero."""
     for i in range(6):
         b[i] = 0.0
         for j in range(6):
@@ -96,19 +88,9 @@ def clear_equations(A, b):
 @part
 def add_point(A, b, c, seen, weight):
     """
-    Add the equations ``t + r x c = seen`` of a point.
+    Add ``t + r x c = seen`` for a point c (base axes) to the normal equations.
 
-    Parameters
-    ----------
-    A, b : (6, 6), (6,) array
-        Normal equations, A as lower triangle; written.
-    c : tuple of 3 floats [m]
-        The point, base axes.
-    seen : tuple of 3 floats [m or m/s]
-        Displacement or velocity of the point that was measured.
-    weight : float
-        Inverse variance of each component.
-
+    ``seen``: measured displacement or velocity; ``weight``: inverse variance per component.
     """
     x, y, z = c
     for i in range(3):
@@ -134,21 +116,7 @@ def add_point(A, b, c, seen, weight):
 
 @part
 def add_turn(A, b, seen, weight, up, about_up):
-    """
-    Add ``r = seen`` with one weight, and another for the component along ``up``.
-
-    Parameters
-    ----------
-    A, b : (6, 6), (6,) array
-        Normal equations; added to.
-    seen : tuple of 3 floats
-        What the rotation is seen to be.
-    weight, about_up : float
-        Inverse variances across ``up`` and along it.
-    up : tuple of 3 floats
-        Unit vector, base axes.
-
-    """
+    """Add ``r = seen`` with inverse variance ``weight``, and ``about_up`` along ``up``."""
     along = (about_up - weight) * (up[0] * seen[0] + up[1] * seen[1] + up[2] * seen[2])
     for i in range(3):
         A[3 + i, 3 + i] += weight
@@ -232,15 +200,10 @@ def _on_ground(place, p):
 @part
 def _settle_places(feet, places, states, contact, R, position, p, dt):
     """
-    Compare standing feet with their places, and give places to those that have landed.
+    Compare stance feet with their places; return (stepping, slips, variance [m^2]).
 
-    Returns
-    -------
-    stepping, slips : int
-        How many feet got a place; how many of them had one, from which they were far.
-    variance : float [m^2]
-        What that adds to the position's.
-
+    Feet that got a place, those of them that were far from an old one, and the position
+    variance that this adds.
     """
     standing, stepping, slips, known, offsets = 0, 0, 0, 0, 0.0
     for i in range(feet.index.shape[0]):
@@ -400,33 +363,10 @@ def _fill_legs(tree, feet, q, v, normal, bodies, states, jacobian, still, base):
 @lean_kernel
 def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     """
-    Advance the memory of leg odometry by one sample.
+    Advance leg odometry by one sample; return False, writing nothing, if not finite.
 
-    Parameters
-    ----------
-    tree : Tree
-        Kinematic tree of the robot.
-    feet : FeetTable
-        Feet of the robot.
-    p : (1,) record array
-        Of `PARAMETERS`.
-    row : (2 nj + 10 + nf,) array
-        Positions, velocities, gyro, accelerometer, quaternion xyzw, and flags of standing
-        feet.
-    memory : (N_MEMORY,) array
-        Of the base; written.
-    places : (nf, N_PLACE) array
-        Of the feet; written.
-    work : (rows, width) array
-        Scratch: rows for bodies, feet and Jacobian, and eight more.
-    dt : float [s]
-        Time since the last sample.
-
-    Returns
-    -------
-    bool
-        False when a joint position or velocity is not finite; nothing is written then.
-
+    ``row``: positions, velocities, gyro, accelerometer, xyzw, stance flags; ``memory`` and
+    ``places`` are written.
     """
     p = p[0]
     nb, nf, nj = tree.topology.shape[0], feet.index.shape[0], tree.topology.shape[0] - 1

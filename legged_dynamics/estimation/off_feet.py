@@ -55,36 +55,11 @@ BASE_ERROR, JOINT_ERROR = 0.005, 0.002
 
 class OffFeet:
     """
-    Finds links other than feet that the ground bears.
+    Finds links other than feet that the ground supports.
 
-    Parameters
-    ----------
-    model : RobotModel
-        With a floating base, and the joint physics of the config.
-    config : RobotConfig
-        Its feet, IMU, nominal pose and noise.
-    rate : float [Hz]
-        Of the samples.
-    columns : mapping of str to slice
-        Where position, velocity, effort, gyro and acceleration are in a sample.
-    normal, contact : slice
-        Where an estimate has the normal of the ground in base axes, and 1 for each foot in
-        contact.
-
-    Attributes
-    ----------
-    links : tuple of str
-        Links that are looked at, in the order of all results.
-    force, deviation : (n, 3) array [N]
-        Of the ground on each link, and its standard deviation, base axes; zero where none is
-        found.
-    point : (n, 3) array [m]
-        Where that force acts, in the base.
-    wrench_deviation : (6,) array [N, N m]
-        Of the sum of `force` about the base's origin, with what it leaves unexplained at the base.
-    touching : bool
-        Whether any link was found to touch.
-
+    Results in the order of `links`: `force`, `deviation` (n, 3) [N], zero without contact,
+    and `point` (n, 3) [m] in the base; `wrench_deviation` (6,): of the sum about the base
+    origin, with the base residual.
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig, rate: float,
@@ -155,17 +130,7 @@ class OffFeet:
         self.wrench_deviation, self.touching = np.zeros(6), False
 
     def take(self, row: np.ndarray, estimate: np.ndarray) -> None:
-        """
-        Take a sample in; look for contacts where enough have come.
-
-        Parameters
-        ----------
-        row : array
-            The sample, parts as in `columns`.
-        estimate : array
-            That of this sample.
-
-        """
+        """Add a sample and its estimate; look for contacts once enough have come."""
         if self._watching:
             self._rows[self._every - self._left] = row[:self._rows.shape[1]]
         self._left -= 1
@@ -314,23 +279,10 @@ def _height(bodies, normal, body, sphere):
 @lean_kernel
 def find_gaps(bodies, normal, contact, owners, spheres, gaps):
     """
-    Fill how far points are from the ground: as high as feet in contact, or as the lowest point.
+    Fill each point's height above ground, set by contact feet or the lowest point [m].
 
-    Parameters
-    ----------
-    bodies : (nb, N_BODY_STATE) array
-        Poses of the bodies: see `dynamics.kinematics`.
-    normal : (3,) array
-        Normal of the ground, base axes.
-    contact : (nf,) array
-        1 for feet in contact.
-    owners : (n, 2) int array
-        Body of each point, and its foot; -1 for none.
-    spheres : (n, 4) array [m]
-        Place of each point on its body, and radius around it.
-    gaps : (n,) array [m]
-        Written.
-
+    ``owners`` (n, 2): body and foot (-1: none); ``spheres`` (n, 4): place on the body and
+    radius.
     """
     up = load3(normal, 0)
     lowest, stands = math.inf, False

@@ -64,30 +64,10 @@ LARGE_PUSH = 0.3
 def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: Sequence[float],
                       force: float, moment: float, length: float) -> dict[str, Any]:
     """
-    Return the settings of the link that is pushed, by their names in `layout.SETTINGS`.
+    Return the settings of the pushed link, named as in `layout.SETTINGS`.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    feet : sequence of str
-        Their links.
-    link : str
-        That is pushed; empty: the base.
-    point : (3,) sequence of float [m]
-        Where, in its axes.
-    force, moment : float [N, N m]
-        Standard deviations; 0: from the weight.
-    length : float [m]
-        Moment over force.
-
-    Raises
-    ------
-    UnknownNameError
-        When the model has no such link.
-    ConfigurationError
-        When the point does not have three values.
-
+    ``link`` empty: the base; ``force``, ``moment``: standard deviations, 0: from the
+    weight.
     """
     if len(point) != 3:
         raise ConfigurationError('external.point: expected 3 values (x, y, z in the axes of '
@@ -106,19 +86,10 @@ def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: 
 def add_external_columns(model: RobotModel, body: int, columns: np.ndarray,
                          mimics: np.ndarray) -> None:
     """
-    Add the external wrench to the elements of the state of the joints between base and link.
+    Add the external wrench to the state elements of joints between base and link.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, with the joint physics of the config.
-    body : int
-        Body of the link that is pushed; 0 or less: the base.
-    columns : (nv, nx + 2) int array
-        `layout.Robot.columns`; written.
-    mimics : (nm, 2) int array
-        Each joint that follows another, and its master.
-
+    ``body`` of the pushed link, 0 or less for the base; ``columns`` (`Robot.columns`) is
+    written.
     """
     columns[:, -1] = columns[:, 0]
     between = {b - 1 for b in model.chain(body)} if body > 0 else set()
@@ -134,17 +105,7 @@ def add_external_columns(model: RobotModel, body: int, columns: np.ndarray,
 
 @part
 def predict_external(x, P, dt):
-    """
-    Predict the external wrench: it decays towards zero.
-
-    Parameters
-    ----------
-    x, P : (nx,), (nx, nx) array [N, N m]
-        Tracked state and its covariance; written.
-    dt : float [s]
-        Time since the last sample.
-
-    """
+    """Predict the external wrench in ``x``, ``P``: it decays towards zero."""
     nx = x.shape[0]
     keep = 1.0 - min(dt / EXTERNAL_TIME, 1.0)
     for j in range(nx - N_EXTRA, nx - N_EXTRA + 6):
@@ -169,15 +130,10 @@ def _about_point(grasp, found, nc, k, left, spread):
 @part
 def _force_on_leg(robot, settings, scratch, tracking, joints, beyond, deviation):
     """
-    Turn what the base's equations leave into the force on a link of a leg.
+    Convert the base's residual to the force e on a leg's link, replacing ``beyond``.
 
-    With the foot's force as its joints see it such a force e leaves ``M e``,
-    ``M = A_e - A N^-1 B`` with ``N = J R^-1 J^T`` and ``B = J R^-1 J_e^T``, R the variances of
-    slowly varying errors: the part that looks like the foot's force does not show. The joints' own
-    information about e is ``J_e R^-1 J_e^T - B^T N^-1 B``.
-
-    The force of ``beyond``, the rest about the point, is replaced by e and its moment by zero; the
-    force's ``deviation`` by that of e.
+    Residual ``M e``, ``M = A_e - A N^-1 B``, ``N = J R^-1 J^T``, ``B = J R^-1 J_e^T``, R:
+    variances of slow errors. The joints' information is ``J_e R^-1 J_e^T - B^T N^-1 B``.
     """
     nc, vectors, rows = robot.prior.shape[0], scratch.vectors, tracking.rows
     jacobian, grasp, information = scratch.jacobian, scratch.grasp, scratch.information
@@ -227,30 +183,7 @@ def _force_on_leg(robot, settings, scratch, tracking, joints, beyond, deviation)
 
 @part
 def external_jacobian(tree, settings, bodies, nc, jacobian, grasp):
-    """
-    Fill the columns of the external wrench in grasp matrix and Jacobian.
-
-    Parameters
-    ----------
-    tree : Tree
-        Kinematic tree of the robot.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    bodies : (nb, N_BODY_STATE) array
-        Frames and motion of the bodies, base axes.
-    nc : int
-        Number of contact coordinates, after which the columns lie.
-    jacobian : (nx, nv) array
-        Written.
-    grasp : (6, nx) array
-        Written.
-
-    Returns
-    -------
-    tuple of 3 floats [m]
-        Where the wrench acts, base axes.
-
-    """
+    """Fill the external wrench's columns; return its point of action, base axes [m]."""
     point, body = ZERO, settings.external_body
     if body >= 0:
         R = load9(bodies[body], ROTATION)
@@ -278,21 +211,7 @@ def external_jacobian(tree, settings, bodies, nc, jacobian, grasp):
 
 @part
 def write_link_wrench(settings, bodies, point, found):
-    """
-    Fill the wrench in the link's axes; move that in the base's axes to the base's origin.
-
-    Parameters
-    ----------
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    bodies : (nb, N_BODY_STATE) array
-        Frames and motion of the bodies, base axes.
-    point : tuple of 3 floats [m]
-        Where the wrench acts, base axes.
-    found : ExternalResults
-        Written.
-
-    """
+    """Fill the wrench in link axes; move that in base axes to the base's origin."""
     f, m = load3(found.wrench, 0), load3(found.wrench, 3)
     s, t = load3(found.deviation, 0), load3(found.deviation, 3)
     store3(found.link_point, 0, point)
@@ -346,23 +265,7 @@ UNSURE = 0.1
 
 @part
 def slow_push_variance(robot, scratch, tracking, joints, n):
-    """
-    Fill the variance of the external wrench by slowly varying errors of the equations.
-
-    It becomes the first six of ``tracking.push_variance``.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    scratch : Scratch
-        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    joints, n : int
-        How many equations of joints come first in ``tracking.rows``, and how many there are.
-
-    """
+    """Fill ``tracking.push_variance[:6]``: external wrench variance by slow errors."""
     feet, vectors, rows = robot.feet, scratch.vectors, tracking.rows
     steady = tracking.slow_variance[0]
     for j in range(robot.columns.shape[0]):
@@ -397,19 +300,7 @@ def _variance_about_point(grasp, slow, nc, k):
 
 @part
 def sample_weight(settings, slow, k):
-    """
-    Return the weight of a sample for a component of the wrench, 0 to 1.
-
-    Parameters
-    ----------
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    slow : float [N^2, (N m)^2]
-        Variance of the component by slowly varying errors.
-    k : int
-        Number of the component.
-
-    """
+    """Return the weight, 0 to 1, of a sample for wrench component k."""
     unit = UNSURE * settings.weight * (1.0 if k < 3 else settings.arm)
     return 1.0 / (1.0 + slow / (unit * unit))
 
@@ -446,35 +337,10 @@ def _push_process_noise(settings, push, push_variance, k, whole, left, spread, s
 @part
 def external_process_noise(feet, settings, grasp, tracking, x, P, push, force, joints, n, dt):
     """
-    Fill the process noise of the external wrench in a tick.
+    Fill the external wrench's process noise in a tick; return whether it is a push.
 
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    grasp : (6, nx) array
-        Wrench on the base by each element of the tracked state.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    x, P : (nx,), (nx, nx) array [N, N m]
-        Tracked state and its covariance.
-    push : (6, PUSH.width) array
-        What tells a push from an error; written.
-    force : (nc,) array [N]
-        Forces of the feet that their own joints add to the predicted ones; variances are the
-        first row of ``tracking.foot_rows``.
-    joints, n : int
-        How many equations of joints come first in ``tracking.rows``, and how many there are.
-    dt : float [s]
-        Time since the last sample.
-
-    Returns
-    -------
-    bool
-        Whether there is a push.
-
+    ``force`` (nc,): foot forces that their joints add to the predicted ones, with variances
+    in ``tracking.foot_rows[0]``. ``push`` is written.
     """
     nx, S, process_noise = x.shape[0], tracking.noise, tracking.process_noise
     nc, variance, pushed = nx - N_EXTRA, tracking.foot_rows[0], False
@@ -506,47 +372,16 @@ def external_process_noise(feet, settings, grasp, tracking, x, P, push, force, j
 @part
 def slow_share(process_noise, variance):
     """
-    Return the share of its gain by which a slowly varying innovation moves the wrench.
+    Return the share of its gain by which a slow innovation moves the wrench.
 
-    Such an innovation comes again in every tick: with the gain of new ones all of it would become
-    the wrench. It may fill what the process noise of a tick has opened.
-
-    Parameters
-    ----------
-    process_noise : float
-        Variance that the element of the wrench has gained in this tick.
-    variance : float
-        Its variance.
-
+    It recurs in every tick, so it may fill only what the tick's process noise has opened.
     """
     return min(0.5 * process_noise / variance, 1.0) if variance > 0.0 else 1.0
 
 
 @part
 def write_external(robot, settings, scratch, tracking, push, joints, base_known, found):
-    """
-    Fill the external wrench and its deviation into the results.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    scratch : Scratch
-        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    push : (6, PUSH.width) array
-        What tells a push from an error.
-    joints : int
-        How many equations of joints come first in ``tracking.rows``.
-    base_known : bool
-        Whether the equations of the base hold.
-    found : ExternalResults
-        Written.
-
-    """
+    """Write the external wrench and its deviation into ``found``."""
     grasp, now, covariance = scratch.grasp, tracking.latest, tracking.latest_covariance
     nc, pushed = now.shape[0] - N_EXTRA, False
     for k in range(6):      # the filter follows all of a push

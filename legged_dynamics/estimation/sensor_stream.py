@@ -28,19 +28,10 @@ REASONS_KEPT = 50
 
 
 class Verdict(NamedTuple):
-    """
-    What a screen says of a sample.
+    """What a screen says of a sample."""
 
-    Attributes
-    ----------
-    usable : bool
-        Whether the sample is used.
-    fault : str
-        What is wrong with it, or was before the screen mended it; empty when nothing is.
-
-    """
-
-    usable: bool = True
+    usable: bool = True  # Whether the sample is used
+    # What is wrong with it, or was before the screen mended it; empty when nothing is
     fault: str = ''
 
 
@@ -48,57 +39,18 @@ class SampleScreen(Protocol):
     """Decides which samples are plausible enough to be used."""
 
     def check(self, sample: Sample) -> Verdict:
-        """
-        Judge a sample; implausible values in it may be replaced by NaN.
-
-        Parameters
-        ----------
-        sample : JointSample, ImuSample or SwitchSample
-            The newest one.
-
-        Returns
-        -------
-        Verdict
-
-        """
+        """Return the verdict on a sample, in which implausible values may be set to NaN."""
 
     def unreadable_joints(self, why: str) -> None:
-        """
-        Note a joint state that could not be read.
-
-        Parameters
-        ----------
-        why : str
-            The reason.
-
-        """
+        """Record a joint state that could not be read."""
 
 
 class SensorStream:
     """
-    Makes measurements out of samples.
+    Makes measurements from samples.
 
-    Parameters
-    ----------
-    imu_timeout : float, optional [s]
-        How long joint states wait for an IMU reading of their time.
-    screen : SampleScreen, optional
-        Judges every sample first; without one, all samples are used.
-    first_stamp_ns : int, optional [ns]
-        Joint states before this stamp are left out.
-
-    Attributes
-    ----------
-    verdict : Verdict
-        On the newest sample.
-    refused : Counter
-        Reasons why samples or messages were not used, and how often.
-
-    Raises
-    ------
-    ConfigurationError
-        When the time-out is not positive.
-
+    ``screen``, if any, judges every sample first; joint states before ``first_stamp_ns``
+    are left out. `refused` counts the reasons why samples or messages were not used.
     """
 
     def __init__(self, imu_timeout: float = IMU_TIMEOUT, screen: SampleScreen | None = None,
@@ -113,37 +65,11 @@ class SensorStream:
         self._synchronizer.reset()
 
     def uses(self, sample: JointSample) -> bool:
-        """
-        Tell whether a joint state is late enough to be used.
-
-        Parameters
-        ----------
-        sample : JointSample
-            Any one.
-
-        Returns
-        -------
-        bool
-            False for a stamp before the first that counts.
-
-        """
+        """Return whether a joint state is not before the first stamp that counts."""
         return self._first is None or sample.stamp_ns >= self._first
 
     def push(self, sample: Sample) -> list[Measurement]:
-        """
-        Add a sample.
-
-        Parameters
-        ----------
-        sample : JointSample, ImuSample or SwitchSample
-            The newest one.
-
-        Returns
-        -------
-        list of Measurement
-            Those that are complete now, oldest first.
-
-        """
+        """Add a sample; return the measurements now complete, oldest first."""
         if self._screen is not None:
             self.verdict = verdict = self._screen.check(sample)
             if not verdict.usable:
@@ -157,17 +83,7 @@ class SensorStream:
         return []
 
     def refuse(self, why: str, joints: bool = False) -> None:
-        """
-        Count a sample that is not used, or a message that could not be read.
-
-        Parameters
-        ----------
-        why : str
-            The reason.
-        joints : bool
-            Whether it was a joint state that could not be read; the screen is told.
-
-        """
+        """Count an unused sample or unreadable message; ``joints``: tell the screen."""
         if joints and self._screen is not None:
             self._screen.unreadable_joints(why)
         if why in self.refused or len(self.refused) < REASONS_KEPT:

@@ -138,42 +138,16 @@ MODEL_LASTS = 0.048
 
 
 def nominal_position(model: RobotModel, config: RobotConfig) -> np.ndarray:
-    """
-    Return the standing pose in the model's joint order.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, with the joint physics of the config.
-    config : RobotConfig
-        Its feet, sensor noise and standing pose.
-
-    Returns
-    -------
-    (nq,) array [rad or m]
-
-    """
+    """Return the standing pose (nq,) in the model's joint order."""
     return config.nominal_in(model)
 
 
 def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     """
-    Return the variances of the base's equations by the stated errors of mass and its centre.
+    Return the base equations' variances (6,) by the stated mass and centre errors.
 
-    Of one equation in every `SLOW_TIME`: an error of the model that stays for longer is counted
-    again in each, and has a larger variance instead.
-
-    Parameters
-    ----------
-    model : RobotModel
-        With the joint physics of the config.
-    config : RobotConfig
-        Its model noise, and its nominal pose.
-
-    Returns
-    -------
-    (6,) array [N^2, (N m)^2]
-
+    Of one equation per `SLOW_TIME`: a longer-lasting error is counted again in each, so its
+    variance is larger instead.
     """
     noise, bodies, tau = config.noise, body_workspace(model), np.zeros(model.nv)
     at_rest = np.array([0, 0, 0, 0, 0, 0, 0, 0, GRAVITY], float)
@@ -187,15 +161,7 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
 
 
 def variance_ratio(slow: float, white: float) -> float:
-    """
-    Return the variance of a slowly varying error over that of white noise.
-
-    Parameters
-    ----------
-    slow, white : float
-        Standard deviations of the two.
-
-    """
+    """Return the variance ratio of a slow error to white noise, from their deviations."""
     return (slow / white) ** 2 if white > 0.0 else 1.0
 
 
@@ -204,22 +170,7 @@ def variance_ratio(slow: float, white: float) -> float:
 
 
 def check_robot(model: RobotModel, config: RobotConfig) -> None:
-    """
-    Check that a robot has feet and joints of one degree of freedom, and the base that is stated.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, with the joint physics of the config.
-    config : RobotConfig
-        Its feet, sensor noise and standing pose.
-
-    Raises
-    ------
-    ConfigurationError
-        When it has not.
-
-    """
+    """Raise ConfigurationError without feet, 1-DoF joints or the stated kind of base."""
     if not config.feet:
         raise ConfigurationError('robot.feet: expected at least one foot link, got none. The '
                                  f'links are: {", ".join(model.frames)}')
@@ -232,22 +183,7 @@ def check_robot(model: RobotModel, config: RobotConfig) -> None:
 
 
 def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
-    """
-    Check that a robot has feet, a floating base and joints of one degree of freedom.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, with the joint physics of the config.
-    config : RobotConfig
-        Its feet, sensor noise and standing pose.
-
-    Raises
-    ------
-    ConfigurationError
-        When it has not.
-
-    """
+    """Raise ConfigurationError without feet, a floating base or 1-DoF joints."""
     check_robot(model, config)
     if not model.floating:
         raise ConfigurationError('expected a robot with a floating base, got robot.base: fixed')
@@ -263,41 +199,15 @@ RISEN, GIVING_WAY = 1.5, 0.001
 
 
 class RobotSize(NamedTuple):
-    """
-    Of a robot in its standing pose.
+    """Of a robot in its standing pose."""
 
-    Attributes
-    ----------
-    reach : float [m]
-        How far the feet are from the base on the ground.
-    natural_frequency : float [1/s]
-        Angular frequency of a pendulum as long as the legs.
-    risen : float [m]
-        Height that a foot must rise by to be seen to have risen.
-
-    """
-
-    reach: float
-    natural_frequency: float
-    risen: float
+    reach: float  # [m]: how far the feet are from the base on the ground
+    natural_frequency: float  # [1/s]: angular frequency of a pendulum as long as the legs
+    risen: float  # [m]: height that a foot must rise by to be seen to have risen
 
 
 def robot_size(model: RobotModel, config: RobotConfig) -> RobotSize:
-    """
-    Return lengths and times of the robot that thresholds are in terms of.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, with the joint physics of the config.
-    config : RobotConfig
-        Its feet, sensor noise and standing pose.
-
-    Returns
-    -------
-    RobotSize
-
-    """
+    """Return the robot's lengths and times to which thresholds are scaled."""
     feet = frame_poses(model, nominal_position(model, config),
                        tuple(foot.link for foot in config.feet))
     places = np.array([pose.p for pose in feet.values()])

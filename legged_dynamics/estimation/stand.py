@@ -33,17 +33,7 @@ LEAST_CONTACT = 0.05
 
 
 class Stand:
-    """
-    Follows the rails of a fixed base.
-
-    Parameters
-    ----------
-    model : RobotModel
-        With a fixed base, and the joint physics of the config.
-    config : RobotConfig
-        Its feet, rails and noise of velocities.
-
-    """
+    """Tracks the rails of a fixed base."""
 
     def __init__(self, model: RobotModel, config: RobotConfig):
         self._model = model
@@ -131,26 +121,11 @@ FOLLOWS = 1.0 / 3.0
 
 class Transmission:
     """
-    Follows the links behind elastic transmissions.
+    Tracks the links behind elastic transmissions of some joints.
 
-    Parameters
-    ----------
-    model : RobotModel
-        With the armature, damping and friction of its joints.
-    cutoff : float [Hz]
-        Frequency up to which a link follows its motor.
-    joints : (n,) sequence of int
-        Joints with such a transmission.
-    position : (nq,) array
-        Standing pose, in which the inertia behind each joint is taken.
-
-    Attributes
-    ----------
-    joints : list of int
-        As given.
-    variance : (n,) array [(N m)^2]
-        Of each joint's torque, by what is not known of the links' accelerations.
-
+    ``cutoff`` [Hz]: up to which a link follows its motor; ``position``: standing pose for
+    the inertias; `variance` (n,) [(N m)^2]: joint torque variance by unknown link
+    accelerations.
     """
 
     def __init__(self, model: RobotModel, cutoff: float, joints: list[int], position: np.ndarray):
@@ -168,17 +143,7 @@ class Transmission:
         self.variance = np.zeros(len(self.joints))
 
     def advance(self, velocity: np.ndarray, effort: np.ndarray, dt: float) -> None:
-        """
-        Replace the motors' velocities and efforts of a sample by those of the links.
-
-        Parameters
-        ----------
-        velocity, effort : (nv,) array [rad/s, N m]
-            Of all joints; written.
-        dt : float [s]
-            Time since the last sample; 0 for the first one.
-
-        """
+        """Replace motor velocities and efforts by those of the links, in place."""
         measured = velocity[self.joints]
         if not np.isfinite(measured).all():
             return

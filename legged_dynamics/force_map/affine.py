@@ -39,43 +39,11 @@ class AffineMap:
     columns: tuple[str, ...]
 
     def force(self, torque: np.ndarray) -> np.ndarray:
-        """
-        Return the ground forces of torques.
-
-        Parameters
-        ----------
-        torque : (m,) array [N m or N]
-            Torques in the order of `columns`.
-
-        Returns
-        -------
-        (r,) array [N, N m]
-
-        """
+        """Return the ground forces (r,) [N, N m] for torques in the order of `columns`."""
         return self.offset + self.matrix @ np.asarray(torque, float)
 
     def by(self, columns: Sequence[str], torque: np.ndarray) -> ForceMap:
-        """
-        Return the map of some of the torques, the others being constant.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            The torques that are variable, in the order of the columns of the new map.
-        torque : (m,) array [N m or N]
-            All torques; the values of the variable ones do not matter.
-
-        Returns
-        -------
-        ForceMap
-            Its offset has the forces of the constant torques.
-
-        Raises
-        ------
-        UnknownNameError
-            When the map has no such column.
-
-        """
+        """Return the map of some torques, in order; the others are constant in its offset."""
         for name in columns:
             if name not in self.columns:
                 raise UnknownNameError('column of the map', name, self.columns)
@@ -140,43 +108,14 @@ class ForceMap(AffineMap):
 
 
 def velocity_rows(model: RobotModel, bodies: Sequence[int]) -> np.ndarray:
-    """
-    Return the indices, among joint velocities, of the joints that move some bodies.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    bodies : sequence of int
-        Numbers of the bodies.
-
-    Returns
-    -------
-    int array
-
-    """
+    """Return the joint velocity indices of the joints that move some bodies."""
     topology = model.tree.topology
     return np.array([int(topology[b, V_START]) + k for b in bodies
                      for k in range(VELOCITY_SIZE[int(topology[b, JOINT])])], dtype=np.int64)
 
 
 def column_names(model: RobotModel, bodies: Sequence[int]) -> tuple[str, ...]:
-    """
-    Return a name for each of these joint velocities.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    bodies : sequence of int
-        Numbers of the bodies.
-
-    Returns
-    -------
-    tuple of str
-        The joints' names, with ``.x .y .z`` for a spherical one.
-
-    """
+    """Return the names of these joint velocities, with ``.x .y .z`` for spherical joints."""
     names: list[str] = []
     for b in bodies:
         name = model.joints[b - 1].name
@@ -201,25 +140,12 @@ ASKED_WEIGHT = 1e4
 
 @dataclass(frozen=True, eq=False)
 class ContactLayout:
-    """
-    Names and rows of a map, the same while the same feet are in contact.
+    """Names and rows of a map, the same while the same feet are in contact."""
 
-    Attributes
-    ----------
-    columns : (m,) tuple of str
-        Name of each column's torque.
-    feet : (k,) tuple of str
-        Links of the feet in contact.
-    rows : (k,) tuple of slice
-        Each foot's rows of the map.
-    vectors : tuple of slice
-        Rows by threes that are a vector in base axes: forces, and moments of some feet.
-
-    """
-
-    columns: tuple[str, ...]
-    feet: tuple[str, ...]
-    rows: tuple[slice, ...]
+    columns: tuple[str, ...]  # (m,): name of each column's torque
+    feet: tuple[str, ...]  # (k,): links of the feet in contact
+    rows: tuple[slice, ...]  # (k,): each foot's rows of the map
+    # Rows by threes that are a vector in base axes: forces, and moments of some feet
     vectors: tuple[slice, ...]
 
     @property

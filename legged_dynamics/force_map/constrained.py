@@ -104,45 +104,20 @@ class Scratch(NamedTuple):
     Memory of one call, as views of a table of integers and one of floats.
 
     Each is a block of rows, so that cutting it out costs nothing; some have spare columns.
-
-    Attributes
-    ----------
-    tree : Tree
-        Tree of the robot.
-    feet : FeetTable
-        Those in contact.
-    ends : (n,) int array
-        See :func:`~legged_dynamics.dynamics.composite_body.branch_ends`.
-    actuated : (na,) int array
-        Row of the mass matrix of each column of the map.
-    no_branches : (nc,) int array
-        The number nc.
-    vectors : (N_VECTORS, .) array
-        Vectors at the rows this module names.
-    external : (nb, 6) array
-        External wrenches in body axes: input.
-    system : (nc, na + 1 + nc) array
-        Result: D, l_0, and scratch. When redundant: right-hand sides, and G.
-    states : (nf, N_FOOT_STATE) array
-        Foot frames and contact points: result.
-    bodies : (nb, N_RIGID_BODY) array
-        Bodies at the columns of dynamics.kinematics.
-    K : (n, na + 1 + nc + n) array
-        [-B, h - Q_ext, J^T, M], eliminated in place.
-
     """
 
-    tree: Tree
-    feet: FeetTable
-    ends: np.ndarray
-    actuated: np.ndarray
-    no_branches: np.ndarray
-    vectors: np.ndarray
-    external: np.ndarray
+    tree: Tree  # Tree of the robot
+    feet: FeetTable  # Those in contact
+    ends: np.ndarray  # (n,): see :func:`~legged_dynamics.dynamics.composite_body.branch_ends`
+    actuated: np.ndarray  # (na,): row of the mass matrix of each column of the map
+    no_branches: np.ndarray  # (nc,): the number nc
+    vectors: np.ndarray  # (N_VECTORS, .): vectors at the rows this module names
+    external: np.ndarray  # (nb, 6): external wrenches in body axes: input
+    # (nc, na + 1 + nc): result: D, l_0, and scratch. When redundant: right-hand sides, and G.
     system: np.ndarray
-    states: np.ndarray
-    bodies: np.ndarray
-    K: np.ndarray
+    states: np.ndarray  # (nf, N_FOOT_STATE): foot frames and contact points: result
+    bodies: np.ndarray  # (nb, N_RIGID_BODY): bodies at the columns of dynamics.kinematics
+    K: np.ndarray  # (n, na + 1 + nc + n): [-B, h - Q_ext, J^T, M], eliminated in place
 
 
 @lean_kernel
@@ -193,21 +168,10 @@ def _set_contact_motion(feet, vectors, floating):
 @lean_kernel
 def _equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
     """
-    Fill M, and the column h - Q_ext of K.
+    Fill the mass matrix M and ``bias`` = h - Q_ext.
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the robot.
-    vectors, external, bodies : arrays
-        As in `Scratch`; ``bodies`` is filled.
-    n_base : int
-        Velocities of the base: 6 or 0.
-    M : (n, n) array
-        Mass matrix, filled.
-    bias : (n,) array [N, N m]
-        Filled.
-
+    ``tree, vectors, external, bodies`` as in `Scratch`; ``n_base``: base velocities, 6 or
+    0.
     """
     q, v, still = vectors[Q], vectors[V], vectors[STILL]
     forward_kinematics(tree, q, v, still, vectors[BASE], bodies)
@@ -224,11 +188,7 @@ def _equations_of_motion(tree, vectors, external, bodies, n_base, M, bias):
 
 @lean_kernel
 def _gather_products(K, n_right, width, system):
-    """
-    Fill ``system = Y^T D^-1 [B, h, Y]`` from ``K = [B, h, Y, D L]``.
-
-    Three rows of K at a time: a limb's, or the base's linear and angular ones.
-    """
+    """Fill ``system = Y^T D^-1 [B, h, Y]`` from ``K = [B, h, Y, D L]``."""
     system[:, :] = 0.0
     n = K.shape[0]
     for k in range(0, n - n % 3, 3):

@@ -96,20 +96,10 @@ def _propagate_map(tree, bodies, phi, D):
 @lean_kernel
 def _foot_chain(topology, constants, memory, nq, nv, start):
     """
-    Fill D and k_0 behind the articulated body's memory; False when an input is not finite.
+    Fill D and k_0 behind the articulated body's memory; False for a non-finite input.
 
-    From ``start`` on: (6, nv) D, rows force then moment about the ground's origin; (6,) k_0;
-    (nb, 36) scratch.
-
-    Parameters
-    ----------
-    topology, constants : arrays
-        Arrays of the Tree.
-    memory, nq, nv : array, int
-        As :func:`~legged_dynamics.dynamics.forward_dynamics.carve` takes them; inputs in place.
-    start : int
-        Length of that part of the memory.
-
+    From ``start`` on: (6, nv) D, force then moment about the ground's origin; (6,) k_0;
+    (nb, 36) scratch. Memory as for `forward_dynamics.carve`.
     """
     tree, nb = Tree(topology, constants), topology.shape[0]
     s = carve(memory, nb, nq, nv)

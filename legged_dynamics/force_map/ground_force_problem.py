@@ -79,11 +79,7 @@ def _factor_of(covariance: np.ndarray) -> np.ndarray:
 
 def _bounded_by(mean: np.ndarray, L: np.ndarray, C: np.ndarray, d: np.ndarray
                 ) -> _BoundedGaussian:
-    """
-    Return the Gaussian ``x ~ N(mean, L L^T)`` within ``C x >= d``.
-
-    Where the limits contradict each other the mean is the given one.
-    """
+    """Return the Gaussian ``x ~ N(mean, L L^T)`` truncated to ``C x >= d``."""
     P, m = L @ L.T, len(d)
     slack = C @ mean - d
     size = np.abs(C) @ np.abs(mean) + np.abs(d)

@@ -46,36 +46,19 @@ STILL = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class StandingReach:
-    """
-    Forces that the feet of a robot can be given in one pose; in world axes.
-
-    Attributes
-    ----------
-    model : RobotModel
-    map : ContactForceMap
-        Of all motors.
-    torque : (m,) array [N m or N]
-        By the map's columns: what keeps the robot still, with the smallest foot forces.
-    limits : (m,) array [N m or N]
-        Effort limits of the map's columns.
-    lacking : (6,) array [N, N m]
-        What the feet cannot give of the wrench that the weight takes of them.
-    cone : FrictionCone
-    reach : tuple of FootReach
-        Of each foot on the ground.
-    allowed : tuple of ForcePolytope
-        The part of each foot's polytope inside the friction cone.
-
-    """
+    """Forces that the feet of a robot can be given in one pose; in world axes."""
 
     model: RobotModel
-    map: ContactForceMap
+    map: ContactForceMap  # Of all motors
+    # (m,) [N m or N]: by the map's columns: what keeps the robot still, with the smallest foot
+    # forces
     torque: np.ndarray
-    limits: np.ndarray
+    limits: np.ndarray  # (m,) [N m or N]: effort limits of the map's columns
+    # (6,) [N, N m]: what the feet cannot give of the wrench that the weight takes of them
     lacking: np.ndarray
     cone: FrictionCone
-    reach: tuple[FootReach, ...]
-    allowed: tuple[ForcePolytope, ...]
+    reach: tuple[FootReach, ...]  # Of each foot on the ground
+    allowed: tuple[ForcePolytope, ...]  # The part of each foot's polytope inside the friction cone
 
     @property
     def weight(self) -> float:
@@ -91,38 +74,7 @@ class StandingReach:
 def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray,
                    R_WB: np.ndarray, friction: float = 0.6, all_motors: bool = False
                    ) -> StandingReach:
-    """
-    Return what forces the feet can be given.
-
-    Parameters
-    ----------
-    model : RobotModel
-        With a floating base.
-    feet : sequence of Foot
-        Those on the ground.
-    position : (nq,) array [rad or m]
-        In the model's joint order.
-    R_WB : (3, 3) array
-        Orientation of the base.
-    friction : float
-        Coefficient.
-    all_motors : bool
-        Whether a foot's forces are those of all motors, and not of its leg's alone with the
-        others as they are.
-
-    Returns
-    -------
-    StandingReach
-        Forces that each foot on the ground can be given.
-
-    Raises
-    ------
-    ConfigurationError
-        When no joint has a motor, or one has no effort limit.
-    UnknownNameError
-        When a foot is not in the model.
-
-    """
+    """Return the forces that each foot on the ground can be given."""
     motors = [joint.name for joint in model.joints if joint.effort > 0.0]
     endless = [name for name, limit in zip(model.joint_names, model.effort_limits)
                if not np.isfinite(limit)]
@@ -163,20 +115,7 @@ VIEWS = (((0, 2), 'force forward [N]', 'force up [N]'), ((1, 2), 'force left [N]
 
 
 def draw_force_map(study: StandingReach) -> Figure:
-    """
-    Draw each foot's forces in space and seen from the side and from behind; world axes.
-
-    Parameters
-    ----------
-    study : StandingReach
-        Of one pose.
-
-    Returns
-    -------
-    Figure
-        A row of three panels a foot.
-
-    """
+    """Draw each foot's forces in space, from the side and from behind, world axes."""
     n = len(study.reach)
     figure = style.new_figure(3.2 + 3.0 * n)
     panels = figure.subfigures(n, 1, squeeze=False)[:, 0]

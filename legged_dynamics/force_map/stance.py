@@ -264,26 +264,10 @@ def standing_on(robot: RobotModel, foot: str) -> Stance:
 @lean_kernel
 def _stance_terms(tree, feet, q, v, a, base, bodies, states, tau, jacobian):
     """
-    Fill joint efforts, contact points and Jacobians; ``base`` is (12,): motion and normal.
+    Fill efforts without ground reactions, contact points and Jacobians of stance feet.
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the robot.
-    feet : FeetTable
-        Those in contact.
-    q, v, a : (nq,), (nv,), (nv,) array
-        Joint states.
-    base : (12,) array
-        Angular velocity, angular and proper acceleration of the base, and the ground's normal, in
-        base axes.
-    bodies, states : arrays
-        Filled: body table, and the feet's frames and contact points, base axes.
-    tau : (nv,) array [N m or N]
-        Filled: efforts without ground reactions.
-    jacobian : (nc, nv) array
-        Filled.
-
+    ``base`` (12,): angular velocity, angular and proper acceleration, ground normal, base
+    axes. ``bodies``, ``states``, ``tau``, ``jacobian`` (nc, nv) are filled.
     """
     newton_euler(tree, q, v, a, base, bodies, tau)
     contact_points(feet, bodies, load3(base, 9), states)

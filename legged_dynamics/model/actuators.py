@@ -216,22 +216,7 @@ MOTORS = (
 
 
 def known_motor(names: Sequence[str], joint: str) -> KnownMotor | None:
-    """
-    Return what is known of a joint's motor.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Name of the robot, and of files that its description refers to.
-    joint : str
-        Name of the joint.
-
-    Returns
-    -------
-    KnownMotor or None
-        None where no motor of the table fits.
-
-    """
+    """Return what is known of a joint's motor; None where no motor of the table fits."""
     for motor in MOTORS:
         if (any(re.search(motor.robot, name, re.IGNORECASE) for name in names)
                 and re.search(motor.joint, joint, re.IGNORECASE)):

@@ -40,25 +40,9 @@ class Frame(NamedTuple):
 
 def drop_world(links: dict[str, Inertia], joints: list[Joint]) -> list[Joint]:
     """
-    Return the joints without an explicit floating joint at the root: the base floats anyway.
+    Return the joints without a floating root joint, and remove its parent from links.
 
-    Parameters
-    ----------
-    links : dict of str to Inertia
-        All links by name; the link above the floating joint is removed.
-    joints : list of Joint
-        All joints.
-
-    Returns
-    -------
-    list of Joint
-        The joints that remain.
-
-    Raises
-    ------
-    ModelError
-        When a floating joint is elsewhere, or the link above it has mass or other joints.
-
+    Raises ModelError for a floating joint elsewhere, or a parent with mass or other joints.
     """
     floating = [joint for joint in joints if joint.kind == 'floating']
     if not floating:
@@ -75,27 +59,7 @@ def drop_world(links: dict[str, Inertia], joints: list[Joint]) -> list[Joint]:
 
 
 def root_of(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
-    """
-    Return the one link that is no joint's child.
-
-    Parameters
-    ----------
-    links : mapping of str to Inertia
-        All links by name.
-    joints : sequence of Joint
-        All joints.
-
-    Returns
-    -------
-    str
-        Name of the root link.
-
-    Raises
-    ------
-    ModelError
-        When the joints do not form a tree.
-
-    """
+    """Return the one link that is no joint's child; raise ModelError if there is no tree."""
     if not links:
         raise ModelError('expected at least one link, got a robot without any')
     parent_of: dict[str, str] = {}
@@ -118,31 +82,10 @@ def root_of(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
 def weld(links: Mapping[str, Inertia], joints: Sequence[Joint],
          root: str) -> tuple[list[Joint], list[Inertia], dict[str, Frame]]:
     """
-    Combine links that fixed joints connect into bodies, from the root outwards.
+    Merge links on fixed joints into bodies; return moving joints, inertias and frames.
 
-    Parameters
-    ----------
-    links : mapping of str to Inertia
-        All links by name.
-    joints : sequence of Joint
-        All joints.
-    root : str
-        Name of the root link.
-
-    Returns
-    -------
-    moving : list of Joint
-        The joints that move, parents first.
-    inertias : list of Inertia
-        Inertias of the bodies, the base first, in the bodies' frames.
-    frames : dict of str to Frame
-        Body and pose on it of every link.
-
-    Raises
-    ------
-    ModelError
-        When a link is not connected to the root.
-
+    Parents and the base come first; inertias are in the bodies' frames, ``frames``: each
+    link's body and pose on it.
     """
     below: dict[str, list[Joint]] = {link: [] for link in links}
     above = {joint.child: joint for joint in joints}
@@ -186,23 +129,9 @@ VELOCITY_SIZE = {layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.SPHERICAL: 3}
 def flatten(moving: Sequence[Joint], inertias: Sequence[Inertia],
             frames: Mapping[str, Frame]) -> tuple[Tree, dict[str, Frame]]:
     """
-    Put bodies into arrays, each in the frame whose z is its joint's axis.
+    Return bodies as arrays, each in the frame with z along its joint axis, and frames.
 
-    Parameters
-    ----------
-    moving : sequence of Joint
-        Joints of one degree of freedom or spherical; parents before children.
-    inertias : sequence of Inertia
-        Inertias of the bodies, the base first, in the frames of the links that head them.
-    frames : mapping of str to Frame
-        Frames of the links, in those same frames.
-
-    Returns
-    -------
-    tree : Tree
-    frames : dict of str to Frame
-        Frames of the links, in the bodies' own frames.
-
+    Inputs: base first, parents before children, in the frames of the bodies' first links.
     """
     n_bodies = len(moving) + 1
     topology = np.full((n_bodies, layout.N_TOPOLOGY), -1, dtype=np.int64)
@@ -232,19 +161,7 @@ def flatten(moving: Sequence[Joint], inertias: Sequence[Inertia],
 
 
 def read_inertia(row: np.ndarray) -> Inertia:
-    """
-    Return the inertia that a body's row of constants holds, in the body's frame.
-
-    Parameters
-    ----------
-    row : (n,) array
-        Row of ``Tree.constants``.
-
-    Returns
-    -------
-    Inertia
-
-    """
+    """Return the inertia in a row of ``Tree.constants``, in the body's frame."""
     about = np.zeros((3, 3))
     about[np.triu_indices(3)] = row[layout.INERTIA:layout.INERTIA + 6]
     return Inertia(float(row[layout.MASS]), row[layout.COM:layout.COM + 3].copy(),
@@ -252,55 +169,19 @@ def read_inertia(row: np.ndarray) -> Inertia:
 
 
 def write_inertia(row: np.ndarray, inertia: Inertia) -> None:
-    """
-    Write an inertia into a body's row of constants.
-
-    Parameters
-    ----------
-    row : (n,) array
-        Row of ``Tree.constants`` that is written to.
-    inertia : Inertia
-        Inertia in the body's frame.
-
-    """
+    """Write an inertia (body frame) into a row of ``Tree.constants``."""
     row[layout.MASS] = inertia.mass
     row[layout.COM:layout.COM + 3] = inertia.com
     row[layout.INERTIA:layout.INERTIA + 6] = inertia.about_com[np.triu_indices(3)]
 
 
 def joint_physics(joint: Joint) -> tuple[float, ...]:
-    """
-    Return the constants of a joint, in the order of the tree's columns.
-
-    Parameters
-    ----------
-    joint : Joint
-        The joint.
-
-    Returns
-    -------
-    tuple of float
-        Armature, damping, friction, stiffness and rest position.
-
-    """
+    """Return a joint's armature, damping, friction, stiffness and rest position."""
     return joint.armature, joint.damping, joint.friction, joint.stiffness, joint.rest
 
 
 def moved_mass(tree: Tree) -> np.ndarray:
-    """
-    Return the mass of each body together with all bodies beyond it.
-
-    Parameters
-    ----------
-    tree : Tree
-        Structure and constants of the robot.
-
-    Returns
-    -------
-    (n_bodies,) array [kg]
-        Mass of each subtree.
-
-    """
+    """Return the mass of each body's subtree (n_bodies,) [kg]."""
     mass = tree.constants[:, layout.MASS].copy()
     for body in range(len(mass) - 1, 0, -1):
         mass[tree.topology[body, layout.PARENT]] += mass[body]
@@ -317,28 +198,7 @@ NEGLIGIBLE = 1e-4
 
 
 def check_parts(links: Mapping[str, Inertia], joints: Sequence[Joint]) -> list[str]:
-    """
-    Check masses, inertias and joints.
-
-    Parameters
-    ----------
-    links : mapping of str to Inertia
-        Links by name.
-    joints : sequence of Joint
-        All of them.
-
-    Returns
-    -------
-    list of str
-        A sentence for each oddity that the robot can do with.
-
-    Raises
-    ------
-    ModelError
-        When a mass is negative, a joint's name comes twice, its kind is unknown or its axis has
-        no length.
-
-    """
+    """Return warnings about links and joints; raise ModelError for invalid ones."""
     notes = []
     for link, inertia in links.items():
         if not np.isfinite(inertia.mass) or inertia.mass < 0.0:

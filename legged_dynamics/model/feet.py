@@ -33,23 +33,11 @@ FORCE, MOMENT = range(2)
 
 
 class ContactRow(NamedTuple):
-    """
-    One contact coordinate of a foot.
+    """One contact coordinate of a foot."""
 
-    Attributes
-    ----------
-    kind : int
-        `FORCE` [N] or `MOMENT` [N m].
-    axis : int
-        0 for x, 1 for y, 2 for z.
-    in_foot : bool
-        Whether that is an axis of the foot's frame, and not of the base.
-
-    """
-
-    kind: int
-    axis: int
-    in_foot: bool = False
+    kind: int  # `FORCE` [N] or `MOMENT` [N m]
+    axis: int  # 0 for x, 1 for y, 2 for z
+    in_foot: bool = False  # Whether that is an axis of the foot's frame, and not of the base
 
 
 FORCES = tuple(ContactRow(FORCE, axis) for axis in range(3))
@@ -262,42 +250,14 @@ def touching_points(at: np.ndarray, radius: float, R: np.ndarray,
 
 
 def corners_of(edges: Sequence[float]) -> np.ndarray:
-    """
-    Return the corners of the rectangle between four edges.
-
-    Parameters
-    ----------
-    edges : sequence of 4 floats
-        Front, back, left and right edge in the foot's frame [m].
-
-    Returns
-    -------
-    (k, 3) array [m]
-        1, 2 or 4 points in the foot's frame.
-
-    """
+    """Return the 1, 2 or 4 corners (k, 3) [m] of four edges (front, back, left, right)."""
     front, back, left, right = map(float, edges)
     return np.array([[x, y, 0.0] for x in dict.fromkeys((front, back))
                      for y in dict.fromkeys((left, right))])
 
 
 def as_wrenches(foot: Foot, rows: np.ndarray) -> np.ndarray:
-    """
-    Return rows on the wrench of a foot, given rows on its contact coordinates.
-
-    Parameters
-    ----------
-    foot : Foot
-        The foot.
-    rows : (k, n) array
-        One column for each contact coordinate.
-
-    Returns
-    -------
-    (k, 6) array
-        Columns of ``[f; m]``.
-
-    """
+    """Return rows on a foot's ``[f; m]`` (k, 6), given rows on its contact coordinates."""
     wrenches = np.zeros((len(rows), 6))
     wrenches[:, [3 * row.kind + row.axis for row in foot.rows]] = rows
     return wrenches
@@ -563,20 +523,8 @@ def foot_of_kind(kind: str, link: str, radius: float, edges: Sequence[float]) ->
 
 
 class FootFrame(NamedTuple):
-    """
-    The frame of a foot that is no link of the URDF.
+    """The frame of a foot that is no link of the URDF."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the foot.
-    parent : str
-        Link it is fixed to.
-    pose : Transform
-        Pose of the foot in that link.
-
-    """
-
-    name: str
-    parent: str
-    pose: Transform
+    name: str  # Name of the foot
+    parent: str  # Link it is fixed to
+    pose: Transform  # Pose of the foot in that link

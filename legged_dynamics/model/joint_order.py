@@ -92,20 +92,7 @@ class JointOrder:
 
 
 def listing(names: Sequence[str]) -> str:
-    """
-    Return names with the form of 'to be' that belongs to them.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names, one or more.
-
-    Returns
-    -------
-    str
-        Such as 'a, b are'.
-
-    """
+    """Return names with 'is' or 'are', such as 'a, b are'."""
     return ', '.join(names) + (' is' if len(names) == 1 else ' are')
 
 
@@ -123,20 +110,10 @@ LARGEST = 1e12
 
 def resolve_mimics(joints: Sequence[Joint]) -> tuple[dict[str, Mimic], list[str]]:
     """
-    Return for each joint that follows another the free joint it follows in the end.
+    Return for each mimic joint the free joint that it follows, and notes.
 
-    Parameters
-    ----------
-    joints : sequence of Joint
-        All joints of a robot.
-
-    Returns
-    -------
-    masters : dict of str to Mimic
-    notes : list of str
-        Notes on joints whose master is not there, does not move by one coordinate, or follows its
-        own follower. Those are taken as joints of their own.
-
+    Notes on joints whose master is missing, has not one coordinate, or follows its own
+    follower; those count as free.
     """
     by_name = {joint.name: joint for joint in joints}
     found: dict[str, Mimic] = {}
@@ -208,20 +185,7 @@ class Mimics:
         return np.setdiff1d(np.arange(self.nv), self.follower_v)
 
     def matrix(self, n_base: int = 0) -> np.ndarray:
-        """
-        Build the matrix from free velocities to all of them.
-
-        Parameters
-        ----------
-        n_base : int
-            6 where the velocities begin with those of a floating base.
-
-        Returns
-        -------
-        (n_base + nv, n_base + nu) array
-            G of ``v = G u`` with u the free velocities.
-
-        """
+        """Return G (n_base + nv, n_base + nu) of ``v = G u``, u the free velocities."""
         full = np.eye(self.nv)
         full[self.follower_v, self.follower_v] = 0.0
         full[self.follower_v, self.master_v] = self.multiplier
@@ -231,61 +195,20 @@ class Mimics:
         return matrix
 
     def positions(self, q: np.ndarray) -> np.ndarray:
-        """
-        Return joint positions with those of mimic joints computed.
-
-        Parameters
-        ----------
-        q : (nq,) array [rad or m]
-            Positions in the model's order; those of mimic joints are not read.
-
-        Returns
-        -------
-        (nq,) array [rad or m]
-
-        """
+        """Return joint positions with those of mimic joints computed (inputs ignored)."""
         q = np.array(q, float)
         q[self.follower_q] = self.multiplier * q[self.master_q] + self.offset
         return q
 
     def rates(self, v: np.ndarray) -> np.ndarray:
-        """
-        Return joint velocities or accelerations with those of mimic joints computed.
-
-        Parameters
-        ----------
-        v : (nv,) array
-            Velocities in the model's order; those of mimic joints are not read.
-
-        Returns
-        -------
-        (nv,) array
-
-        """
+        """Return joint velocities or accelerations with those of mimic joints computed."""
         v = np.array(v, float)
         v[self.follower_v] = self.multiplier * v[self.master_v]
         return v
 
 
 def refuse_following_legs(joints: Sequence[Joint], bodies: Iterable[int], who: str) -> None:
-    """
-    Refuse legs in which a joint follows another, for those who take every joint as driven.
-
-    Parameters
-    ----------
-    joints : sequence of Joint
-        Joints of the bodies after the base.
-    bodies : iterable of int
-        Bodies of the legs.
-    who : str
-        Who refuses, for the error's text.
-
-    Raises
-    ------
-    ConfigurationError
-        When one of the bodies hangs on a joint that follows another.
-
-    """
+    """Raise ConfigurationError if a leg has a mimic joint; ``who`` names the caller."""
     for body in bodies:
         joint = joints[body - 1]
         if joint.mimic is not None:
@@ -294,24 +217,7 @@ def refuse_following_legs(joints: Sequence[Joint], bodies: Iterable[int], who: s
 
 
 def find_mimics(joints: Sequence[Joint], topology: np.ndarray, nv: int) -> Mimics:
-    """
-    Find which coordinates follow which.
-
-    Parameters
-    ----------
-    joints : sequence of Joint
-        Joints of the bodies after the base, their mimics resolved.
-    topology : (nb, 4) int array
-        Topology of the tree.
-    nv : int
-        Number of joint velocities.
-
-    Returns
-    -------
-    Mimics
-        Followers, masters, factors and offsets.
-
-    """
+    """Return which coordinates follow which: followers, masters, factors and offsets."""
     body_of = {joint.name: body for body, joint in enumerate(joints, start=1)}
     pairs = [(body_of[joint.name], body_of[joint.mimic.joint], joint.mimic)
              for joint in joints if joint.mimic is not None]

@@ -42,40 +42,21 @@ class JointSample(NamedTuple):
 
 
 class ImuSample(NamedTuple):
-    """
-    A reading of the IMU, in its own axes.
+    """A reading of the IMU, in its own axes."""
 
-    Attributes
-    ----------
-    stamp_ns : int [ns]
-    angular_velocity : (3,) array [rad/s]
-    linear_acceleration : (3,) array [m/s^2]
-        Proper acceleration: +g along up at rest (REP-145).
-    orientation : (4,) array or None
-        Quaternion xyzw of unit length; None when the IMU has no orientation.
-
-    """
-
-    stamp_ns: int
-    angular_velocity: np.ndarray
+    stamp_ns: int  # [ns]
+    angular_velocity: np.ndarray  # (3,) [rad/s]
+    # (3,) [m/s^2]: proper acceleration: +g along up at rest (REP-145)
     linear_acceleration: np.ndarray
+    # (4,): quaternion xyzw of unit length; None when the IMU has no orientation
     orientation: np.ndarray | None = None
 
 
 class SwitchSample(NamedTuple):
-    """
-    A reading of the feet's contact switches.
+    """A reading of the feet's contact switches."""
 
-    Attributes
-    ----------
-    stamp_ns : int [ns]
-    closed : (nf,) array
-        States in the order of the feet: 1 closed, 0 open, NaN not known.
-
-    """
-
-    stamp_ns: int
-    closed: np.ndarray
+    stamp_ns: int  # [ns]
+    closed: np.ndarray  # (nf,): states in the order of the feet: 1 closed, 0 open, NaN not known
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -111,19 +92,6 @@ class Measurement:
     switches: np.ndarray | None = None
 
     def ordered(self, order: JointOrder) -> Measurement:
-        """
-        Return the measurement with its joints in another order, for example that of a model.
-
-        Parameters
-        ----------
-        order : JointOrder
-            Order from these joints to those wanted.
-
-        Returns
-        -------
-        Measurement
-            Same readings, joints in the new order.
-
-        """
+        """Return the measurement with its joints in another order."""
         return replace(self, position=order(self.position), velocity=order(self.velocity),
                        effort=None if self.effort is None else order(self.effort))

@@ -88,23 +88,11 @@ class Inertia:
 
 
 class Mimic(NamedTuple):
-    """
-    What makes a joint follow another: ``position = multiplier * master + offset``.
+    """What makes a joint follow another: ``position = multiplier * master + offset``."""
 
-    Attributes
-    ----------
-    joint : str
-        The master.
-    multiplier : float
-        Position for one unit of the other joint's.
-    offset : float [rad or m]
-        Position when the other joint is at zero.
-
-    """
-
-    joint: str
-    multiplier: float = 1.0
-    offset: float = 0.0
+    joint: str  # The master
+    multiplier: float = 1.0  # Position for one unit of the other joint's
+    offset: float = 0.0  # [rad or m]: position when the other joint is at zero
 
 
 @dataclass(frozen=True, eq=False)

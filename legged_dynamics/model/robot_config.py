@@ -277,11 +277,7 @@ _BARE = '_bare_base'
 
 
 def _loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotModel:
-    """
-    Return the model with a payload on its base, and the base's own mass shifted.
-
-    Both take the place of any there were before, so that it may be done again.
-    """
+    """Return the model with a base payload and a CoM shift, replacing earlier ones."""
     bare = model.__dict__.get(_BARE) or model.body_inertia(0)
     loaded = model.with_body_inertia({0: replace(bare, com=bare.com + shift) + payload})
     if loaded is not model:
@@ -290,27 +286,7 @@ def _loaded(model: RobotModel, payload: Inertia, shift: np.ndarray) -> RobotMode
 
 
 def scaled_to(model: RobotModel, mass: float) -> RobotModel:
-    """
-    Return the model with another total mass, distributed as before.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    mass : float
-        The new total mass [kg].
-
-    Returns
-    -------
-    RobotModel
-        With all masses and inertias scaled by the same factor.
-
-    Raises
-    ------
-    ConfigurationError
-        When the mass is not above zero and finite.
-
-    """
+    """Return the model with masses and inertias scaled to a total mass [kg]."""
     if not 0.0 < mass < np.inf:
         raise ConfigurationError(f'expected a mass above 0 kg, got {mass:g}')
     factor = mass / model.total_mass

@@ -52,26 +52,12 @@ TOGETHER = 0.03
 
 
 class FootGuess(NamedTuple):
-    """
-    A foot.
+    """A foot."""
 
-    Attributes
-    ----------
-    foot : Foot
-        Link, kind and measures.
-    frame : FootFrame or None
-        Where the foot is, if not at the origin of its link.
-    why : str
-        What the link was chosen by.
-    measured_by : str
-        What its measures were taken from; empty when they are not known.
-
-    """
-
-    foot: Foot
-    frame: FootFrame | None
-    why: str
-    measured_by: str
+    foot: Foot  # Link, kind and measures
+    frame: FootFrame | None  # Where the foot is, if not at the origin of its link
+    why: str  # What the link was chosen by
+    measured_by: str  # What its measures were taken from; empty when they are not known
 
 
 def _guess_feet(model: RobotModel, shapes: Mapping[str, Sequence[Shape]],
@@ -102,11 +88,7 @@ def _has(model: RobotModel, body: int, pattern: str) -> bool:
 
 
 def _by_name(model: RobotModel) -> dict[str, str]:
-    """
-    Return the best named link of each limb, if they are two or more of one kind of name.
-
-    One is enough where the robot has one limb only.
-    """
+    """Return the best-named link of each limb, if two or more share a kind of name."""
     limbs: dict[int, list[str]] = {}
     for end in _ends(model):
         chain = model.chain(end)
@@ -296,41 +278,17 @@ IMU_NAMES = r'imu|gyro|acceleromet|inertial_?(sensor|unit)|xsens|microstrain|vec
 
 
 class RobotGuess(NamedTuple):
-    """
-    What could be guessed.
+    """What could be guessed."""
 
-    Attributes
-    ----------
-    feet : list of FootGuess
-        Guessed feet.
-    imu_link : str
-        Empty where nothing tells.
-    said : list of str
-        Each guess and its source, in words.
-    measure : list of str
-        What a person must measure or check.
-    position : (nq,) array [rad or m]
-        Standing pose.
-    rails : tuple of str
-        Rails of a test stand; then the base is fixed.
-    passive : tuple of str
-        Joints without a motor, rails included.
-    motors : dict of str to KnownMotor
-        What is known of joints' motors.
-    limited : bool
-        Whether all motors have an effort limit that may be believed.
-
-    """
-
-    feet: list[FootGuess]
-    imu_link: str
-    said: list[str]
-    measure: list[str]
-    position: np.ndarray
-    rails: tuple[str, ...]
-    passive: tuple[str, ...]
-    motors: dict[str, KnownMotor]
-    limited: bool
+    feet: list[FootGuess]  # Guessed feet
+    imu_link: str  # Empty where nothing tells
+    said: list[str]  # Each guess and its source, in words
+    measure: list[str]  # What a person must measure or check
+    position: np.ndarray  # (nq,) [rad or m]: standing pose
+    rails: tuple[str, ...]  # Rails of a test stand; then the base is fixed
+    passive: tuple[str, ...]  # Joints without a motor, rails included
+    motors: dict[str, KnownMotor]  # What is known of joints' motors
+    limited: bool  # Whether all motors have an effort limit that may be believed
 
 
 def _rails_of(model: RobotModel) -> tuple[str, ...]:
@@ -414,26 +372,7 @@ def _actuators(model: RobotModel, looks: Looks, passive: Sequence[str], leg: flo
 
 def guess_robot(model: RobotModel, looks: Looks, feet: Sequence[str] = (),
                 imu_link: str = '') -> RobotGuess:
-    """
-    Return what a robot's description tells of its feet and its IMU.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    looks : Looks
-        Its shapes and sensors.
-    feet : sequence of str
-        Links of the feet where they are known.
-    imu_link : str
-        Link of the IMU where it is known.
-
-    Raises
-    ------
-    UnknownNameError
-        When a link is not in the model.
-
-    """
+    """Return what a robot's description tells of its feet and its IMU."""
     guessed = _guess_feet(model, looks.shapes, feet)
     said, measure = [], []
     if guessed:
@@ -549,19 +488,7 @@ def _guess_imu(model: RobotModel, looks: Looks, said: list[str], measure: list[s
 
 
 def robot_yaml(model: RobotModel, guess: RobotGuess, source: str) -> str:
-    """
-    Return the commented YAML of a guess.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    guess : RobotGuess
-        What is known of it.
-    source : str
-        Name of the URDF, for the comment.
-
-    """
+    """Return the commented YAML of a guess; ``source`` names the URDF."""
     feet = [one.foot for one in guess.feet]
     lines = [f'# Written from {source} by `legged-dynamics new-robot`. Check what says CHECK.',
              '/**:', '  ros__parameters:', '    robot:']

@@ -139,41 +139,12 @@ class SensorCorrection:
 
     @classmethod
     def none(cls, joints: Sequence[str] = ()) -> SensorCorrection:
-        """
-        Return the correction that changes nothing.
-
-        Parameters
-        ----------
-        joints : sequence of str
-            Command order; empty for the model's.
-
-        Returns
-        -------
-        SensorCorrection
-
-        """
+        """Return the correction that changes nothing; ``joints``: command order."""
         return cls({}, {}, joints=tuple(joints))
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> SensorCorrection:
-        """
-        Build from dotted parameter names; others than its own are left alone.
-
-        Parameters
-        ----------
-        values : mapping of str to value
-            Values by dotted name.
-
-        Returns
-        -------
-        SensorCorrection
-
-        Raises
-        ------
-        ConfigurationError
-            When a value has the wrong type, length or range.
-
-        """
+        """Return the correction from dotted parameter names, ignoring others."""
         own = {name: value for name, value in values.items() if name.startswith(PREFIX)}
         found: dict[str, Any] = dict(vars(SensorSettings.from_parameters(own)))
         joints = tuple(values.get('robot.joints') or ())
@@ -203,15 +174,7 @@ class SensorCorrection:
         return self == SensorCorrection.none(self.joints)
 
     def parameters(self) -> dict[str, Any]:
-        """
-        List the settings that differ from the defaults.
-
-        Returns
-        -------
-        dict
-            Values by dotted name.
-
-        """
+        """Return the settings that differ from the defaults, by dotted name."""
         found: dict[str, Any] = {}
         default = SensorCorrection.none()
         for entry in fields(self):
@@ -224,27 +187,7 @@ class SensorCorrection:
         return found
 
     def driver_names(self, joints: Sequence[str], effort: bool = False) -> tuple[str, ...]:
-        """
-        Return the names under which the driver reports joints of the model.
-
-        Parameters
-        ----------
-        joints : sequence of str
-            Names in the model.
-        effort : bool
-            Whether the names for efforts are asked for, which may differ.
-
-        Returns
-        -------
-        tuple of str
-            One for each joint.
-
-        Raises
-        ------
-        UnknownNameError
-            When a joint that is renamed to is not in the model.
-
-        """
+        """Return the driver's names of model joints; for ``effort`` they may differ."""
         back = {urdf: driver for driver, urdf in self.rename.items()}
         if effort:
             back.update({urdf: driver for driver, urdf in self.rename_effort.items()})
@@ -254,23 +197,7 @@ class SensorCorrection:
         return tuple(back.get(name, name) for name in joints)
 
     def per_joint(self, name: str, joints: Sequence[str], default: float) -> np.ndarray:
-        """
-        Return one of the lists of this correction with one value per joint of the model.
-
-        Parameters
-        ----------
-        name : str
-            Such as 'position_scale'.
-        joints : sequence of str
-            The model's joints.
-        default : float
-            Value of joints that the list does not have.
-
-        Returns
-        -------
-        (nj,) array
-
-        """
+        """Return one list of this correction, such as 'position_scale', per model joint."""
         values: tuple[float, ...] = getattr(self, name)
         if len(values) < 2:
             return np.full(len(joints), values[0] if values else default)
@@ -278,23 +205,7 @@ class SensorCorrection:
         return np.array([found.get(joint, default) for joint in joints])
 
     def with_joint(self, name: str, joints: Sequence[str], values: np.ndarray) -> SensorCorrection:
-        """
-        Return the correction with one of its lists replaced.
-
-        Parameters
-        ----------
-        name : str
-            Such as 'position_scale'.
-        joints : sequence of str
-            The model's joints.
-        values : (nj,) array
-            New values, in the model's order.
-
-        Returns
-        -------
-        SensorCorrection
-
-        """
+        """Return the correction with one list replaced, values in the model's order."""
         order = self.joints or tuple(joints)
         found = dict(zip(joints, np.asarray(values, float).tolist()))
         change: dict[str, Any] = {name: tuple(found.get(joint, 0.0) for joint in order),
@@ -310,20 +221,9 @@ class SensorCorrection:
     def imu(self, gyro: np.ndarray, acceleration: np.ndarray,
             up: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """
-        Correct readings of the IMU.
+        Return true angular velocity and proper acceleration (..., 3), IMU link axes.
 
-        Parameters
-        ----------
-        gyro, acceleration : (..., 3) array
-            Readings as reported.
-        up : (..., 3) array, optional
-            Vertical in the IMU's reported axes, by its orientation: for `add_gravity`.
-
-        Returns
-        -------
-        w, a : (..., 3) array [rad/s, m/s^2]
-            True angular velocity and proper acceleration, in the IMU link's axes.
-
+        ``up`` (..., 3): vertical in the reported axes by orientation, for `add_gravity`.
         """
         M = self.imu_matrix
         if self.add_gravity and up is not None:
@@ -334,20 +234,7 @@ class SensorCorrection:
                 self.accelerometer_scale * acceleration @ M.T - self.accelerometer_bias)
 
     def reported_up(self, xyzw: np.ndarray) -> np.ndarray:
-        """
-        Return the vertical in the axes of the reported vectors, by the reported orientation.
-
-        Parameters
-        ----------
-        xyzw : (..., 4) array
-            Quaternions as reported, in `quaternion_order`.
-
-        Returns
-        -------
-        (..., 3) array
-            Unit vectors.
-
-        """
+        """Return the vertical (..., 3) in the reported vectors' axes, by orientation."""
         if self.quaternion_order == 'wxyz':
             xyzw = np.roll(xyzw, -1, axis=-1)
         x, y, z, w = np.moveaxis(xyzw, -1, 0)
@@ -355,20 +242,7 @@ class SensorCorrection:
                          1.0 - 2.0 * (x * x + y * y)], axis=-1)
 
     def orientation(self, xyzw: np.ndarray | None) -> np.ndarray | None:
-        """
-        Return the orientation of the IMU link, or None where it is unknown or ignored.
-
-        Parameters
-        ----------
-        xyzw : (4,) array or None
-            Quaternion as reported, in `quaternion_order`.
-
-        Returns
-        -------
-        (4,) array or None
-            Quaternion (x, y, z, w) from the link's axes to world axes.
-
-        """
+        """Return IMU link to world xyzw, from that reported; None if unknown or ignored."""
         if xyzw is None or self.ignore_orientation:
             return None
         if self.quaternion_order == 'wxyz':

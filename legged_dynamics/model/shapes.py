@@ -25,23 +25,12 @@ _WANTED: Wanted = {'link': {'collision': _COLLISION, 'visual': _COLLISION},
 
 
 class Shape(NamedTuple):
-    """
-    What a link collides with.
+    """What a link collides with."""
 
-    Attributes
-    ----------
-    kind : str
-        sphere, box, cylinder, capsule or mesh.
-    size : (3,) array [m]
-        Half lengths of the box around it, in its own axes; zero for a mesh.
-    pose : Transform
-        Pose in the link.
-
-    """
-
-    kind: str
+    kind: str  # sphere, box, cylinder, capsule or mesh
+    # (3,) [m]: half lengths of the box around it, in its own axes; zero for a mesh
     size: np.ndarray
-    pose: Transform
+    pose: Transform  # Pose in the link
 
     @property
     def corners(self) -> np.ndarray:
@@ -58,42 +47,16 @@ class Shape(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """
-    Shapes and sensors of a robot.
+    """Shapes and sensors of a robot."""
 
-    Attributes
-    ----------
-    shapes : dict of str to list of Shape
-        Shapes by link; of its collisions, or else of its visuals.
-    imu_links : list of str
-        Links that a simulator's IMU sensor refers to.
-    driven : list of str
-        Joints with a transmission.
-    meshes : list of str
-        Names of mesh files, without their folders.
-
-    """
-
-    shapes: dict[str, list[Shape]]
-    imu_links: list[str]
-    driven: list[str]
-    meshes: list[str]
+    shapes: dict[str, list[Shape]]  # Shapes by link; of its collisions, or else of its visuals
+    imu_links: list[str]  # Links that a simulator's IMU sensor refers to
+    driven: list[str]  # Joints with a transmission
+    meshes: list[str]  # Names of mesh files, without their folders
 
 
 def read_looks(text: str) -> Looks:
-    """
-    Return the shapes and IMUs that a URDF mentions; nothing where it cannot be read.
-
-    Parameters
-    ----------
-    text : str
-        The URDF.
-
-    Returns
-    -------
-    Looks
-
-    """
+    """Return the shapes and IMUs in a URDF; nothing if it cannot be read."""
     shapes: dict[str, list[Shape]] = {}
     imus: list[str] = []
     driven: list[str] = []

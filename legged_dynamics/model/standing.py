@@ -30,47 +30,21 @@ SLENDER = 0.1
 
 
 class TouchPoints(NamedTuple):
-    """
-    Balls that enclose the shapes of a body.
+    """Balls that enclose the shapes of a body."""
 
-    Attributes
-    ----------
-    link : str
-        Name of the body's first link.
-    body : int
-        Its number.
-    points : (n, 3) array [m]
-        Centres, in the body's frame.
-    radius : (n,) array [m]
-    guessed : bool
-        Whether the description has no shape of it.
-
-    """
-
-    link: str
-    body: int
-    points: np.ndarray
-    radius: np.ndarray
-    guessed: bool
+    link: str  # Name of the body's first link
+    body: int  # Its number
+    points: np.ndarray  # (n, 3) [m]: centres, in the body's frame
+    radius: np.ndarray  # (n,) [m]
+    guessed: bool  # Whether the description has no shape of it
 
 
 def touch_points(model: RobotModel, left_out: Callable[[int, np.ndarray], bool]
                  ) -> list[TouchPoints]:
     """
-    Return where each body may touch the ground.
+    Return each body's possible contact points, the base first, without empty ones.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    left_out : callable
-        Returns whether a point of a body, given in the body's frame [m], is part of a foot.
-
-    Returns
-    -------
-    list of TouchPoints
-        One a body that has any, the base first.
-
+    ``left_out`` takes a body and a point in its frame [m]: whether it is part of a foot.
     """
     found = []
     for body in range(model.n_bodies):
@@ -126,52 +100,13 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
-    """
-    Compute the pose of each body.
-
-    Parameters
-    ----------
-    model, position
-        As for :func:`body_frames`.
-
-    Returns
-    -------
-    list of Transform
-        Poses in the base frame, that of the base first.
-
-    Raises
-    ------
-    MeasurementError
-        When the positions are not nq numbers.
-
-    """
+    """Return each body's pose in the base frame, the base first."""
     R, p = body_frames(model, position)
     return [Transform(*pose) for pose in zip(R, p)]
 
 
 def body_frames(model: RobotModel, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Compute rotation and origin of each body.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    position : (nq,) array [rad or m]
-        Joint positions in the model's order.
-
-    Returns
-    -------
-    rotation, origin : (n, 3, 3), (n, 3) array [m]
-        Rotations and origins from the body's axes to those of the base, and in the base frame; the
-        base first.
-
-    Raises
-    ------
-    MeasurementError
-        When the positions are not nq numbers.
-
-    """
+    """Return each body's rotation (n, 3, 3) and origin (n, 3) [m] in the base, base first."""
     q = np.asarray(position, float)
     if q.shape != (model.nq,) or not np.isfinite(q).all():
         raise MeasurementError(f'expected {model.nq} finite joint positions, got {q.tolist()}')
@@ -199,43 +134,13 @@ def _across_joint(kind: int, R: np.ndarray, p: np.ndarray, q: np.ndarray
 
 
 def link_pose(model: RobotModel, bodies: Sequence[Transform], link: str) -> Transform:
-    """
-    Return the pose of a link in the base.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    bodies : sequence of Transform
-        Poses of the bodies, of :func:`body_poses`.
-    link : str
-        Name of the link.
-
-    Returns
-    -------
-    Transform
-
-    """
+    """Return the pose of a link in the base."""
     body, pose = model.frame(link)
     return bodies[body] @ pose
 
 
 def center_of_mass(model: RobotModel, bodies: Sequence[Transform]) -> np.ndarray:
-    """
-    Return the robot's centre of mass in the base.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    bodies : sequence of Transform
-        Poses of the bodies, of :func:`body_poses`.
-
-    Returns
-    -------
-    (3,) array [m]
-
-    """
+    """Return the robot's centre of mass in the base (3,) [m]."""
     mass = model.tree.constants[:, layout.MASS]
     places = np.array([pose.point(constants[layout.COM:layout.COM + 3])
                        for pose, constants in zip(bodies, model.tree.constants)])
@@ -245,27 +150,10 @@ def center_of_mass(model: RobotModel, bodies: Sequence[Transform]) -> np.ndarray
 def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transform]
                ) -> tuple[np.ndarray, float]:
     """
-    Return the part of the weight that each foot carries with the base level.
+    Return each foot's share of the weight (nf,), and the CoM's distance to support [m].
 
-    The shares are non-negative least squares of the balance of force and moments (Lawson and
-    Hanson 1974): no foot pulls. A sole is loaded at its corners, a ball at its lowest point.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    feet : sequence of Foot
-        All on the ground.
-    bodies : sequence of Transform
-        Poses of :func:`body_poses`.
-
-    Returns
-    -------
-    loads : (nf,) array
-        They sum to one where the robot can stand so.
-    fall : float [m]
-        Distance of the centre of mass from the support polygon; 0: the robot can stand.
-
+    Non-negative least squares of force and moment balance, base level (Lawson and Hanson
+    1974). Soles are loaded at corners, balls at the lowest point.
     """
     _, owner, share, fall = _corner_loads(model, feet, bodies)
     return np.bincount(owner, share, len(feet)), fall
@@ -292,24 +180,10 @@ def _corner_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Tran
 def standing_efforts(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
                      ) -> dict[str, float]:
     """
-    Return the efforts that hold a robot still with the base level, by vertical forces alone.
+    Return joint efforts that hold the robot still, base level, by vertical foot forces.
 
-    Each joint bears the weight of what hangs on it and the loads of :func:`foot_loads`.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    feet : sequence of Foot
-        All on the ground.
-    position : (nq,) array [rad or m]
-        Joint positions in the model's order.
-
-    Returns
-    -------
-    dict of str to float [N m or N]
-        By the names of joints; without spherical joints, and mimic joints' in their masters'.
-
+    By joint name, with the loads of :func:`foot_loads`; without spherical joints, and those
+    of mimic joints in their masters'.
     """
     bodies = body_poses(model, position)
     points, owner, share, _ = _corner_loads(model, feet, bodies)
@@ -429,24 +303,9 @@ class _Leg:
 def half_bent_position(model: RobotModel, feet: Sequence[Foot], rest: np.ndarray,
                        fixed: Sequence[str] = ()) -> np.ndarray:
     """
-    Return joint positions of a robot that stands with bent legs, the base level.
+    Return joint positions (nq,) of a robot standing on bent legs, base level.
 
-    Parameters
-    ----------
-    model : RobotModel
-        Robot with the links of the feet.
-    feet : sequence of Foot
-        The feet.
-    rest : (nq,) array [rad or m]
-        Positions of the joints that carry no foot, and the ones that legs keep near to.
-    fixed : sequence of str
-        Joints that stay as they are.
-
-    Returns
-    -------
-    (nq,) array [rad or m]
-        The resting positions where no foot hangs on a joint.
-
+    ``rest``: positions of joints without a foot, and those that legs stay near to.
     """
     legs = [_Leg(model, foot, rest, fixed) for foot in feet]
     legs = [leg for leg in legs if leg.places]

@@ -42,86 +42,24 @@ Wanted = Mapping[str, 'Wanted']
 
 @dataclass
 class Element:
-    """
-    A start tag with the wanted elements inside it.
+    """A start tag with the wanted elements inside it."""
 
-    Attributes
-    ----------
-    tag : str
-        Name of the element.
-    attributes : dict of str to str
-        Attributes as text.
-    line : int
-        Line in the text, from 1.
-    children : list of Element
-        Elements inside this one that are read.
-    skipped : set of str
-        Names of tags inside it that were not wanted.
-
-    """
-
-    tag: str
-    attributes: dict[str, str]
-    line: int
-    children: list[Element] = field(default_factory=list)
-    skipped: set[str] = field(default_factory=set)
+    tag: str  # Name of the element
+    attributes: dict[str, str]  # Attributes as text
+    line: int  # Line in the text, from 1
+    children: list[Element] = field(default_factory=list)  # Elements inside this one that are read
+    skipped: set[str] = field(default_factory=set)  # Names of tags inside it that were not wanted
 
     def all(self, tag: str) -> list[Element]:
-        """
-        Return the elements of a name inside this one.
-
-        Parameters
-        ----------
-        tag : str
-            The name.
-
-        Returns
-        -------
-        list of Element
-
-        """
+        """Return the child elements with a tag."""
         return [child for child in self.children if child.tag == tag]
 
     def first(self, tag: str) -> Element | None:
-        """
-        Return the first element of a name inside this one, or None.
-
-        Parameters
-        ----------
-        tag : str
-            The name.
-
-        Returns
-        -------
-        Element or None
-
-        """
+        """Return the first child element with a tag, or None."""
         return next((child for child in self.children if child.tag == tag), None)
 
     def number(self, name: str, default: float | None, where: str) -> float:
-        """
-        Read an attribute as a finite number.
-
-        Parameters
-        ----------
-        name : str
-            Name of the attribute.
-        default : float or None
-            When there is no such attribute; None: it must be there.
-        where : str
-            Whose number it is, for the error's text.
-
-        Returns
-        -------
-        float
-            Its value, or the default.
-
-        Raises
-        ------
-        ModelError
-            When it is missing, or not one finite number.
-
-        """
+        """Return an attribute as a finite number, or the default; None: it must be there."""
         text = self.attributes.get(name)
         if text is None:
             if default is None:
@@ -131,28 +69,7 @@ class Element:
         return _number(text, f'{where}: {name} of <{self.tag}> (line {self.line})')
 
     def vector(self, name: str, default: tuple[float, ...], where: str) -> tuple[float, ...]:
-        """
-        Return an attribute as three finite numbers.
-
-        Parameters
-        ----------
-        name : str
-            Name of the attribute.
-        default : tuple of 3 floats
-            Value where the attribute is missing.
-        where : str
-            What the element belongs to, for the error's text.
-
-        Returns
-        -------
-        tuple of 3 floats
-
-        Raises
-        ------
-        ModelError
-            When it is something else.
-
-        """
+        """Return an attribute as three finite numbers; ``where`` is for the error's text."""
         text = self.attributes.get(name)
         if text is None:
             return default
@@ -179,27 +96,9 @@ def _short(text: str) -> str:
 
 def read_elements(text: str, wanted: Wanted, origin: str) -> Element:
     """
-    Read an XML text, keeping of its elements those that are wanted.
+    Return the root of an XML text, with the wanted elements only.
 
-    Parameters
-    ----------
-    text : str
-        XML, decoded.
-    wanted : mapping
-        Tags wanted inside the root, and inside those, and so on.
-    origin : str
-        Where the text is from, for the error's text.
-
-    Returns
-    -------
-    Element
-        The root element.
-
-    Raises
-    ------
-    ModelError
-        When the text is not well-formed XML, or declares entities.
-
+    ``wanted``: tags inside the root, and inside those. ModelError for bad XML or entities.
     """
     reader = _Reader(wanted, origin)
     parser = expat.ParserCreate()
@@ -306,26 +205,10 @@ _DECLARED = re.compile(rb'\s*<\?xml[^>]*?encoding\s*=\s*["\']([A-Za-z0-9._-]+)["
 
 def read_description_file(path: str | Path) -> str:
     """
-    Return the text of a description file.
+    Return the text of a description file of at most `MAX_SIZE`, or raise ModelError.
 
-    Only a regular file is opened: a named pipe would make the reader wait for ever, and a device
-    has no end.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ModelError
-        When there is no such file, it is no regular file or larger than `MAX_SIZE`, or its bytes
-        are no text in the encoding that the XML declares.
-
+    Only a regular file is opened: a named pipe would block for ever, and a device has no
+    end.
     """
     path = Path(path)
     try:
@@ -361,10 +244,9 @@ def _checked_text(text: str, origin: str) -> str:
 
 def _decode(content: bytes, origin: str) -> str:
     """
-    Return XML's bytes as text: by byte order mark, by declaration, or else UTF-8.
+    Return XML bytes as text: by byte order mark, by declaration, or else UTF-8.
 
-    What declares UTF-8 or nothing and is not, is read as Latin-1: it is a letter in a comment or
-    an author's name.
+    Invalid UTF-8 is read as Latin-1, such as a letter in an author's name.
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
@@ -419,47 +301,16 @@ _OTHER_FORMATS = {
 
 
 class Description(NamedTuple):
-    """
-    What a URDF says.
+    """What a URDF says."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the robot.
-    links : dict of str to Inertia
-        Every link with its inertia.
-    joints : list of Joint
-        All joints, in the order of the file.
-    notes : list of str
-        What is odd about it.
-
-    """
-
-    name: str
-    links: dict[str, Inertia]
-    joints: list[Joint]
-    notes: list[str]
+    name: str  # Name of the robot
+    links: dict[str, Inertia]  # Every link with its inertia
+    joints: list[Joint]  # All joints, in the order of the file
+    notes: list[str]  # What is odd about it
 
 
 def read_urdf_text(source: str | Path) -> tuple[str, str]:
-    """
-    Return the XML of a URDF, and where it comes from, for the text of an error.
-
-    Parameters
-    ----------
-    source : str or Path
-        Path of a file, or the XML as text.
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    ModelError
-        When the file is missing.
-
-    """
+    """Return the XML of a URDF (path or text), and its origin for error texts."""
     if isinstance(source, str) and '<' in source:
         return source, 'robot description'
     return read_description_file(source), str(source)
@@ -467,27 +318,10 @@ def read_urdf_text(source: str | Path) -> tuple[str, str]:
 
 def parse_urdf(text: str, origin: str = 'robot description') -> Description:
     """
-    Read the XML of a URDF; a path is refused, and nothing is opened.
+    Return the description in a URDF's XML; a path is refused, and nothing is opened.
 
-    Links without an ``<inertial>`` are massless. A joint limit is kept where it is stated; a
-    limit of zero effort is kept as zero, because that is what the hardware would be told.
-
-    Parameters
-    ----------
-    text : str
-        The XML.
-    origin : str
-        Where it comes from, for the error's text.
-
-    Returns
-    -------
-    Description
-
-    Raises
-    ------
-    ModelError
-        When the text is not URDF.
-
+    Links without ``<inertial>`` are massless. Joint limits are kept as stated, also a zero
+    effort, because that is what the hardware would be told.
     """
     robot = read_elements(_checked_text(text, origin), _WANTED, origin)
     _check_format(robot, origin)
@@ -648,25 +482,7 @@ UNLIMITED = {'effort': 1e6, 'velocity': 1e3, 'turn': 2.0 * np.pi, 'slide': 1e3}
 
 
 def urdf_text(name: str, links: Mapping[str, Inertia], joints: Sequence[Joint]) -> str:
-    """
-    Write links and joints as a URDF.
-
-    Parameters
-    ----------
-    name : str
-        Name of the robot.
-    links : mapping of str to Inertia
-        Links without mass get no ``<inertial>``.
-    joints : sequence of Joint
-        Joints of kinds that URDF has; properties that it cannot express (armature, springs) are
-        omitted.
-
-    Returns
-    -------
-    str
-        XML, with its declaration.
-
-    """
+    """Return links and joints as a URDF, omitting armature, springs and zero inertias."""
     robot = ElementTree.Element('robot', name=name)
     for link, inertia in links.items():
         element = SubElement(robot, 'link', name=link)

@@ -225,35 +225,12 @@ class HalfLines(_ConeArray):
     size = 1
 
     def squares(self) -> np.ndarray:
-        """
-        Compute W^-2.
-
-        Returns
-        -------
-        (..., k) array
-            Diagonal of the matrix.
-
-        """
+        """Return W^-2, the diagonal (..., k)."""
         return self._scaling[:, BETA].reshape(self._shape) ** -2.0
 
     @staticmethod
     def inside(v: np.ndarray, least: float) -> np.ndarray:
-        """
-        Return v moved into the cone, with a least distance from its boundary.
-
-        Parameters
-        ----------
-        v : (...) array
-            Values.
-        least : float
-            The least distance, above 0.
-
-        Returns
-        -------
-        (...) array
-            ``v``, or ``least`` where it is smaller.
-
-        """
+        """Return v moved into the cone, at least ``least`` > 0 from its boundary."""
         return np.maximum(v, least)
 
 
@@ -263,15 +240,7 @@ class RoundCones(_ConeArray):
     size = 3
 
     def squares(self) -> np.ndarray:
-        """
-        Compute W^-2.
-
-        Returns
-        -------
-        (..., 3, 3) array
-            Blocks of the matrix.
-
-        """
+        """Return W^-2, blocks (..., 3, 3)."""
         v, beta = self._scaling[:, :3], self._scaling[:, BETA]
         # W e / beta, mirrored: W^-2 has the form of W^-1 about that point.
         w = np.array([2.0, -2.0, -2.0]) * v[:, :1] * v - np.array([1.0, 0.0, 0.0])
@@ -280,22 +249,7 @@ class RoundCones(_ConeArray):
 
     @staticmethod
     def inside(v: np.ndarray, least: float) -> np.ndarray:
-        """
-        Return v moved along the axis into the cone, with a least distance from its boundary.
-
-        Parameters
-        ----------
-        v : (..., 3) array
-            Values (t, y1, y2).
-        least : float
-            The least of ``t - |y|``, above 0.
-
-        Returns
-        -------
-        (..., 3) array
-            Values with t increased where necessary.
-
-        """
+        """Return v (t, y1, y2) with t increased so that ``t - |y|`` >= ``least`` > 0."""
         moved = v.copy()
         moved[..., 0] = np.maximum(v[..., 0], np.linalg.norm(v[..., 1:], axis=-1) + least)
         return moved
@@ -346,57 +300,20 @@ SLACK, UNKNOWN = offsets(SlackRows()), offsets(UnknownRows())
 
 
 class ConeProgram(NamedTuple):
-    """
-    Memory for a program of n unknowns, l half-lines and k cones, m = l + 3 k rows.
+    """Memory for a program of n unknowns, l half-lines and k cones, m = l + 3 k rows."""
 
-    Attributes
-    ----------
-    G : (m, n) array
-        Half-lines first, then three rows to a cone.
-    h : (m,) array
-        Right side of the inequalities, filled by the caller.
-    unknown : (5, n) array
-        Solution and cost among them.
-    slack : (8, m) array
-        Slacks and multipliers among them.
-    scaling : (l + k, 4) array
-        Nesterov-Todd scaling.
-    hessian : (n, n) array
-        Factor of the condensed equations.
-    scaled : (m, n) array
-        Scratch memory: ``W^-1 G``.
-    report : (3,) array
-        Relative gap, primal and dual residual of the solution.
-
-    """
-
-    G: np.ndarray
-    h: np.ndarray
-    unknown: np.ndarray
-    slack: np.ndarray
-    scaling: np.ndarray
-    hessian: np.ndarray
-    scaled: np.ndarray
-    report: np.ndarray
+    G: np.ndarray  # (m, n): half-lines first, then three rows to a cone
+    h: np.ndarray  # (m,): right side of the inequalities, filled by the caller
+    unknown: np.ndarray  # (5, n): solution and cost among them
+    slack: np.ndarray  # (8, m): slacks and multipliers among them
+    scaling: np.ndarray  # (l + k, 4): nesterov-Todd scaling
+    hessian: np.ndarray  # (n, n): factor of the condensed equations
+    scaled: np.ndarray  # (m, n): scratch memory: ``W^-1 G``
+    report: np.ndarray  # (3,): relative gap, primal and dual residual of the solution
 
 
 def make_cone_program(n: int, lines: int, cones: int) -> ConeProgram:
-    """
-    Return memory for a program of a given size.
-
-    Parameters
-    ----------
-    n : int
-        Number of unknowns.
-    lines, cones : int
-        Numbers of half-lines and of second-order cones; there are lines + 3 cones inequalities.
-
-    Returns
-    -------
-    ConeProgram
-        Zeros; the caller fills G, h and the cost.
-
-    """
+    """Return zeroed memory for a program of lines + 3 cones inequalities in n unknowns."""
     m = lines + 3 * cones
     return ConeProgram(np.zeros((m, n)), np.zeros(m), np.zeros((UNKNOWN.rows, n)),
                        np.zeros((SLACK.rows, m)), np.zeros((lines + cones, 4)), np.zeros((n, n)),
@@ -461,22 +378,10 @@ def _solve_step(program, lines, cones, n):
 @kernel
 def solve_cone_program(program, lines, cones, n, ridge):
     """
-    Solve the program; the solution is left in the rows x, s and z.
+    Solve the program, leaving x, s and z in its rows; return the iteration count.
 
-    Parameters
-    ----------
-    program : ConeProgram
-        The program, and memory for its solution.
-    lines, cones, n : int
-        Numbers of half-lines, of cones and of unknowns.
-    ridge : float
-        Weight e of the term e/2 abs(x)^2 of the cost.
-
-    Returns
-    -------
-    int
-        Number of iterations, negative when not even the loose tolerance was reached.
-
+    Negative if not even the loose tolerance was reached. ``ridge``: e of the cost e/2
+    abs(x)^2.
     """
     G, h, unknown, slack = program.G, program.h, program.unknown, program.slack
     s, z, lam = slack[SLACK.s], slack[SLACK.z], slack[SLACK.scaled]

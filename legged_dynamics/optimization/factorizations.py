@@ -17,22 +17,10 @@ from legged_dynamics.spatial.jit import kernel, part
 @part
 def factorize(a, n):
     """
-    Replace the lower triangle of the leading (n, n) block by L, with A = L L^T.
+    Replace the lower triangle of a's (n, n) block by L of A = L L^T.
 
-    The diagonal holds the *reciprocals* of L's, so that later steps multiply instead of divide.
-
-    Parameters
-    ----------
-    a : (>= n, >= n) array
-        Symmetric matrix A in its leading block, of which the lower triangle is read and replaced.
-    n : int
-        Size of the block.
-
-    Returns
-    -------
-    bool
-        False when the matrix is not positive definite; the block is then unusable.
-
+    The diagonal holds the *reciprocals* of L's. Returns False when A is not positive
+    definite; the block is then unusable.
     """
     for j in range(n):
         s = a[j, j]
@@ -60,19 +48,7 @@ def factorize(a, n):
 
 @part
 def solve_factorized(a, n, x):
-    """
-    Replace x by A^-1 x, given the factor that :func:`factorize` left in ``a``.
-
-    Parameters
-    ----------
-    a : (>= n, >= n) array
-        Factor that :func:`factorize` left.
-    n : int
-        Size of the block.
-    x : (>= n,) array
-        Right side; becomes the solution.
-
-    """
+    """Replace x by A^-1 x, given the factor of :func:`factorize` in ``a``."""
     for i in range(n):
         s = x[i]
         for k in range(i):
@@ -87,17 +63,7 @@ def solve_factorized(a, n, x):
 
 @part
 def invert_factorized(a, n):
-    """
-    Replace the factor that :func:`factorize` left in ``a`` by the whole of A^-1.
-
-    Parameters
-    ----------
-    a : (>= n, >= n) array
-        Factor that :func:`factorize` left; becomes the inverse, both triangles.
-    n : int
-        Size of the block.
-
-    """
+    """Replace the factor of :func:`factorize` in ``a`` by A^-1, both triangles."""
     for i in range(n):      # L^-1, a row after the other
         j = 0
         while j + 2 < i:
@@ -143,20 +109,10 @@ def invert_factorized(a, n):
 @kernel
 def factorize_upper(a):
     """
-    Replace the upper triangle of a symmetric matrix by U, with A = U^T U.
+    Replace the upper triangle of a (n, n) by U, with A = U^T U.
 
-    The diagonal holds the *reciprocals* of U's, so that later steps multiply instead of divide.
-
-    Parameters
-    ----------
-    a : (n, n) array
-        Symmetric matrix A, of which the upper triangle is read and replaced.
-
-    Returns
-    -------
-    bool
-        False when the matrix is not positive definite; ``a`` is then unusable.
-
+    The diagonal holds the *reciprocals* of U's. Returns False when A is not positive
+    definite; ``a`` is then unusable.
     """
     n = a.shape[0]
     for k in range(n):
@@ -174,17 +130,7 @@ def factorize_upper(a):
 
 @kernel
 def solve_upper(a, x):
-    """
-    Replace x by A^-1 x, given the factor that :func:`factorize_upper` left in ``a``.
-
-    Parameters
-    ----------
-    a : (n, n) array
-        Factor that :func:`factorize_upper` left.
-    x : (n,) array
-        Right side; becomes the solution.
-
-    """
+    """Replace x by A^-1 x, given the factor of :func:`factorize_upper` in ``a``."""
     n = a.shape[0]
     for i in range(n):
         x[i] *= a[i, i]
@@ -200,15 +146,9 @@ def solve_upper(a, x):
 @kernel
 def invert_upper(a):
     """
-    Replace the factor U that :func:`factorize_upper` left in ``a`` by its inverse V.
+    Replace the factor U of :func:`factorize_upper` in ``a`` by its inverse V.
 
     Then A^-1 = V V^T, whose element (i, j) is the product of two rows of V.
-
-    Parameters
-    ----------
-    a : (n, n) array
-        Factor that :func:`factorize_upper` left; its upper triangle becomes V.
-
     """
     n = a.shape[0]
     for i in range(n - 1, -1, -1):      # a row uses only the rows below it
@@ -225,19 +165,7 @@ def invert_upper(a):
 
 @kernel
 def factorize_lu(a, n, pivots):
-    """
-    Replace the leading (n, n) block by its LU factors, with rows exchanged.
-
-    Parameters
-    ----------
-    a : (>= n, >= n) array
-        Matrix in its leading block, which is replaced.
-    n : int
-        Size of the block.
-    pivots : (>= n,) int array
-        Is filled: the row that each row was exchanged with.
-
-    """
+    """Replace a's (n, n) block by its LU factors; fill ``pivots`` with row exchanges."""
     for k in range(n):
         best, at = abs(a[k, k]), k
         for i in range(k + 1, n):
@@ -258,21 +186,7 @@ def factorize_lu(a, n, pivots):
 
 @kernel
 def solve_lu(a, n, pivots, x):
-    """
-    Solve a system with the factors that :func:`factorize_lu` left.
-
-    Parameters
-    ----------
-    a : (>= n, >= n) array
-        Factors.
-    n : int
-        Size of the block.
-    pivots : (>= n,) int array
-        Exchanges of rows.
-    x : (>= n,) array
-        Right side; becomes the solution.
-
-    """
+    """Replace x by A^-1 x, given the factors and pivots of :func:`factorize_lu`."""
     for k in range(n):
         if pivots[k] != k:
             x[k], x[pivots[k]] = x[pivots[k]], x[k]
@@ -295,22 +209,10 @@ def solve_lu(a, n, pivots, x):
 @part
 def inverse_pivot(m):
     """
-    Return the inverse of a symmetric 3x3 matrix, and its smallest and largest pivot.
+    Return the inverse of a symmetric 3x3 matrix, and its least and greatest pivot.
 
-    By elimination, not by cofactors: its entries may be many orders of magnitude apart.
-
-    Parameters
-    ----------
-    m : 6 floats
-        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
-
-    Returns
-    -------
-    inverse
-        6 floats
-    least, greatest : float
-        Extremes of the pivots: both positive for a positive definite matrix.
-
+    Matrices as (xx, xy, xz, yy, yz, zz). By elimination, not cofactors, since entries may
+    differ by many orders of magnitude.
     """
     l10, l20 = m[1] / m[0], m[2] / m[0]
     d1 = m[3] - l10 * m[1]
@@ -326,26 +228,9 @@ def inverse_pivot(m):
 @part
 def sweep(W, rows, k, n, sign):
     """
-    Sweep pivots k, k + 1 and k + 2 of a symmetric matrix given by its lower triangle.
+    Sweep pivots k to k + 2 of a symmetric W (lower triangle); return whether valid.
 
-    Sweeping all of them turns W into -W^-1.
-
-    Parameters
-    ----------
-    W : (>= n, >= n) array
-        The matrix, which is replaced.
-    rows : (3, >= n) array
-        Scratch memory.
-    k, n : int
-        First pivot, and size of the matrix.
-    sign : float
-        Above 0 when the pivots must be positive, below 0 when negative.
-
-    Returns
-    -------
-    bool
-        Whether the pivots have that sign.
-
+    Sweeping all of them turns W into -W^-1. ``sign``: required sign of the pivots.
     """
     p, least, greatest = inverse_pivot((W[k, k], W[k + 1, k], W[k + 2, k], W[k + 1, k + 1],
                                         W[k + 2, k + 1], W[k + 2, k + 2]))
@@ -389,17 +274,7 @@ def _factors(p, rows, j):
 
 @part
 def times_symmetric(gain, u, out):
-    """
-    Add the product of a symmetric matrix and a vector to another vector.
-
-    Parameters
-    ----------
-    gain : (n (n + 1) / 2,) array
-        Lower triangle of the matrix, row by row.
-    u, out : (n,) array
-        Factor, and the vector that is added to; n is a multiple of three.
-
-    """
+    """Add the product of a symmetric matrix (lower triangle by rows) and u to ``out``."""
     at = 0
     for i in range(0, u.shape[0], 3):
         b, c = at + i + 1, at + 2 * i + 3

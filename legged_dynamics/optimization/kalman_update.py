@@ -15,19 +15,9 @@ from legged_dynamics.spatial.jit import part
 @part
 def whiten(S, gain, nu, n):
     """
-    Make the first n innovations and the rows of the gain independent, by the factor of S.
+    Whiten the first n innovations and gain rows in place: L^-1 (z - H x), L^-1 H P.
 
-    Parameters
-    ----------
-    S : (>= n, >= n) array
-        Factor L of the innovations' covariance, as :func:`factorize` leaves it.
-    gain : (>= n, nx) array
-        H P; becomes L^-1 H P.
-    nu : (>= n,) array
-        Innovations z - H x; become L^-1 (z - H x).
-    n : int
-        Number of equations.
-
+    ``S``: factor L of the innovation covariance, from :func:`factorize`.
     """
     nx = gain.shape[1]
     for r in range(n):
@@ -68,19 +58,7 @@ def whiten(S, gain, nu, n):
 
 @part
 def update_state(x, P, gain, nu, n):
-    """
-    Add ``gain^T nu`` to the state, and subtract ``gain^T gain`` from its covariance.
-
-    Parameters
-    ----------
-    x, P : (nx,), (nx, nx) array
-        Mean and covariance of the state, which are updated.
-    gain, nu : (>= n, nx), (>= n,) array
-        As :func:`whiten` left them.
-    n : int
-        Number of equations.
-
-    """
+    """Add ``gain^T nu`` to x, and subtract ``gain^T gain`` from P, after :func:`whiten`."""
     nx = x.shape[0]
     for r in range(n):
         row, t = gain[r], nu[r]

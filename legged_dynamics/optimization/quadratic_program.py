@@ -70,11 +70,7 @@ def _factor_gram(rows, active, k, gram):
 
 @part
 def _project(rows, active, k, p, gram, r, z, error):
-    """
-    Split row p into a combination r of the active rows and a remainder z; return |z|^2, or -1.
-
-    -1 says that the active rows are not independent.
-    """
+    """Split row p into r, on active rows, and z; return |z|^2, -1 for dependent rows."""
     n = rows.shape[1]
     for i in range(k):
         r[i] = 0.0
@@ -235,30 +231,8 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
     """
     Add violated constraints to the active ones until none is violated.
 
-    Parameters
-    ----------
-    rows, d : (m, n), (m,) array
-        Constraints ``rows y >= d``.
-    size : (m,) array
-        Lengths of the rows.
-    n_equal : int
-        Number of equalities, which come first.
-    y : (n,) array
-        Present point; becomes the solution.
-    active, k, u : (n + 1,) int array, int, (n + 1,) array
-        Active constraints, their number and their multipliers.
-    limit : int
-        Largest number of steps.
-    gram, r, z, error : arrays
-        Scratch memory, as the module's table has it.
-    reach : float
-        Length that tells rounding from violation.
-
-    Returns
-    -------
-    status, k, steps : int
-        SOLVED, INFEASIBLE or ITERATION_LIMIT; number of active rows; steps taken.
-
+    ``rows y >= d``, equalities first; ``size``: row lengths; ``reach``: length that tells
+    rounding from violation. Returns (SOLVED, INFEASIBLE or ITERATION_LIMIT, k, steps).
     """
     n, steps = rows.shape[1], 0
     while steps < limit:
@@ -308,33 +282,10 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
 @lean_kernel
 def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, gram, vectors):
     """
-    Solve the program, in memory of the caller.
+    Solve the QP in the caller's memory; return (status, k, steps).
 
-    Parameters
-    ----------
-    factor : (n, n) array
-        H, of which the lower triangle counts; becomes its factor.
-    g : (n,) array
-        Linear part of the cost.
-    C, d : (m, n), (m,) array
-        Constraints ``C x >= d``.
-    n_equal : int
-        Number of equalities, which come first.
-    active, k : (n + 1,) int array, int
-        Guess of the active constraints, and their number; becomes the answer's.
-    u, x : (n + 1,), (n,) array
-        Are filled: multipliers of the active constraints, and the solution.
-    limit : int
-        Largest number of steps.
-    rows, gram, vectors : (m, n), (n + 1, n + 1), (4, max(m, n + 1)) array
-        Scratch memory.
-
-    Returns
-    -------
-    status, k, steps : int
-        SOLVED, INFEASIBLE, ITERATION_LIMIT or NOT_CONVEX; number of active constraints; steps
-        taken.
-
+    ``C x >= d``, equalities first; ``factor``: lower triangle of H, replaced by its factor;
+    ``active``: guess, then answer; ``u`` and ``x`` are filled.
     """
     n, m = len(g), len(d)
     if not factorize(factor, n):
@@ -392,27 +343,10 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
 @lean_kernel
 def optimality(H, g, C, d, n_equal, x, u):
     """
-    Measure how far a solution is from the optimality conditions.
+    Return the largest violation of the QP's optimality conditions, relative to terms.
 
-    Stationarity ``|H x + g - C^T u|``, constraints ``d - C x``, and sign and complementarity of
-    the (m,) multipliers u.
-
-    Parameters
-    ----------
-    H, g : (n, n), (n,) array
-        Cost ``x^T H x / 2 + g^T x``.
-    C, d : (m, n), (m,) array
-        Constraints ``C x >= d``, of which the first n_equal are equalities.
-    n_equal : int
-        How many of them.
-    x, u : (n,), (m,) array
-        Solution and multipliers.
-
-    Returns
-    -------
-    float
-        Largest violation, relative to the terms of its condition; 0 at the optimum.
-
+    Stationarity ``|H x + g - C^T u|``, constraints ``d - C x``, sign and complementarity of
+    u.
     """
     n, m = x.shape[0], d.shape[0]
     worst, terms, largest = 0.0, 1e-300, 1e-300

@@ -72,24 +72,7 @@ class LimitsMemory(NamedTuple):
 
 @part
 def limits_memory(floats, at, integers, whole, m, n):
-    """
-    Return the memory for limits, as views of two flat arrays.
-
-    Parameters
-    ----------
-    floats, integers : (>= size,) array
-        Memory that is divided.
-    at, whole : int
-        Where the views begin in ``floats`` and in ``integers``.
-    m, n : int
-        Numbers of limits and of unknowns.
-
-    Returns
-    -------
-    LimitsMemory
-        The views.
-
-    """
+    """Return the memory for m limits on n unknowns, as views of two flat arrays."""
     wide = max(m, n + 1)
     C, at = matrix(floats, at, m, n)
     rows, at = matrix(floats, at, m, n)
@@ -109,19 +92,9 @@ def limits_memory(floats, at, integers, whole, m, n):
 @part
 def variance_at_limit(z):
     """
-    Return the variance about an active limit, as a fraction of the variance without it.
+    Return the variance about an active limit over that without it (truncated normal).
 
-    Parameters
-    ----------
-    z : float
-        Distance of the mean from the limit in standard deviations, negative outside; at most
-        LARGEST deviations count.
-
-    Returns
-    -------
-    float
-        Second moment of the truncated normal distribution about the limit.
-
+    ``z``: mean minus limit in standard deviations, negative outside; at most LARGEST.
     """
     z = min(max(z, -LARGEST), 0.0)
     density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
@@ -130,21 +103,7 @@ def variance_at_limit(z):
 
 @part
 def tighten(P, c, z, row):
-    """
-    Reduce a covariance by the information that a limit is active.
-
-    Parameters
-    ----------
-    P : (n, n) array
-        Covariance, which is changed.
-    c : (n,) array
-        Row of the limit ``c x >= d``.
-    z : float
-        Slack of the limit in standard deviations, negative outside.
-    row : (n,) array
-        Scratch memory.
-
-    """
+    """Reduce covariance P in place by the information that a limit ``c x >= d`` is active."""
     n, along = P.shape[0], 0.0
     for i in range(n):
         row[i] = 0.0
@@ -226,24 +185,10 @@ def _met_by(room, x):
 @part
 def within_limits(x, P, room):
     """
-    Replace mean and covariance by those within the limits.
+    Replace mean and covariance by those within limits; return the number active.
 
-    Limits that share no unknown with a violated one are considered only if the answer violates
-    them.
-
-    Parameters
-    ----------
-    x, P : (n,), (n, n) array
-        Mean and covariance of a normal distribution, which are replaced.
-    room : LimitsMemory
-        The limits, filled by the caller, and scratch memory.
-
-    Returns
-    -------
-    int
-        Number of active limits; -1 when no point satisfies all limits, or the steps run out: x and
-        P are then unchanged.
-
+    -1, leaving x and P unchanged, if infeasible or out of steps. Limits that share no
+    unknown with a violated one are considered only if the answer violates them.
     """
     n, m = x.shape[0], room.d.shape[0]
     C, L, slack = room.C, room.L, room.slack

@@ -48,29 +48,13 @@ ROOM = 3600.0
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """
-    One curve.
+    """One curve."""
 
-    Attributes
-    ----------
-    name : str
-        For the legend.
-    values : (n,) array
-        NaN where there is nothing.
-    hue : int
-        Number of the colour; below zero one of two greys, for the truth: -1, -2.
-    key : str
-        Curves of the same key are hidden together, in all charts; the name when empty.
-    dash : bool
-        Whether it is dashed.
-
-    """
-
-    name: str
-    values: np.ndarray
-    hue: int = 0
-    key: str = ''
-    dash: bool = False
+    name: str  # For the legend
+    values: np.ndarray  # (n,): naN where there is nothing
+    hue: int = 0  # Number of the colour; below zero one of two greys, for the truth: -1, -2
+    key: str = ''  # Curves of the same key are hidden together, in all charts; the name when empty
+    dash: bool = False  # Whether it is dashed
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,50 +141,20 @@ class Chart:
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """
-    Intervals in which a condition held, a row each: such as a foot on the ground.
-
-    Attributes
-    ----------
-    title : str
-    rows : sequence of str
-        Names of the rows, from above.
-    spans : sequence of sequence of tuple of float [s]
-        Begin and end of each bar, by row.
-    truth : sequence of sequence of tuple of float [s]
-        The true intervals, drawn in grey above; empty without truth.
-    end : float
-        End of the time axis, which begins at zero [s].
-    window : tuple of float, optional [s]
-        Begin and end of what is shown first; everything when None.
-    caption : str
-        Text below it on a page.
-
-    """
+    """Intervals in which a condition held, a row each: such as a foot on the ground."""
 
     title: str
-    rows: Sequence[str]
-    spans: Sequence[Sequence[tuple[float, float]]]
+    rows: Sequence[str]  # Names of the rows, from above
+    spans: Sequence[Sequence[tuple[float, float]]]  # [s]: begin and end of each bar, by row
+    # [s]: the true intervals, drawn in grey above; empty without truth
     truth: Sequence[Sequence[tuple[float, float]]]
-    end: float
+    end: float  # End of the time axis, which begins at zero [s]
+    # [s]: begin and end of what is shown first; everything when None
     window: tuple[float, float] | None = None
-    caption: str = ''
+    caption: str = ''  # Text below it on a page
 
     def html(self, group: str = 'time') -> str:
-        """
-        Return the bars for a page.
-
-        Parameters
-        ----------
-        group : str
-            Charts of the same group share horizontal axis and cursor.
-
-        Returns
-        -------
-        str
-            HTML; the page needs the scripts of charts at its end.
-
-        """
+        """Return the bars as HTML; charts of a group share horizontal axis and cursor."""
         time = np.linspace(0.0, self.end, 2001)
         return _host({
             'title': self.title, 'unit': '', 'group': group, 'least': 1.0, 'digits': 0,
@@ -239,26 +193,7 @@ def _with_gaps(time: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.nd
 
 def thinned(time: np.ndarray, columns: np.ndarray,
             most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return curves with fewer points, keeping smallest and largest value of each stretch.
-
-    Parameters
-    ----------
-    time : (n,) array
-        Of each sample, rising.
-    columns : (k, n) array
-        Values of each curve; NaN stays NaN.
-    most : int
-        More points than that are thinned.
-
-    Returns
-    -------
-    (m,) array
-        Times.
-    (k, m) array
-        Values.
-
-    """
+    """Return curves (k, n) with fewer points, keeping each interval's extremes."""
     if len(time) <= most:
         return time, columns
     size = int(np.ceil(2.0 * len(time) / most))
@@ -288,40 +223,12 @@ NOTHING = re.compile(r'(?<![\w.])[-+\u2212](0(?:\.0+)?)(?![\d.e])')
 
 
 def unsigned_zero(text: str) -> str:
-    """
-    Return a text whose zeros have no sign: '0.0 %' for '-0.0 %'.
-
-    Parameters
-    ----------
-    text : str
-        With numbers in it.
-
-    Returns
-    -------
-    str
-        The same without the signs of zeros.
-
-    """
+    """Return a text with unsigned zeros: '0.0 %' for '-0.0 %'."""
     return NOTHING.sub(r'\1', text)
 
 
 def shown(value: float, form: str) -> str:
-    """
-    Return a number as text, and a dash for one that is not known.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    form : str
-        Format specification, such as '.2f'.
-
-    Returns
-    -------
-    str
-        '-' for NaN and infinity.
-
-    """
+    """Return a number as text, '-' for NaN and infinity."""
     return format(value, form) if np.isfinite(value) else '-'
 
 
@@ -389,35 +296,14 @@ class Table:
 
 
 def command_line(otherwise: str) -> str:
-    """
-    Return the command that is running.
-
-    Parameters
-    ----------
-    otherwise : str
-        What to return when no command of the package is running.
-
-    Returns
-    -------
-    str
-        The command as it was typed.
-
-    """
+    """Return the running command as typed, or ``otherwise``."""
     words = sys.argv[1:]
     return shlex.join(['legged-dynamics', *words]) if words and Path(
         sys.argv[0]).name.startswith(('legged-dynamics', '__main__')) else otherwise
 
 
 def versions() -> str:
-    """
-    Return which versions made a page.
-
-    Returns
-    -------
-    str
-        Versions of the package, of numpy, scipy, numba and Python.
-
-    """
+    """Return the versions of the package, numpy, scipy, numba and Python."""
     found = []
     for name in ('legged_dynamics', 'numpy', 'scipy', 'numba'):
         with suppress(PackageNotFoundError):

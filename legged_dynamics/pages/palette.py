@@ -15,21 +15,6 @@ DARK_TRUTH_COLORS = ('#9a9a9a', '#6f6f6f')
 
 
 def foot_color(index: int, dark: bool = False) -> str:
-    """
-    Return the colour of a foot.
-
-    Parameters
-    ----------
-    index : int
-        Number of the foot, in the order of the robot's YAML.
-    dark : bool
-        Whether the background is dark.
-
-    Returns
-    -------
-    str
-        As HTML writes it, ``#rrggbb``.
-
-    """
+    """Return a foot's colour as ``#rrggbb``, by its index in the robot's YAML."""
     colors = DARK_FOOT_COLORS if dark else FOOT_COLORS
     return colors[index % len(colors)]

@@ -85,11 +85,7 @@ def _points(shape: Shape) -> np.ndarray:
 
 
 class _View:
-    """
-    An orthographic view.
-
-    Rows of `axes` are the directions to the right, upwards and towards the viewer.
-    """
+    """An orthographic view; rows of `axes` point right, up and towards the viewer."""
 
     def __init__(self, left: float, width: float, height: float, axes: np.ndarray,
                  points: np.ndarray, side: float = SIDE):

@@ -261,20 +261,7 @@ class Report:
 
 
 def titled(table: Table) -> tuple[str, Table]:
-    """
-    Return a table with its title as the paragraph before it.
-
-    Parameters
-    ----------
-    table : Table
-        The table of a section that shows several things.
-
-    Returns
-    -------
-    tuple of str and Table
-        Two parts of a section.
-
-    """
+    """Return a table's title and the table, as two parts of a section."""
     return f'{table.title}:', table
 
 

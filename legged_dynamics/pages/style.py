@@ -22,77 +22,26 @@ DPI = 110
 
 
 def new_figure(height: float) -> Figure:
-    """
-    Return an empty figure of a report's width.
-
-    Parameters
-    ----------
-    height : float
-        [inch].
-
-    Returns
-    -------
-    Figure
-        Drawn without a display.
-
-    """
+    """Return an empty figure of a report's width; height [inch], no display needed."""
     figure = Figure(figsize=(WIDTH, height), dpi=DPI, layout='constrained')
     FigureCanvasAgg(figure)
     return figure
 
 
 def png(figure: Figure) -> bytes:
-    """
-    Return a figure as PNG file.
-
-    Parameters
-    ----------
-    figure : Figure
-        What was drawn.
-
-    Returns
-    -------
-    bytes
-        Of the file.
-
-    """
+    """Return a figure as PNG bytes."""
     return picture(figure, 'png')
 
 
 def picture(figure: Figure, kind: str) -> bytes:
-    """
-    Return a figure as a file.
-
-    Parameters
-    ----------
-    figure : Figure
-        What was drawn.
-    kind : str
-        'png', 'svg' or 'pdf'.
-
-    Returns
-    -------
-    bytes
-        Of the file.
-
-    """
+    """Return a figure as bytes of a 'png', 'svg' or 'pdf' file."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=kind, dpi=DPI, facecolor='white')
     return buffer.getvalue()
 
 
 def dress(axes: Axes, x: str = '', y: str = '', title: str = '') -> None:
-    """
-    Give axes labels, a light grid and no frame.
-
-    Parameters
-    ----------
-    axes : Axes
-        To be changed.
-    x, y, title : str
-        Labels with their units, and the title; empty for none.
-
-    """
+    """Add labels, title and a light grid to axes, and remove the frame."""
     axes.set_xlabel(x, color=TEXT)
     axes.set_ylabel(y, color=TEXT)
     if title:
@@ -107,78 +56,26 @@ def dress(axes: Axes, x: str = '', y: str = '', title: str = '') -> None:
 
 
 def legend(axes: Axes, **more: Any) -> None:
-    """
-    Add a legend without a frame, unless no curve has a label.
-
-    Parameters
-    ----------
-    axes : Axes
-        To be changed.
-    **more
-        Passed on to matplotlib's legend.
-
-    """
+    """Add a legend without a frame, unless no curve has a label."""
     if more.get('handles') or axes.get_legend_handles_labels()[0]:
         axes.legend(**{'frameon': False, 'fontsize': 8.5, 'loc': 'upper right', **more})
 
 
 def legend_outside(figure: FigureBase, axes: Axes, columns: int = 1, **more: Any) -> None:
-    """
-    Add a legend of an axes' curves above all axes of a figure.
-
-    Parameters
-    ----------
-    figure : FigureBase
-        To be changed.
-    axes : Axes
-        Whose curves it names.
-    columns : int
-        How many names stand side by side.
-    **more
-        Passed on to matplotlib's legend.
-
-    """
+    """Add a legend of an axes' curves above all axes of a figure."""
     figure.legend(*axes.get_legend_handles_labels(), **{
         'loc': 'outside upper right', 'ncols': columns, 'frameon': False, 'fontsize': 8.5, **more})
 
 
 def line(axes: Axes, time: np.ndarray, values: np.ndarray, **more: Any) -> None:
-    """
-    Draw a line over time, thinned to what a page can show.
-
-    Parameters
-    ----------
-    axes : Axes
-        To be changed.
-    time : (n,) array [s]
-        Of each point.
-    values : (n,) array
-        Of each point.
-    **more
-        Passed on to matplotlib's plot.
-
-    """
+    """Draw a line over time [s], thinned to what a page can show."""
     shown, columns = thinned(time, values[None])
     axes.plot(shown, columns[0], **{'linewidth': 1.0, **more})
 
 
 def shade_behaviours(axes: Axes, time: np.ndarray, behaviours: Sequence[Any],
                      names: bool = False) -> None:
-    """
-    Shade every behaviour but the first lightly.
-
-    Parameters
-    ----------
-    axes : Axes
-        To be changed.
-    time : (n,) array [s]
-        Of each sample.
-    behaviours : sequence of Behaviour
-        What the robot did when.
-    names : bool
-        Whether their names are written on top.
-
-    """
+    """Shade every behaviour but the first; ``names`` writes their names on top."""
     for index, behaviour in enumerate(behaviours):
         for first, last in behaviour.spans:
             if index:
@@ -191,26 +88,7 @@ def shade_behaviours(axes: Axes, time: np.ndarray, behaviours: Sequence[Any],
 
 def detail_window(time: np.ndarray, behaviours: Sequence[Any],
                   length: float) -> tuple[float, float]:
-    """
-    Return a window in the middle of the longest stretch that is not standing.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Of each sample.
-    behaviours : sequence of Behaviour
-        What the robot did when.
-    length : float
-        Of the window [s].
-
-    Returns
-    -------
-    float
-        Begin [s].
-    float
-        End [s].
-
-    """
+    """Return begin and end [s] of a window in the middle of the longest motion."""
     moving = [span for behaviour in behaviours if behaviour.name != 'standing'
               for span in behaviour.spans]
     spans = moving or [(0, len(time) - 1)]

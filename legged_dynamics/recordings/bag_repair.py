@@ -150,27 +150,7 @@ def _storage_files(path: Path) -> list[Path]:
 
 
 def repair(path: str | Path, out: str | Path) -> int:
-    """
-    Write what can be saved of a bag into a new one.
-
-    Parameters
-    ----------
-    path : str or Path
-        Folder of a recording, or a single .mcap or .db3 file; it stays as it is.
-    out : str or Path
-        Folder to make.
-
-    Returns
-    -------
-    int
-        How many messages were saved.
-
-    Raises
-    ------
-    BagError
-        When there is nothing to be saved, or the new bag cannot be written.
-
-    """
+    """Write what can be saved of a bag into a new one; return the number of messages."""
     path = Path(path)
     files = _storage_files(path)
     if not files:
@@ -196,20 +176,7 @@ def _add(writer: BagWriter, topic: _SavedTopic) -> None:
 
 
 def is_latched(connection: Any) -> bool:
-    """
-    Return whether a publisher keeps its last message for late subscriptions.
-
-    Parameters
-    ----------
-    connection : rosbags.interfaces.Connection
-        A topic of an open bag.
-
-    Returns
-    -------
-    bool
-        Whether its durability is transient local.
-
-    """
+    """Return whether a publisher's durability is transient local."""
     extension = connection.ext
     return (isinstance(extension, ConnectionExtRosbag2)
             and any(qos.durability == QosDurability.TRANSIENT_LOCAL

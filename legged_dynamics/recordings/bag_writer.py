@@ -247,20 +247,7 @@ STORAGES: dict[str, type[_McapStorage] | type[_SqliteStorage]] = {
 
 @cache
 def definition_of(name: str) -> tuple[str, str] | None:
-    """
-    Return text and hash of a message definition of ROS 2's own, or of this package's.
-
-    Parameters
-    ----------
-    name : str
-        Full name of the message, such as 'sensor_msgs/msg/JointState'.
-
-    Returns
-    -------
-    tuple of str or None
-        Text of the definition and its RIHS01 hash; None for a message that is neither's.
-
-    """
+    """Return text and RIHS01 hash of a definition of ROS 2 or this package, else None."""
     store = get_typestore(Stores.LATEST)
     if name.startswith(f'{MESSAGES}/'):
         from legged_dynamics.ros.conversions.markers import OWN
@@ -468,23 +455,8 @@ class Recorder:
     """
     Decides which topics to record, and writes what arrives on them.
 
-    Parameters
-    ----------
-    writer : BagWriter
-        The open recording.
-    topics : iterable of str
-        Topics wanted, each '/name' or '/name:package/msg/Type'. With its type, a topic can be
-        subscribed to before anybody publishes, and nothing is missed.
-    everything : bool
-        Whether all other topics are wanted, too.
-
-    Attributes
-    ----------
-    counts : Counter
-        Messages by topic.
-    skipped : dict of str to str
-        Topics that cannot be recorded, and why.
-
+    ``topics``: '/name' or '/name:package/msg/Type'; with a type nothing is missed, since it
+    is subscribed before anybody publishes. `skipped`: why topics cannot be recorded.
     """
 
     def __init__(self, writer: BagWriter, topics: Iterable[str] = (), everything: bool = True):
@@ -511,22 +483,7 @@ class Recorder:
         return [name for name in self._wanted if not self.counts[name]]
 
     def accept(self, topic: str, kind: str, latched: bool = False) -> bool:
-        """
-        Return whether a topic is to be subscribed to now.
-
-        Parameters
-        ----------
-        topic, kind : str
-            Name of the topic and full name of its message.
-        latched : bool
-            Whether its publisher keeps the last message for late subscriptions.
-
-        Returns
-        -------
-        bool
-            True once for each topic that is wanted and can be recorded.
-
-        """
+        """Return True once for each wanted topic that can be recorded."""
         if topic in self._taken or topic in self.skipped:
             return False
         if not self._everything and topic not in self._wanted:
@@ -544,23 +501,6 @@ class Recorder:
         self._writer.flush()
 
     def take(self, topic: str, cdr: bytes, receipt_ns: int) -> None:
-        """
-        Write a message.
-
-        Parameters
-        ----------
-        topic : str
-            Name of a topic that was accepted.
-        cdr : bytes
-            The message as it was on the wire.
-        receipt_ns : int
-            When it was received, since 1970 [ns].
-
-        Raises
-        ------
-        BagError
-            When the disk refuses.
-
-        """
+        """Write a CDR message of an accepted topic; receipt since 1970 [ns]."""
         self._writer.write(topic, receipt_ns, cdr)
         self.counts[topic] += 1

@@ -19,23 +19,12 @@ MOTION, MODEL, LOADS, CONVERT = 'motion', 'model', 'loads', 'convert'
 
 @dataclass(frozen=True, eq=False)
 class FileFormat:
-    """
-    One format.
+    """One format."""
 
-    Attributes
-    ----------
-    suffixes : tuple of str
-        With their dots, in lower case.
-    uses : mapping of str to str
-        What a file holds, for each use that it has (`MOTION`, `MODEL`, `LOADS`, `CONVERT`).
-    advice : str
-        What to do when it is given as a motion and holds none.
-
-    """
-
-    suffixes: tuple[str, ...]
+    suffixes: tuple[str, ...]  # With their dots, in lower case
+    # What a file holds, for each use that it has (`MOTION`, `MODEL`, `LOADS`, `CONVERT`)
     uses: Mapping[str, str] = field(default_factory=dict)
-    advice: str = ''
+    advice: str = ''  # What to do when it is given as a motion and holds none
 
 
 BAG = FileFormat(('.mcap', '.db3'), {MOTION: 'rosbag2 recording'})
@@ -71,38 +60,12 @@ _BY_SUFFIX = {suffix: found for found in FORMATS for suffix in found.suffixes}
 
 
 def format_of(path: str | Path) -> FileFormat | None:
-    """
-    Return the format of a file by its suffix.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file, which need not exist.
-
-    Returns
-    -------
-    FileFormat or None
-        None for a suffix that is in no row of the table.
-
-    """
+    """Return a file's format by its suffix, or None."""
     return _BY_SUFFIX.get(Path(path).suffix.lower())
 
 
 def readable(use: str) -> str:
-    """
-    Return what is read for a use, with the suffixes, as a phrase for help and errors.
-
-    Parameters
-    ----------
-    use : str
-        `MOTION`, `MODEL`, `LOADS` or `CONVERT`.
-
-    Returns
-    -------
-    str
-        Such as 'external loads of OpenSim (.mot, .sto, .xml) or force plates (.c3d)'.
-
-    """
+    """Return the formats read for a use, with suffixes, as a phrase for help and errors."""
     kinds: dict[str, list[str]] = {}
     for found in FORMATS:
         if use in found.uses:

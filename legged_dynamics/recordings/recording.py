@@ -26,15 +26,7 @@ from legged_dynamics.ros.conversions.samples import RawSampleReader
 
 
 class WrenchRecord(InputTimes):
-    """
-    Stamped wrenches of one topic, in the order received.
-
-    Attributes
-    ----------
-    frame_id : str
-        Frame of the first message: the foot, or the world.
-
-    """
+    """Stamped wrenches of one topic, in the order received; `frame_id` of the first one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,17 +34,7 @@ class WrenchRecord(InputTimes):
         self._wrench = Column((6,))
 
     def append(self, message: object, receipt_ns: int) -> None:
-        """
-        Add a message.
-
-        Parameters
-        ----------
-        message : geometry_msgs/WrenchStamped
-            Decoded message.
-        receipt_ns : int [ns]
-            When the recorder received it.
-
-        """
+        """Add a WrenchStamped message."""
         stamp, wrench = read_wrench(message)
         if not len(self):
             self.frame_id = message.header.frame_id     # type: ignore[attr-defined]
@@ -66,23 +48,9 @@ class WrenchRecord(InputTimes):
 
     def at(self, stamps: np.ndarray, max_gap_ns: int = 0) -> np.ndarray:
         """
-        Return the wrenches at stamps.
+        Return ``[f; m]`` (n, 6) at stamps, in the messages' frame; NaN if none.
 
-        One of exactly that stamp is taken as it is; otherwise it is interpolated between its
-        neighbours, where these are close enough to each other.
-
-        Parameters
-        ----------
-        stamps : (n,) int array [ns]
-            Stamps wanted.
-        max_gap_ns : int [ns]
-            Largest distance of two neighbours that are interpolated; 0 for none.
-
-        Returns
-        -------
-        (n, 6) array [N, N m]
-            Wrenches ``[f; m]`` in the frame of the messages; NaN where there is none.
-
+        At the exact stamp, else interpolated between neighbours at most ``max_gap_ns`` apart.
         """
         order = np.argsort(self.stamp_ns, kind='stable')
         known, values = self.stamp_ns[order], self.wrench[order]
@@ -128,20 +96,7 @@ class PoseRecord(InputTimes):
         return self._orientation.values
 
     def at(self, stamps: np.ndarray) -> np.ndarray:
-        """
-        Return the positions at stamps, interpolated linearly.
-
-        Parameters
-        ----------
-        stamps : (n,) array of int [ns]
-            Increasing or not.
-
-        Returns
-        -------
-        (n, 3) array [m]
-            NaN where nothing was recorded.
-
-        """
+        """Return positions (n, 3) [m] at stamps, interpolated; NaN where not recorded."""
         known, values = self.stamp_ns, self.position
         if not len(known):
             return np.full((len(stamps), 3), np.nan)
@@ -157,17 +112,7 @@ class FlagRecord:
         self._receipt, self._flag = Column(dtype=np.int64), Column(dtype=bool)
 
     def append(self, message: object, receipt_ns: int) -> None:
-        """
-        Add a message.
-
-        Parameters
-        ----------
-        message : std_msgs/Bool
-            Decoded message.
-        receipt_ns : int [ns]
-            When the recorder received it.
-
-        """
+        """Add a Bool message."""
         self._receipt.append(receipt_ns)
         self._flag.append(message.data)     # type: ignore[attr-defined]
 
@@ -176,15 +121,7 @@ class FlagRecord:
         return len(self._flag)
 
     def forget(self, before_ns: int) -> None:
-        """
-        Drop the flags received before an instant, except for the last, which still holds.
-
-        Parameters
-        ----------
-        before_ns : int [ns]
-            The instant, by the recorder's clock.
-
-        """
+        """Drop flags received before an instant, except the last, which still holds."""
         count = max(int(np.searchsorted(self._receipt.values, before_ns)) - 1, 0)
         self._receipt.drop(count)
         self._flag.drop(count)
@@ -195,20 +132,7 @@ class FlagRecord:
         return self._flag.values
 
     def received_by(self, receipts: np.ndarray) -> np.ndarray:
-        """
-        Return the flags that held at given times.
-
-        Parameters
-        ----------
-        receipts : (n,) int array [ns]
-            Times of the recorder's clock.
-
-        Returns
-        -------
-        (n,) bool array
-            Last flag received by each of the times; False before the first.
-
-        """
+        """Return the flags (n,) that held at receipt times; False before the first."""
         last = np.searchsorted(self._receipt.values, receipts, side='right') - 1
         return (last >= 0) & self.values[last.clip(0)] if len(self) else np.zeros(
             len(receipts), bool)
@@ -246,22 +170,7 @@ class Recording:
 
 
 class RecordGatherer:
-    """
-    Gathers a recording message by message.
-
-    Parameters
-    ----------
-    topics : TopicChoice
-        Which topics hold what.
-
-    Attributes
-    ----------
-    recording : Recording
-        What has come so far.
-    topics : set of str
-        Names of the topics to be taken.
-
-    """
+    """Gathers a recording message by message; `topics` are the names to be taken."""
 
     def __init__(self, topics: TopicChoice):
         self.recording = recording = Recording(
@@ -285,32 +194,12 @@ class RecordGatherer:
         self.topics = frozenset(self._sinks)
 
     def take(self, topic: str, message: object, receipt_ns: int) -> None:
-        """
-        Add a message.
-
-        Parameters
-        ----------
-        topic : str
-            One of `topics`.
-        message : object
-            Decoded message.
-        receipt_ns : int [ns]
-            When the recorder received it.
-
-        """
+        """Add a decoded message of one of `topics`."""
         for sink in self._sinks[topic]:
             sink.append(message, receipt_ns)
 
     def forget(self, before_ns: int) -> None:
-        """
-        Drop the messages received before an instant.
-
-        Parameters
-        ----------
-        before_ns : int [ns]
-            The instant, by the recorder's clock.
-
-        """
+        """Drop the messages received before an instant."""
         for sinks in self._sinks.values():
             for sink in sinks:
                 sink.forget(before_ns)
@@ -318,29 +207,7 @@ class RecordGatherer:
 
 def read_flags(bag: BagReader, topics: Mapping[str, str], start_ns: int | None = None,
                stop_ns: int | None = None) -> dict[str, FlagRecord]:
-    """
-    Read flags by foot out of a bag.
-
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    topics : mapping of str to str
-        Topics with std_msgs/Bool, by foot.
-    start_ns, stop_ns : int, optional [ns]
-        Range of receipts, from the first up to, but not at, the second.
-
-    Returns
-    -------
-    dict of str to FlagRecord
-        Flags by foot.
-
-    Raises
-    ------
-    BagError
-        When the bag is damaged.
-
-    """
+    """Return the flags (std_msgs/Bool) by foot of a bag, received from start up to stop."""
     flags = {foot: FlagRecord() for foot in topics}
     for message in bag.messages(set(topics.values()), start_ns, stop_ns):
         decoded = bag.decode(message)
@@ -392,21 +259,10 @@ class BodyTracking:
 
 def track_body(recording: Recording) -> BodyTracking | None:
     """
-    Compare the true motion of the base with a controller's reference.
+    Compare the true base motion with the controller's reference; None without both.
 
-    The two frames differ by a constant pose, which is taken from the beginning: the controller
-    does not know where it is in the world, only how it moves.
-
-    Parameters
-    ----------
-    recording : Recording
-        Records of the bag.
-
-    Returns
-    -------
-    BodyTracking or None
-        None when the bag does not have both.
-
+    Their frames differ by a constant pose, taken from the beginning, since the controller
+    knows only how it moves.
     """
     base, reference = recording.base, recording.reference
     if base is None or reference is None or not len(base) or not len(reference):
@@ -455,17 +311,7 @@ class SensorLogWriter:
         self._imu: list[tuple[int, ImuSample]] = []
 
     def take(self, message: Any, receipt_ns: int) -> None:
-        """
-        Add a message.
-
-        Parameters
-        ----------
-        message : sensor_msgs/JointState or sensor_msgs/Imu
-            Decoded message.
-        receipt_ns : int [ns]
-            When it was received.
-
-        """
+        """Add a decoded JointState or Imu message."""
         sample = self._read(message)
         if isinstance(sample, JointSample):
             self._joints.append((receipt_ns, sample))
@@ -478,19 +324,7 @@ class SensorLogWriter:
         return len(self._joints)
 
     def log(self) -> SensorLog:
-        """
-        Return everything so far.
-
-        Returns
-        -------
-        SensorLog
-
-        Raises
-        ------
-        BagError
-            When there is no joint state.
-
-        """
+        """Return all so far; raise BagError without a joint state."""
         if not self._joints:
             raise BagError('expected joint states, got none')
         stamp, receipt, q, v, tau = _columns(self._joints)
@@ -511,26 +345,9 @@ def _columns(received: Sequence[tuple[int, JointSample | ImuSample]]) -> list[np
 def read_sensor_log(bag: BagReader, joint_states: str = '', imu: str = '',
                     start: float | None = None, end: float | None = None) -> SensorLog:
     """
-    Return a bag's joint states and IMU readings.
+    Return a bag's joint states and IMU readings, in a range [s] from its beginning.
 
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    joint_states, imu : str
-        Topics; found by type and name when empty.
-    start, end : float, optional [s]
-        Part of the bag, from its beginning.
-
-    Returns
-    -------
-    SensorLog
-
-    Raises
-    ------
-    BagError
-        When the bag has no joint states, or several topics fit.
-
+    Topics are found by type and name when empty; BagError if none or several fit.
     """
     joints, inertial, _ = input_topics(bag, joint_states, imu)
     writer = SensorLogWriter()

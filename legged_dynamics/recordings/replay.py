@@ -88,22 +88,7 @@ class ReplayPlan:
 
 
 class BagSamples:
-    """
-    Samples of a bag's input messages, each decoded once however often the bag is replayed.
-
-    Parameters
-    ----------
-    plan : ReplayPlan
-        Robot and topics.
-    keep : bool, optional
-        Whether samples are kept, so that they can be taken again after :meth:`rewind`.
-
-    Attributes
-    ----------
-    topics : frozenset of str
-        Topics of the inputs.
-
-    """
+    """Samples of a bag's messages, decoded once; with ``keep`` kept for :meth:`rewind`."""
 
     def __init__(self, plan: ReplayPlan, keep: bool = False):
         self._read = SampleReader(plan.model, plan.config, plan.topics.joint_states,
@@ -118,26 +103,7 @@ class BagSamples:
         self._again = iter(self._kept)
 
     def __call__(self, bag: BagReader, message: BagMessage) -> Sample:
-        """
-        Return the sample in a message.
-
-        Parameters
-        ----------
-        bag : BagReader
-            The open bag.
-        message : BagMessage
-            The next one on any of `topics`.
-
-        Returns
-        -------
-        JointSample, ImuSample or SwitchSample
-
-        Raises
-        ------
-        MeasurementError
-            When the message does not hold what it should.
-
-        """
+        """Return the sample in the next message on any of `topics`."""
         if self._again is not None:
             found = next(self._again)
         else:
@@ -396,26 +362,12 @@ _TIMING = (Setting('imu_timeout', IMU_TIMEOUT, 's',
 
 @dataclass(frozen=True)
 class Preparation:
-    """
-    A bag's robot, and the plan of its replay.
+    """A bag's robot, and the plan of its replay."""
 
-    Attributes
-    ----------
-    robot : RobotChoice
-        The robot.
-    plan : ReplayPlan
-        Plan without the contact flags of `given`.
-    given : dict of str to str
-        Topics of contact flags that are used instead of detection, by foot.
-    duration : float [s]
-        Duration of the bag, or of the part that is analysed.
-
-    """
-
-    robot: RobotChoice
-    plan: ReplayPlan
-    given: dict[str, str]
-    duration: float
+    robot: RobotChoice  # The robot
+    plan: ReplayPlan  # Plan without the contact flags of `given`
+    given: dict[str, str]  # Topics of contact flags that are used instead of detection, by foot
+    duration: float  # [s]: duration of the bag, or of the part that is analysed
 
     @property
     def topics(self) -> TopicChoice:
@@ -429,26 +381,7 @@ class Preparation:
 
 
 def prepare(bag: BagReader, options: AnalysisOptions) -> Preparation:
-    """
-    Find robot, settings, topics and range of a bag.
-
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    options : AnalysisOptions
-        Options of the user.
-
-    Returns
-    -------
-    Preparation
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the bag has no joint states, or does not fit the robot or the options.
-
-    """
+    """Return robot, settings, topics and range of a bag."""
     inputs = input_topics(bag, options.joint_states, options.imu)
     robot = choose_robot(bag, inputs[2], options.robot, options.urdf, options.params_files)
     settings = EstimatorSettings.from_parameters(robot.parameters)
@@ -503,10 +436,9 @@ def _given_topics(bag: BagReader, options: AnalysisOptions,
 def _live_start(bag: BagReader, topics: TopicChoice, settings: EstimatorSettings,
                 start_ns: int | None) -> int | None:
     """
-    Return the stamp of the first joint state that the live estimator had, if that is known.
+    Return the stamp of the first joint state that the live estimator had, if known.
 
-    Its filters start there, and so must the replay's to give the same bits. Only joint states
-    received about when the first live wrench was are read.
+    Its filters start there, and so must the replay's to give the same bits.
     """
     if not topics.live or start_ns is not None:
         return None

@@ -20,25 +20,7 @@ from legged_dynamics.schema import CheckedSettings, read_parameter_file, setting
 
 
 def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
-    """
-    Return a URDF's model, and sentences on what is odd about it.
-
-    Parameters
-    ----------
-    source : str or Path
-        The XML as text, or a file.
-
-    Returns
-    -------
-    model : RobotModel
-    notes : list of str
-
-    Raises
-    ------
-    ModelError
-        When the URDF cannot be read.
-
-    """
+    """Return a URDF's model (XML or file), and notes on what is odd about it."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter('always', ModelWarning)
         model = (RobotModel.from_xml(source) if isinstance(source, str) else
@@ -116,41 +98,20 @@ _TRUTH = 'analysis.truth.'
 
 @dataclass(frozen=True)
 class RobotChoice:
-    """
-    The robot of a bag.
+    """The robot of a bag."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the YAML, without its suffix.
-    model : RobotModel
-        Model as the URDF has it.
-    config : RobotConfig
-        Configuration as the YAML has it.
-    parameters : dict of str to value
-        Everything in the YAML and in further parameter files, in dotted names.
-    truth : dict of str to str
-        Topic of the true wrench by foot, as the YAML has it.
-    valid : str
-        Topic with the flag that says when the truth is complete, as the YAML has it.
-    contact_force : float or None [N]
-        True vertical force from which a foot counts as in contact; None for a share of the weight.
-    notes : list of str
-        Sentences on how the robot was found, and on what is odd.
-    urdf : str
-        XML of the description.
-
-    """
-
-    name: str
-    model: RobotModel
-    config: RobotConfig
+    name: str  # Name of the YAML, without its suffix
+    model: RobotModel  # Model as the URDF has it
+    config: RobotConfig  # Configuration as the YAML has it
+    # Everything in the YAML and in further parameter files, in dotted names
     parameters: dict[str, Any]
-    truth: dict[str, str]
-    valid: str
+    truth: dict[str, str]  # Topic of the true wrench by foot, as the YAML has it
+    valid: str  # Topic with the flag that says when the truth is complete, as the YAML has it
+    # [N]: true vertical force from which a foot counts as in contact; None for a share of the
+    # weight
     contact_force: float | None
-    notes: list[str]
-    urdf: str = field(default='', repr=False)
+    notes: list[str]  # Sentences on how the robot was found, and on what is odd
+    urdf: str = field(default='', repr=False)  # XML of the description
 
 
 def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = '',
@@ -158,31 +119,8 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
     """
     Return the robot of a bag.
 
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    description : str
-        Topic of the robot description; empty when the bag has none.
-    robot : str
-        Name of a robot that comes with the package, or path of a YAML; empty: the one that comes
-        with the package and fits the URDF.
-    urdf : str
-        Path of a URDF; empty: the bag's, or else the one in the folder of the YAML.
-    params_files : sequence of str or Path
-        Further parameter files, as the live estimator had them.
-
-    Returns
-    -------
-    RobotChoice
-
-    Raises
-    ------
-    BagError
-        When there is no URDF.
-    ConfigurationError
-        When no robot, or more than one, fits.
-
+    ``robot``: a packaged name or a YAML path, default: what fits the URDF; ``urdf``: a
+    path, default: the bag's, or the one beside the YAML.
     """
     notes: list[str] = []
     yaml, shipped = robot_files(robot) if robot else (None, None)
@@ -206,26 +144,7 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
 
 
 def choose_live_robot(urdf: str, robot: str = '') -> RobotChoice:
-    """
-    Return the robot of a description on the bus.
-
-    Parameters
-    ----------
-    urdf : str
-        The XML.
-    robot : str
-        As :func:`choose_robot` has it.
-
-    Returns
-    -------
-    RobotChoice
-
-    Raises
-    ------
-    ConfigurationError
-        When no robot, or more than one, fits.
-
-    """
+    """Return the robot of a URDF on the bus; ``robot`` as for :func:`choose_robot`."""
     model, notes = read_model(urdf)
     yaml = robot_files(robot)[0] if robot else recognise(model)
     return _choice(model, urdf, yaml, notes, ())

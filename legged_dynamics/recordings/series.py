@@ -23,17 +23,7 @@ _FIRST_CAPACITY = 1024
 
 
 class Column:
-    """
-    A growing array; one row for each sample.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of one row.
-    dtype : type
-        Type of its numbers.
-
-    """
+    """A growing array with one row per sample."""
 
     def __init__(self, shape: tuple[int, ...] = (), dtype: type = float):
         self._rows = np.empty((_FIRST_CAPACITY, *shape), dtype)
@@ -41,19 +31,7 @@ class Column:
 
     @classmethod
     def of(cls, values: np.ndarray) -> Column:
-        """
-        Return a column that holds an array.
-
-        Parameters
-        ----------
-        values : (n, ...) array
-            Samples; not copied.
-
-        Returns
-        -------
-        Column
-
-        """
+        """Return a column that holds an array, not copied."""
         column = cls(values.shape[1:], values.dtype.type)
         column._rows, column._count = values, len(values)
         return column
@@ -63,15 +41,7 @@ class Column:
         return self._count
 
     def append(self, row: object) -> None:
-        """
-        Add a sample.
-
-        Parameters
-        ----------
-        row : array or number
-            Of the shape of one row.
-
-        """
+        """Add a sample of the shape of one row."""
         if self._count == len(self._rows):
             grown = np.empty((2 * self._count + 1, *self._rows.shape[1:]), self._rows.dtype)
             grown[:self._count] = self._rows
@@ -80,15 +50,7 @@ class Column:
         self._count += 1
 
     def drop(self, count: int) -> None:
-        """
-        Drop the first samples; their memory is used again.
-
-        Parameters
-        ----------
-        count : int
-            How many.
-
-        """
+        """Drop the first samples, reusing their memory."""
         rest = self._count - count
         self._rows[:rest] = self._rows[count:self._count].copy()
         self._count = rest
@@ -103,15 +65,7 @@ class Series:
     """Columns of the same length, its attributes."""
 
     def drop(self, count: int) -> None:
-        """
-        Drop the first samples.
-
-        Parameters
-        ----------
-        count : int
-            How many.
-
-        """
+        """Drop the first samples."""
         for column in vars(self).values():
             if isinstance(column, Column):
                 column.drop(count)
@@ -121,21 +75,8 @@ class ForceSeries(Series):
     """
     Foot wrenches over time, of one estimator.
 
-    Parameters
-    ----------
-    n_feet : int
-        Number of feet.
-
-    Attributes
-    ----------
-    stamp_ns, latest_ns : Column of int
-        Stamps that `raw_wrench` and `contact` are of, and that `wrench` is of.
-    mode : Column of int
-        Values of `legged_dynamics.estimation.Mode`.
-    wrench, raw_wrench : Column of (nf, 6)
-        ``[f; m]`` as published at once, and of the sample before; foot axes, foot's origin.
-    contact : Column of (nf,) bool
-
+    `wrench`, `raw_wrench` (nf, 6): ``[f; m]`` in foot axes and origin, as published at once
+    (of `latest_ns`), and of the sample before, as `contact` (of `stamp_ns`).
     """
 
     def __init__(self, n_feet: int):
@@ -147,15 +88,7 @@ class ForceSeries(Series):
         self.contact = Column((n_feet,), bool)
 
     def append(self, reaction: GroundReaction) -> None:
-        """
-        Add an estimate.
-
-        Parameters
-        ----------
-        reaction : GroundReaction
-            Newest estimate.
-
-        """
+        """Add an estimate."""
         for name in ('stamp_ns', 'latest_ns', 'mode', 'wrench', 'raw_wrench', 'contact'):
             getattr(self, name).append(getattr(reaction, name))
 
@@ -169,19 +102,7 @@ class ForceSeries(Series):
         return wrench
 
     def aligned(self, stamps: np.ndarray) -> ForceSeries:
-        """
-        Return the estimates at given stamps; UNAVAILABLE and NaN where there is none.
-
-        Parameters
-        ----------
-        stamps : (n,) int array [ns]
-            Stamps wanted, in any order.
-
-        Returns
-        -------
-        ForceSeries
-
-        """
+        """Return the estimates at stamps; UNAVAILABLE and NaN where there is none."""
         row = {stamp: index for index, stamp in enumerate(self.stamp_ns.values.tolist())}
         where = np.array([row.get(stamp, -1) for stamp in stamps.tolist()], dtype=np.int64)
         found = ForceSeries(self.wrench.values.shape[1])
@@ -209,34 +130,9 @@ class EstimateSeries(ForceSeries):
     """
     Estimates over time, with all that reports use of them.
 
-    Parameters
-    ----------
-    feet, joints : tuple of str
-        Links of the feet and names of the joints, in the model's order.
-
-    Attributes
-    ----------
-    receipt_ns : Column of int
-        When the recorder received the joint state described.
-    probability, observable : Column of (nf,)
-        Probability of contact, and whether the foot's force can be observed.
-    center_of_pressure : Column of (3,)
-        In base axes; NaN without load.
-    base_residual : Column of (6,)
-        Wrench on the base that the estimate does not explain.
-    external_torque : Column of (nj,)
-        Effort of each joint that the estimate does not explain.
-    mass_error : Column of float
-        How much more the base weighs than the model says [kg].
-    position, effort : Column of (nj,)
-        Of the joints, measured; NaN where there is none.
-    angular_velocity, linear_acceleration : Column of (3,)
-        Readings of the IMU, in its axes; NaN where there is none.
-    base_rotation : Column of (3, 3)
-        R_WB.
-    foot_rotation, foot_position, contact_point : Column of (nf, 3, 3), (nf, 3), (nf, 3)
-        R_BF, p_BF, and the contact points of the feet, in base axes.
-
+    `base_residual` (6,), `external_torque` (nj,): unexplained; `mass_error` [kg]: base
+    heavier than modelled; CoP, R_BF, p_BF and contact points in base axes, IMU readings in
+    its own; NaN where unknown.
     """
 
     def __init__(self, feet: tuple[str, ...], joints: tuple[str, ...]):
@@ -261,19 +157,7 @@ class EstimateSeries(ForceSeries):
 
     def append_received(self, reaction: GroundReaction, receipt_ns: int,
                         measurement: Measurement) -> None:
-        """
-        Add an estimate and the joint state that it describes.
-
-        Parameters
-        ----------
-        reaction : GroundReaction
-            The estimate.
-        receipt_ns : int [ns]
-            When the recorder received the joint state.
-        measurement : Measurement
-            The joint state, with its IMU reading.
-
-        """
+        """Add an estimate and the joint state that it describes, with its receipt time."""
         self.append(reaction)
         self.receipt_ns.append(receipt_ns)
         self.probability.append(reaction.contact_probability)
@@ -300,15 +184,7 @@ class EstimateSeries(ForceSeries):
         return np.einsum('nij,nfjk->nfik', self.base_rotation.values, self.foot_rotation.values)
 
     def mode_counts(self) -> dict[Mode, int]:
-        """
-        Return the number of estimates of each mode.
-
-        Returns
-        -------
-        dict of Mode to int
-            Number of estimates by mode, of every mode.
-
-        """
+        """Return the number of estimates of every mode."""
         return {mode: int((self.mode.values == mode).sum()) for mode in Mode}
 
 
@@ -327,15 +203,7 @@ class InputTimes(Series):
         self._stamp, self._receipt = Column(dtype=np.int64), Column(dtype=np.int64)
 
     def note(self, stamp_ns: int, receipt_ns: int) -> None:
-        """
-        Add the times of a message.
-
-        Parameters
-        ----------
-        stamp_ns, receipt_ns : int [ns]
-            Stamp in the message's header, and when the recorder received it.
-
-        """
+        """Add the stamp and receipt time of a message [ns]."""
         self._stamp.append(stamp_ns)
         self._receipt.append(receipt_ns)
 
@@ -344,15 +212,7 @@ class InputTimes(Series):
         return len(self._stamp)
 
     def forget(self, before_ns: int) -> None:
-        """
-        Drop the messages received before an instant; they must be in the order of receipt.
-
-        Parameters
-        ----------
-        before_ns : int [ns]
-            The instant, by the recorder's clock.
-
-        """
+        """Drop messages received before an instant; they must be in receipt order."""
         self.drop(int(np.searchsorted(self.receipt_ns, before_ns)))
 
     @property
@@ -405,21 +265,7 @@ class InputStatistics:
 
 
 def input_statistics(topic: str, times: InputTimes) -> InputStatistics:
-    """
-    Return the regularity of one input.
-
-    Parameters
-    ----------
-    topic : str
-        Name of the topic.
-    times : InputTimes
-        When its messages were stamped and received.
-
-    Returns
-    -------
-    InputStatistics
-
-    """
+    """Return the regularity of one input."""
     steps = np.diff(times.stamp_ns) * 1e-9
     forward = steps[steps > 0.0]
     if not len(forward):
@@ -451,26 +297,7 @@ def input_notes(faults: Counter[Fault], refused: Counter[str], settings: Estimat
     """
     Return sentences on what was missing, odd or refused.
 
-    Parameters
-    ----------
-    faults : Counter of Fault
-        Faults that the estimator found in its input, and how often.
-    refused : Counter of str
-        Reasons why messages were not used, and how often.
-    settings : EstimatorSettings
-        Settings of the estimator.
-    inputs : sequence of InputStatistics
-        Regularity of the joint states first, then of the IMU where there is one.
-    findings : sequence of ActuatorFinding
-        What the estimator learned of the actuators that the configuration states otherwise.
-    off_feet : mapping of str to sequence of float
-        Forces [N] on links other than feet, of each sample with such a contact, by link.
-
-    Returns
-    -------
-    list of str
-        One sentence each.
-
+    ``inputs``: joint states, then IMU; ``off_feet``: forces [N] on other links, by link.
     """
     notes = []
     if faults[Fault.NO_EFFORT]:

@@ -69,44 +69,15 @@ class TopicChoice:
 
 
 def namespace_of(joint_states: str) -> str:
-    """
-    Return the namespace of a topic.
-
-    Parameters
-    ----------
-    joint_states : str
-        Name of a topic, such as '/robot/joint_states'.
-
-    Returns
-    -------
-    str
-        Such as '/robot'; '' for '/joint_states'.
-
-    """
+    """Return a topic's namespace, such as '/robot'; '' for '/joint_states'."""
     return joint_states.rsplit('/', 1)[0]
 
 
 def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple[str, str, str]:
     """
-    Return the topics of joint states, IMU and robot description.
+    Return the topics of joint states, IMU and description, empty where there is none.
 
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    joint_states, imu : str
-        Topics as options name them; found by type and name when empty.
-
-    Returns
-    -------
-    joint_states, imu, description : str
-        Empty where the bag has none.
-
-    Raises
-    ------
-    BagError
-        When there are no joint states, or several topics fit equally well.
-
+    Found by type and name when not given; raises BagError if ambiguous.
     """
     joints = _named(bag, joint_states, JOINT_STATE) if joint_states else _best(
         bag, JOINT_STATE, 'joint_states', '--joint-states')
@@ -127,31 +98,9 @@ def input_topics(bag: BagReader, joint_states: str = '', imu: str = '') -> tuple
 def output_topics(bag: BagReader, feet: Sequence[str], joint_states: str,
                   truth: Mapping[str, str], valid: str = '') -> dict[str, object]:
     """
-    Return the topics of truth and live estimates.
+    Return the topics of truth and live estimates, as keywords of TopicChoice.
 
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    feet : sequence of str
-        Links of the feet.
-    joint_states : str
-        Topic, whose namespace is searched first.
-    truth : mapping of str to str
-        Topic of the true wrench by foot, where an option or the YAML names it.
-    valid : str
-        Topic with the flag that says when the truth is complete; empty where there is none.
-
-    Returns
-    -------
-    dict of str to object
-        Keywords of TopicChoice.
-
-    Raises
-    ------
-    BagError
-        When a topic given does not exist or has another type.
-
+    The joint states' namespace is searched first; ``valid``: flag of complete truth.
     """
     space = namespace_of(joint_states)
     wrench, contact, live, desired = {}, {}, {}, {}
@@ -181,28 +130,7 @@ def output_topics(bag: BagReader, feet: Sequence[str], joint_states: str,
 
 
 def odometry_topic(bag: BagReader, joint_states: str, odometry: str = '') -> str:
-    """
-    Return the topic with the pose of the base in the world; empty when there is none.
-
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    joint_states : str
-        Topic, whose namespace is searched first.
-    odometry : str
-        Topic as an option names it; found by type and name when empty.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    BagError
-        When the topic given does not exist or has another type.
-
-    """
+    """Return the topic with the base's pose in the world; empty if there is none."""
     if odometry:
         return _named(bag, odometry, ODOMETRY)
     found = [name for name in bag.of_type(ODOMETRY) if name.endswith('/odom')]

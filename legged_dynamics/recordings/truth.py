@@ -60,23 +60,9 @@ class Truth:
 def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool,
                 at: slice = slice(None)) -> np.ndarray:
     """
-    Return estimated forces in world axes.
+    Return estimated forces (n, nf, 3) [N] in world axes; ``raw``: not low-passed.
 
-    Parameters
-    ----------
-    series : ForceSeries
-        The estimates.
-    foot_to_world : (n, nf, 3, 3) array
-        Rotations R_WF.
-    raw : bool
-        Whether the forces at full bandwidth are taken, or the low-passed ones.
-    at : slice
-        Samples that the rotations are of; all by default.
-
-    Returns
-    -------
-    (n, nf, 3) array [N]
-
+    ``foot_to_world`` (n, nf, 3, 3): R_WF of the samples ``at``.
     """
     wrench = series.raw_wrench.values if raw else series.published
     return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[at, :, :3])
@@ -87,22 +73,8 @@ def align_truth(series: EstimateSeries, recording: Recording, weight: float,
     """
     Return the truth at each estimate.
 
-    Parameters
-    ----------
-    series : EstimateSeries
-        The estimates.
-    recording : Recording
-        Records of the bag.
-    weight : float [N]
-        Weight of the robot.
-    contact_force : float, optional [N]
-        Vertical force from which a foot without true contact flags counts as in contact; a share
-        of the weight when None.
-
-    Returns
-    -------
-    Truth
-
+    ``contact_force`` [N]: vertical force that counts as contact without true flags, default
+    a share of the weight.
     """
     n, feet = len(series.stamp_ns), series.feet
     threshold = CONTACT_SHARE * weight if contact_force is None else contact_force
@@ -136,22 +108,7 @@ def align_truth(series: EstimateSeries, recording: Recording, weight: float,
 
 
 def desired_force(series: EstimateSeries, recording: Recording) -> np.ndarray | None:
-    """
-    Return the forces that a controller commanded, at each estimate.
-
-    Parameters
-    ----------
-    series : EstimateSeries
-        The estimates.
-    recording : Recording
-        Records of the bag.
-
-    Returns
-    -------
-    (n, nf, 3) array [N] or None
-        World axes, NaN where unknown; None when the bag has none.
-
-    """
+    """Return commanded forces (n, nf, 3), world axes, NaN if unknown; None without any."""
     if not any(len(record) for record in recording.desired.values()):
         return None
     force = np.full((len(series.stamp_ns), len(series.feet), 3), np.nan)
@@ -228,22 +185,7 @@ def _center(series: EstimateSeries, force: np.ndarray, moment: np.ndarray, conta
 
 
 def leveled(series: EstimateSeries, points: np.ndarray) -> np.ndarray:
-    """
-    Turn points from base to world axes; their origin stays the base's.
-
-    Parameters
-    ----------
-    series : EstimateSeries
-        The estimates.
-    points : (n, 3) or (n, nf, 3) array [m]
-        In base axes.
-
-    Returns
-    -------
-    array of the same shape [m]
-        In world axes.
-
-    """
+    """Rotate points from base to world axes, keeping the base's origin [m]."""
     R = series.base_rotation.values
     return (np.einsum('nij,nj->ni', R, points) if points.ndim == 2
             else np.einsum('nij,nfj->nfi', R, points))

@@ -48,22 +48,7 @@ NO_EFFORT = 0.02
 
 
 class LastEfforts:
-    """
-    Efforts that went out last, and whether the motors still have them.
-
-    Parameters
-    ----------
-    path : Path
-        File, made where there is none or one of another length.
-    count : int
-        Number of joints.
-
-    Attributes
-    ----------
-    left : (nj,) array or None [N m or N]
-        What a watchdog that did not end in order has sent last.
-
-    """
+    """File of the efforts sent last; `left` (nj,): those of a watchdog that crashed."""
 
     def __init__(self, path: Path, count: int):
         size = 8 * (count + 1)
@@ -74,15 +59,7 @@ class LastEfforts:
         self.left = values if usable else None
 
     def note(self, efforts: np.ndarray) -> None:
-        """
-        Note what is sent now.
-
-        Parameters
-        ----------
-        efforts : (nj,) array [N m or N]
-            In command order.
-
-        """
+        """Store the efforts (nj,) being sent, in command order."""
         self._map[1:] = efforts
         self._map[0] = 1.0
 
@@ -94,20 +71,10 @@ class LastEfforts:
 
 def place_of(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
     """
-    Return the file of a watchdog's last efforts, in a folder that only this user can write.
+    Return the file of a watchdog's last efforts in a private folder, or None.
 
-    Parameters
-    ----------
-    name : str
-        What tells watchdogs of this machine apart: domain, node, joints.
-    environ : mapping of str to str, optional
-        Environment with XDG_RUNTIME_DIR; without that, the folder of temporary files is used.
-
-    Returns
-    -------
-    Path or None
-        None where no such folder can be had.
-
+    ``name``: domain, node and joints, to tell watchdogs apart. In XDG_RUNTIME_DIR, else in
+    the folder of temporary files.
     """
     parent = Path(environ.get('XDG_RUNTIME_DIR') or tempfile.gettempdir())
     folder = parent / f'legged_dynamics-{os.getuid()}'

@@ -52,23 +52,10 @@ def _fade(value, outward, share):
 @lean_kernel
 def bound(limits, state, last, dt, effort, cut):
     """
-    Clip efforts to the envelope, in place; ``cut`` gets the bits of the limits that did.
+    Clip ``effort`` to the envelope in place; fill ``cut`` with the bits of the limits.
 
-    Parameters
-    ----------
-    limits : (nj, .) array
-        At the columns of :mod:`~legged_dynamics.safety.joint_watch`.
-    state : (2, nj) array
-        Position and velocity; NaN where not known.
-    last : (nj,) array [N m or N]
-        Efforts that went out before.
-    dt : float [s]
-        Since then.
-    effort : (nj,) array [N m or N]
-        Clipped in place.
-    cut : (nj,) int array
-        Filled.
-
+    ``limits``: columns of `joint_watch`; ``state`` (2, nj): position and velocity, NaN if
+    unknown.
     """
     for j in range(len(effort)):
         wanted = effort[j]
@@ -107,22 +94,10 @@ def bound(limits, state, last, dt, effort, cut):
 @lean_kernel
 def brake(limits, velocity, seen, effort):
     """
-    Write efforts that brake joints: they take energy out and put none in.
+    Fill efforts that brake joints, dissipating energy only.
 
-    They are proportional to the smaller of velocity and change of position where the signs of both
-    agree, and zero elsewhere, so that a wrong velocity cannot drive a joint.
-
-    Parameters
-    ----------
-    limits : (nj, .) array
-        At the columns of :mod:`~legged_dynamics.safety.joint_watch`.
-    velocity : (nj,) array [rad/s or m/s]
-        As measured.
-    seen : (nj,) array [rad/s or m/s]
-        From the change of the positions.
-    effort : (nj,) array [N m or N]
-        Filled.
-
+    Proportional to the smaller of velocity and position change where their signs agree,
+    else zero, so that a wrong velocity cannot drive a joint.
     """
     for j in range(len(effort)):
         v, w = velocity[j], seen[j]
@@ -137,22 +112,10 @@ def brake(limits, velocity, seen, effort):
 @lean_kernel
 def posture(limits, state, place, feed, share, effort):
     """
-    Write efforts that hold joints in place: those that held them and PD, scaled by a share.
+    Fill efforts that hold joints: those that held them (``feed``) plus PD, scaled.
 
-    Parameters
-    ----------
-    limits : (nj, .) array
-        At the columns of :mod:`~legged_dynamics.safety.joint_watch`.
-    state : (2, nj) array
-        Position and velocity.
-    place, feed : (nj,) array
-        Positions to hold, and the efforts that held them.
-    share : float
-        Remaining part of the efforts, 0 to 1; damping is not reduced. A joint whose state is not
-        known (NaN) gets that part of its effort alone.
-    effort : (nj,) array [N m or N]
-        Filled.
-
+    ``share``, 0 to 1, does not reduce damping; a joint of unknown state (NaN) gets its
+    share of ``feed`` alone.
     """
     for j in range(len(effort)):
         if not (math.isfinite(state[0, j]) and math.isfinite(state[1, j])):
@@ -167,17 +130,7 @@ def posture(limits, state, place, feed, share, effort):
 
 
 def compile_kernels(table: np.ndarray, watch: JointWatch) -> None:
-    """
-    Run every kernel between a command and the motors once, on joints at rest.
-
-    Parameters
-    ----------
-    table : array
-        Limits of the joints, from `joint_watch.limit_table`.
-    watch : JointWatch
-        Of the same joints; reset afterwards.
-
-    """
+    """Run every kernel between command and motors once, at rest; reset ``watch``."""
     n = len(table)
     still, effort, state = np.zeros(n), np.zeros(n), np.zeros((2, n))
     bound(table, np.full((2, n), np.nan), still, 0.0, effort, np.zeros(n, np.int64))

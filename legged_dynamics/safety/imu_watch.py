@@ -31,20 +31,10 @@ LEAST_UP = 4.0          # m/s^2: with less, as in free fall, there is no up
 
 class ImuWatch:
     """
-    Judges the readings of one IMU.
+    Judges the readings of one IMU, with axes ``R_BI`` in the base.
 
-    Parameters
-    ----------
-    R_BI : (3, 3) array
-        Axes of the IMU in the base's.
-    frozen : float [s]
-        How long the sensor may repeat itself; 0 does not watch that.
-
-    Attributes
-    ----------
-    up : (3,) array or None
-        Up in the axes of the base, by the last plausible reading.
-
+    ``frozen`` [s]: longest repetition, 0: any; `up`: up in base axes by the last plausible
+    reading, or None.
     """
 
     def __init__(self, R_BI: np.ndarray, frozen: float):
@@ -66,24 +56,7 @@ class ImuWatch:
 
     def check(self, stamp_ns: int, gyro: np.ndarray, accelerometer: np.ndarray,
               orientation: np.ndarray | None) -> str:
-        """
-        Return why a reading is implausible, or an empty string.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Of the reading.
-        gyro, accelerometer : (3,) array [rad/s, m/s^2]
-            In the IMU's axes.
-        orientation : (4,) array or None
-            Unit quaternion (x, y, z, w).
-
-        Returns
-        -------
-        str
-            The fault, for people.
-
-        """
+        """Return why a reading (IMU axes, xyzw) is implausible, or ''."""
         if not float(np.abs(gyro).max()) <= FASTEST:
             return f'the gyro reads {_list(gyro)} rad/s'
         if not float(np.abs(accelerometer).max()) <= STRONGEST:
@@ -191,15 +164,7 @@ DRIFT = 5e-4                    # largest drift of two clocks, s/s: NTP's fastes
 
 
 class StampClock:
-    """
-    Ages of the samples of one source.
-
-    Attributes
-    ----------
-    jumps : int
-        How often the clock of the source was set.
-
-    """
+    """Ages of the samples of one source; `jumps`: how often its clock was set."""
 
     def __init__(self) -> None:
         self.jumps = 0
@@ -213,20 +178,9 @@ class StampClock:
 
     def check(self, now_ns: int, wall_ns: int, stamp_ns: int) -> str:
         """
-        Return why a stamp is implausible, or an empty string.
+        Return why a stamp is implausible, or ''.
 
-        Parameters
-        ----------
-        now_ns, wall_ns : int [ns]
-            Time of arrival, by the monotonic clock and by the one that stamps are of.
-        stamp_ns : int [ns]
-            Of the sample.
-
-        Returns
-        -------
-        str
-            The fault, for people.
-
+        ``now_ns`` and ``wall_ns``: arrival by the monotonic clock and by that of stamps.
         """
         delay = now_ns - stamp_ns
         if self._offset is None:
@@ -246,22 +200,7 @@ class StampClock:
         return ''
 
     def age(self, now_ns: int, stamp_ns: int) -> int:
-        """
-        Return how long a sample has been available here, beyond the least delay ever seen.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time, by the monotonic clock.
-        stamp_ns : int [ns]
-            Of the sample.
-
-        Returns
-        -------
-        int [ns]
-            Age; zero before the first sample.
-
-        """
+        """Return how long [ns] a sample has been here, beyond the least delay seen."""
         return 0 if self._offset is None else now_ns - stamp_ns - self._offset
 
     def _jumped(self, now_ns: int, stamp_ns: int, delay: int, ahead: bool) -> str:

@@ -49,32 +49,10 @@ SAMPLE = 0.002
 def limit_table(model: RobotModel, joints: Sequence[str],
                 settings: SafetySettings) -> np.ndarray:
     """
-    Return the limits of joints.
+    Return the limits of joints (nj, 13), in the columns named in this module.
 
-    Parameters
-    ----------
-    model : RobotModel
-        With the configured joint physics.
-    joints : sequence of str
-        In command order.
-    settings : SafetySettings
-        Fractions of the URDF's limits, margins and gains.
-
-    Returns
-    -------
-    (nj, 13) array
-        At the columns that this module names; effort [N m or N], slew [N m/s], power [W],
-        velocity and believed velocity [rad/s or m/s], positions, margin and tolerance
-        [rad or m], gains.
-
-    Raises
-    ------
-    ConfigurationError
-        When a joint has no effort limit or a limit of zero in the URDF: guessing one would be
-        dangerous, and zero would silently mean a limp joint.
-    UnknownNameError
-        When a joint is not in the model.
-
+    Raises ConfigurationError for a missing or zero effort limit in the URDF: guessing is
+    dangerous, and zero would mean a limp joint.
     """
     table = np.zeros((len(joints), N_LIMITS))
     inertia = _joint_inertias(model)
@@ -168,23 +146,9 @@ def _replace(limits, memory, j, q, v, dt, fault):
 @lean_kernel
 def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
     """
-    Compare a sample with the one before; ``found`` gets kind and joint of the worst fault.
+    Compare a sample with the previous one; fill ``found`` with worst fault and joint.
 
-    Parameters
-    ----------
-    limits : (nj, .) array
-        At the columns of :mod:`~legged_dynamics.safety.joint_watch`.
-    memory : (., nj) array
-        At the rows of this module; changed.
-    position, velocity : (nj,) array
-        The new sample.
-    dt : float [s]
-        Since the last one.
-    frozen : float [s]
-        After which a sensor that repeats itself counts as frozen; 0 for never.
-    found : (2,) int array
-        Filled.
-
+    ``frozen`` [s]: after which a repeating sensor counts as frozen, 0: never.
     """
     found[0], found[1] = PLAUSIBLE, 0
     for j in range(len(position)):
@@ -256,29 +220,7 @@ def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
 
 
 def one_a_joint(values: Any, count: int, what: str) -> np.ndarray:
-    """
-    Return values as the kernels need them: they trust the lengths of what they get.
-
-    Parameters
-    ----------
-    values : array_like
-        What came.
-    count : int
-        Number of joints.
-    what : str
-        Plural name of the values, for the message.
-
-    Returns
-    -------
-    (nj,) array
-        Contiguous floats; the same array where it is that already.
-
-    Raises
-    ------
-    MeasurementError
-        When these are no numbers, or not one a joint.
-
-    """
+    """Return values as contiguous floats (nj,) for the kernels, which trust the length."""
     try:
         array = np.ascontiguousarray(values, float)
     except (TypeError, ValueError):
@@ -294,22 +236,8 @@ class JointWatch:
     """
     Judges the joint states of one robot, sample by sample.
 
-    Parameters
-    ----------
-    joints : sequence of str
-        In command order.
-    limits : (nj, 13) array
-        Table of :func:`limit_table`.
-    frozen : float [s]
-        How long a sensor may repeat itself; 0 does not watch that.
-
-    Attributes
-    ----------
-    position, velocity : (nj,) array
-        The last sample.
-    one_bad : bool
-        Whether exactly one joint's last reading has a fault.
-
+    ``limits`` from :func:`limit_table`; ``frozen`` [s]: longest repetition, 0: any;
+    `one_bad`: exactly one joint's last reading has a fault.
     """
 
     def __init__(self, joints: Sequence[str], limits: np.ndarray, frozen: float):
@@ -334,23 +262,9 @@ class JointWatch:
 
     def check(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray) -> str:
         """
-        Return why a sample is implausible, or an empty string.
+        Return the first joint's fault in a sample, or ''; see :meth:`believed`.
 
-        Arrays of another shape, or of anything but numbers, do not reach the kernels: no joint's
-        reading is used then.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Of the sample.
-        position, velocity : (nj,) array [rad, rad/s or m, m/s]
-            In command order.
-
-        Returns
-        -------
-        str
-            Fault of the first joint that has one; :meth:`believed` tells what may still be used.
-
+        Wrong shapes or types do not reach the kernels; no reading is used then.
         """
         memory, first = self._memory, self._stamp_ns is None
         try:
@@ -374,21 +288,10 @@ class JointWatch:
 
     def believed(self, fault: str) -> np.ndarray | None:
         """
-        Return what may be acted on after the last sample.
+        Return usable positions and velocities (2, nj) of the last sample, or None.
 
-        Parameters
-        ----------
-        fault : str
-            What :meth:`check` returned.
-
-        Returns
-        -------
-        (2, nj) array or None
-            Positions and velocities [rad, rad/s or m, m/s]: the sample; NaN for joints that have a
-            fault, except that half of a reading replaces the other where one joint alone is bad.
-            None when too many joints are affected for the rest to be of use: more than a quarter
-            of them, as many as a leg of a quadruped has. The same array each time.
-
+        NaN for faulty joints; with a single one, half a reading replaces the other. None when
+        more than a quarter is faulty, as a leg of a quadruped. The same array each time.
         """
         if not fault:
             self.one_bad = False
@@ -437,24 +340,7 @@ OUTSIDE = 0.1       # rad or m
 
 
 def check_controllers(path: str | Path, joints: Sequence[str]) -> None:
-    """
-    Compare the command order with that of an effort controller in a file of ros2_control.
-
-    Parameters
-    ----------
-    path : str or Path
-        Parameter file with a controller that has ``joints`` and commands efforts (or names no
-        interface).
-    joints : sequence of str
-        Command order.
-
-    Raises
-    ------
-    ConfigurationError
-        When the file cannot be read, has no such controller, or its joints are others or in
-        another order; the message names the first joint that differs.
-
-    """
+    """Raise ConfigurationError unless a ros2_control file has this joint command order."""
     try:
         content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -488,22 +374,7 @@ def _controllers(content: Any, name: str) -> Any:
 
 
 def disagreement(model: RobotModel, names: Sequence[str]) -> str:
-    """
-    Return how the names of joint states differ from the URDF's joints.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot of the URDF.
-    names : sequence of str
-        Names in the joint states.
-
-    Returns
-    -------
-    str
-        Difference for people, or an empty string.
-
-    """
+    """Return how joint state names differ from the URDF's joints, or ''."""
     strangers = [name for name in names if all(name != joint.name for joint in model.joints)]
     if strangers:
         return (f'has {", ".join(map(repr, strangers[:3]))}, which '
@@ -513,24 +384,7 @@ def disagreement(model: RobotModel, names: Sequence[str]) -> str:
 
 def first_state(joints: Sequence[str], limits: np.ndarray, position: np.ndarray,
                 velocity: np.ndarray) -> str:
-    """
-    Return which joint's state is impossible before the first command, or ''.
-
-    Parameters
-    ----------
-    joints : sequence of str
-        In command order.
-    limits : (nj, 13) array
-        Table of :func:`limit_table`.
-    position, velocity : (nj,) array [rad, rad/s or m, m/s]
-        In command order.
-
-    Returns
-    -------
-    str
-        The fault, for people.
-
-    """
+    """Return which joint's state is impossible before the first command, or ''."""
     low, high = limits[:, LOWER] - OUTSIDE, limits[:, UPPER] + OUTSIDE
     for j in np.flatnonzero((position < low) | (position > high)):
         return (f'{joints[j]} is at {position[j]:.3f}, outside its range {limits[j, LOWER]:g} to '

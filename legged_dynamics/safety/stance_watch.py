@@ -31,25 +31,10 @@ CREPT = 0.012               # m by which a standing foot may have moved against 
 
 class StanceWatch:
     """
-    Compares what gyro and encoders say with feet that stand.
+    Compares gyro and encoders with feet that stand.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    feet : sequence of str
-        Links of its feet.
-    turn : float [rad/s]
-        Difference of the angular velocities by gyro and legs from which the gyro is not believed;
-        0 does not watch it.
-
-    Attributes
-    ----------
-    gyro_fault : str
-        Why the gyro is not believed, or empty.
-    foot_note : str
-        Which foot moves although it stands, or empty.
-
+    ``turn`` [rad/s]: difference from which the gyro is not believed (`gyro_fault`), 0: not
+    checked; `foot_note`: which foot moves in stance.
     """
 
     def __init__(self, model: RobotModel, feet: Sequence[str], turn: float):
@@ -68,17 +53,7 @@ class StanceWatch:
         self._odd = 0
 
     def gyro(self, stamp_ns: int, angular_velocity: np.ndarray) -> None:
-        """
-        Take a reading of the gyro.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Of the reading.
-        angular_velocity : (3,) array [rad/s]
-            Of the base, in its axes.
-
-        """
+        """Add a gyro reading, base angular velocity in base axes."""
         if self._gyro_ns is not None and 0 < stamp_ns - self._gyro_ns < WINDOW_NS:
             self._turned = self._turned + angular_velocity * ((stamp_ns - self._gyro_ns) * 1e-9)
         else:
@@ -86,19 +61,7 @@ class StanceWatch:
         self._gyro_ns = stamp_ns
 
     def joints(self, stamp_ns: int, position: np.ndarray, stance: Sequence[bool] | None) -> None:
-        """
-        Take a joint state.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Of the joint state.
-        position : (nq,) array [rad or m]
-            In the model's order.
-        stance : sequence of bool or None
-            Which feet stand; None when that is not known.
-
-        """
+        """Add a joint state; ``stance`` is None when not known."""
         if self._looks and 0 <= stamp_ns - self._looks[-1][0] < EVERY_NS:
             return
         standing = tuple(bool(one) for one in stance) if stance is not None else ()

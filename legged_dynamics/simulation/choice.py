@@ -21,20 +21,7 @@ SETTINGS = {'walker': WALKING_SETTINGS, 'climber': CLIMBING_SETTINGS}
 
 
 def plant_settings(kind: str) -> tuple[Setting, ...]:
-    """
-    Return the settings of a kind of robot, `KIND` itself left out.
-
-    Parameters
-    ----------
-    kind : str
-        Kind of robot, a value of the parameter ``simulation.kind``.
-
-    Returns
-    -------
-    tuple of Setting
-        In the order of their table.
-
-    """
+    """Return the settings of a ``simulation.kind``, without `KIND`."""
     return tuple(setting for setting in SETTINGS[kind] if setting.name != KIND.name)
 
 

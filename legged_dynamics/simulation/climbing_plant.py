@@ -72,22 +72,7 @@ class PadFault:
     distance: float = 0.0
 
     def due(self, time: float, climbed: float) -> bool:
-        """
-        Return whether it is time for it.
-
-        Parameters
-        ----------
-        time : float
-            Time since the start [s].
-        climbed : float
-            Height that the robot has climbed [m].
-
-        Returns
-        -------
-        bool
-            True from that time and height on.
-
-        """
+        """Return whether a time [s] and climbed height [m] are reached."""
         return time >= self.time and (self.distance == 0.0 or climbed >= self.distance)
 
 
@@ -225,24 +210,8 @@ def build_wall_world(plant: ClimbingPlant) -> mujoco.MjModel:
     """
     Compile the robot on its wall, in the order of the plant's joints and feet.
 
-    Joints ``along_x``, ``along_y`` and ``turn`` move the body over the wall; sites are named after
-    the base, the IMU and the feet, equality constraints after the feet.
-
-    Parameters
-    ----------
-    plant : ClimbingPlant
-        Parameters of the simulated climbing robot.
-
-    Returns
-    -------
-    mujoco.MjModel
-        Compiled model.
-
-    Raises
-    ------
-    SimulationError
-        When MuJoCo cannot compile it.
-
+    Joints ``along_x``, ``along_y`` and ``turn`` move the body; sites are named after base,
+    IMU and feet, equality constraints after the feet.
     """
     climber, spec = plant.climber, mujoco.MjSpec()
     spec.option.timestep = plant.timestep

@@ -33,19 +33,7 @@ from legged_dynamics.stickybot.simulation import EnergyBalance
 
 
 class _WallFeet:
-    """
-    Switches the feet's point constraints, whose anchors it moves, and reads their forces.
-
-    All feet take hold where they are.
-
-    Attributes
-    ----------
-    sites : (N,) int array
-        The feet's frames in the model.
-    attached : (N,) array of bool
-        Feet on the wall.
-
-    """
+    """Switches the feet's point constraints, moves their anchors, and reads the forces."""
 
     def __init__(self, plant: ClimbingPlant, model: mujoco.MjModel, data: mujoco.MjData):
         self._plant, self._model, self._data = plant, model, data
@@ -402,21 +390,10 @@ UNKNOWN = EnergyBalance(*(math.nan,) * 5, (math.nan, math.nan), math.nan)
 
 class ClimbingTwin:
     """
-    A robot on MuJoCo's wall, driven by the commands of a controller, for `stickybot.climb`.
+    A robot on MuJoCo's wall, driven by controller commands, for `stickybot.climb`.
 
-    It starts on all feet with relaxed springs, knows its state exactly, and keeps no
-    energy balance, because MuJoCo's soft constraints exchange energy with it.
-
-    Parameters
-    ----------
-    settings : StickybotSettings
-        Robot, wall, pads and rate.
-
-    Raises
-    ------
-    ConfigurationError
-        When the robot cannot be built.
-
+    Starts on all feet with relaxed springs, knows its state exactly, and keeps no energy
+    balance, because MuJoCo's soft constraints exchange energy.
     """
 
     def __init__(self, settings: StickybotSettings):
@@ -500,15 +477,7 @@ class ClimbingTwin:
         return UNKNOWN
 
     def measure(self) -> StickybotMeasurement:
-        """
-        Return what the robot's sensors would say, without noise.
-
-        Returns
-        -------
-        StickybotMeasurement
-            Exact, with the efforts of the motors.
-
-        """
+        """Return the sensor readings without noise."""
         sample, state = self._robot.exact(), self._robot.state
         return self._limbs.measurement(sample.stamp_ns, sample.position, sample.velocity,
                                        float(state.pose[2]), float(state.velocity[2]),
@@ -516,26 +485,10 @@ class ClimbingTwin:
 
     def step(self, command: StickybotCommand, duration: float) -> list[FootEvent]:
         """
-        Follow a command for one period of the robot; return which feet let go by themselves.
+        Follow a command for one period; return the feet that detached by themselves.
 
-        Parameters
-        ----------
-        command : StickybotCommand
-            Its rest positions are reached at the end; motors hold one effort meanwhile, that of
-            the middle.
-        duration : float [s]
-            The robot's period.
-
-        Returns
-        -------
-        list of FootEvent
-            Feet that let go by themselves.
-
-        Raises
-        ------
-        SimulationError
-            When the duration is another one, or the physics has diverged.
-
+        Rest positions are reached at the end; motors hold the effort of the middle. Raises
+        SimulationError for another duration or divergence.
         """
         robot = self._robot
         if abs(duration - robot.period_ns * 1e-9) > 1e-9:

@@ -11,30 +11,11 @@ STANDING_BLEND = 0.15  # s, time in which the legs' loads are equalised after th
 
 class TrotClock:
     """
-    Phases of the feet of a trot: two diagonal pairs, half a cycle apart, overlapping shortly.
+    Phases of a trot's feet: two diagonal pairs, half a cycle apart, with overlap.
 
-    The clock starts and stops where all feet are on the ground. A foot's phase runs from 0 at
-    touch-down over ``duty`` at lift-off to 1.
-
-    Parameters
-    ----------
-    diagonal : (nf,) array of bool
-        Which of the two pairs each foot belongs to.
-    period : float
-        Duration of a cycle [s].
-    duty : float
-        Part of the cycle that a foot is on the ground; above a half.
-
-    Attributes
-    ----------
-    stance : (nf,) array of bool
-        Feet that should be on the ground.
-    load : (nf,) array
-        Share of its full load that each foot should carry, 0 to 1: it rises and falls during the
-        overlap, so that the weight passes smoothly from one pair to the other.
-    swing : (nf,) array
-        Progress of each swinging foot, 0 to 1; 0 in stance.
-
+    A phase runs from 0 at touch-down over ``duty`` (above a half) at lift-off to 1. `load`
+    (nf,): share of full load, ramped in the overlap; `swing` (nf,): progress of swinging
+    feet, 0 in stance.
     """
 
     def __init__(self, diagonal: np.ndarray, period: float, duty: float):
@@ -57,18 +38,7 @@ class TrotClock:
         return (1.0 - self._duty) * self._period
 
     def advance(self, time_step: float, stepping: bool) -> None:
-        """
-        Move on by ``time_step`` [s]; without ``stepping`` stop when all feet are down.
-
-        Parameters
-        ----------
-        time_step : float
-            Time since the last call [s].
-        stepping : bool
-            Whether the robot is to step; otherwise it finishes the step it is in and
-            stands.
-
-        """
+        """Advance by ``time_step`` [s]; without ``stepping`` stop when all feet are down."""
         if stepping:
             self.stepping = True
         if self.stepping:
@@ -106,27 +76,10 @@ class TrotClock:
 def swing_position(start: np.ndarray, target: np.ndarray, height: float, progress: float,
                    duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
-    Return position, velocity and acceleration on a foot's path from lift-off to touch-down.
+    Return position, velocity and acceleration (3,) on a foot's swing path, world axes.
 
-    Minimum-jerk curves: one across, one up and a slower one down, all ending at rest, which makes
-    touch-down soft.
-
-    Parameters
-    ----------
-    start, target : (3,) array
-        Lift-off and touch-down, world axes [m].
-    height : float
-        Clearance at the apex, above the higher of both [m].
-    progress : float
-        0 at lift-off, 1 at touch-down.
-    duration : float
-        Duration of the swing [s].
-
-    Returns
-    -------
-    position, velocity, acceleration : (3,) array
-        World axes [m, m/s, m/s^2].
-
+    Minimum-jerk: one across, one up and a slower one down, ending at rest for a soft
+    touch-down. ``height`` [m]: clearance above the higher end; ``progress``: 0 to 1.
     """
     travel, top = target - start, max(start[2], target[2]) + height
     if progress < APEX:
@@ -143,22 +96,7 @@ def swing_position(start: np.ndarray, target: np.ndarray, height: float, progres
 
 
 def minimum_jerk(progress: float, duration: float) -> tuple[float, float, float]:
-    """
-    Return position, rate and acceleration of the smoothest way from 0 to 1.
-
-    Parameters
-    ----------
-    progress : float
-        Part of the movement that is done, 0 to 1.
-    duration : float
-        Duration of the movement [s].
-
-    Returns
-    -------
-    tuple of 3 floats
-        Position [1], rate [1/s] and acceleration [1/s^2].
-
-    """
+    """Return position, rate and acceleration of the minimum-jerk curve from 0 to 1."""
     s, r = progress, 1.0 - progress
     return (s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s),
             30.0 * (s * r) ** 2 / duration,

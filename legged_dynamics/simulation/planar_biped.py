@@ -34,30 +34,11 @@ def _planar_state(p_WB: np.ndarray, R_WB: np.ndarray, twist: np.ndarray, positio
 
 class PlanarBiped:
     """
-    A three-dimensional simulated robot whose motion is expressed in the paper's plane.
+    A 3-D simulated robot whose motion is expressed in the paper's plane.
 
-    Nothing holds it in that plane but its own symmetry.
-
-    Parameters
-    ----------
-    biped : Biped, optional
-        What stands on the ground; the controller may believe otherwise.
-    standing : float
-        How long it stands, or falls and lands, under its own joint controller before anything
-        else happens [s]: soles that just touch the ground carry nothing yet.
-    noisy : bool
-        Whether the state is what leg odometry makes of noisy joint states and IMU, and not the
-        true one.
-    seed : int
-        Of the noise.
-    **changes : float
-        Other values of the plant: ``floor_friction``, ``drop_height``, ``restitution``,
-        ``timestep``.
-
-    Attributes
-    ----------
-    robot : SimulatedRobot
-
+    Only its symmetry keeps it there. ``standing`` [s]: time under its own joint controller
+    before the start; ``noisy``: state from leg odometry; ``changes``: ``floor_friction``,
+    ``drop_height``, ``restitution``, ``timestep``.
     """
 
     def __init__(self, biped: Biped | None = None, *, standing: float = STANDING,
@@ -120,22 +101,10 @@ class PlanarBiped:
     def advance(self, torque: np.ndarray, duration: float, push: np.ndarray | None = None
                 ) -> None:
         """
-        Simulate with torques and a push that are held.
+        Simulate with constant joint torques (6,) and a push.
 
-        Parameters
-        ----------
-        torque : (6,) array
-            Of the joints [N m].
-        duration : float
-            A whole number of milliseconds [s].
-        push : (3,) array, optional
-            Force and moment on the body's centre of mass, the paper's inertial axes [N, N m].
-
-        Raises
-        ------
-        SimulationError
-            When the duration is not whole, or the physics diverges.
-
+        ``duration``: whole milliseconds [s]; ``push`` (3,): force and moment on the body's CoM,
+        in the paper's inertial axes.
         """
         robot, steps = self.robot, round(duration * RATE)
         if abs(steps - duration * RATE) > 1e-6:

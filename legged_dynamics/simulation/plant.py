@@ -296,15 +296,7 @@ IMU_SENSORS = {'gyro': mujoco.mjtSensor.mjSENS_GYRO,
 
 
 def add_floor(spec: mujoco.MjSpec) -> None:
-    """
-    Add a lit horizontal floor at height zero.
-
-    Parameters
-    ----------
-    spec : mujoco.MjSpec
-        MuJoCo world to which the floor is added.
-
-    """
+    """Add a lit horizontal floor at height zero."""
     spec.worldbody.add_geom(name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1],
                             contype=GROUND, conaffinity=ROBOT, rgba=[0.45, 0.5, 0.45, 1])
     spec.worldbody.add_light(pos=[0, 0, 10], dir=[0.2, 0.3, -1],
@@ -319,42 +311,8 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
     """
     Compile a free-floating robot with one motor per joint into a MuJoCo model.
 
-    Fixed links keep their own bodies, so that frames and inertias stay those of the URDF.
-
-    Parameters
-    ----------
-    urdf : str
-        URDF text; shapes must be primitive (no mesh files).
-    base_link : str
-        Link that gets the free joint.
-    imu_link : str
-        Link whose frame is the IMU's; gets sensors ``gyro``, ``accelerometer``, ``orientation``.
-    joints : sequence of str
-        Joints in command order; motors are created in this order, limited to the URDF's effort.
-    feet : sequence of str
-        Links whose shapes touch the ground with ``foot_friction`` and ``contact_time``. Base, IMU
-        and feet each get a site of their own name.
-    armature, damping, friction : (nj,) array
-        Per joint: rotor inertia [kg m^2], viscous damping [N m s/rad], dry friction [N m].
-    timestep : float
-        Physics step [s].
-    foot_friction, contact_time : float
-        Friction coefficient; time constant of the contacts' spring and damper [s].
-    restitution : float
-        Speed after an impact by that before, of the contacts' spring and damper.
-    scenery : callable
-        Adds the ground to the specification; its shapes belong to the world body.
-
-    Returns
-    -------
-    mujoco.MjModel
-        Compiled model.
-
-    Raises
-    ------
-    SimulationError
-        When the URDF cannot be compiled, lacks a link or joint, or leaves an effort limit out.
-
+    Fixed links keep their bodies; shapes must be primitive; motors are in command order,
+    limited to the URDF's effort. ``restitution``: speed after over before.
     """
     try:
         spec = mujoco.MjSpec.from_string(urdf)
@@ -395,11 +353,10 @@ def build_world(urdf: str, *, base_link: str, imu_link: str, joints: Sequence[st
 
 def _damping_ratio(restitution: float) -> float:
     """
-    Return the damping ratio of a spring and damper with that coefficient of restitution.
+    Return the damping ratio of a contact spring-damper with a restitution coefficient.
 
-    They push until spring and damper cancel, and do not pull: of the speed of the impact there
-    remains ``exp(-2 z arccos(z) / sqrt(1 - z^2))`` at a damping ratio z (with arcosh and z^2 - 1
-    above one), which is ``exp(-2)`` at critical damping.
+    Without pulling, restitution is ``exp(-2 z arccos(z) / sqrt(1 - z^2))`` at damping ratio
+    z (above one arcosh and z^2 - 1).
     """
     def remains(z: float) -> float:
         root = math.sqrt(abs(1.0 - z * z))
@@ -450,22 +407,7 @@ THICKNESS = 0.01        # m, of a sole
 
 
 def readable(urdf: str, config: RobotConfig) -> bool:
-    """
-    Return whether MuJoCo takes a URDF as it is.
-
-    Parameters
-    ----------
-    urdf : str
-        URDF text.
-    config : RobotConfig
-        Feet.
-
-    Returns
-    -------
-    bool
-        True where it compiles, every foot is a link with a shape, and no joint leads to the world.
-
-    """
+    """Return whether a URDF compiles in MuJoCo, with foot shapes and no world joint."""
     if config.foot_frames or '<mesh' in urdf:
         return False
     try:

@@ -36,17 +36,7 @@ SHIFTED = 0.8           # of the way from the middle of all feet to that of the 
 
 
 class _LiftClock:
-    """
-    Loads of feet that are lifted one after the other; read as a `TrotClock` is.
-
-    Attributes
-    ----------
-    stance, load, swing : (nf,) array
-        As `TrotClock` has them.
-    lifted : int
-        The foot whose turn it is.
-
-    """
+    """Loads of feet lifted one after the other, with the interface of `TrotClock`."""
 
     stepping = False
     stance_time, swing_time = LIFT, SWING
@@ -138,16 +128,9 @@ LENGTH = 0.1    # m: that arm of a moment on a sole counts as much as its force
 
 class _StandingController:
     """
-    Holds the joints where they were when it took over, by joint PD and the torque of standing.
+    Holds the initial joint positions by joint PD and the torque of standing.
 
-    The gains are those of a loaded leg; a robot whose ankles are stiffer than its weight times its
-    height stays up.
-
-    Attributes
-    ----------
-    height : float
-        Of the base above the soles at the start [m].
-
+    Gains of a loaded leg: ankles stiffer than weight times height keep it up. `height` [m].
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, joints: Sequence[str],

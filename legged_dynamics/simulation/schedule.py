@@ -11,23 +11,11 @@ from legged_dynamics.exceptions import ConfigurationError
 
 @dataclass(frozen=True)
 class Behaviour:
-    """
-    One thing the robot can do.
+    """One thing the robot can do."""
 
-    Attributes
-    ----------
-    stepping : bool
-        Whether the legs trot.
-    speed : float
-        Forward speed, as a multiple of the gait's speed.
-    exercise : {'', 'squat', 'lift'}
-        What a standing robot does to be checked.
-
-    """
-
-    stepping: bool
-    speed: float
-    exercise: str = ''
+    stepping: bool  # Whether the legs trot
+    speed: float  # Forward speed, as a multiple of the gait's speed
+    exercise: str = ''  # What a standing robot does to be checked
 
 
 BEHAVIOURS = {

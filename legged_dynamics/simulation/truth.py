@@ -150,22 +150,7 @@ class ContactTruth:
 
 
 def dry_friction(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
-    """
-    Return the dry-friction torque on every degree of freedom, (nv,) array [N m].
-
-    Parameters
-    ----------
-    model : mujoco.MjModel
-        MuJoCo model.
-    data : mujoco.MjData
-        MuJoCo state.
-
-    Returns
-    -------
-    (nv,) array [N m]
-        Torque of MuJoCo's friction losses.
-
-    """
+    """Return MuJoCo's dry-friction torque on every degree of freedom (nv,) [N m]."""
     torque = np.zeros(model.nv)
     rows = slice(data.ne, data.ne + data.nf)
     torque[data.efc_id[rows]] = data.efc_force[rows]

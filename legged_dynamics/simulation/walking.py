@@ -25,27 +25,11 @@ DAMPING = 1e-5  # m^2, keeps a resolved-rate step finite at a straight knee
 
 class _LegKinematics:
     """
-    Reads a quadruped's legs, of three motors each, out of MuJoCo's state.
+    Reads a quadruped's legs, of three motors each, from MuJoCo's state.
 
-    It is made at the standing pose; the state must have been through mj_forward at every `read`.
-
-    Attributes
-    ----------
-    R_WB : (3, 3) array
-        Base axes in world axes.
-    base_position, base_velocity, angular_velocity : (3,) array
-        Of the base's origin, world axes [m, m/s, rad/s].
-    centre_of_mass : (3,) array
-        Of the whole robot, world axes [m].
-    foot_position : (nf, 3) array
-        World axes [m].
-    jacobian : (nf, 3, 3) array
-        Foot velocity, world axes, by the foot's own motors.
-    position, bias : (nj,) array
-        Joint angles [rad]; torques of gravity, motion and viscous friction [N m]; motor order.
-    mass, base_inertia : float, (3, 3) array
-        Total mass [kg]; inertia of the whole standing robot, base axes [kg m^2].
-
+    Made at the standing pose; each `read` needs mj_forward before. World axes, motor order;
+    `jacobian` (nf, 3, 3): by the foot's own motors; `bias` (nj,): gravity, motion and
+    viscous friction; `base_inertia` (3, 3): whole standing robot, base axes.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, feet: Sequence[str],
@@ -147,20 +131,7 @@ def _rotation_about_z(angle: float) -> np.ndarray:
 
 
 def rotation_matrix(vector: np.ndarray) -> np.ndarray:
-    """
-    Return the rotation matrix of a rotation vector [rad].
-
-    Parameters
-    ----------
-    vector : array
-        (3,) rotation vector [rad].
-
-    Returns
-    -------
-    (3, 3) array
-        Rotation matrix.
-
-    """
+    """Return the rotation matrix of a rotation vector [rad]."""
     quaternion, matrix = np.empty(4), np.empty(9)
     angle = float(np.sqrt(vector @ vector))
     axis = vector / angle if angle > 0.0 else np.array([1.0, 0.0, 0.0])
@@ -170,20 +141,7 @@ def rotation_matrix(vector: np.ndarray) -> np.ndarray:
 
 
 def rotation_vector(matrix: np.ndarray) -> np.ndarray:
-    """
-    Return the rotation vector of a rotation matrix [rad].
-
-    Parameters
-    ----------
-    matrix : array
-        (3, 3) rotation matrix.
-
-    Returns
-    -------
-    (3,) array [rad]
-        Rotation vector.
-
-    """
+    """Return the rotation vector [rad] of a rotation matrix."""
     quaternion, vector = np.empty(4), np.empty(3)
     mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(matrix).reshape(9))
     mujoco.mju_quat2Vel(vector, quaternion, 1.0)
@@ -202,13 +160,11 @@ MISS = 1e-3  # how readily the demanded wrench is missed to keep forces small
 
 class _ForceSharing:
     """
-    Weighted least squares for foot forces: a closed form for every step of a simulated controller.
+    Weighted least squares for foot forces, in closed form.
 
-    With ``A`` the map from foot forces to force and moment about the centre of mass and ``W`` the
-    feet's loads, ``f = W A^T (A W A^T + MISS S)^-1 F`` is the minimiser of
-    ``|A f - F|^2_(S^-1) + MISS |f|^2_(W^-1)``. It stays finite for two feet, which cannot give a
-    moment about the line through them: that moment is missed. Gains follow from the unit of time
-    sqrt(height / g); `friction` is the largest ratio of tangential to normal force.
+    ``f = W A^T (A W A^T + MISS S)^-1 F`` minimises
+    ``|A f - F|^2_(S^-1) + MISS |f|^2_(W^-1)``, A: map to force and moment about the CoM, W:
+    loads. Finite for two feet, which miss the moment about their line.
     """
 
     def __init__(self, mass: float, inertia: np.ndarray, time_unit: float, friction: float):
@@ -290,24 +246,7 @@ class JointTargets:
     damping: np.ndarray
 
     def torque(self, position: np.ndarray, velocity: np.ndarray, elapsed: float) -> np.ndarray:
-        """
-        Return the drives' torque [N m] at joint angles and rates, ``elapsed`` [s] later.
-
-        Parameters
-        ----------
-        position : array
-            (nj,) joint positions [rad].
-        velocity : array
-            (nj,) joint velocities [rad/s].
-        elapsed : float
-            Time since the targets were set [s].
-
-        Returns
-        -------
-        (nj,) array [N m]
-            Torques before the motors cut them.
-
-        """
+        """Return the drives' torque (nj,) [N m] before limits, ``elapsed`` [s] later."""
         ahead = self.position + elapsed * self.velocity
         return (self.effort + self.stiffness * (ahead - position)
                 + self.damping * (self.velocity - velocity))
@@ -317,27 +256,9 @@ class QuadrupedController:
     """
     Tracks a level base over a trot, from the true state of base and joints.
 
-    Stance legs share the force and moment that the base needs and hold their feet by a soft joint
-    PD; swinging legs follow a path to a Raibert foothold by a stiff one. Joint targets come from
-    the feet's by one resolved-rate step.
-
-    Parameters
-    ----------
-    model : mujoco.MjModel
-        Model whose motors are the legs' joints.
-    data : mujoco.MjData
-        State at the standing pose, after mj_forward; read again at every update.
-    feet : sequence of str
-        Sites at the feet's centres.
-    base : str
-        Link with the free joint.
-    foot_radius : float
-        Height of a resting foot's centre above the ground [m].
-    settings : TrotSettings
-        Timing, step and gains.
-    friction : float
-        Friction coefficient of the feet.
-
+    Stance legs share the base's wrench and hold their feet by a soft joint PD; swing legs
+    follow a path to a Raibert foothold by a stiff one. ``data``: state at the standing
+    pose.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, feet: Sequence[str],
@@ -370,22 +291,7 @@ class QuadrupedController:
         self._lift_off = legs.foot_position.copy()
 
     def update(self, time_step: float, behaviour: str) -> JointTargets:
-        """
-        Return the drives' targets for the next ``time_step`` [s].
-
-        Parameters
-        ----------
-        time_step : float
-            Time since the last call [s].
-        behaviour : str
-            What the schedule asks for now, e.g. ``stand``.
-
-        Returns
-        -------
-        JointTargets
-            Targets of the drives.
-
-        """
+        """Return the drives' targets for the next ``time_step`` [s]."""
         wanted = BEHAVIOURS[behaviour]
         before = self.clock.stance
         # Legs go on stepping until the robot has slowed down.

@@ -19,159 +19,49 @@ ZERO = (0.0, 0.0, 0.0)
 
 @part
 def add(a, b):
-    """
-    Return a + b.
-
-    Parameters
-    ----------
-    a, b : 3 floats
-        Vectors.
-
-    Returns
-    -------
-    3 floats
-        Their sum.
-
-    """
+    """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 @part
 def subtract(a, b):
-    """
-    Return a - b.
-
-    Parameters
-    ----------
-    a, b : 3 floats
-        Vectors.
-
-    Returns
-    -------
-    3 floats
-        Their difference.
-
-    """
+    """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @part
 def scale(s, a):
-    """
-    Return s a.
-
-    Parameters
-    ----------
-    s : float
-        Factor.
-    a : 3 floats
-        Vector.
-
-    Returns
-    -------
-    3 floats
-        Product.
-
-    """
+    """Return s a."""
     return s * a[0], s * a[1], s * a[2]
 
 
 @part
 def add_scaled(a, s, b):
-    """
-    Return a + s b.
-
-    Parameters
-    ----------
-    a, b : 3 floats
-        Vectors.
-    s : float
-        Factor of b.
-
-    Returns
-    -------
-    3 floats
-        Sum.
-
-    """
+    """Return a + s b."""
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
 
 
 @part
 def dot(a, b):
-    """
-    Return a . b.
-
-    Parameters
-    ----------
-    a, b : 3 floats
-        Vectors.
-
-    Returns
-    -------
-    float
-        Scalar product.
-
-    """
+    """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @part
 def norm(a):
-    """
-    Return the length of a.
-
-    Parameters
-    ----------
-    a : 3 floats
-        Vector.
-
-    Returns
-    -------
-    float
-        Euclidean length.
-
-    """
+    """Return the Euclidean length of a."""
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 
 
 @part
 def cross(a, b):
-    """
-    Return a x b.
-
-    Parameters
-    ----------
-    a, b : 3 floats
-        Vectors.
-
-    Returns
-    -------
-    3 floats
-        Vector product.
-
-    """
+    """Return a x b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @part
 def rotate(R, v):
-    """
-    Return R v.
-
-    Parameters
-    ----------
-    R : 9 floats
-        Rotation, by rows.
-    v : 3 floats
-        Vector in the axes that R turns from.
-
-    Returns
-    -------
-    3 floats
-        The vector in the axes that R turns into.
-
-    """
+    """Return R v, R by rows."""
     return (R[0] * v[0] + R[1] * v[1] + R[2] * v[2],
             R[3] * v[0] + R[4] * v[1] + R[5] * v[2],
             R[6] * v[0] + R[7] * v[1] + R[8] * v[2])
@@ -179,22 +69,7 @@ def rotate(R, v):
 
 @part
 def rotate_back(R, v):
-    """
-    Return R^T v.
-
-    Parameters
-    ----------
-    R : 9 floats
-        Rotation, by rows.
-    v : 3 floats
-        Vector in the axes that R turns into.
-
-    Returns
-    -------
-    3 floats
-        The vector in the axes that R turns from.
-
-    """
+    """Return R^T v, R by rows."""
     return (R[0] * v[0] + R[3] * v[1] + R[6] * v[2],
             R[1] * v[0] + R[4] * v[1] + R[7] * v[2],
             R[2] * v[0] + R[5] * v[1] + R[8] * v[2])
@@ -202,20 +77,7 @@ def rotate_back(R, v):
 
 @part
 def compose(A, B):
-    """
-    Return the rotation A B.
-
-    Parameters
-    ----------
-    A, B : 9 floats
-        Rotations, by rows.
-
-    Returns
-    -------
-    9 floats
-        Their product, by rows.
-
-    """
+    """Return the rotation A B, by rows."""
     return (A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
             A[0] * B[1] + A[1] * B[4] + A[2] * B[7],
             A[0] * B[2] + A[1] * B[5] + A[2] * B[8],
@@ -229,41 +91,13 @@ def compose(A, B):
 
 @part
 def transpose(R):
-    """
-    Return R^T.
-
-    Parameters
-    ----------
-    R : 9 floats
-        Rotation or general matrix, by rows.
-
-    Returns
-    -------
-    9 floats
-        Transposed matrix, by rows.
-
-    """
+    """Return R^T, by rows."""
     return R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]
 
 
 @part
 def turn_about_z(R, sin_q, cos_q):
-    """
-    Return R Rot_z(q).
-
-    Parameters
-    ----------
-    R : 9 floats
-        Rotation, by rows.
-    sin_q, cos_q : float
-        Sine and cosine of the angle q.
-
-    Returns
-    -------
-    9 floats
-        Product, by rows.
-
-    """
+    """Return R Rot_z(q), by rows."""
     return (R[0] * cos_q + R[1] * sin_q, R[1] * cos_q - R[0] * sin_q, R[2],
             R[3] * cos_q + R[4] * sin_q, R[4] * cos_q - R[3] * sin_q, R[5],
             R[6] * cos_q + R[7] * sin_q, R[7] * cos_q - R[6] * sin_q, R[8])
@@ -271,39 +105,13 @@ def turn_about_z(R, sin_q, cos_q):
 
 @part
 def z_axis(R):
-    """
-    Return the third column of R: the axis of a joint, whose frame has z along it.
-
-    Parameters
-    ----------
-    R : 9 floats
-        Rotation of a joint's frame, by rows; z is along the joint's axis.
-
-    Returns
-    -------
-    3 floats
-        Unit vector of the axis, in the axes that R turns into.
-
-    """
+    """Return the third column of R: the axis of a joint, whose frame has z along it."""
     return R[2], R[5], R[8]
 
 
 @part
 def rotation_of_quaternion(x, y, z, w):
-    """
-    Return the rotation of a quaternion of any length but zero.
-
-    Parameters
-    ----------
-    x, y, z, w : float
-        Quaternion, scalar last; it need not have unit length.
-
-    Returns
-    -------
-    9 floats
-        Rotation, by rows.
-
-    """
+    """Return the rotation, by rows, of a quaternion of any nonzero length."""
     s = 2.0 / (x * x + y * y + z * z + w * w)
     return (1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w),
             s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w),
@@ -312,22 +120,7 @@ def rotation_of_quaternion(x, y, z, w):
 
 @part
 def symmetric_times(m, v):
-    """
-    Return the symmetric matrix (xx, xy, xz, yy, yz, zz) times v.
-
-    Parameters
-    ----------
-    m : 6 floats
-        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
-    v : 3 floats
-        Vector.
-
-    Returns
-    -------
-    3 floats
-        Product.
-
-    """
+    """Return the symmetric matrix (xx, xy, xz, yy, yz, zz) times v."""
     return (m[0] * v[0] + m[1] * v[1] + m[2] * v[2],
             m[1] * v[0] + m[3] * v[1] + m[4] * v[2],
             m[2] * v[0] + m[4] * v[1] + m[5] * v[2])
@@ -335,43 +128,13 @@ def symmetric_times(m, v):
 
 @part
 def load3(row, start):
-    """
-    Read three floats of a 1-D array.
-
-    Parameters
-    ----------
-    row : (n,) array
-        Memory that holds the vector.
-    start : int
-        Place of its first component.
-
-    Returns
-    -------
-    3 floats
-        The vector.
-
-    """
+    """Return the vector at ``start`` of a 1-D array."""
     return row[start], row[start + 1], row[start + 2]
 
 
 @part
 def load9(row, start):
-    """
-    Read a rotation from a 1-D array.
-
-    Parameters
-    ----------
-    row : (n,) array
-        Memory that holds the matrix by rows.
-    start : int
-        Place of its first element.
-
-    Returns
-    -------
-    9 floats
-        The matrix, by rows.
-
-    """
+    """Return the 3x3 matrix, by rows, at ``start`` of a 1-D array."""
     return (row[start], row[start + 1], row[start + 2],
             row[start + 3], row[start + 4], row[start + 5],
             row[start + 6], row[start + 7], row[start + 8])
@@ -379,19 +142,7 @@ def load9(row, start):
 
 @part
 def store3(row, start, v):
-    """
-    Write a vector into a 1-D array.
-
-    Parameters
-    ----------
-    row : (n,) array
-        Memory that is written to.
-    start : int
-        Place of the first component.
-    v : 3 floats
-        The vector.
-
-    """
+    """Write a vector into a 1-D array."""
     row[start] = v[0]
     row[start + 1] = v[1]
     row[start + 2] = v[2]
@@ -399,19 +150,7 @@ def store3(row, start, v):
 
 @part
 def store9(row, start, R):
-    """
-    Write a rotation into a 1-D array.
-
-    Parameters
-    ----------
-    row : (n,) array
-        Memory that is written to.
-    start : int
-        Place of the first element.
-    R : 9 floats
-        The matrix, by rows.
-
-    """
+    """Write a 3x3 matrix, by rows, into a 1-D array."""
     row[start] = R[0]
     row[start + 1] = R[1]
     row[start + 2] = R[2]
@@ -448,20 +187,7 @@ def _polynomial(c, z):
 
 @part
 def sine_cosine(angle):
-    """
-    Return sine and cosine of an angle [rad].
-
-    Parameters
-    ----------
-    angle : float
-        Angle [rad].
-
-    Returns
-    -------
-    sine, cosine
-        float
-
-    """
+    """Return sine and cosine of an angle [rad]."""
     quarters = (angle * 0.6366197723675814 + _TO_WHOLE) - _TO_WHOLE
     r = angle - quarters * _HALF_PI[0]
     r = (r - quarters * _HALF_PI[1]) - quarters * _HALF_PI[2]

@@ -11,20 +11,10 @@ FLAT = 1e-9
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
     """
-    Find the points at the corners of the convex hull.
+    Return the corners of the convex hull in the plane, counter-clockwise.
 
-    Of points on a line the two ends are left; fewer than three points come back as they are.
-
-    Parameters
-    ----------
-    points : (n, 2) or (n, 3) array [m]
-        Points in the plane. Of three coordinates the last does not count, and is kept.
-
-    Returns
-    -------
-    (k, 2) or (k, 3) array [m]
-        Corners of the hull, counter-clockwise.
-
+    A third coordinate is kept but ignored; of collinear points the two ends are left, fewer
+    than three points are returned unchanged.
     """
     points = np.asarray(points, float)
     if len(points) < 3:

@@ -29,20 +29,7 @@ MODERATE = 0.1
 
 @part
 def rotation_exp(v):
-    """
-    Return exp(v) (9-tuple): the rotation about v by its length [rad] (Rodrigues).
-
-    Parameters
-    ----------
-    v : 3 floats
-        Rotation vector: axis times angle [rad].
-
-    Returns
-    -------
-    9 floats
-        Rotation, by rows.
-
-    """
+    """Return exp(v), by rows: the rotation about v by its length [rad] (Rodrigues)."""
     square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
     angle = math.sqrt(square)
     if angle < SMALL:
@@ -73,23 +60,7 @@ def _quaternion_of_rotation(R):
 
 @part
 def rotation_log(R):
-    """
-    Return log(R): the axis times the angle [rad], of length up to pi.
-
-    Through the quaternion, whose vector is well defined at every angle; the axis of an exact half
-    turn is unique but for its sign.
-
-    Parameters
-    ----------
-    R : 9 floats
-        Rotation, by rows.
-
-    Returns
-    -------
-    3 floats
-        Rotation vector [rad].
-
-    """
+    """Return log(R), axis times angle [rad] up to pi, stable at every angle."""
     x, y, z, w = _quaternion_of_rotation(R)
     if w < 0.0:
         x, y, z, w = -x, -y, -z, -w
@@ -116,20 +87,7 @@ def _right_coefficients(square):
 
 @part
 def turn_rates(phi, rate, acceleration):
-    """
-    Compute angular velocity and acceleration of ``R_0 exp(phi)``.
-
-    Parameters
-    ----------
-    phi, rate, acceleration : vectors [rad, rad/s, rad/s^2]
-        Exponential coordinates and their derivatives.
-
-    Returns
-    -------
-    w, alpha : vectors [rad/s, rad/s^2]
-        Rates in the rotated frame's own axes.
-
-    """
+    """Return angular velocity and acceleration of ``R_0 exp(phi)``, in the rotated axes."""
     b, c, db, dc = _right_coefficients(dot(phi, phi))
     growth = dot(phi, rate)
     across = cross(phi, rate)

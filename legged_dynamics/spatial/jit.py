@@ -24,39 +24,15 @@ _ARITHMETIC: dict[str, Any] = {'error_model': 'numpy'}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """
-    Compile a function that Python calls, and keep the machine code between processes.
-
-    Parameters
-    ----------
-    function : callable
-        Numeric code on floats, tuples and arrays.
-
-    Returns
-    -------
-    callable
-        The compiled function; ``py_func`` is the original.
-
-    """
+    """Compile a function called from Python, and cache its machine code."""
     return keep(njit(**_ARITHMETIC)(function))
 
 
 def lean_kernel(function: Callable[..., Any]) -> Any:
     """
-    Compile a function that Python calls and that allocates no memory.
+    Compile a function called from Python that allocates no memory.
 
     Its arrays are not reference counted: passing one costs 25 ns instead of 55.
-
-    Parameters
-    ----------
-    function : callable
-        Numeric code on floats, tuples and arrays.
-
-    Returns
-    -------
-    callable
-        The compiled function; ``py_func`` is the original.
-
     """
     return keep(njit(_nrt=False, **_ARITHMETIC)(function))
 
@@ -74,36 +50,15 @@ inlined_part = register_jitable(forceinline=True, **PART)
 
 
 def as_python(function: Callable[..., Any]) -> Callable[..., Any]:
-    """
-    Return the uncompiled function of a kernel, for a call too rare to be worth compiling.
-
-    Parameters
-    ----------
-    function : callable
-        A kernel, or a plain function.
-
-    Returns
-    -------
-    callable
-        The function as it was written.
-
-    """
+    """Return a kernel's uncompiled function, for a call too rare to compile."""
     return getattr(function, 'py_func', function)
 
 
 def compile_only_for(function: Callable[..., Any], *arguments: Any) -> None:
     """
-    Run a kernel once, and make it refuse arguments of other types with TypeError from now on.
+    Run a kernel once, and make it raise TypeError for other argument types afterwards.
 
-    Otherwise an array of integers would start seconds of compilation of another version.
-
-    Parameters
-    ----------
-    function : callable
-        A kernel, or a plain function.
-    *arguments
-        The arguments of that run; their types are the ones that stay allowed.
-
+    Otherwise an integer array would start seconds of compiling another version.
     """
     function(*arguments)
     if hasattr(function, 'disable_compile'):

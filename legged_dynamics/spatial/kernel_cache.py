@@ -65,18 +65,10 @@ _NO_CODE = re.compile(r'^[ \t]*(?:#.*)?\n', re.MULTILINE)
 @functools.cache
 def cache_directory() -> Path | None:
     """
-    Find the folder of compiled kernels.
+    Return the folder of compiled kernels; None where nothing can be written.
 
-    ``NUMBA_CACHE_DIR`` where it is set, else the user's cache folder (``XDG_CACHE_HOME`` or
-    ``~/.cache``), else one of this user's own below the system's temporary folder: a service user
-    has no home. Compiled kernels are code, so a folder that others can write to, by its group or
-    by anybody, is not taken, and a warning says so.
-
-    Returns
-    -------
-    Path or None
-        The folder; None where nothing can be written.
-
+    ``NUMBA_CACHE_DIR``, else the user's cache, else a temporary folder (service users have
+    no home). Folders writable by others are refused, since kernels are code.
     """
     choices = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     home = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
@@ -130,25 +122,7 @@ def _read(path: Path) -> tuple[bytes, tuple[Path, ...]]:
 
 @functools.cache
 def source_digest(path: Path) -> str:
-    """
-    Digest the code of a source file and of all of this package that it imports.
-
-    Parameters
-    ----------
-    path : Path
-        A Python source file, of this package or not.
-
-    Returns
-    -------
-    str
-        20 hexadecimal digits.
-
-    Raises
-    ------
-    OSError
-        When a file can't be read.
-
-    """
+    """Return a digest (20 hex digits) of a source file and its imports in this package."""
     waiting, seen = [path], set()
     while waiting:
         file = waiting.pop()
@@ -202,11 +176,7 @@ class _Kept(caching.CompileResultCacheImpl):
 
 
 def _claim(path: Path) -> IO[bytes] | None:
-    """
-    Wait until no other process holds a lock file, and hold it.
-
-    None where there are no locks, or when the one who holds it takes longer than `PATIENCE`.
-    """
+    """Wait for and hold a lock file; None without locks or after `PATIENCE`."""
     if fcntl is None:
         return None
     end = time.monotonic() + PATIENCE
@@ -259,20 +229,7 @@ class _KernelCache(caching.FunctionCache):
 
 
 def keep(dispatcher: Any) -> Any:
-    """
-    Let a compiled function be kept between processes, where there is a folder for it.
-
-    Parameters
-    ----------
-    dispatcher : numba dispatcher or callable
-        The compiled function; a plain function is returned unchanged.
-
-    Returns
-    -------
-    callable
-        The same object.
-
-    """
+    """Enable caching of a compiled function, where there is a folder; return it."""
     if hasattr(dispatcher, 'py_func'):      # with NUMBA_DISABLE_JIT it is plain Python
         try:
             cache = dispatcher._cache = _KernelCache(dispatcher.py_func)
@@ -303,15 +260,7 @@ _KERNEL = re.compile(r'^@(?:lean_)?kernel$', re.MULTILINE)
 
 @functools.cache
 def kernels_digest() -> str:
-    """
-    Digest the sources of all kernels of the package, and of what compiles them.
-
-    Returns
-    -------
-    str
-        20 hexadecimal digits.
-
-    """
+    """Return a digest (20 hex digits) of all kernel sources and what compiles them."""
     digest = hashlib.sha256(' '.join([
         numba.__version__, platform.python_version(), codegen.ll.get_host_cpu_name(),
         str(numba.config.DISABLE_JIT)]).encode())
@@ -322,34 +271,13 @@ def kernels_digest() -> str:
 
 @functools.cache
 def kernel_files() -> tuple[Path, ...]:
-    """
-    List the source files that define kernels.
-
-    Returns
-    -------
-    tuple of Path
-        Files in the package, sorted.
-
-    """
+    """Return the package's source files that define kernels, sorted."""
     return tuple(path for path in sorted(ROOT.rglob('*.py'))
                  if 'legged_dynamics.spatial.jit import' in path.read_text(encoding='utf-8'))
 
 
 def kernel_count(paths: Iterable[Path]) -> int:
-    """
-    Return the number of kernels in source files and in all modules of the package they import.
-
-    Parameters
-    ----------
-    paths : iterable of Path
-        Source files of the package.
-
-    Returns
-    -------
-    int
-        Number of kernels, each counted once.
-
-    """
+    """Return the number of kernels in source files and the package modules they import."""
     waiting, seen = list(paths), set[Path]()
     while waiting:
         path = waiting.pop()
@@ -361,35 +289,16 @@ def kernel_count(paths: Iterable[Path]) -> int:
 
 def is_warm(name: str) -> bool:
     """
-    Return whether all kernels of a node are compiled already.
+    Return whether a node's kernels are compiled, or compiling ahead gains nothing.
 
-    Also true where machine code cannot be kept, or nothing is compiled: compiling beforehand would
-    then gain nothing.
-
-    Parameters
-    ----------
-    name : str
-        Name of the node.
-
-    Returns
-    -------
-    bool
-
+    The latter where machine code cannot be cached, or nothing is compiled.
     """
     stamp = _stamp(name)
     return stamp is None or bool(numba.config.DISABLE_JIT) or stamp.exists()
 
 
 def mark_warm(name: str) -> None:
-    """
-    Record that the kernels of a node are compiled, from the present sources.
-
-    Parameters
-    ----------
-    name : str
-        Name of the node.
-
-    """
+    """Record that a node's kernels are compiled, from the present sources."""
     stamp = _stamp(name)
     if stamp is not None:
         stamp.parent.mkdir(parents=True, exist_ok=True)
@@ -397,22 +306,7 @@ def mark_warm(name: str) -> None:
 
 
 def prune(days: float) -> int:
-    """
-    Delete kept kernels that no process has loaded for some days.
-
-    Processes that have loaded one keep it in their memory: deleting the file does not affect them.
-
-    Parameters
-    ----------
-    days : float
-        Age of the last load from which files are deleted [days].
-
-    Returns
-    -------
-    int
-        Number of bytes freed.
-
-    """
+    """Delete cached kernels not loaded for some days; return the bytes freed."""
     folder = cache_directory()
     if folder is None:
         return 0

@@ -86,42 +86,12 @@ ENDLESS = 1 << 24
 
 
 def offsets(sizes: Sizes) -> Sizes:
-    """
-    Find where each field begins in a row that holds them one after another.
-
-    Parameters
-    ----------
-    sizes : NamedTuple of int
-        Number of elements of each field. A last one of size 0 becomes the length of all.
-
-    Returns
-    -------
-    NamedTuple of int
-        Index of the first element of each field.
-
-    """
+    """Return the first index of each field in a row; a last size of 0 becomes the length."""
     return type(sizes)(*itertools.accumulate(sizes[:-1], initial=0))
 
 
 def vector(flat, start, size):
-    """
-    Return a (size,) view of a flat array, and where it ends.
-
-    Parameters
-    ----------
-    flat : (n,) array
-        Memory that is divided.
-    start, size : int
-        Where the view begins, and its length.
-
-    Returns
-    -------
-    view : (size,) array
-        It shares the memory.
-    end : int
-        Where the next view begins.
-
-    """
+    """Return a (size,) view of a flat array, and where it ends."""
     end = start + size
     return flat[start:end], end
 
@@ -132,24 +102,7 @@ def _compiled_vector(flat: Any, start: Any, size: Any) -> Any:
 
 
 def matrix(flat, start, rows, columns):
-    """
-    Return a (rows, columns) view of a flat array, and where it ends.
-
-    Parameters
-    ----------
-    flat : (n,) array
-        Memory that is divided.
-    start, rows, columns : int
-        Where the view begins, and its shape.
-
-    Returns
-    -------
-    view : (rows, columns) array
-        It shares the memory.
-    end : int
-        Where the next view begins.
-
-    """
+    """Return a (rows, columns) view of a flat array, and where it ends."""
     end = start + rows * columns
     return flat[start:end].reshape((rows, columns)), end
 
@@ -161,22 +114,7 @@ def _compiled_matrix(flat: Any, start: Any, rows: Any, columns: Any) -> Any:
 
 
 def length_of(carve: Callable[..., Any], *sizes: int) -> int:
-    """
-    Find how long a memory must be for the function that cuts it up.
-
-    Parameters
-    ----------
-    carve : function of (memory, *sizes)
-        Returns where the last part ends as its last result.
-    sizes : int
-        Its other arguments, after the memory.
-
-    Returns
-    -------
-    int
-        Number of elements.
-
-    """
+    """Return the memory length for ``carve``, whose last result is the end."""
     # One number, seen as an array without end: it can be cut up and costs nothing.
     memory = np.broadcast_to(np.zeros(()), (np.iinfo(np.int32).max,))
     return int(as_python(carve)(memory, *sizes)[-1])
@@ -184,48 +122,19 @@ def length_of(carve: Callable[..., Any], *sizes: int) -> int:
 
 def endless(dtype: type = float, columns: int | None = None) -> np.ndarray:
     """
-    Return a memory that any layout fits into, to measure layouts with `lengths_of`.
+    Return a zero memory that any layout fits into, to measure with `lengths_of`.
 
-    It is zero, and takes up only addresses as long as nothing is written to it.
-
-    Parameters
-    ----------
-    dtype : type
-        Type of the elements.
-    columns : int, optional
-        Makes it a table of that many columns; a flat array otherwise.
-
-    Returns
-    -------
-    (n,) or (n, columns) array
-        Zeros.
-
+    It takes up only addresses while nothing is written; ``columns`` makes it a table.
     """
     return np.zeros(ENDLESS if columns is None else (ENDLESS // columns, columns), dtype)
 
 
 def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
     """
-    Find how much of each memory is in use.
+    Return the used length (or rows) of each memory, by the end of its furthest part.
 
-    Parameters
-    ----------
-    parts : array, or tuple of parts
-        What a text cut out of the memories, run `as_python`: of a `lean_kernel` numba hands out
-        whole memories. Arrays that lie elsewhere or are empty do not count.
-    memories : arrays
-        As `endless` makes them.
-
-    Returns
-    -------
-    tuple of int
-        For each memory, the numbers, or rows, before the end of its furthest part.
-
-    Raises
-    ------
-    ValueError
-        When a part reaches the end of a memory, so that it may have been cut off there.
-
+    ``parts`` come from code run `as_python`, since `lean_kernel` parts are whole memories.
+    Raises ValueError when a part reaches a memory's end.
     """
     # By address: views that compiled code returns do not know their base array.
     begins = [memory.ctypes.data for memory in memories]
@@ -257,84 +166,27 @@ def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
 
 @part
 def get3(table, i, c):
-    """
-    Read a vector.
-
-    Parameters
-    ----------
-    table : (n, m) array
-        Memory with one record a row.
-    i, c : int
-        Row, and first column of the vector.
-
-    Returns
-    -------
-    3 floats
-        The vector.
-
-    """
+    """Return the vector at row i, column c."""
     return table[i, c], table[i, c + 1], table[i, c + 2]
 
 
 @part
 def get6(table, i, c):
-    """
-    Read a symmetric matrix.
-
-    Parameters
-    ----------
-    table : (n, m) array
-        Memory with one record a row.
-    i, c : int
-        Row, and first column of the matrix.
-
-    Returns
-    -------
-    6 floats
-        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
-
-    """
+    """Return the symmetric matrix at row i, column c: (xx, xy, xz, yy, yz, zz)."""
     return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
             table[i, c + 5])
 
 
 @part
 def get9(table, i, c):
-    """
-    Read a rotation or any 3x3 matrix.
-
-    Parameters
-    ----------
-    table : (n, m) array
-        Memory with one record a row.
-    i, c : int
-        Row, and first column of the matrix.
-
-    Returns
-    -------
-    9 floats
-        The matrix, by rows.
-
-    """
+    """Return the 3x3 matrix, by rows, at row i, column c."""
     return (table[i, c], table[i, c + 1], table[i, c + 2], table[i, c + 3], table[i, c + 4],
             table[i, c + 5], table[i, c + 6], table[i, c + 7], table[i, c + 8])
 
 
 @part
 def put3(table, i, c, v):
-    """
-    Write a vector.
-
-    Parameters
-    ----------
-    table : (n, m) array
-        Memory with one record a row.
-    i, c : int
-        Row, and first column of the vector.
-    v : 3 floats
-        The vector.
-
-    """
+    """Write a vector at row i, column c."""
     table[i, c] = v[0]
     table[i, c + 1] = v[1]
     table[i, c + 2] = v[2]
@@ -342,38 +194,14 @@ def put3(table, i, c, v):
 
 @part
 def put6(table, i, c, m):
-    """
-    Write a symmetric matrix.
-
-    Parameters
-    ----------
-    table : (n, m) array
-        Memory with one record a row.
-    i, c : int
-        Row, and first column of the matrix.
-    m : 6 floats
-        Symmetric matrix, (xx, xy, xz, yy, yz, zz).
-
-    """
+    """Write a symmetric matrix (xx, xy, xz, yy, yz, zz) at row i, column c."""
     put3(table, i, c, m)
     put3(table, i, c + 3, (m[3], m[4], m[5]))
 
 
 @part
 def put9(table, i, c, m):
-    """
-    Write a rotation or any 3x3 matrix.
-
-    Parameters
-    ----------
-    table : (n, m) array
-        Memory with one record a row.
-    i, c : int
-        Row, and first column of the matrix.
-    m : 9 floats
-        The matrix, by rows.
-
-    """
+    """Write a 3x3 matrix, by rows, at row i, column c."""
     put3(table, i, c, m)
     put3(table, i, c + 3, (m[3], m[4], m[5]))
     put3(table, i, c + 6, (m[6], m[7], m[8]))

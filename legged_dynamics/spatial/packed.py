@@ -31,20 +31,7 @@ _KINDS: dict[str, types.Type] = {}
 
 
 def pack(arrays: Any) -> Any:
-    """
-    Return what kernels take in place of a tuple of arrays.
-
-    Parameters
-    ----------
-    arrays : NamedTuple of arrays, or of such tuples
-        They live as long as the result.
-
-    Returns
-    -------
-    (1,) record array
-        Of addresses and shapes; the tuple itself where nothing is compiled.
-
-    """
+    """Return a (1,) record array of addresses and shapes; the arrays must outlive it."""
     if numba.config.DISABLE_JIT:
         return arrays
     kind = numba.typeof(arrays)
@@ -57,20 +44,7 @@ def pack(arrays: Any) -> Any:
 
 
 def opened(packed):
-    """
-    Take a packed tuple by its address; for lean kernels, which do not count references.
-
-    Parameters
-    ----------
-    packed : (1,) record array, or tuple
-        As :func:`pack` makes it; a tuple is returned as it is.
-
-    Returns
-    -------
-    tuple
-        What was packed.
-
-    """
+    """Return a packed tuple by its address, for lean kernels; a tuple is unchanged."""
     return packed
 
 

@@ -23,30 +23,7 @@ def _scipy() -> type[Rotation]:
 
 def check_rotation(R: object, what: str = 'a rotation matrix',
                    error: type[LeggedDynamicsError] = ConfigurationError) -> np.ndarray:
-    """
-    Check that an array is a rotation, to 1e-6.
-
-    Parameters
-    ----------
-    R : (3, 3) array
-        What may be one.
-    what : str
-        Its name, for the error's text.
-    error : type
-        Class of the error.
-
-    Returns
-    -------
-    (3, 3) array
-        The same values as floats.
-
-    Raises
-    ------
-    ConfigurationError
-        Or the class given as ``error``: when it has another shape, a value is not finite, or it
-        is not orthonormal and right-handed.
-
-    """
+    """Return R as floats, or raise ``error`` unless it is a rotation to 1e-6."""
     try:
         array = np.asarray(R, dtype=float)
     except (TypeError, ValueError):
@@ -67,27 +44,7 @@ def check_rotation(R: object, what: str = 'a rotation matrix',
 
 def check_normal(normal: object,
                  error: type[LeggedDynamicsError] = ConfigurationError) -> np.ndarray:
-    """
-    Return a unit normal as an array, after checking its shape and length.
-
-    Parameters
-    ----------
-    normal : object
-        What a caller gave; three components of length 1 to within 1e-6.
-    error : type
-        Class of the error that is raised.
-
-    Returns
-    -------
-    (3,) array
-        The normal.
-
-    Raises
-    ------
-    ConfigurationError
-        Or the class given as ``error``: when it is anything else.
-
-    """
+    """Return a normal (3,), or raise ``error`` unless of length 1 to 1e-6."""
     try:
         array = np.asarray(normal, dtype=float)
     except (TypeError, ValueError):

@@ -13,127 +13,39 @@ from legged_dynamics.spatial.jit import part
 
 @part
 def add6(a, b):
-    """
-    Return a + b.
-
-    Parameters
-    ----------
-    a, b : 6 floats
-        Symmetric matrices.
-
-    Returns
-    -------
-    6 floats
-        Their sum.
-
-    """
+    """Return a + b of symmetric matrices."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
 
 
 @part
 def add9(a, b):
-    """
-    Return a + b.
-
-    Parameters
-    ----------
-    a, b : 9 floats
-        General matrices, by rows.
-
-    Returns
-    -------
-    9 floats
-        Their sum.
-
-    """
+    """Return a + b of general matrices."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5],
             a[6] + b[6], a[7] + b[7], a[8] + b[8])
 
 
 @part
 def scale6(s, m):
-    """
-    Return s m.
-
-    Parameters
-    ----------
-    s : float
-        Factor.
-    m : 6 floats
-        Symmetric matrix.
-
-    Returns
-    -------
-    6 floats
-        Product.
-
-    """
+    """Return s m of a symmetric matrix."""
     return s * m[0], s * m[1], s * m[2], s * m[3], s * m[4], s * m[5]
 
 
 @part
 def scale9(s, m):
-    """
-    Return s m.
-
-    Parameters
-    ----------
-    s : float
-        Factor.
-    m : 9 floats
-        General matrix, by rows.
-
-    Returns
-    -------
-    9 floats
-        Product.
-
-    """
+    """Return s m of a general matrix."""
     return (s * m[0], s * m[1], s * m[2], s * m[3], s * m[4], s * m[5], s * m[6], s * m[7],
             s * m[8])
 
 
 @part
 def add_diagonal(m, s):
-    """
-    Return m + s 1.
-
-    Parameters
-    ----------
-    m : 6 floats
-        Symmetric matrix.
-    s : float
-        What is added to each element of the diagonal.
-
-    Returns
-    -------
-    6 floats
-        Sum.
-
-    """
+    """Return m + s 1, m symmetric."""
     return m[0] + s, m[1], m[2], m[3] + s, m[4], m[5] + s
 
 
 @part
 def add_outer(m, s, a):
-    """
-    Return m + s a a^T.
-
-    Parameters
-    ----------
-    m : 6 floats
-        Symmetric matrix.
-    s : float
-        Factor.
-    a : 3 floats
-        Vector.
-
-    Returns
-    -------
-    6 floats
-        Sum.
-
-    """
+    """Return m + s a a^T, m symmetric."""
     x, y, z = s * a[0], s * a[1], s * a[2]
     return (m[0] + x * a[0], m[1] + x * a[1], m[2] + x * a[2], m[3] + y * a[1],
             m[4] + y * a[2], m[5] + z * a[2])
@@ -141,24 +53,7 @@ def add_outer(m, s, a):
 
 @part
 def add_mixed_outer(m, s, a, b):
-    """
-    Return m + s (a b^T + b a^T).
-
-    Parameters
-    ----------
-    m : 6 floats
-        Symmetric matrix.
-    s : float
-        Factor.
-    a, b : 3 floats
-        Vectors.
-
-    Returns
-    -------
-    6 floats
-        Sum.
-
-    """
+    """Return m + s (a b^T + b a^T), m symmetric."""
     x, y, z = s * a[0], s * a[1], s * a[2]
     return (m[0] + 2.0 * x * b[0], m[1] + x * b[1] + y * b[0], m[2] + x * b[2] + z * b[0],
             m[3] + 2.0 * y * b[1], m[4] + y * b[2] + z * b[1], m[5] + 2.0 * z * b[2])
@@ -166,24 +61,7 @@ def add_mixed_outer(m, s, a, b):
 
 @part
 def add_outer9(m, s, a, b):
-    """
-    Return m + s a b^T for a general m.
-
-    Parameters
-    ----------
-    m : 9 floats
-        General matrix, by rows.
-    s : float
-        Factor.
-    a, b : 3 floats
-        Vectors.
-
-    Returns
-    -------
-    9 floats
-        Sum, by rows.
-
-    """
+    """Return m + s a b^T for a general m, by rows."""
     x, y, z = s * a[0], s * a[1], s * a[2]
     return (m[0] + x * b[0], m[1] + x * b[1], m[2] + x * b[2],
             m[3] + y * b[0], m[4] + y * b[1], m[5] + y * b[2],
@@ -192,41 +70,13 @@ def add_outer9(m, s, a, b):
 
 @part
 def full(m):
-    """
-    Return the symmetric matrix as a general one.
-
-    Parameters
-    ----------
-    m : 6 floats
-        Symmetric matrix.
-
-    Returns
-    -------
-    9 floats
-        The same matrix, by rows.
-
-    """
+    """Return a symmetric matrix as a general one, by rows."""
     return m[0], m[1], m[2], m[1], m[3], m[4], m[2], m[4], m[5]
 
 
 @part
 def general_times_symmetric(a, m):
-    """
-    Return a m as a general matrix.
-
-    Parameters
-    ----------
-    a : 9 floats
-        General matrix, by rows.
-    m : 6 floats
-        Symmetric matrix.
-
-    Returns
-    -------
-    9 floats
-        Product, by rows.
-
-    """
+    """Return a m, general times symmetric, as a general matrix by rows."""
     return (a[0] * m[0] + a[1] * m[1] + a[2] * m[2],
             a[0] * m[1] + a[1] * m[3] + a[2] * m[4],
             a[0] * m[2] + a[1] * m[4] + a[2] * m[5],
@@ -240,20 +90,7 @@ def general_times_symmetric(a, m):
 
 @part
 def product_with_transpose(a, b):
-    """
-    Return a b^T for general a and b whose product is known to be symmetric.
-
-    Parameters
-    ----------
-    a, b : 9 floats
-        General matrices, by rows.
-
-    Returns
-    -------
-    6 floats
-        Product.
-
-    """
+    """Return a b^T of general matrices whose product is known to be symmetric."""
     return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2],
             a[0] * b[3] + a[1] * b[4] + a[2] * b[5],
             a[0] * b[6] + a[1] * b[7] + a[2] * b[8],
@@ -264,41 +101,13 @@ def product_with_transpose(a, b):
 
 @part
 def rotate_symmetric(R, m):
-    """
-    Return R m R^T: the symmetric matrix seen from the frame that R rotates into.
-
-    Parameters
-    ----------
-    R : 9 floats
-        Rotation, by rows.
-    m : 6 floats
-        Symmetric matrix in the axes that R turns from.
-
-    Returns
-    -------
-    6 floats
-        The matrix in the axes that R turns into.
-
-    """
+    """Return R m R^T: the symmetric matrix in the axes that R rotates into."""
     return product_with_transpose(general_times_symmetric(R, m), R)
 
 
 @part
 def inverse_symmetric(m):
-    """
-    Return m^-1 of a positive definite m, by cofactors.
-
-    Parameters
-    ----------
-    m : 6 floats
-        Positive definite matrix.
-
-    Returns
-    -------
-    6 floats
-        Its inverse.
-
-    """
+    """Return m^-1 of a positive definite m, by cofactors."""
     xx = m[3] * m[5] - m[4] * m[4]
     xy = m[2] * m[4] - m[1] * m[5]
     xz = m[1] * m[4] - m[2] * m[3]
@@ -309,64 +118,21 @@ def inverse_symmetric(m):
 
 @part
 def adjugate(m):
-    """
-    Return the adjugate of m; for a matrix of rank 2 it is a multiple of n n^T with m n = 0.
-
-    Parameters
-    ----------
-    m : 6 floats
-        Symmetric matrix.
-
-    Returns
-    -------
-    6 floats
-        Adjugate: the inverse times the determinant.
-
-    """
+    """Return the adjugate of m; for rank 2 a multiple of n n^T with m n = 0."""
     return (m[3] * m[5] - m[4] * m[4], m[2] * m[4] - m[1] * m[5], m[1] * m[4] - m[2] * m[3],
             m[0] * m[5] - m[2] * m[2], m[1] * m[2] - m[0] * m[4], m[0] * m[3] - m[1] * m[1])
 
 
 @part
 def determinant(m):
-    """
-    Return the determinant.
-
-    Parameters
-    ----------
-    m : 6 floats
-        Symmetric matrix.
-
-    Returns
-    -------
-    float
-        Determinant.
-
-    """
+    """Return the determinant of a symmetric matrix."""
     return (m[0] * (m[3] * m[5] - m[4] * m[4]) + m[1] * (m[2] * m[4] - m[1] * m[5])
             + m[2] * (m[1] * m[4] - m[2] * m[3]))
 
 
 @part
 def about_origin(inertia, mass, com):
-    """
-    Return an inertia about the origin from that about the centre of mass: I - m S(c) S(c).
-
-    Parameters
-    ----------
-    inertia : 6 floats
-        Rotational inertia about the centre of mass [kg m^2].
-    mass : float
-        Mass [kg].
-    com : 3 floats
-        Centre of mass [m], in the same axes.
-
-    Returns
-    -------
-    6 floats
-        Inertia about the origin [kg m^2] (parallel axis theorem).
-
-    """
+    """Return an inertia about the origin from that about the CoM: I - m S(c) S(c)."""
     x, y, z = com
     return (inertia[0] + mass * (y * y + z * z), inertia[1] - mass * x * y,
             inertia[2] - mass * x * z, inertia[3] + mass * (x * x + z * z),

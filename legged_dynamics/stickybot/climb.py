@@ -85,33 +85,10 @@ class Climber(Protocol):
         """Forget the largest reactions."""
 
     def measure(self) -> StickybotMeasurement:
-        """
-        Return what the sensors measure.
-
-        Returns
-        -------
-        StickybotMeasurement
-            Of the present sample.
-
-        """
+        """Return what the sensors measure now."""
 
     def step(self, command: StickybotCommand, duration: float) -> list[FootEvent]:
-        """
-        Follow a command for some time, as :meth:`.ClimbingSimulation.step` does.
-
-        Parameters
-        ----------
-        command : StickybotCommand
-            Held for this time.
-        duration : float [s]
-            Length of the step.
-
-        Returns
-        -------
-        list of FootEvent
-            What happened to feet meanwhile.
-
-        """
+        """Hold a command for some time, as :meth:`.ClimbingSimulation.step`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,25 +285,7 @@ RESULTS = ('speed', 'peak_force', 'mean_force', 'work', 'damped', 'struck', 'ene
 
 
 def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """
-    Return every combination of a grid's values, the last parameter changing fastest.
-
-    Parameters
-    ----------
-    grid : mapping of str to sequence
-        Values of each parameter.
-
-    Returns
-    -------
-    list of dict
-        One value of each parameter.
-
-    Raises
-    ------
-    ConfigurationError
-        When a parameter has no value.
-
-    """
+    """Return every combination of a grid's values, the last parameter changing fastest."""
     for name, values in grid.items():
         if isinstance(values, str) or not len(values):
             raise ConfigurationError(f'{name}: expected a list of at least one value, '
@@ -398,34 +357,10 @@ def climb_each(parameters: Mapping[str, Any], changes: Sequence[Mapping[str, Any
                seconds: float = 4.0, workers: int | None = None,
                progress: Callable[[int, int], None] | None = None) -> list[dict[str, Any]]:
     """
-    Climb once for each set of changes, in parallel on the cores.
+    Climb once for each set of changes, in parallel; return a row each, as `_study_row`.
 
-    Parameters
-    ----------
-    parameters : mapping
-        Dotted names of `settings.SETTINGS`, common to all climbs.
-    changes : sequence of mapping
-        Settings that differ in each climb.
-    seconds : float
-        Duration of each climb.
-    workers : int, optional
-        Number of processes; as many as there are cores unless given. With 1, this process does
-        everything.
-    progress : callable, optional
-        Called with the number of climbs done and of all.
-
-    Returns
-    -------
-    list of dict
-        One row per set of changes: the changes, and the results in SI units; ``cost_of_transport``
-        is work over weight times distance climbed. A climb that fails has NaN results and the
-        reason in ``error``.
-
-    Raises
-    ------
-    ConfigurationError
-        When a parameter is unknown; a value out of range is reported in its row.
-
+    ``parameters``: dotted names of `settings.SETTINGS`. Raises ConfigurationError for an
+    unknown one; a value out of range is reported in its row.
     """
     base = StickybotSettings.from_parameters(parameters)
     for name in dict.fromkeys(name for change in changes for name in change):

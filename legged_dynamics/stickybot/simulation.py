@@ -103,29 +103,10 @@ LIMITS = offsets(Limits())
 def _rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, z_new, v_new,
                 sums):
     """
-    Take one step of length h; return the error estimate, in units of what is tolerated.
+    Take one step of length h; return the error estimate relative to the tolerance.
 
-    ``zdd`` and ``forces`` are those of the start; ``limits`` are an integration's. Work, loss and
-    impulses are integrated by the same method, so that they hold through transients which the
-    step is too long to resolve; they are left in ``sums``.
-
-    Parameters
-    ----------
-    machine, step, attached, u, ud
-        See :mod:`~legged_dynamics.stickybot.model.limb`; the Jacobians in ``step`` are read.
-    limits : (3,) array
-        At the places `LIMITS`.
-    n : int
-        Number of free coordinates, of which ``step.free`` is the list.
-    h : float [s]
-        Length of the step.
-    z, v, zdd, forces : arrays
-        Of the start.
-    z_new, v_new : (nz,) array
-        Filled with the end's.
-    sums : (N_FLOWS,) array
-        Filled with what flowed during the step.
-
+    ``zdd`` and ``forces`` are those of the start; ``sums`` gets work, loss and impulses,
+    integrated by the same method to hold through unresolved transients.
     """
     nz = z.shape[0]
     free, U, J_z, J_v, matrix = (step.free, step.stages, step.by_position, step.by_velocity,
@@ -309,9 +290,8 @@ def _touch_down(machine, step, i, motion):
     """
     Fix foot i where it is: a plastic impact of that limb alone.
 
-    The hip's spring and dampers transmit no impulse, so only the rates of the limb's links change:
-    ``M_qq qd+ = M_qf pd_f- + M_qq qd-``, for one rod ``A qd+ = m r x v- + I qd-``. The wall's
-    impulse and its moment, and the kinetic energy lost, are added to the totals.
+    Springs transmit no impulse: ``M_qq qd+ = M_qf pd_f- + M_qq qd-``, for one rod
+    ``A qd+ = m r x v- + I qd-``. Impulse, moment and lost energy are added to the totals.
     """
     n, start = machine.index[i, LIMB.n_links], machine.index[i, LIMB.start]
     z, v, work, totals = motion.z, motion.v, step.work, motion.totals
@@ -345,30 +325,10 @@ def _touch_down(machine, step, i, motion):
 @kernel
 def _advance(machine, step, wall, pads, limits, duration, motion):
     """
-    Move the robot on by `duration`, or until a foot lets go.
+    Advance by at most ``duration``, or until a foot detaches; return the status.
 
-    The rest positions move at their constant rates. The present accelerations and forces must be
-    those of `_settle`; on return they are again.
-
-    Parameters
-    ----------
-    machine, step, pads
-        See :mod:`~legged_dynamics.stickybot.model.limb`.
-    wall : (2,) array
-        Of :func:`~legged_dynamics.stickybot.model.adhesion.normal_loads`.
-    limits : (3,) array
-        At the places `LIMITS`.
-    duration : float [s]
-        At most.
-    motion : MovingRobot
-        Changed in place.
-
-    Returns
-    -------
-    int
-        `HOLDS` at the end of the duration; `SLIPS` or `PEELS` when the foot in `report` lets go;
-        `STUCK` when no step is short enough.
-
+    `HOLDS`, `SLIPS` or `PEELS` (foot in `report`), `STUCK`. Rest positions move at constant
+    rates; accelerations and forces must be those of `_settle`, also on return.
     """
     z, v, u, ud = motion.z, motion.v, motion.u, motion.ud
     z_new, v_new, a_new = motion.spare[0], motion.spare[1], motion.spare[2]

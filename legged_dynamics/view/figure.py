@@ -72,40 +72,14 @@ class Forces:
 
     @classmethod
     def none(cls, n_feet: int) -> Forces:
-        """
-        Return no forces on feet that are all in the air.
-
-        Parameters
-        ----------
-        n_feet : int
-            Number of feet.
-
-        Returns
-        -------
-        Forces
-            Zero, and NaN where nothing is known.
-
-        """
+        """Return no forces, with all feet in the air; NaN where unknown."""
         return cls(0, np.zeros((n_feet, 6)), np.full((n_feet, 3), np.nan), np.zeros(n_feet, bool),
                    np.zeros(n_feet, bool), np.full(3, np.nan), np.full(6, np.nan),
                    np.full(6, np.nan), np.full(3, np.nan))
 
     @classmethod
     def of(cls, reaction: GroundReaction) -> Forces:
-        """
-        Return the forces of an estimate at its newest sample.
-
-        Parameters
-        ----------
-        reaction : GroundReaction
-            Estimate.
-
-        Returns
-        -------
-        Forces
-            The same as :class:`ForcesReader` reads of its message.
-
-        """
+        """Return an estimate's forces at its newest sample, as :class:`ForcesReader`."""
         deviation = np.sqrt([np.diagonal(reaction.covariance_of(foot, latest=True))[:3].clip(0.0)
                              for foot in reaction.feet])
         return cls(reaction.latest_ns, reaction.wrench, deviation, reaction.latest_contact,
@@ -115,43 +89,18 @@ class Forces:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """
-    A robot at one instant.
+    """A robot at one instant."""
 
-    Attributes
-    ----------
-    stamp_ns : int [ns]
-    position : (nq,) array [rad or m]
-        Of the joints, in the model's order.
-    effort : (nj,) array or None [N m or N]
-        NaN where it is not measured.
-    rotation : (3, 3) array
-        R_WB: of the base in the world, z up.
-    base : (3,) array or None [m]
-        p_WB, where it is known.
-    forces : Forces or None
-        None while there is no estimate.
-
-    """
-
-    stamp_ns: int
-    position: np.ndarray
-    effort: np.ndarray | None
-    rotation: np.ndarray
-    base: np.ndarray | None = None
-    forces: Forces | None = None
+    stamp_ns: int  # [ns]
+    position: np.ndarray  # (nq,) [rad or m]: of the joints, in the model's order
+    effort: np.ndarray | None  # (nj,) [N m or N] or None: naN where it is not measured
+    rotation: np.ndarray  # (3, 3): R_WB: of the base in the world, z up
+    base: np.ndarray | None = None  # (3,) [m] or None: p_WB, where it is known
+    forces: Forces | None = None  # None while there is no estimate
 
 
 class ForcesReader:
-    """
-    Reads the estimator's ``~/reactions``: a sensor_msgs/JointState of named values.
-
-    Parameters
-    ----------
-    feet : sequence of str
-        Links of the feet, in the order of the result.
-
-    """
+    """Reads the estimator's ``~/reactions``, a sensor_msgs/JointState of named values."""
 
     def __init__(self, feet: tuple[str, ...]):
         self._feet = feet
@@ -168,20 +117,7 @@ class ForcesReader:
         self._cuts = np.cumsum([len(row) for row in rows])[:-1]
 
     def __call__(self, message: Any) -> Forces | None:
-        """
-        Return the forces in a message.
-
-        Parameters
-        ----------
-        message : sensor_msgs/JointState
-            Named values in ``effort``, in any order.
-
-        Returns
-        -------
-        Forces or None
-            None when the message is of a robot with other feet.
-
-        """
+        """Return the forces in a message; None for a robot with other feet."""
         names = tuple(message.name)
         if names != self._names:
             where = {name: i for i, name in enumerate(names)}
@@ -217,24 +153,10 @@ class Placement:
     def update(self, stamp_ns: int, rotation: np.ndarray, points: np.ndarray,
                contact: np.ndarray) -> np.ndarray:
         """
-        Return where the base is.
+        Return p_WB (3,) [m]; the ground is at zero in the first picture.
 
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Time of the picture; one before the last picture's starts again from the origin.
-        rotation : (3, 3) array
-            R_WB.
-        points : (nf, 3) array [m]
-            Contact points of the feet, or where they would be, in base axes.
-        contact : (nf,) bool array
-            Feet in contact.
-
-        Returns
-        -------
-        (3,) array [m]
-            p_WB; the ground is at zero in the first picture.
-
+        ``rotation``: R_WB; ``points`` (nf, 3): contact points, base axes. An earlier stamp
+        restarts at the origin.
         """
         turned = points @ rotation.T
         if self._last is None or stamp_ns < self._last[0]:
@@ -259,90 +181,37 @@ LIGHT = 0.05
 
 @dataclass(frozen=True)
 class Margins:
-    """
-    Margins against slipping, tipping and saturation; NaN where they are not known.
+    """Margins against slipping, tipping and saturation; NaN where they are not known."""
 
-    Attributes
-    ----------
-    friction : (nf,) array
-        Part of the friction that each foot uses; NaN for one in the air or hardly loaded.
-    support : float [m]
-        Distance of the centre of pressure from the nearest edge of the support polygon.
-    effort : float
-        Effort of the joint nearest to its limit, as a part of that.
-
-    """
-
+    # (nf,): part of the friction that each foot uses; NaN for one in the air or hardly loaded
     friction: np.ndarray
+    # [m]: distance of the centre of pressure from the nearest edge of the support polygon
     support: float
-    effort: float
+    effort: float  # Effort of the joint nearest to its limit, as a part of that
 
 
 @dataclass(frozen=True)
 class Figure:
-    """
-    A robot and its forces, ready to be drawn. Axes: W is the world, z up; B the base link.
+    """A robot and its forces, ready to be drawn. Axes: W is the world, z up; B the base link."""
 
-    Attributes
-    ----------
-    stamp_ns : int [ns]
-        Stamp of the joint state.
-    base : (3,) array [m]
-        p_WB.
-    rotation : (3, 3) array
-        R_WB.
-    position : (nq,) array [rad or m]
-        Joint positions in the model's order.
-    foot_rotation : (nf, 3, 3) array
-        R_WF.
-    contact_point : (nf, 3) array [m]
-        Points of application of the ground's forces, in W.
-    forces : Forces or None
-        Of the snapshot.
-    force : (nf, 3) array [N]
-        Of the ground on the feet, in W.
-    normal : (3,) array
-        Normal of the ground, in W.
-    polygon : (k, 3) array [m]
-        Corners of the support polygon, in W.
-    center_of_pressure : (3,) array [m]
-        In W; NaN where there is none.
-    push : (3,) array or None [N]
-        External force on the base, in W; None where it does not differ from zero.
-    margins : Margins
-        Margins at this instant.
-
-    """
-
-    stamp_ns: int
-    base: np.ndarray
-    rotation: np.ndarray
-    position: np.ndarray
-    foot_rotation: np.ndarray
-    contact_point: np.ndarray
-    forces: Forces | None
-    force: np.ndarray
-    normal: np.ndarray
-    polygon: np.ndarray
-    center_of_pressure: np.ndarray
+    stamp_ns: int  # [ns]: stamp of the joint state
+    base: np.ndarray  # (3,) [m]: p_WB
+    rotation: np.ndarray  # (3, 3): R_WB
+    position: np.ndarray  # (nq,) [rad or m]: joint positions in the model's order
+    foot_rotation: np.ndarray  # (nf, 3, 3): R_WF
+    contact_point: np.ndarray  # (nf, 3) [m]: points of application of the ground's forces, in W
+    forces: Forces | None  # Of the snapshot
+    force: np.ndarray  # (nf, 3) [N]: of the ground on the feet, in W
+    normal: np.ndarray  # (3,): normal of the ground, in W
+    polygon: np.ndarray  # (k, 3) [m]: corners of the support polygon, in W
+    center_of_pressure: np.ndarray  # (3,) [m]: in W; NaN where there is none
+    # (3,) [N]: external force on the base, in W; None where it does not differ from zero
     push: np.ndarray | None
-    margins: Margins
+    margins: Margins  # Margins at this instant
 
 
 class FigureMaker:
-    """
-    Turns the snapshots of one robot into figures.
-
-    Parameters
-    ----------
-    model : RobotModel
-        As described.
-    config : RobotConfig
-        Feet and soles.
-    friction : float
-        Coulomb friction coefficient of the margins.
-
-    """
+    """Converts the snapshots of one robot to figures."""
 
     def __init__(self, model: RobotModel, config: RobotConfig, friction: float = 0.6):
         self.model, self.config, self.friction = config.apply_to(model), config, friction
@@ -359,20 +228,7 @@ class FigureMaker:
         return max(float(np.linalg.norm(places, axis=1).max()), 0.1)
 
     def __call__(self, snapshot: Snapshot) -> Figure:
-        """
-        Return the figure of a snapshot.
-
-        Parameters
-        ----------
-        snapshot : Snapshot
-            Later than the one before, or of another recording.
-
-        Returns
-        -------
-        Figure
-            In world axes.
-
-        """
+        """Return the figure of a snapshot, world axes."""
         R_WB, nf = snapshot.rotation, len(self.feet)
         forces = snapshot.forces or Forces.none(nf)
         R_BF, points, standing, up = self._feet_of(snapshot, forces)
@@ -425,44 +281,19 @@ _SLENDERNESS, _THIN, _THICK = 0.12, 0.006, 0.06
 
 
 class Look(NamedTuple):
-    """
-    Shapes of a body in one colour.
+    """Shapes of a body in one colour."""
 
-    Attributes
-    ----------
-    mesh : trimesh.Trimesh
-        In the body's frame [m].
-    color : tuple of float
-        Red, green, blue from 0 to 1.
-
-    """
-
-    mesh: trimesh.Trimesh
-    color: tuple[float, float, float]
+    mesh: trimesh.Trimesh  # In the body's frame [m]
+    color: tuple[float, float, float]  # Red, green, blue from 0 to 1
 
 
 def body_looks(model: RobotModel, config: RobotConfig, urdf: str,
                meshes: Path | None = None) -> list[list[Look]]:
     """
-    Return the shapes of each body, the base first.
+    Return the shapes of each body by colour, the base first.
 
-    Parameters
-    ----------
-    model : RobotModel
-        With the configuration applied.
-    config : RobotConfig
-        Its feet end the capsules.
-    urdf : str
-        XML. Visuals are drawn, or else collisions; malformed elements are left out.
-    meshes : Path, optional
-        Folder with the description's mesh files. Files outside of it are never opened, since a
-        description may come over the bus; capsules take the place of missing meshes.
-
-    Returns
-    -------
-    list of list of Look
-        By body, then by colour.
-
+    Visuals, else collisions. Mesh files outside ``meshes`` are never opened, since a
+    description may come over the bus; capsules replace missing ones.
     """
     try:
         robot = read_elements(urdf, _WANTED, 'robot description')

@@ -24,33 +24,7 @@ from legged_dynamics.view.sources import RecordedView
 
 def write_rrd(recorded: RecordedView, path: Path, friction: float = 0.6,
               newtons_per_meter: float = 500.0) -> Path:
-    """
-    Write a recording for rerun's viewer.
-
-    Parameters
-    ----------
-    recorded : RecordedView
-        Of :func:`legged_dynamics.view.sources.read_view`.
-    path : Path
-        File to write, which ends in ``.rrd``.
-    friction : float
-        Coulomb friction coefficient of the margins.
-    newtons_per_meter : float [N/m]
-        Force drawn as an arrow of one metre.
-
-    Returns
-    -------
-    Path
-        Of the file.
-
-    Raises
-    ------
-    ConfigurationError
-        When rerun is not installed, or the file has another ending.
-    OutputError
-        When the file cannot be written.
-
-    """
+    """Write a recording as ``.rrd`` for rerun's viewer; return its path."""
     if path.suffix != '.rrd':
         raise ConfigurationError(f'--rrd: expected a file that ends in .rrd, got {path}')
     try:

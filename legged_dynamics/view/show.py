@@ -35,15 +35,7 @@ from legged_dynamics.view.figure import Figure, FigureMaker, Look, Snapshot, bod
 
 
 class JointPoses:
-    """
-    Poses of bodies in their parents, all at once, for a drawing that keeps the bodies in a tree.
-
-    Parameters
-    ----------
-    model : RobotModel
-        With joints of any type.
-
-    """
+    """Poses of all bodies in their parents, for a drawing with a tree of bodies."""
 
     def __init__(self, model: RobotModel):
         topology, constants = model.tree.topology[1:], model.tree.constants[1:]
@@ -56,20 +48,7 @@ class JointPoses:
         self._turns = self._kind == tree.REVOLUTE
 
     def orientation(self, position: np.ndarray) -> np.ndarray:
-        """
-        Return the orientations of all bodies but the base in their parents.
-
-        Parameters
-        ----------
-        position : (nq,) array [rad or m]
-            Joint positions in the model's order.
-
-        Returns
-        -------
-        (nb - 1, 4) array
-            Quaternions wxyz.
-
-        """
+        """Return quaternions wxyz (nb - 1, 4) of all bodies but the base in their parents."""
         half = 0.5 * np.where(self._turns, position[self._start], 0.0)
         about = np.column_stack([np.zeros((len(half), 2)), np.sin(half), np.cos(half)])
         for body in np.flatnonzero((self._kind != tree.REVOLUTE)
@@ -82,22 +61,7 @@ class JointPoses:
                                 w * b - x * c + y * d + z * a, w * c + x * b - y * a + z * d])
 
     def moved(self, position: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """
-        Yield the positions of bodies on prismatic joints.
-
-        Parameters
-        ----------
-        position : (nq,) array [rad or m]
-            Joint positions in the model's order.
-
-        Yields
-        ------
-        body : int
-            Index of the body.
-        place : (3,) array [m]
-            Origin of the body in its parent.
-
-        """
+        """Yield index and origin in the parent [m] of bodies on prismatic joints."""
         for body in np.flatnonzero(self._kind == tree.PRISMATIC):
             yield int(body) + 1, (self._place[body]
                                   + self._slide[body] * position[self._start[body]])
@@ -119,28 +83,8 @@ class Scene:
     """
     Nodes of a viser server for one robot.
 
-    Parameters
-    ----------
-    server : viser.ViserServer
-        Server of the page.
-    model : RobotModel
-        With the configuration applied.
-    looks : sequence of sequence of Look
-        Shapes of each body.
-    feet : sequence of str
-        Links of the feet.
-    friction : float
-        Coulomb friction coefficient of the cones drawn.
-    newtons_per_meter : float [N/m]
-        Force drawn as an arrow of one metre.
-
-    Attributes
-    ----------
-    follow : bool
-        Whether the ground moves below the robot, so that the robot stays in the picture.
-    cones, halos : bool
-        Whether friction cones, and one standard deviation about each arrow's tip, are drawn.
-
+    `follow`: the ground moves below the robot, which stays in view; `cones`, `halos`: draw
+    friction cones, and one standard deviation about arrow tips.
     """
 
     def __init__(self, server: Any, model: RobotModel,
@@ -200,15 +144,7 @@ class Scene:
             receive_shadow=False, visible=False)
 
     def draw(self, figure: Figure) -> None:
-        """
-        Show a figure.
-
-        Parameters
-        ----------
-        figure : Figure
-            Newest figure.
-
-        """
+        """Show a figure."""
         with self._server.atomic():
             x, y, _ = figure.base
             self._world.position = (-x, -y, 0.0) if self.follow else (0.0, 0.0, 0.0)
@@ -470,23 +406,10 @@ def _own_pages_only() -> Iterator[None]:
 
 def own_page(origin: str | None, host: str) -> bool:
     """
-    Tell whether a request comes from a page of this server, or from no page at all.
+    Return whether a request is from a page of this server, or from no page.
 
-    Origin and host must be the same address, and an IP address or a name of this machine: the
-    owner of any other name can make it mean this machine.
-
-    Parameters
-    ----------
-    origin : str or None
-        The request's ``Origin``; None from what is no browser.
-    host : str
-        The request's ``Host``.
-
-    Returns
-    -------
-    bool
-        False for a page of another address, which is refused.
-
+    Origin and host must be the same address, an IP or a name of this machine, since the
+    owner of any other name can point it here.
     """
     if origin is None:
         return True
@@ -614,17 +537,7 @@ class Show:
 
 
 class FrameTimer:
-    """
-    Waits between pictures.
-
-    Parameters
-    ----------
-    rate : float [Hz]
-        Pictures a second, at most.
-    clock, sleep : callable [s]
-        Wall time, and a wait by it.
-
-    """
+    """Waits between pictures, at most ``rate`` [Hz]."""
 
     def __init__(self, rate: float, clock: Callable[[], float], sleep: Callable[[float], None]):
         self._period, self._clock, self._sleep = 1.0 / rate, clock, sleep

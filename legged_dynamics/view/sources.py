@@ -188,21 +188,9 @@ class Player:
 def play(show: Show, recorded: RecordedView, rate: float,
          going: Callable[[], bool] = lambda: True, at: float = 0.0) -> None:
     """
-    Show a recording again and again.
+    Show a recording repeatedly while ``going()``, from ``at`` [s].
 
-    Parameters
-    ----------
-    show : Show
-        Page to show it on.
-    recorded : RecordedView
-        Recording with at least one snapshot.
-    rate : float [Hz]
-        Pictures a second, at most.
-    going : callable
-        Returns whether to go on.
-    at : float [s]
-        Where it begins; above zero it stands still there until it is played.
-
+    Above zero it is paused there at first; ``rate`` [Hz]: most pictures a second.
     """
     player, last = Player(show, recorded, at), None
     timer = FrameTimer(rate, time.monotonic, time.sleep)
@@ -302,15 +290,7 @@ class ViewNode(Component):
         self.wrong = 'waiting for joint_states'
 
     def snapshot(self) -> Snapshot | None:
-        """
-        Return the present snapshot; None, and `wrong`, where too little is known.
-
-        Returns
-        -------
-        Snapshot or None
-            Newest joints, attitude and forces.
-
-        """
+        """Return the present snapshot; None, and set `wrong`, where too little is known."""
         newest = self._newest
         if self.robot is None or 'joints' not in newest:
             return None
@@ -342,26 +322,7 @@ class ViewNode(Component):
 
 def follow(options: LiveOptions, open_show: Callable[[RobotChoice], Show], rate: float,
            say: Callable[[str], None] = print) -> int:
-    """
-    Show the robot on the bus until Ctrl-C.
-
-    Parameters
-    ----------
-    options : LiveOptions
-        Robot and topics.
-    open_show : callable
-        Called with the robot once its description has come; returns its show.
-    rate : float [Hz]
-        Pictures a second, at most.
-    say : callable
-        Called with a sentence on what is missing, each time that changes.
-
-    Returns
-    -------
-    int
-        Exit code.
-
-    """
+    """Show the robot on the bus until Ctrl-C; return the exit code."""
     class Node(ViewNode):
         pass
     Node.options = options
@@ -382,18 +343,5 @@ def follow(options: LiveOptions, open_show: Callable[[RobotChoice], Show], rate:
 
 
 def urdf_path(urdf: str) -> str:
-    """
-    Return the absolute path of a URDF, for a node that runs elsewhere.
-
-    Parameters
-    ----------
-    urdf : str
-        Path on the command line; empty for none.
-
-    Returns
-    -------
-    str
-        Empty for none.
-
-    """
+    """Return the absolute path of a URDF, or an empty string for none."""
     return str(Path(urdf).resolve()) if urdf else ''

@@ -154,27 +154,7 @@ def _far_off(error, far, turned):
 
 @part
 def _report(feet, states, singular, inertia, bias, memory, out, nv):
-    """
-    Copy results of the stages to the row that has a place for every foot.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet in contact.
-    states : (k, N_FOOT_STATE) array
-        Their frames and contact points.
-    singular : (ng, 2) array
-        Singular values of the groups.
-    inertia, bias : (6, 6), (6,) array
-        ``Lambda``, ``mu``.
-    memory : StanceMemory
-        After stage 4.
-    out : array
-        Filled, at the places `OUTPUT`.
-    nv : int
-        Number of joint velocities.
-
-    """
+    """Copy stage results to ``out`` at `OUTPUT`, with a place for every foot."""
     for i in range(6):
         out[OUTPUT.bias + i] = bias[i]
         for k in range(6):
@@ -191,21 +171,10 @@ def _report(feet, states, singular, inertia, bias, memory, out, nv):
 @lean_kernel
 def find_dynamics(s, parameters, held, moved, inputs):
     """
-    Run stages 1 and 2: fill everything in ``s`` from its q and v and the base's motion.
+    Run stages 1 and 2 on q, v in ``s`` and the base motion in ``inputs`` (42,).
 
-    Parameters
-    ----------
-    s : StanceArrays, packed
-        Arrays with q and v of this instant.
-    parameters : (6,) array
-        Values at the places `PARAMETER`.
-    held : (nv,) array [rad or m]
-        Positions that joints which do not move the feet should keep.
-    moved : (nv,) array [rad/s^2 or m/s^2]
-        Accelerations of joints that are moved instead, as those of swinging legs; NaN for others.
-    inputs : (42,) array
-        Pose and twist of the base, target; at the places `INPUT`.
-
+    ``held``: positions to keep of joints that do not move the feet; ``moved``:
+    accelerations of swing joints instead, NaN for others.
     """
     s = opened(s)
     up, w = (inputs[6], inputs[7], inputs[8]), load3(inputs, POSE.twist + 3)
@@ -228,27 +197,10 @@ def find_dynamics(s, parameters, held, moved, inputs):
 @lean_kernel
 def find_forces(s, memory, method, gains, integral, inputs, dt, out):
     """
-    Run stage 3, and fill the wrench that the feet must produce and the efforts without them.
+    Run stage 3; fill the wrench required of the feet and the efforts without them.
 
-    Parameters
-    ----------
-    s : StanceArrays, packed
-        After stages 1 and 2.
-    memory : StanceMemory, packed
-        Memory of these feet; its shares are the even ones afterwards.
-    method : int
-        Method of the division.
-    gains : (5, 6) array
-        Gains of :class:`~legged_dynamics.workspace.settings.WorkspaceSettings`.
-    integral : (6,) array [m s, rad s]
-        Integral of the error in world axes; advanced in place.
-    inputs : (42,) array
-        Pose and twist of the base, target; at the places `INPUT`.
-    dt : float [s]
-        Time to integrate over; zero keeps the integral.
-    out : array
-        Results, at the places `OUTPUT`.
-
+    ``integral`` (6,) of the error, world axes, is advanced by ``dt`` (0 keeps it); the
+    memory's shares become even.
     """
     s, memory = opened(s), opened(memory)
     body, errors = inputs[INPUT.body:INPUT.target], out[OUTPUT.errors:OUTPUT.force].reshape((4, 6))
@@ -275,28 +227,7 @@ def find_forces(s, memory, method, gains, integral, inputs, dt, out):
 
 @lean_kernel
 def find_efforts(s, memory, method, outcome, parameters, out):
-    """
-    Run stage 4 on the divided forces.
-
-    Parameters
-    ----------
-    s : StanceArrays, packed
-        After stages 1 and 2.
-    memory : StanceMemory, packed
-        Memory of these feet, after stage 3.
-    method, outcome : int
-        Method of the division, and how it ended.
-    parameters : (6,) array
-        Values at the places `PARAMETER`.
-    out : array
-        Results, at the places `OUTPUT`.
-
-    Returns
-    -------
-    int
-        Bits of `command.WorkspaceFault`.
-
-    """
+    """Run stage 4 on the divided forces; return bits of `command.WorkspaceFault`."""
     s, memory = opened(s), opened(memory)
     nv, errors = s.v.shape[0], out[OUTPUT.errors:OUTPUT.force].reshape((4, 6))
     force, wrench = out[OUTPUT.force:OUTPUT.net], out[OUTPUT.net:OUTPUT.missing]
@@ -337,32 +268,9 @@ class StanceFeet:
     """
     Arrays of the stages for a robot on some of its feet.
 
-    Parameters
-    ----------
-    model : RobotModel
-    feet : sequence of Foot
-        All feet.
-    contact : (nf,) sequence of bool
-        Which of them stand.
-    settings : WorkspaceSettings
-
-    Attributes
-    ----------
-    enough : bool
-        Whether these feet can hold the base: one that carries any wrench, as a sole does, or two
-        of any kind. Without, nothing else is there.
-    members : (k,) int array
-        Place of each foot in contact among all feet.
-    place : dict of int to (int, int)
-        Place of each foot in contact among these, and of its first contact coordinate.
-    arrays : StanceArrays
-    scratch : Scratch
-        Memory for the recursion with a big base.
-    program : DivisionProgram
-    memory : StanceMemory
-    packed : tuple of packs
-        Packs of arrays, memory and program.
-
+    `enough`: whether they can hold the base (a sole, or two of any kind), else the rest is
+    missing; `members`: indices of contact feet; `place`: index and first contact coordinate
+    by foot.
     """
 
     def __init__(self, model: RobotModel, feet: Sequence[Foot], contact: Sequence[bool],
@@ -408,15 +316,7 @@ class StanceFeet:
         self.packed = pack(self.arrays), pack(self.memory), pack(self.program)
 
     def stand_on(self, ground: GroundReading) -> None:
-        """
-        Update the normals and friction of the ground under these feet.
-
-        Parameters
-        ----------
-        ground : GroundReading
-            Readings of all feet.
-
-        """
+        """Update the normals and friction of the ground under these feet."""
         if self._seen != ground.seen:
             self._seen = ground.seen
             self.arrays.ground[:] = ground.axes[self.members]
@@ -428,15 +328,7 @@ class StanceFeet:
         self.program.cones[:, :, 1:] = level + ground.friction[self.members, None, None] * slope
 
     def bear(self, most: np.ndarray | None) -> None:
-        """
-        Limit the normal forces of these feet.
-
-        Parameters
-        ----------
-        most : (nf,) array [N], optional
-            Largest normal force of all feet of the robot; none by default.
-
-        """
+        """Limit normal forces by ``most`` (nf,) [N], of all feet; None for no limit."""
         if most is None and self._most is None:
             return
         self._most, bounds = most, self.program.bounds
@@ -446,15 +338,7 @@ class StanceFeet:
             bounds[i, row + 1] = -min(limit, self._unlimited)
 
     def spare_efforts(self, fraction: float) -> None:
-        """
-        Use less of the effort limits than the settings allow.
-
-        Parameters
-        ----------
-        fraction : float
-            Share of the limits; that of the settings counts where it is smaller.
-
-        """
+        """Limit efforts to a fraction of their limits, at most that of the settings."""
         fraction = min(fraction, self._most_effort)
         if fraction != self._fraction:
             self._fraction = fraction
@@ -463,17 +347,7 @@ class StanceFeet:
     # ---- forces on single feet, in world axes ----------------------------------------------
 
     def ask(self, sought: Mapping[int, np.ndarray], R_WB: np.ndarray) -> None:
-        """
-        Set the forces that the division is to seek.
-
-        Parameters
-        ----------
-        sought : mapping of int to (3,) array [N]
-            Forces in world axes by the foot's number; the other feet are free.
-        R_WB : (3, 3) array
-            Orientation of the base.
-
-        """
+        """Set the forces (world axes) by foot that the division seeks; others are free."""
         if not sought and not self._asked:
             return
         self._asked = bool(sought)
@@ -483,80 +357,25 @@ class StanceFeet:
             row[0], row[1:] = 1.0, force @ R_WB
 
     def forces(self, R_WB: np.ndarray) -> dict[int, np.ndarray]:
-        """
-        Return the force that the last division gives each foot in contact.
-
-        Parameters
-        ----------
-        R_WB : (3, 3) array
-            Orientation of the base.
-
-        Returns
-        -------
-        dict of int to (3,) array [N]
-            In world axes, by the foot's number.
-
-        """
+        """Return the last divided forces by foot [N], world axes."""
         return {foot: self.force(R_WB, foot) for foot in self.place}
 
     def force(self, R_WB: np.ndarray, foot: int) -> np.ndarray:
-        """
-        Return the force that the last division gives one foot in contact.
-
-        Parameters
-        ----------
-        R_WB : (3, 3) array
-            Orientation of the base.
-        foot : int
-            Number of the foot.
-
-        Returns
-        -------
-        (3,) array [N]
-            In world axes.
-
-        """
+        """Return a foot's last divided force (3,) [N], world axes."""
         start = self.place[foot][1]
         return R_WB @ self.memory.shares[start:start + 3]
 
     def rotation(self, foot: int) -> np.ndarray:
-        """
-        Return the orientation ``R_BF`` of a foot, the identity for a foot not in contact.
-
-        Parameters
-        ----------
-        foot : int
-            Number of the foot.
-
-        Returns
-        -------
-        (3, 3) array
-
-        """
+        """Return a foot's ``R_BF``, the identity if not in contact."""
         if foot not in self.place:
             return np.eye(3)
         return self.arrays.states[self.place[foot][0], :9].reshape(3, 3)
 
     def why_not(self, foot: int, force: np.ndarray, R_WB: np.ndarray) -> str:
         """
-        Return why a foot in contact cannot have a requested force.
+        Return why a foot cannot have a requested force (world axes).
 
-        The foot's own limits are checked first; without a violation the other feet are the reason.
-
-        Parameters
-        ----------
-        foot : int
-            Number of the foot.
-        force : (3,) array [N]
-            Requested force, in world axes.
-        R_WB : (3, 3) array
-            Orientation of the base.
-
-        Returns
-        -------
-        str
-            Reason for people.
-
+        Its own limits are checked first; if they hold, the other feet are the reason.
         """
         i, start = self.place[foot]
         R_BC = R_WB.T @ self.arrays.ground[i].reshape(3, 3)
@@ -578,21 +397,7 @@ class StanceFeet:
         return 'the other feet cannot balance it'
 
     def margins(self, R_WB: np.ndarray, friction: np.ndarray) -> dict[str, float]:
-        """
-        Return the margins ``friction`` and ``sole`` of `WorkspaceController.margins`.
-
-        Parameters
-        ----------
-        R_WB : (3, 3) array
-            Orientation of the base.
-        friction : (nf,) array
-            Coefficient of friction of all feet.
-
-        Returns
-        -------
-        dict of str to float
-
-        """
+        """Return the margins ``friction`` and ``sole`` of `WorkspaceController.margins`."""
         found: dict[str, float] = {}
         for i, (foot, force) in enumerate(self.forces(R_WB).items()):
             R_BF, axes = self.arrays.states[i, :9].reshape(3, 3), self.arrays.ground[i]

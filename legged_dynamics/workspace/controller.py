@@ -87,22 +87,11 @@ class AskedForce:
 
 class _ForceRequests:
     """
-    Moves the target force of each foot towards its request, and back when the request ends.
+    Moves each foot's target force towards its request, and back when that ends.
 
-    Of the forces of the feet only the internal part, which sums to zero, is free: what one foot
-    gains the others lose. A target stays within a tenth of the weight of the feasible force, so
-    that a request of ten weights is released as fast as one of a third.
-
-    Parameters
-    ----------
-    weight : float [N]
-        Weight of the robot.
-
-    Attributes
-    ----------
-    sought : dict of int to (3,) array [N]
-        Target forces in world axes, by the foot's number.
-
+    Only internal forces, which sum to zero, are free. A target stays within a tenth of the
+    weight of the feasible force, so that large requests are released as fast as small ones.
+    `sought`: by foot, world axes.
     """
 
     def __init__(self, weight: float):
@@ -113,22 +102,10 @@ class _ForceRequests:
              given: Callable[[int], np.ndarray],
              free: Callable[[Mapping[int, np.ndarray]], Mapping[int, np.ndarray]]) -> None:
         """
-        Advance all target forces by one step.
+        Advance all target forces (world axes) by at most ``step`` [N].
 
-        Parameters
-        ----------
-        asked : mapping of int to (3,) array [N]
-            Requested forces in world axes.
-        step : float [N]
-            Largest change of a target.
-        standing : container of int
-            Feet in contact.
-        given : callable
-            Returns the force that a foot had last, (3,) [N].
-        free : callable
-            Returns the forces of all feet when only the given targets are sought; a foot whose
-            request has ended goes back to its force there.
-
+        ``given`` returns a foot's last force; ``free`` all forces for given targets only, to
+        which a foot whose request has ended returns.
         """
         for foot in [foot for foot in self.sought if foot not in standing]:
             del self.sought[foot]
@@ -166,39 +143,25 @@ class _ForceRequests:
 
 
 class LegPlan(NamedTuple):
-    """
-    Which feet bear the body at a tick, and how the other legs move.
+    """Which feet bear the body at a tick, and how the other legs move."""
 
-    Attributes
-    ----------
-    bearing : (nf,) array of bool
-        Feet that get forces of the ground.
-    most : (nf,) array [N]
-        Largest normal force of each foot: it grows after a touch-down and shrinks before a
-        lift-off, so that efforts do not jump.
-    moved : (nv,) array [rad/s^2 or m/s^2]
-        Accelerations of the joints of other legs; NaN for joints that keep their posture.
-    stepping : bool
-        Whether the feet may fail to produce the required wrench for any length of time.
-    pressure : Pressure, optional
-        Where the ground is to press: it accelerates the base across the ground in place of the
-        gains.
-    extra : (nv,) array [N m or N], optional
-        Efforts beside those of the dynamics, as for the friction of swinging legs' joints.
-    effort_fraction : float, optional
-        Fraction of the effort limits that may be used, where it is below that of the settings.
-    falling : bool, optional
-        Whether the body falls like a pendulum between its footholds, as on two of four feet.
-
-    """
-
-    bearing: np.ndarray
+    bearing: np.ndarray  # (nf,): feet that get forces of the ground
+    # (nf,) [N]: largest normal force of each foot: it grows after a touch-down and shrinks before
+    # a lift-off, so that efforts do not jump
     most: np.ndarray
+    # (nv,) [rad/s^2 or m/s^2]: accelerations of the joints of other legs; NaN for joints that keep
+    # their posture
     moved: np.ndarray
+    # Whether the feet may fail to produce the required wrench for any length of time
     stepping: bool = True
+    # Where the ground is to press: it accelerates the base across the ground in place of the gains
     pressure: Pressure | None = None
+    # (nv,) [N m or N]: efforts beside those of the dynamics, as for the friction of swinging legs'
+    # joints
     extra: np.ndarray | None = None
+    # Fraction of the effort limits that may be used, where it is below that of the settings
     effort_fraction: float = 1.0
+    # Whether the body falls like a pendulum between its footholds, as on two of four feet
     falling: bool = False
 
 

@@ -63,19 +63,9 @@ EVEN, LEAST_SQUARES, FRICTION_CONE = range(3)
 @part
 def even_shares(feet, states, force, shares):
     """
-    Fill the contact wrenches that divide a wrench on the base evenly, (3.24).
+    Fill the contact wrenches that divide a base wrench evenly (3.24).
 
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet in contact.
-    states : (nf, N_FOOT_STATE) array
-        Contact points of these feet, base axes.
-    force : (6,) array [N, N m]
-        Wrench on the base, in its axes; each of the n feet gets ``force / n``, seen at the base.
-    shares : (nc,) array [N, N m]
-        Filled: force and moment of each foot at its contact, base axes.
-
+    Each of the n feet gets ``force / n``, seen at the base; ``shares`` (nc,) in base axes.
     """
     n = feet.index.shape[0]
     f = (force[0] / n, force[1] / n, force[2] / n)
@@ -91,24 +81,10 @@ def even_shares(feet, states, force, shares):
 @part
 def asked_shares(feet, asked, wrench, weights, shares):
     """
-    Replace the even forces of the feet that have a requested force, and fill the weights.
+    Replace the even forces of feet with a request (base axes), and fill the weights.
 
-    What remains of the wrench's force is divided evenly among the other feet. Soles are best
-    loaded in their middle, so moments start at zero.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet in contact.
-    asked : (nf, 4) array [-, N, N, N]
-        Flag whether a force is requested of a foot, and that force in base axes.
-    wrench : (6,) array [N, N m]
-        Wrench on the base, in its axes.
-    weights : (nc,) array
-        Filled for the linear coordinates: `ASKED_WEIGHT` where a force is requested, else one.
-    shares : (nc,) array [N, N m]
-        Even forces, changed in place.
-
+    The rest of the force is divided evenly; moments start at zero, since soles are best
+    loaded in the middle. ``asked`` (nf, 4): flag and force; weights `ASKED_WEIGHT` or one.
     """
     rest, others = load3(wrench, 0), 0
     for i in range(feet.index.shape[0]):
@@ -130,21 +106,7 @@ def asked_shares(feet, asked, wrench, weights, shares):
 
 @part
 def missing_wrench(grasp, wrench, shares, missing):
-    """
-    Fill the part of a wrench that the feet do not produce, ``W - sum J_base^T lambda``.
-
-    Parameters
-    ----------
-    grasp : (6, nc) array
-        ``J_base^T``: contact coordinates to the wrench on the base.
-    wrench : (6,) array [N, N m]
-        ``W``, base axes.
-    shares : (nc,) array [N, N m]
-        Contact wrenches ``lambda``.
-    missing : (6,) array [N, N m]
-        Filled.
-
-    """
+    """Fill the wrench that the feet do not produce, ``W - sum J_base^T lambda``."""
     for i in range(6):
         missing[i] = wrench[i]
         for c in range(shares.shape[0]):
@@ -153,23 +115,7 @@ def missing_wrench(grasp, wrench, shares, missing):
 
 @part
 def least_squares(grasp, spare, wrench, weights, shares):
-    """
-    Move shares to the nearest ones that add up to the wrench, if there are any.
-
-    Parameters
-    ----------
-    grasp : (6, nc) array
-        ``J_base^T``: contact coordinates to the wrench on the base.
-    spare : array
-        Scratch memory of seven rows or more.
-    wrench : (6,) array [N, N m]
-        Wrench on the base, in its axes.
-    weights : (nc,) array
-        Weight of each coordinate in the sum of squares that is minimized.
-    shares : (nc,) array [N, N m]
-        Contact wrenches, changed in place.
-
-    """
+    """Move shares to the nearest (by weights) that add up to the wrench, if any."""
     A, b = spare[:6], spare[6]
     missing_wrench(grasp, wrench, shares, b)
     trace = 0.0
@@ -193,27 +139,8 @@ def _fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
     """
     Fill rows of ``C lambda >= d`` with the feet's cones; return the next row.
 
-    ``cones`` (nf, k, 7) has a flag whether a row is used, and the foot's inequalities on force and
-    moment: the force in axes of the ground, for a foot with a plane in its own; the moment in the
-    foot's axes.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Those in contact.
-    states : (nf, N_FOOT_STATE) array
-        Foot frames, base axes.
-    R_WB : tuple of 9 floats
-        Orientation of the base.
-    ground : (nf, 9) array
-        ``R_WG`` by rows.
-    cones, bounds : (nf, k, 7), (nf, k) array
-        Inequalities, and their lower bounds [N or N m].
-    C, d : (m, nc), (m,) array
-        Filled from ``row`` on.
-    row : int
-        First row to fill.
-
+    ``cones`` (nf, k, 7): flag, and rows on force, in ground axes (``R_WG``; own ones for a
+    foot with a plane), and on moment, in foot axes; ``bounds`` (nf, k).
     """
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
@@ -238,19 +165,9 @@ def _fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
 @part
 def _fill_efforts(jacobian, free, limits, C, d, row):
     """
-    Fill rows of ``C lambda >= d`` with the efforts of the legs' joints; return the next row.
+    Fill rows of ``C lambda >= d`` with the legs' effort limits; return the next row.
 
-    Parameters
-    ----------
-    jacobian : (nc, nv) array
-        ``J_q``.
-    free, limits : (nv,) array [N m or N]
-        Efforts without ground reactions, and the largest; zero for a joint without a limit.
-    C, d : (m, nc), (m,) array
-        Filled from ``row`` on.
-    row : int
-        First row to fill.
-
+    ``free``: efforts without ground reactions; ``limits``: zero for joints without one.
     """
     nc, nv = jacobian.shape
     for j in range(nv):
@@ -271,11 +188,7 @@ def _fill_efforts(jacobian, free, limits, C, d, row):
 
 @part
 def _recall(active, memory, first, rows):
-    """
-    Fill the first guess of the active constraints from the last solution; return their number.
-
-    Equalities come first, in their order, then the inequalities that were active last time.
-    """
+    """Fill the first active set from the last solution, equalities first; return its size."""
     found = 0
     for i in range(first, 6):
         active[found] = i
@@ -292,28 +205,8 @@ def friction_cone(s, p, R_WB, wrench, free, limits, weights, shares):
     """
     Move shares to the nearest that add up to the wrench within cones and efforts.
 
-    Parameters
-    ----------
-    s : StanceArrays, packed
-        After stage 1.
-    p : DivisionProgram, packed
-        Memory of the program, the feet's cones, and which constraints were active last.
-    R_WB : (9,) array
-        Orientation of the base, by rows.
-    wrench : (6,) array [N, N m]
-        ``W``.
-    free : (nv,) array [N m or N]
-        Efforts of the joints without ground: ``M_q a + h_q``.
-    limits : (nv,) array [N m or N]
-        Zero for a joint without a limit.
-    weights, shares : (nc,) array
-        Weights and shares of the coordinates; the shares are even on entry.
-
-    Returns
-    -------
-    int
-        BALANCED, UNBALANCED or NO_SOLUTION; then the shares are unchanged.
-
+    Returns BALANCED, UNBALANCED or NO_SOLUTION (shares unchanged). ``free``:
+    ``M_q a + h_q``; ``limits``: zero for joints without one; shares are even on entry.
     """
     s, p = opened(s), opened(p)
     nc, grasp = shares.shape[0], s.grasp
@@ -362,19 +255,7 @@ def friction_cone(s, p, R_WB, wrench, free, limits, weights, shares):
 
 @part
 def add_leg_loads(inverse, free, shares):
-    """
-    Add the contact wrenches that the legs require, ``J_q^+T (M_q a + h_q)``.
-
-    Parameters
-    ----------
-    inverse : (nv, nc) array
-        ``J_q^+``.
-    free : (nv,) array [N m or N]
-        ``M_q a + h_q``: efforts of the joints without ground reactions.
-    shares : (nc,) array [N, N m]
-        Added to.
-
-    """
+    """Add the contact wrenches required by the legs, ``J_q^+T (M_q a + h_q)``, to shares."""
     nv, nc = inverse.shape
     for c in range(nc):
         for j in range(nv):
@@ -435,28 +316,10 @@ class DivisionProgram(NamedTuple):
 def foot_cone(foot: Foot, friction: float, minimum: float,
               margin: float = 0.0, most: float = np.inf) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the inequalities ``A w >= b`` on the wrench of one foot.
+    Return A (k, 6), b (k,) of the inequalities ``A w >= b`` on a foot's wrench.
 
-    Parameters
-    ----------
-    foot : Foot
-        Point foot or flat foot.
-    friction : float
-        Coefficient of friction, above 0.
-    minimum : float [N]
-        Least normal force.
-    margin : float
-        Fraction of a sole, at its edges, in which the centre of pressure must not lie.
-    most : float [N]
-        Largest normal force.
-
-    Returns
-    -------
-    A : (k, 6) array
-        Coefficients of force and moment, as in `DivisionProgram.cones`.
-    b : (k,) array [N or N m]
-        Lower bounds.
-
+    ``minimum``, ``most`` [N]: normal force; ``margin``: fraction of a sole at its edges
+    that the CoP must avoid. As in `DivisionProgram.cones`.
     """
     A, b = contact_inequalities(FrictionCone(friction, facets=FACETS, minimum=minimum,
                                              maximum=most),
@@ -470,28 +333,8 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
     """
     Set up the quadratic program that divides a wrench among feet.
 
-    Parameters
-    ----------
-    feet : sequence of Foot
-        Those in contact.
-    nc, nv : int
-        Contact coordinates, joint velocities.
-    friction : float
-        Coefficient.
-    minimum : float [N]
-        Least normal force of each foot.
-    ground : (nf, 9) array, optional
-        Taken as it is; level by default.
-    upright : float [1/m]
-        Missing newtons at the base that count as much as one missing newton metre.
-    most : float [N]
-        Largest normal force of each foot.
-
-    Returns
-    -------
-    DivisionProgram
-        Inequalities of all feet, and the solver's memory.
-
+    ``ground`` (nf, 9): axes ``R_WG``, level by default; ``upright`` [1/m]: missing newtons
+    that count like one newton metre.
     """
     found = [foot_cone(foot, friction, minimum, most=most) for foot in feet]
     if ground is None:

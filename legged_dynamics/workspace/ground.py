@@ -84,26 +84,11 @@ UNKNOWN = Ground()
 
 class GroundReading:
     """
-    Normals and friction under all feet, from given normals and from where the feet stand.
+    Ground normals and friction under all feet, given or from where the feet stand.
 
-    Parameters
-    ----------
-    feet : sequence of Foot
-        All feet of the robot.
-    friction : float
-        Coefficient of friction to start with.
-
-    Attributes
-    ----------
-    axes : (nf, 9) array
-        ``R_WG`` by rows, z the ground's normal; level for a sole, which has axes of its own.
-    touch : (nf, 3) array
-        Unit normal in world axes that gives the contact point on a spherical foot.
-    friction : (nf,) array
-        Coefficient to rely on about the normal in `axes`.
-    seen, version : int
-        Counters that grow with every update of the normals, and with every change of `friction`.
-
+    `axes` (nf, 9): ``R_WG`` by rows, z the normal, level for a sole; `touch` (nf, 3):
+    normal, world axes, of a ball's contact point; `friction` about the normal in `axes`;
+    `seen`, `version`: update counters of normals and friction.
     """
 
     def __init__(self, feet: Sequence[Foot], friction: float):
@@ -126,24 +111,7 @@ class GroundReading:
         self._narrow()
 
     def look(self, state: BodyState, given: Ground | None = None) -> None:
-        """
-        Update the normals from where the feet stand and from given normals.
-
-        Both are evaluated when they change, and every 100 samples.
-
-        Parameters
-        ----------
-        state : BodyState
-            Feet in contact and their positions.
-        given : Ground, optional
-            Known normals.
-
-        Raises
-        ------
-        ConfigurationError
-            When the given normals are not one unit vector per foot.
-
-        """
+        """Update the normals by stance feet and given ones, on change or each 100 samples."""
         key = state.contact.tobytes()
         self._looks += 1
         given = given or UNKNOWN
@@ -185,20 +153,10 @@ class GroundReading:
 
     def feel(self, offset: np.ndarray, force: np.ndarray) -> list[int]:
         """
-        Lower the friction of feet that slide.
+        Lower the friction of sliding feet; return their numbers.
 
-        Parameters
-        ----------
-        offset : (nf,) array [m]
-            Distance of each foot in contact from its place.
-        force : (nf, 3) array [N]
-            Last commanded force on each foot, in world axes.
-
-        Returns
-        -------
-        list of int
-            Numbers of the feet that slide.
-
+        ``offset`` [m]: distance of contact feet from their places; ``force``: commanded, world
+        axes.
         """
         self._kept = np.minimum(self._kept, offset)
         sliding = np.flatnonzero(offset > self._kept + SLIDE).tolist()

@@ -21,29 +21,14 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Pressure:
-    """
-    Where the ground is to press, in world axes.
+    """Where the ground is to press, in world axes."""
 
-    Attributes
-    ----------
-    point : (2,) array [m]
-        Wanted place.
-    corners : (k, 2) array [m]
-        Convex polygon, counterclockwise, in which the centre of pressure must lie.
-    center : (3,) array [m]
-        Centre of mass.
-    ground : float [m]
-        Height of the ground.
-    lean : float [rad/s^2]
-        How fast the base may be turned where the soles do not suffice.
-
-    """
-
-    point: np.ndarray
+    point: np.ndarray  # (2,) [m]: wanted place
+    # (k, 2) [m]: convex polygon, counterclockwise, in which the centre of pressure must lie
     corners: np.ndarray
-    center: np.ndarray
-    ground: float
-    lean: float = 0.0
+    center: np.ndarray  # (3,) [m]: centre of mass
+    ground: float  # [m]: height of the ground
+    lean: float = 0.0  # [rad/s^2]: how fast the base may be turned where the soles do not suffice
 
 
 def _nearest_inside(corners: np.ndarray, point: np.ndarray) -> np.ndarray:
@@ -63,26 +48,9 @@ def pressing_acceleration(pressure: Pressure, rotation: np.ndarray, position: np
                           wrench: np.ndarray, slope: np.ndarray
                           ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the accelerations that the base is to have in addition.
+    Return additional base accelerations (2,) [m/s^2, rad/s^2], world horizontal axes.
 
-    Parameters
-    ----------
-    pressure : Pressure
-        What is wanted.
-    rotation : (3, 3) array
-        Orientation of the base.
-    position : (3,) array [m]
-        Position of its origin, in world axes.
-    wrench : (6,) array [N, N m]
-        W as it is, in base axes at its origin.
-    slope : (6, 6) array [kg, kg m, kg m^2]
-        ``dW / dVdot``.
-
-    Returns
-    -------
-    move, lean : (2,) array [m/s^2, rad/s^2]
-        Along and about the horizontal axes of the world.
-
+    ``wrench``: present W, base axes and origin; ``slope``: ``dW / dVdot``.
     """
     turn = rotation.T[:, :2]
     fx, fy, fz = rotation @ wrench[:3]

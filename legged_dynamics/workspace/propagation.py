@@ -66,15 +66,9 @@ from legged_dynamics.workspace.stance_arrays import GROUP
 @part
 def propagate_velocity(s, up):
     """
-    Fill ``bodies``, the bias ``h``, and contact points, Jacobians and drift of the feet.
+    Fill ``bodies``, the bias ``h``, and the feet's contact points, Jacobians, drift.
 
-    Parameters
-    ----------
-    s : StanceArrays
-        Its q, v and base are read.
-    up : tuple of three floats
-        The world's z in base axes; a ball touches along that and its ``lean``.
-
+    ``up``: world z in base axes; a ball touches along that and its ``lean``.
     """
     # With joint accelerations of zero the wrenches that bodies take are the bias h.
     forward_kinematics(s.tree, s.q, s.v, s.still, s.base, s.bodies)
@@ -104,23 +98,7 @@ def propagate_velocity(s, up):
 
 @part
 def propagate_force(tree, feet, bodies, states, shares, effort):
-    """
-    Add to the efforts what the wrenches of the feet require of the joints, ``-J_q^T lambda``.
-
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the robot.
-    feet : FeetTable
-        Feet in contact.
-    bodies, states : arrays
-        Body poses and contact points, base axes.
-    shares : (nc,) array [N, N m]
-        Contact wrenches, base axes.
-    effort : (nv,) array [N m or N]
-        Added to.
-
-    """
+    """Add the feet's wrenches to the joint efforts in place, ``-J_q^T lambda``."""
     topology = tree.topology
     for i in range(feet.index.shape[0]):
         row, b = feet.index[i, START], feet.index[i, BODY]
@@ -141,19 +119,10 @@ def propagate_force(tree, feet, bodies, states, shares, effort):
 @part
 def free_efforts(M, h, acceleration, effort, wrench):
     """
-    Fill the inverse dynamics of base and joints without ground reactions, ``M a + h``.
+    Fill base wrench and joint efforts without ground reactions, ``M a + h``.
 
-    Parameters
-    ----------
-    M, h : (n, n), (n,) array
-        Mass matrix and bias.
-    acceleration : (n,) array
-        Classical acceleration of the base, then the joints'.
-    effort : (nv,) array [N m or N]
-        Filled: ``M_q a + h_q``.
-    wrench : (6,) array [N, N m]
-        Filled: ``W = M_b a + h_b``, the wrench that the feet together must put on the base.
-
+    ``acceleration``: classical of the base, then the joints'; ``wrench``: what the feet
+    together must put on the base.
     """
     n = M.shape[0]
     for i in range(n):
@@ -168,21 +137,7 @@ def free_efforts(M, h, acceleration, effort, wrench):
 
 @part
 def wrenches_in_feet(feet, states, shares, out):
-    """
-    Fill the wrenches on the feet in their own axes, about their links' origins.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet in contact.
-    states : (nf, N_FOOT_STATE) array
-        Foot frames and contact points, base axes.
-    shares : (nc,) array [N, N m]
-        Contact wrenches, base axes.
-    out : (6 nf,) array [N, N m]
-        Filled with ``[f; m]`` of each foot.
-
-    """
+    """Fill ``out`` (6 nf,): the wrenches on the feet in their axes, about link origins."""
     wrenches, _ = matrix(out, 0, feet.index.shape[0], 6)
     write_wrenches(feet, states, shares, wrenches)
     for i in range(feet.index.shape[0]):
@@ -238,15 +193,9 @@ def _orthogonalize(B, V, m, k):
 @part
 def invert_legs(s, threshold):
     """
-    Fill ``inverse`` and, for each group, its smallest and largest singular value.
+    Fill ``inverse`` and each group's smallest and largest singular value.
 
-    Parameters
-    ----------
-    s : StanceArrays
-        Its Jacobian is read.
-    threshold : float
-        Singular value, in lengths of the leg, below which a direction is damped.
-
+    ``threshold``: singular value, in leg lengths, below which a direction is damped.
     """
     nv, nc = s.inverse.shape
     largest = max(nv, nc)

@@ -55,26 +55,10 @@ ReachState = tuple[StanceArrays, np.ndarray, np.ndarray]
 @lean_kernel
 def solve_legs(s, pose, places, limits, least):
     """
-    Move the joints ``s.q`` so that the feet are in their places, by Newton's method.
+    Solve ``s.q`` by Newton's method for the feet's places; return whether reachable.
 
-    Parameters
-    ----------
-    s : StanceArrays
-        Its q is the first guess, and the result.
-    pose : (12,) array
-        ``R_WB`` by rows, ``p_WB``.
-    places : (nf, 12) array
-        Desired contact points in world axes, and orientations of the feet.
-    limits : (nv, 2) array [rad or m]
-        Limits of joint positions; those of joints that belong to no leg are ignored.
-    least : float
-        Smallest singular value of a leg, in lengths of the leg.
-
-    Returns
-    -------
-    bool
-        Whether the feet can be there.
-
+    ``pose``: ``R_WB`` by rows, ``p_WB``; ``places`` (nf, 12): contact points and
+    orientations, world axes; ``least``: singular value, in leg lengths.
     """
     R, p = load9(pose, 0), load3(pose, 9)
     up = (R[6], R[7], R[8])

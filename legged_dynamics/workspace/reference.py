@@ -175,21 +175,8 @@ def _join_knots(knots, steps, rates, rows, first, last, ends):
     """
     Fill the segments that end at knots from first to last - 1.
 
-    Parameters
-    ----------
-    knots : (n, 12) array
-        Poses to pass: rotation by rows, position [m].
-    steps : (n,) array [s]
-        Time from the knot before to each.
-    rates : (n, 12) array
-        Rates of `_pass_knots`.
-    rows : (n, SEGMENT.width) array
-        Filled.
-    first, last : int
-        Which knots.
-    ends : (2, 3, 6) array
-        Scratch.
-
+    ``knots`` (n, 12): rotation by rows, position; ``steps`` (n,) [s]: time from the knot
+    before.
     """
     for i in range(first, last):
         R = load9(knots[i - 1], 0)
@@ -215,30 +202,10 @@ def _too_much(support, target, slower):
 @lean_kernel
 def _needed_stretch(rows, first, last, samples, limits, support, slower, target):
     """
-    Return by which factor segments must be slowed down to keep the limits.
+    Return the factor, at least ``slower``, on segment times to keep the limits.
 
-    Parameters
-    ----------
-    rows : (n, 46) array
-        Segments; those from first to last - 1 are checked.
-    first, last : int
-        Range of the segments.
-    samples : int
-        Number of instants of each segment that are checked.
-    limits : (5,) array [m/s, m/s^2, rad/s, rad/s^2, m/s^3]
-        Speed, acceleration, turning rate and acceleration, jerk.
-    support : Support
-        Motions that the ground allows.
-    slower : float
-        Smallest factor to return.
-    target : (24,) array
-        Scratch memory.
-
-    Returns
-    -------
-    float
-        The factor on all times, at least `slower`.
-
+    ``limits`` (5,): speed, acceleration, turning rate and acceleration, jerk; each segment
+    is checked at ``samples`` instants.
     """
     for i in range(first, last):
         for k in range(samples + 1):
@@ -284,20 +251,7 @@ Result = TypeVar('Result')
 
 
 def run(work: Generator[None, None, Result]) -> Result:
-    """
-    Run work that is done in pieces to its end.
-
-    Parameters
-    ----------
-    work : generator
-        Yields after each piece.
-
-    Returns
-    -------
-    object
-        What the generator returns.
-
-    """
+    """Run a generator that yields after each piece to its end; return its result."""
     try:
         while True:
             next(work)

@@ -168,27 +168,7 @@ class StanceArrays(NamedTuple):
 
 
 def stance_arrays(model: RobotModel, feet: Sequence[Foot]) -> StanceArrays:
-    """
-    Allocate the arrays for a robot on these feet.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot with a floating base and 1-DoF joints.
-    feet : sequence of Foot
-        Those in contact.
-
-    Returns
-    -------
-    StanceArrays
-        All zero except for what is constant.
-
-    Raises
-    ------
-    UnknownNameError
-        When a foot's link is not in the model.
-
-    """
+    """Return the arrays for a robot on these feet, zero except for constants."""
     table = feet_table(model, feet)
     nb, nv, nf, nc = model.n_bodies, model.nv, len(feet), table.size
     n = 6 + nv
@@ -253,26 +233,7 @@ BIG_BASE = 1e6      # (3.14): mass of a foot, in masses of the base
 
 @part
 def held_inertia(index, states, i, inertia):
-    """
-    Return the part of an inertia about the axes in which a foot transmits moments.
-
-    Parameters
-    ----------
-    index : (nf, .) int array
-        Index table of the feet, ``FeetTable.index``.
-    states : (nf, N_FOOT_STATE) array
-        Foot frames, base axes.
-    i : int
-        Number of the foot.
-    inertia : tuple of 6 floats [kg m^2]
-        Inertia in base axes: xx, xy, xz, yy, yz, zz.
-
-    Returns
-    -------
-    tuple of 6 floats [kg m^2]
-        In the same order; zero for a point foot, which transmits no moment.
-
-    """
+    """Return the part of an inertia about a foot's moment axes, zero for a point foot."""
     own = scale6(0.0, inertia)
     for k in range(index[i, SIZE] - 3):
         a = moment_axis(index, states, i, k)
@@ -286,23 +247,9 @@ def held_inertia(index, states, i, inertia):
 @part
 def _add_big_base(tree, feet, states, drift, bodies, size):
     """
-    Add the heavy feet of the approximation to the table of a Scratch: (3.14), (3.15).
+    Add the approximation's heavy feet to a Scratch's body table: (3.14), (3.15).
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the robot.
-    feet : FeetTable
-        Those in contact.
-    states : (nf, N_FOOT_STATE) array
-        Their contact points, base axes.
-    drift : (nc,) array [m/s^2, rad/s^2]
-        ``Jdot v`` of the contacts.
-    bodies : array
-        Body table of the Scratch, whose articulated inertias and bias wrenches are added to.
-    size : float
-        Mass of a foot, in masses of the base.
-
+    ``drift``: ``Jdot v`` of the contacts; ``size``: mass of a foot, in masses of the base.
     """
     mass = size * tree.constants[0, MASS]
     inertia = scale6(size, get6(tree.constants, 0, INERTIA))
@@ -330,17 +277,8 @@ def reduce_big_base(s, a, size, twist):
     """
     Fill ``inertia`` and ``bias`` by the recursion, after stage 1.
 
-    Parameters
-    ----------
-    s : StanceArrays
-        After stage 1.
-    a : Scratch
-        Memory of the articulated-body algorithm; see :func:`articulated_scratch`.
-    size : float
-        Mass and inertia of a foot, in those of the base.
-    twist : (6,) array [m/s, rad/s]
-        ``V`` of the base.
-
+    ``a`` from :func:`articulated_scratch`; ``size``: inertia of a foot, in those of the
+    base.
     """
     for k in range(9):
         a.base[k] = s.base[k]
@@ -360,18 +298,6 @@ def reduce_big_base(s, a, size, twist):
 
 
 def articulated_scratch(s: StanceArrays) -> Scratch:
-    """
-    Return scratch memory for :func:`reduce_big_base`.
-
-    Parameters
-    ----------
-    s : StanceArrays
-        Gives the numbers of bodies and joints.
-
-    Returns
-    -------
-    Scratch
-
-    """
+    """Return scratch memory for :func:`reduce_big_base`."""
     nb, nv = s.bodies.shape[0], len(s.v)
     return as_python(carve)(np.zeros(length_of(carve, nb, nv, nv)), nb, nv, nv)

@@ -53,19 +53,10 @@ NUMBER = offsets(SupportNumbers())
 
 
 class Support(NamedTuple):
-    """
-    The ground under a stance.
+    """The ground under a stance."""
 
-    Attributes
-    ----------
-    numbers : (23,) array
-        Numbers at the places `NUMBER`.
-    edges : (k, 3) array
-        ``A x <= b`` of the convex hull in the plane, rows ``[A, b]``; none: anything goes.
-
-    """
-
-    numbers: np.ndarray
+    numbers: np.ndarray  # (23,): numbers at the places `NUMBER`
+    # (k, 3): ``A x <= b`` of the convex hull in the plane, rows ``[A, b]``; none: anything goes
     edges: np.ndarray
 
 
@@ -75,24 +66,10 @@ ANYTHING = Support(np.zeros(NUMBER.width), np.zeros((0, 3)))
 @lean_kernel
 def support_excess(support, target, slower):
     """
-    Return by how much a motion exceeds what the ground allows: at most 0 when it does not.
+    Return by how much a motion exceeds what the ground allows, at most 0 if allowed.
 
-    Parameters
-    ----------
-    support : Support
-        Support of the feet in contact.
-    target : (24,) array
-        Pose, twist and acceleration of the base, at the places `POSE`.
-    slower : float
-        Factor by which the motion is slowed down first.
-
-    Returns
-    -------
-    margin : float [m]
-        Missing part of the required distance of the zero-moment point from the edge of the hull.
-    friction : float
-        Ratio of tangential to normal force beyond the largest allowed one.
-
+    ZMP margin lacking to the hull's edge [m], and friction ratio above the limit;
+    ``slower``: factor by which the motion is slowed down first.
     """
     numbers, edges = support
     if edges.shape[0] == 0:
@@ -132,27 +109,10 @@ def support_excess(support, target, slower):
 def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction: float,
                spare: float) -> Support:
     """
-    Find where the feet in contact can hold the body.
+    Return where the feet in contact can hold the body, after a tick.
 
-    Parameters
-    ----------
-    s : StanceArrays
-        Arrays of these feet, after a tick.
-    state : BodyState
-        Pose of the base at that tick.
-    contact : (nf, 9) array
-        Axes of the ground at the feet, ``R_WG``.
-    friction : float
-        Coefficient to count on.
-    spare : float
-        Part of the way from the middle of the hull to its edge that is to be kept free, and of
-        the friction. What is not free at this tick already is not asked for.
-
-    Returns
-    -------
-    Support
-        Hull of the contacts with its margins; without edges where it has no area.
-
+    ``contact`` (nf, 9): ``R_WG``; ``spare``: part of the hull (middle to edge) and friction
+    to keep free, as far as free now. No edges for a hull without area.
     """
     R, points, normals = state.rotation, [], []
     for i, (foot, axes) in enumerate(zip(s.states, contact)):
@@ -181,18 +141,9 @@ def support_of(s: StanceArrays, state: BodyState, contact: np.ndarray, friction:
 
 def hull_edges(points: np.ndarray) -> np.ndarray:
     """
-    Return the edges of the convex hull of points, as rows ``[A, b]`` of ``A x <= b``.
+    Return rows ``[A, b]`` (k, 3) of ``A x <= b`` for the edges of the convex hull.
 
-    Parameters
-    ----------
-    points : (n, 2) array [m]
-        Points in a plane.
-
-    Returns
-    -------
-    (k, 3) array
-        Unit outward normal and distance of each edge; no rows for a hull without area.
-
+    Unit outward normals; no rows for a hull without area.
     """
     corners = convex_hull(points)
     if len(corners) < 3:

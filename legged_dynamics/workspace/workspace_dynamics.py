@@ -69,17 +69,7 @@ def _hold_feet(s):
 
 @part
 def reduce_exact(s, twist):
-    """
-    Fill M, N, n0, ``inertia`` and ``bias``, after stage 1 and the inversion of the legs.
-
-    Parameters
-    ----------
-    s : StanceArrays
-        After stage 1.
-    twist : (6,) array [m/s, rad/s]
-        ``V`` of the base, in base axes.
-
-    """
+    """Fill M, N, n0, ``inertia`` and ``bias``, after stage 1 and leg inversion."""
     composite_inertias(s.tree, s.bodies)
     fill_mass_matrix(s.tree, s.bodies, 6, s.M)
     _hold_feet(s)
@@ -111,19 +101,7 @@ def reduce_exact(s, twist):
 
 @part
 def to_spatial(inertia, bias, twist):
-    """
-    Convert the bias to the component-wise derivative of the twist, by ``Lambda [w x v; 0]``.
-
-    Parameters
-    ----------
-    inertia : (6, 6) array
-        ``Lambda``.
-    bias : (6,) array [N, N m]
-        Bias that goes with the classical acceleration of the origin; changed in place.
-    twist : (6,) array [m/s, rad/s]
-        ``V = [v; w]`` of the base, in its axes.
-
-    """
+    """Convert ``bias`` in place to the twist's componentwise rate: ``Lambda [w x v; 0]``."""
     turning = cross((twist[3], twist[4], twist[5]), (twist[0], twist[1], twist[2]))
     for i in range(6):
         for k in range(3):
@@ -132,21 +110,7 @@ def to_spatial(inertia, bias, twist):
 
 @part
 def follow_base(N, n0, wanted, twist, acceleration):
-    """
-    Fill the accelerations of base (classical) and joints by which the base gets ``Vdot``.
-
-    Parameters
-    ----------
-    N, n0 : (n, 6), (n,) array
-        Matrix and vector of stage 2.
-    wanted : (6,) array [m/s^2, rad/s^2]
-        ``Vdot``: component-wise derivative of the twist.
-    twist : (6,) array [m/s, rad/s]
-        ``V``.
-    acceleration : (n,) array
-        Accelerations of base and joints.
-
-    """
+    """Fill base (classical) and joint accelerations for a wanted ``Vdot`` of the base."""
     turning = cross((twist[3], twist[4], twist[5]), (twist[0], twist[1], twist[2]))
     for k in range(6):
         # Classical acceleration of the origin: component-wise derivative plus w x v.
@@ -210,23 +174,7 @@ def _carried_target(body, target):
 
 @part
 def wanted_acceleration(body, target, gains, integral, dt, out):
-    """
-    Fill ``e``, ``V_err``, ``Vdot`` (3.21)-(3.23) and advance the integral.
-
-    Parameters
-    ----------
-    body, target : (18,), (24,) array
-        Rotation, position, twist; and acceleration.
-    gains : (5, 6) array
-        Gains of :class:`~legged_dynamics.workspace.settings.WorkspaceSettings`.
-    integral : (6,) array [m s, rad s]
-        Integrals in world axes; advanced in place.
-    dt : float [s]
-        Time to integrate over; zero keeps the integral (anti-windup).
-    out : (4, 6) array
-        Errors at the rows `SERVO`.
-
-    """
+    """Fill ``e``, ``V_err``, ``Vdot`` (3.21)-(3.23); advance the integral unless dt is 0."""
     R = load9(body, POSE.rotation)
     e_p, e_R = _pose_error(body, target)
     v_d, w_d, a_d, alpha_d = _carried_target(body, target)
@@ -260,21 +208,7 @@ def wanted_acceleration(body, target, gains, integral, dt, out):
 
 @part
 def workspace_force(inertia, bias, wanted, force):
-    """
-    Fill ``F = Lambda Vdot + mu`` (3.23).
-
-    Parameters
-    ----------
-    inertia : (6, 6) array
-        ``Lambda``: inertia of the base with the feet fixed.
-    bias : (6,) array [N, N m]
-        ``mu``.
-    wanted : (6,) array [m/s^2, rad/s^2]
-        ``Vdot``: desired component-wise derivative of the base's twist.
-    force : (6,) array [N, N m]
-        Filled, base axes.
-
-    """
+    """Fill ``F = Lambda Vdot + mu`` (3.23), base axes."""
     for i in range(6):
         force[i] = bias[i]
         for k in range(6):

@@ -50,21 +50,10 @@ Parts = list[np.ndarray]
 
 class LimitedProblem:
     """
-    The problem and all products with its matrices.
+    Inequality-constrained problem over time, with all products with its matrices.
 
-    Parameters
-    ----------
-    frames : Frames
-        Frames in world axes, with the feet's rotations.
-    rows : ConeRows
-        Limits of each foot.
-    residual_weight : float
-        Weight of a newton of root residual against one of contact force.
-    length : float [m]
-        Length by which moments of residuals are divided to compare them with forces.
-    past : Past
-        Information about the first frame.
-
+    ``frames`` are in world axes, with foot rotations; ``residual_weight`` weighs root
+    residual against contact force; ``length`` [m] divides residual moments.
     """
 
     def __init__(self, frames: Frames, rows: ConeRows, residual_weight: float, length: float,
@@ -121,21 +110,7 @@ class LimitedProblem:
     # ---- products --------------------------------------------------------------------------
 
     def turned(self, x: np.ndarray, back: bool = False) -> np.ndarray:
-        """
-        Return coordinates with those of feet with a plane in their own axes, or back from these.
-
-        Parameters
-        ----------
-        x : (T, nf, 6) array
-            Padded coordinates.
-        back : bool
-            Whether to turn from the feet's axes.
-
-        Returns
-        -------
-        (T, nf, 6) array
-
-        """
+        """Rotate padded coordinates (T, nf, 6) of feet with a plane to foot axes, or back."""
         turned = x.copy()
         for i in self._own:
             R = self._R[:, i] if back else self._R[:, i].swapaxes(1, 2)
@@ -151,19 +126,7 @@ class LimitedProblem:
         return padded.reshape(T, nf, 6)
 
     def packed(self, x: np.ndarray) -> np.ndarray:
-        """
-        Return coordinates without padding.
-
-        Parameters
-        ----------
-        x : (T, nf, 6) array
-            Padded coordinates.
-
-        Returns
-        -------
-        (T, nc) array
-
-        """
+        """Return padded coordinates (T, nf, 6) without padding (T, nc)."""
         return np.take(x.reshape(len(x), -1), self._columns, axis=1)
 
     def _rows_times(self, x: np.ndarray) -> Parts:
@@ -183,19 +146,7 @@ class LimitedProblem:
         return self.packed(self.turned(np.asarray(total).swapaxes(0, 1), back=True))
 
     def blocks(self, squares: Parts) -> np.ndarray:
-        """
-        Return G^T W^-2 G.
-
-        Parameters
-        ----------
-        squares : list of arrays
-            W^-2 of each kind of cone.
-
-        Returns
-        -------
-        (T, nf, 6, 6) array
-
-        """
+        """Return G^T W^-2 G (T, nf, 6, 6) from W^-2 of each kind of cone."""
         T, nf = self._on.shape
         total = np.zeros((nf, T, 36))
         for W, pairs, used in zip(squares, self._pairs, self.used):
@@ -219,20 +170,7 @@ class LimitedProblem:
         return product
 
     def balance(self, x: np.ndarray) -> np.ndarray:
-        """
-        Return A x.
-
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-
-        Returns
-        -------
-        (T, 6) array
-            Wrench of all feet in each frame.
-
-        """
+        """Return A x, the wrench of all feet in each frame (T, 6), for x (T, nc)."""
         w = self._padded(x)
         moment = w[..., 3:]
         if len(self.problem.turns):
@@ -249,21 +187,7 @@ class LimitedProblem:
         return self.packed(np.concatenate([force, turn], axis=2) * self._on[..., None])
 
     def holds(self, x: np.ndarray, tolerance: float) -> bool:
-        """
-        Return whether coordinates are within the limits.
-
-        Parameters
-        ----------
-        x : (T, nc) array [N, N m]
-            Contact coordinates.
-        tolerance : float
-            Tolerance as a part of the largest force.
-
-        Returns
-        -------
-        bool
-
-        """
+        """Return whether x (T, nc) is within limits; tolerance is times the largest force."""
         return all((np.where(used, kind.inside(v, 0.0) - v, 0.0) <= tolerance).all()
                    for kind, v, used in zip(self.kinds, self._slacks(x / self.force), self.used))
 
@@ -281,39 +205,15 @@ class LimitedProblem:
                    for u, v, used in zip(s, z, self.used)) / self.degree
 
     def multiplier(self, x: np.ndarray) -> np.ndarray:
-        """
-        Return y of ``A x + slack y = b``.
-
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-
-        Returns
-        -------
-        (T, 6) array
-
-        """
+        """Return y (T, 6) of ``A x + slack y = b`` for x (T, nc)."""
         return (self.problem.required - self.balance(x)) / self.problem.slack
 
     def optimality(self, x: np.ndarray, s: Parts, z: Parts) -> float:
         """
-        Return the largest violation of the optimality conditions.
+        Return the largest relative violation of the optimality conditions.
 
-        Of stationarity, relative in each frame to its terms; of limits, to the largest required
-        force; of complementarity, ``s^T z`` of a cone to the larger of 1, s, z.
-
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-        s, z : lists of arrays
-            Slacks and multipliers of each kind of cone.
-
-        Returns
-        -------
-        float
-
+        Relative: stationarity to its terms in each frame, limits to the largest required force,
+        complementarity ``s^T z`` of a cone to the larger of 1, s, z.
         """
         r, balanced = self._stationarity(x, z), self._balance_transposed(self.multiplier(x))
         size = 1.0 + np.abs(balanced).max(axis=1) + np.abs(self._times_rows(z)).max(axis=1)
@@ -329,24 +229,12 @@ class LimitedProblem:
         return found
 
     def shift(self, x: np.ndarray) -> None:
-        """
-        Shift the required wrench by slack times the balance's multiplier: x then misses less.
-
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-
-        """
+        """Shift the required wrench by slack times the multiplier, to reduce x's misfit."""
         shift = np.where(self._given_up, 0.0, self.problem.slack * self.multiplier(x))
         self.problem = self.problem._replace(required=self._required + shift)
 
     def _give_up(self, x: np.ndarray, tolerance: float) -> bool:
-        """
-        Replace the required wrench of frames that miss it by the one that x achieves.
-
-        It is not shifted any more.
-        """
+        """Replace the required wrench of frames that miss it by that of x; no more shifts."""
         achieved = self.balance(x)
         self._given_up = np.abs(self._required - achieved).max(axis=1, keepdims=True) > tolerance
         self._required = np.where(self._given_up, achieved, self._required)
@@ -378,23 +266,12 @@ START = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """
-    Contact coordinates within limits.
+    """Contact coordinates within limits."""
 
-    Attributes
-    ----------
-    x : (T, nc) array [N, N m]
-        Contact coordinates.
-    kkt_residual : float
-        Largest violation of the optimality conditions, relative to the terms in them.
-    iterations : int
-        Newton steps.
-
-    """
-
-    x: np.ndarray
+    x: np.ndarray  # (T, nc) [N, N m]: contact coordinates
+    # Largest violation of the optimality conditions, relative to the terms in them
     kkt_residual: float
-    iterations: int
+    iterations: int  # Newton steps
 
 
 class _Iterate(NamedTuple):
@@ -407,21 +284,7 @@ class _Iterate(NamedTuple):
 
 
 def minimize_within(problem: LimitedProblem, x: np.ndarray) -> Optimum:
-    """
-    Return the optimum within limits.
-
-    Parameters
-    ----------
-    problem : LimitedProblem
-        The problem.
-    x : (T, nc) array [N, N m]
-        Its optimum without limits.
-
-    Returns
-    -------
-    Optimum
-
-    """
+    """Return the optimum within limits, starting from the unlimited optimum x (T, nc)."""
     with np.errstate(all='ignore'):     # an iterate that overflows is no better than the best
         found, count = _descend(problem, _begin(problem, x / problem.force), KNOWN)
         problem.shift(found.x)

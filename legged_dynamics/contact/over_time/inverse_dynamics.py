@@ -109,30 +109,10 @@ class OverTimeSolution:
 
 class _OverTimeTask:
     """
-    The stages of `ContactInverseDynamicsOverTime.solve`, for given weights, limits and ground.
+    Stages of `ContactInverseDynamicsOverTime.solve` for given limits and ground.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    feet : tuple of Foot
-        Its feet.
-    table : FeetTable
-        Table of these feet, references included.
-    axes : {'world', 'foot'}
-        Axes of the contact coordinates.
-    weights : OverTimeWeights, optional
-        Weights of the cost.
-    limits : ContactLimits, optional
-        Limits of the ground's forces.
-    normal : (3,) sequence
-        Unit normal of the ground in world axes.
-
-    Raises
-    ------
-    ConfigurationError
-        When limits do not fit the feet, or the coordinates are in the feet's axes.
-
+    ``axes`` ('world' or 'foot') are those of the contact coordinates; limits require
+    'world'. ``normal``: unit normal of the ground in world axes.
     """
 
     def __init__(self, model: RobotModel, feet: tuple[Foot, ...], table: FeetTable, axes: str,

@@ -114,29 +114,13 @@ class ContactLimits:
 
 @dataclass(frozen=True, eq=False)
 class ConeRows:
-    """
-    Constraints of nf feet, padded to k rows and six columns ``[f; m]`` each.
+    """Constraints of nf feet, padded to k rows and six columns ``[f; m]`` each."""
 
-    Attributes
-    ----------
-    linear : (nf, k, 6) array
-        G of the linear rows.
-    bound : (nf, k) array
-        d.
-    present : (nf, k) bool array
-        False for rows that only pad.
-    rounded : (nf, 3, 6) array, or None
-        G of the round rows, whose d is zero.
-    own : (nf,) bool array
-        Feet whose rows are in their own axes.
-
-    """
-
-    linear: np.ndarray
-    bound: np.ndarray
-    present: np.ndarray
-    rounded: np.ndarray | None
-    own: np.ndarray
+    linear: np.ndarray  # (nf, k, 6): G of the linear rows
+    bound: np.ndarray  # (nf, k): d
+    present: np.ndarray  # (nf, k): false for rows that only pad
+    rounded: np.ndarray | None  # (nf, 3, 6) or None: G of the round rows, whose d is zero
+    own: np.ndarray  # (nf,): feet whose rows are in their own axes
 
 
 # -------------------------------------------------------------------------------------------------

@@ -42,95 +42,36 @@ from legged_dynamics.spatial.jit import as_python
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """
-    Information of earlier frames about the next one's coordinates x: ``x^T P x / 2 - h^T x``.
+    """Information of earlier frames about the next one's coordinates x: ``x^T P x / 2 - h^T x``."""
 
-    Attributes
-    ----------
-    information : (nc, nc) array
-        P.
-    linear : (nc,) array
-        h.
-
-    """
-
-    information: np.ndarray
-    linear: np.ndarray
+    information: np.ndarray  # (nc, nc): P
+    linear: np.ndarray  # (nc,): h
 
     @classmethod
     def nothing(cls, n: int) -> Past:
-        """
-        Return the empty information before the first frame.
-
-        Parameters
-        ----------
-        n : int
-            Number of contact coordinates.
-
-        Returns
-        -------
-        Past
-
-        """
+        """Return the empty information before the first frame, for n contact coordinates."""
         return cls(np.zeros((n, n)), np.zeros(n))
 
     @classmethod
     def near(cls, x: np.ndarray, weight: np.ndarray) -> Past:
-        """
-        Return information that draws the next frame to given coordinates.
-
-        Parameters
-        ----------
-        x : (nc,) array
-            Contact coordinates.
-        weight : (nc,) array
-            Weight of the square of each difference.
-
-        Returns
-        -------
-        Past
-
-        """
+        """Return information that pulls the next frame to x (nc,), weighting squares."""
         return cls(np.diag(weight), weight * x)
 
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """
-    A section of a recording, set up as a problem.
+    """A section of a recording, set up as a problem."""
 
-    Attributes
-    ----------
-    model : RobotModel
-        The robot.
-    table : FeetTable
-        Its feet.
-    motion : MotionArrays
-        The frames.
-    problem : Problem
-        Its unknowns are the frames' contact coordinates.
-    foot_rotation : (T, nf, 9) array, or (0, nf, 9)
-        Rotations from the feet's axes to the problem's, where they are needed.
-    normal : tuple of three floats
-        Unit normal of the ground, in world axes.
-    external : (T, nb, 6) array, or (0, nb, 6) [N, N m]
-        Wrenches on bodies, in their axes.
-    in_world : bool
-        Whether the problem is in world axes.
-    memory : tuple of three arrays
-        Integers, floats and results of a tick.
-
-    """
-
-    model: RobotModel
-    table: FeetTable
-    motion: MotionArrays
-    problem: Problem
+    model: RobotModel  # The robot
+    table: FeetTable  # Its feet
+    motion: MotionArrays  # The frames
+    problem: Problem  # Its unknowns are the frames' contact coordinates
+    # (T, nf, 9): rotations from the feet's axes to the problem's, where they are needed
     foot_rotation: np.ndarray
-    normal: tuple[float, float, float]
-    external: np.ndarray
-    in_world: bool
-    memory: tuple[np.ndarray, np.ndarray, np.ndarray]
+    normal: tuple[float, float, float]  # Unit normal of the ground, in world axes
+    external: np.ndarray  # (T, nb, 6) [N, N m]: wrenches on bodies, in their axes
+    in_world: bool  # Whether the problem is in world axes
+    memory: tuple[np.ndarray, np.ndarray, np.ndarray]  # Integers, floats and results of a tick
 
     def __len__(self) -> int:
         """Return the number of frames."""
@@ -147,35 +88,11 @@ class Frames:
         return self.problem.standing
 
     def head(self, count: int) -> Frames:
-        """
-        Return the first frames.
-
-        Parameters
-        ----------
-        count : int
-            How many, at most.
-
-        Returns
-        -------
-        Frames
-
-        """
+        """Return at most the first ``count`` frames."""
         return self._each(lambda rows: rows[:count])
 
     def joined(self, following: Frames) -> Frames:
-        """
-        Return these frames followed by others.
-
-        Parameters
-        ----------
-        following : Frames
-            Frames of the same robot and feet.
-
-        Returns
-        -------
-        Frames
-
-        """
+        """Return these frames followed by others of the same robot and feet."""
         others = iter(following._tables())
         return self._each(lambda rows: np.concatenate([rows, next(others)]))
 
@@ -195,25 +112,10 @@ class Frames:
 
     def forward(self, past: Past, after: np.ndarray) -> tuple[Pass, Past]:
         """
-        Eliminate frame after frame.
+        Eliminate all frames; return the pass and the information after the last frame.
 
-        Parameters
-        ----------
-        past : Past
-            Information about the first frame.
-        after : (nf,) int array
-            Feet on the ground after the last frame, -1 each if there is no such frame.
-
-        Returns
-        -------
-        Pass, Past
-            The eliminated frames, and the information about the frame after the last.
-
-        Raises
-        ------
-        ConfigurationError
-            When the numbers run out of the range of floating point.
-
+        ``after`` (nf,): feet on the ground after the last frame, -1 without such a frame.
+        Raises ConfigurationError when numbers exceed the floating-point range.
         """
         nc, nf = self.size, len(self.table.index)
         width = gain_width(self.problem.index,
@@ -226,27 +128,10 @@ class Frames:
 
     def express(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return the results for contact coordinates.
+        Return the results for contact coordinates x (T, nc).
 
-        Parameters
-        ----------
-        x : (T, nc) array
-            Contact coordinates.
-
-        Returns
-        -------
-        wrench : (T, nf, 6) array [N, N m]
-            Wrenches in the feet's frames.
-        effort : (T, nv) array [N m or N]
-            Efforts of the joints.
-        residual : (T, 6) array [N, N m]
-            Residual wrench at the base, in its axes.
-
-        Raises
-        ------
-        MeasurementError
-            When an effort is not finite.
-
+        Wrenches (T, nf, 6) [N, N m] in foot frames, joint efforts (T, nv) [N m or N], and the
+        residual wrench at the base (T, 6) in its axes.
         """
         T, nf = self.standing.shape
         wrench, effort = np.empty((T, nf, 6)), np.empty((T, self.model.nv))
@@ -260,23 +145,11 @@ class Frames:
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """
-    A forward pass: its frames are solved but for the frame that follows.
+    """A forward pass: its frames are solved but for the frame that follows."""
 
-    Attributes
-    ----------
-    frames : Frames
-        Those of the pass.
-    gains : (T, gain_width) array
-        K, packed.
-    x : (T, nc) array
-        c, and the contact coordinates once `backward` has run.
-
-    """
-
-    frames: Frames
-    gains: np.ndarray
-    x: np.ndarray
+    frames: Frames  # Those of the pass
+    gains: np.ndarray  # (T, gain_width): K, packed
+    x: np.ndarray  # (T, nc): c, and the contact coordinates once `backward` has run
 
     @property
     def scratch(self) -> np.ndarray:
@@ -285,20 +158,7 @@ class Pass:
 
     def fill(self, blocks: np.ndarray, gradient: np.ndarray, P: np.ndarray, h: np.ndarray,
              after: np.ndarray) -> None:
-        """
-        Eliminate the frames.
-
-        Parameters
-        ----------
-        blocks, gradient, P, h, after : arrays
-            As :func:`eliminate` takes them.
-
-        Raises
-        ------
-        ConfigurationError
-            When the costs leave the solution open, or differ too much for floating point.
-
-        """
+        """Eliminate the frames in place; arguments as for :func:`eliminate`."""
         n = self.x.shape[1]
         at = eliminate(self.frames.problem, blocks, gradient, P, h, after, self.gains, self.x,
                        np.zeros((n + 6, n + 6)), self.scratch)
@@ -308,21 +168,7 @@ class Pass:
                 ' point cannot tell. Take weights nearer to each other, or a larger ridge.')
 
     def backward(self, after: np.ndarray, x_after: np.ndarray) -> np.ndarray:
-        """
-        Return the contact coordinates, given those of the frame after the last.
-
-        Parameters
-        ----------
-        after : (nf,) int array
-            Feet on the ground in that frame; -1 each if there is none.
-        x_after : (nc,) array
-            Its contact coordinates.
-
-        Returns
-        -------
-        (T, nc) array
-
-        """
+        """Return x (T, nc), given the stance feet (-1: none) and x of the frame after."""
         substitute_back(self.frames.problem, self.gains, self.x, after, x_after, self.scratch)
         return self.x
 
@@ -332,32 +178,8 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
     """
     Run Newton-Euler over a section of a recording and set up its problem.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    table : FeetTable
-        Its feet.
-    stretch : Stretch
-        Motion, contacts and external wrenches.
-    weights : OverTimeWeights
-        Weights of the cost.
-    normal : (3,) sequence
-        Unit normal of the ground in world axes.
-    axes : {'world', 'foot'}
-        Those of the contact coordinates.
-    rotations : bool
-        Whether to keep the feet's rotations in any case.
-
-    Returns
-    -------
-    Frames
-
-    Raises
-    ------
-    MeasurementError
-        When motion, contacts or external wrenches do not fit the robot.
-
+    ``normal`` is in world axes; ``axes`` ('world' or 'foot') are those of the contact
+    coordinates; ``rotations`` keeps the foot rotations in any case.
     """
     motion = frames_of(model, stretch.motion, weights.velocity_penalty is not None)
     T, nf = len(motion.base), len(table.index)

@@ -36,65 +36,33 @@ ON_FORCE, ON_MOMENT, AT_TRANSITIONS = range(3)
 
 
 class Problem(NamedTuple):
-    """
-    Frames of contact coordinates, nc of them for nf feet.
+    """Frames of contact coordinates, nc of them for nf feet."""
 
-    Attributes
-    ----------
-    index : (nf, N_INDEX) int array
-        That of a FeetTable, with first coordinates and their numbers as `by_threes` has them.
-    standing : (T, nf) int array
-        1 for a foot on the ground; the coordinates of others are zero.
-    points : (T, nf, 3) array [m]
-        Contact points from the base's origin.
-    axes : (T, nf, 9) array, or (0, nf, 9)
-        Rotation from each foot's force to the axes of points and wrenches; none for equal axes.
-    turns : (T, nf, 9) array, or (0, nf, 9)
-        The axes of each foot's moments in those axes, as columns; none where they are the same.
-    required : (T, 6) array [N, N m]
-        b, within what the feet can carry.
-    rank : (T,) int array
-        Rank of A.
-    line : (T, 6) array [m, -]
-        Middle of the contact points, and the unit vector along them, where the rank is below 6.
-    cost : (T, nf, 2) array
-        Diagonal of H, for force and moment.
-    smoothing : (3,) array
-        Diagonal of S for force and moment, and what part of it holds where a foot lands or
-        leaves (its wrench being zero in the air).
-    slack : (6,) array
-        delta.
-
-    """
-
+    # (nf, N_INDEX): that of a FeetTable, with first coordinates and their numbers as `by_threes`
+    # has them
     index: np.ndarray
-    standing: np.ndarray
-    points: np.ndarray
+    standing: np.ndarray  # (T, nf): 1 for a foot on the ground; the coordinates of others are zero
+    points: np.ndarray  # (T, nf, 3) [m]: contact points from the base's origin
+    # (T, nf, 9): rotation from each foot's force to the axes of points and wrenches; none for
+    # equal axes
     axes: np.ndarray
+    # (T, nf, 9): the axes of each foot's moments in those axes, as columns; none where they are
+    # the same
     turns: np.ndarray
-    required: np.ndarray
-    rank: np.ndarray
+    required: np.ndarray  # (T, 6) [N, N m]: b, within what the feet can carry
+    rank: np.ndarray  # (T,): rank of A
+    # (T, 6) [m, -]: middle of the contact points, and the unit vector along them, where the rank
+    # is below 6
     line: np.ndarray
-    cost: np.ndarray
+    cost: np.ndarray  # (T, nf, 2): diagonal of H, for force and moment
+    # (3,): diagonal of S for force and moment, and what part of it holds where a foot lands or
+    # leaves (its wrench being zero in the air)
     smoothing: np.ndarray
-    slack: np.ndarray
+    slack: np.ndarray  # (6,): delta
 
 
 def by_threes(index: np.ndarray) -> np.ndarray:
-    """
-    Return the index of a FeetTable with the coordinates of each foot padded to three or six.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX) int array
-        Index table of a FeetTable.
-
-    Returns
-    -------
-    (nf, N_INDEX) int array
-        With other starts and sizes.
-
-    """
+    """Return the FeetTable index (nf, N_INDEX) with coordinates padded to 3 or 6 per foot."""
     padded = index.copy()
     padded[:, SIZE] = 3 * -(-index[:, SIZE] // 3)
     padded[:, START] = np.cumsum(padded[:, SIZE]) - padded[:, SIZE]
@@ -102,21 +70,7 @@ def by_threes(index: np.ndarray) -> np.ndarray:
 
 
 def gain_width(index: np.ndarray, *, whole: bool) -> int:
-    """
-    Return the length of a frame's packed K.
-
-    Parameters
-    ----------
-    index : (nf, N_INDEX) int array
-        Index table of the problem.
-    whole : bool
-        Whether all feet carry whole wrenches, and frames balance exactly.
-
-    Returns
-    -------
-    int
-
-    """
+    """Return the length of a frame's packed K."""
     n = int(index[:, SIZE].sum()) - (WRENCH if whole else 0)
     return n * (n + 1) // 2
 
@@ -151,23 +105,7 @@ def _keep_gain(problem, t, n, W, gain):
 
 @part
 def _apply_gain(problem, t, gain, u, x, scratch):
-    """
-    Add K u to x; ``scratch`` is two vectors as long.
-
-    Parameters
-    ----------
-    problem : Problem
-        Equations of all frames.
-    t : int
-        The frame.
-    gain : array
-        K of the frame, lower triangle row by row.
-    u, x : (nc,) array
-        x is added to.
-    scratch : (2, nc or more) array
-        Scratch.
-
-    """
+    """Add K u to ``x`` (nc,) in place; ``gain``: K of frame t, lower triangle by rows."""
     n = u.shape[0]
     out = _left_out(problem, t, n, gain.shape[0])
     if out == n:
@@ -273,21 +211,10 @@ def _links(problem, now, then, both, either):
 @part
 def _add_costs(problem, t, blocks, either, both, W):
     """
-    Add H_t and S_t to the information of earlier frames; rows of feet in the air become zero.
+    Add H_t and S_t to ``W`` (nc, nc, lower triangle) in place; zero rows of swing feet.
 
-    Parameters
-    ----------
-    problem : Problem
-        Equations of all frames.
-    t : int
-        The frame.
-    blocks : (T, nf, 6, 6) array
-        Costs beyond the diagonal, a block a foot; empty where there are none.
-    either, both : (nc,) array
-        Weights of :func:`_links` between this frame and the next.
-    W : (nc, nc) array
-        Lower triangle; added to.
-
+    ``blocks`` (T, nf, 6, 6): costs beyond the diagonal, may be empty; ``either``, ``both``
+    (nc,): weights of :func:`_links` between this frame and the next.
     """
     index = problem.index
     for i in range(index.shape[0]):
@@ -390,32 +317,10 @@ def _solve_frame(problem, t, n, W, rows):
 @lean_kernel
 def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, work, vectors):
     """
-    First pass, forward: fill ``gains`` (K, packed) and ``x`` (c) of every frame.
+    Run the forward pass: fill ``gains`` (K, packed) and ``x`` (c) of every frame.
 
-    Parameters
-    ----------
-    problem : Problem
-        Frames.
-    blocks : (T, nf, 6, 6) array, or (0, nf, 6, 6)
-        Blocks of H in addition to its diagonal.
-    gradient : (T, nc) array, or (0, nc)
-        g.
-    past, past_linear : (nc, nc) array, (nc,) array
-        P and h of the first frame; afterwards those of the frame after the last.
-    after : (nf,) int array
-        Feet on the ground in the frame after the last; -1 each where there is none.
-    gains : (T, gain_width) array
-        K, packed.
-    x : (T, nc) array
-        c.
-    work, vectors : (nc + 6, nc + 6) array, (8, nc + 6) array
-        Scratch.
-
-    Returns
-    -------
-    int
-        `DONE`, or the frame whose answer the costs leave open.
-
+    ``past``, ``past_linear``: P, h of the first frame, replaced by those after the last;
+    ``after``: feet there, or -1. Returns `DONE` or the undetermined frame.
     """
     n, T = x.shape[1], x.shape[0]
     both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
@@ -455,23 +360,7 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, wor
 
 @lean_kernel
 def substitute(problem, gains, gradient, x, vectors):
-    """
-    Fill c for another gradient and no required wrench, with the gains of the same costs.
-
-    Parameters
-    ----------
-    problem : Problem
-        Frames.
-    gains : (T, gain_width) array
-        K of each frame, packed.
-    gradient : (T, nc) array
-        g.
-    x : (T, nc) array
-        Filled with c.
-    vectors : (8, nc + 6) array
-        Scratch.
-
-    """
+    """Fill ``x`` with c for another gradient and no required wrench, reusing the gains."""
     T, n = x.shape
     both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
     for i in range(n):
@@ -489,23 +378,7 @@ def substitute(problem, gains, gradient, x, vectors):
 
 @lean_kernel
 def substitute_back(problem, gains, x, after, x_after, vectors):
-    """
-    Second pass, backward: replace c by ``x_t = c_t + K S x_{t+1}``.
-
-    Parameters
-    ----------
-    problem : Problem
-        Equations of the T frames.
-    gains : array
-        K of each frame, from the forward pass.
-    x : (T, nc) array
-        c, replaced by the solution.
-    after, x_after : (nf,), (nc,) array
-        Feet on the ground in the frame after the last, and its coordinates.
-    vectors : array
-        Scratch rows of length nc.
-
-    """
+    """Run the backward pass: replace c in ``x`` by ``x_t = c_t + K S x_{t+1}`` in place."""
     T, n = x.shape
     both, either, pull = vectors[3, :n], vectors[4, :n], vectors[5, :n]
     for t in range(T - 1, -1, -1):

@@ -67,34 +67,10 @@ class RecordedMotion:
                    base_quaternion: np.ndarray, position: np.ndarray,
                    cutoff: float | None = None) -> RecordedMotion:
         """
-        Differentiate poses twice by central differences.
+        Differentiate poses twice by central differences, after an optional low-pass.
 
-        Parameters
-        ----------
-        model : RobotModel
-            Robot with joints of one degree of freedom.
-        time : (n,) array [s]
-            Evenly spaced.
-        base_position : (n, 3) array [m]
-            p_WB.
-        base_quaternion : (n, 4) array
-            Orientation of the base in the world, x, y, z, w.
-        position : (n, nq) array [rad or m]
-            Joints in the model's order.
-        cutoff : float, optional [Hz]
-            Low-pass the poses first: second-order Butterworth forward and back, -3 dB here.
-            6 Hz is usual for slow human movement, 10 to 15 Hz for walking and running.
-
-        Returns
-        -------
-        RecordedMotion
-
-        Raises
-        ------
-        MeasurementError
-            When shapes do not fit, a value is not finite, time is uneven, or the recording is too
-            short or too slow for the cut-off.
-
+        Quaternions are xyzw. ``cutoff`` [Hz]: -3 dB of a zero-phase second-order Butterworth; 6
+        for slow human movement, 10 to 15 for walking and running.
         """
         if (model.tree.topology[1:, JOINT] == SPHERICAL).any():
             raise MeasurementError('expected joints of one degree of freedom, got a spherical one;'
@@ -130,28 +106,10 @@ class RecordedMotion:
                       mount: Transform, position: np.ndarray,
                       cutoff: float | None = None) -> RecordedMotion:
         """
-        Take the base's motion from an IMU, and differentiate the joints' positions.
+        Take the base's motion from an IMU, and differentiate the joint positions.
 
-        Parameters
-        ----------
-        model, time, base_position, position, cutoff
-            As in `from_poses`; the base's position is not differentiated, but filtered like all.
-        imu_quaternion : (n, 4) array
-            Orientation of the IMU in the world, x, y, z, w.
-        gyro, accelerometer : (n, 3) array [rad/s, m/s^2]
-            Readings in the IMU's axes; the accelerometer reads +9.81 along up at rest.
-        mount : Transform
-            Pose of the IMU in the base.
-
-        Returns
-        -------
-        RecordedMotion
-
-        Raises
-        ------
-        MeasurementError
-            As in `from_poses`.
-
+        ``imu_quaternion`` (n, 4) xyzw in the world; ``gyro``, ``accelerometer`` (n, 3) in IMU
+        axes, +9.81 upward at rest; ``mount``: IMU pose in the base. Others as in `from_poses`.
         """
         posed = cls.from_poses(model, time, base_position, imu_quaternion, position, cutoff)
         n, dt = len(posed), posed.step
@@ -175,42 +133,13 @@ class RecordedMotion:
         return even_step(self.time)
 
     def instant(self, i: int) -> Motion:
-        """
-        Return the motion at one instant.
-
-        Parameters
-        ----------
-        i : int
-            Number of the instant.
-
-        Returns
-        -------
-        Motion
-
-        """
+        """Return the motion at instant i."""
         w, alpha, proper = self.base_motion[i].reshape(3, 3)
         return Motion(self.position[i], self.velocity[i], self.acceleration[i],
                       BaseMotion(w, alpha, proper))
 
     def checked(self, model: RobotModel) -> RecordedMotion:
-        """
-        Return the motion as float arrays that fit a model.
-
-        Parameters
-        ----------
-        model : RobotModel
-            The robot.
-
-        Returns
-        -------
-        RecordedMotion
-
-        Raises
-        ------
-        MeasurementError
-            When a shape does not fit, a value is not finite, or time is uneven.
-
-        """
+        """Return the motion as finite float arrays that fit a model, time being even."""
         time = _checked('time', self.time, (None,))
         n = len(time)
         even_step(time)
@@ -224,25 +153,7 @@ class RecordedMotion:
 
 
 def even_step(time: np.ndarray) -> float:
-    """
-    Return the time between samples.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Times of the samples.
-
-    Returns
-    -------
-    float [s]
-        Mean step.
-
-    Raises
-    ------
-    MeasurementError
-        When there are fewer than three, or they are not evenly spaced.
-
-    """
+    """Return the mean time step [s] of at least three evenly spaced samples."""
     if len(time) < 3:
         raise MeasurementError(f'expected three samples or more, got {len(time)}: the second '
                                'derivative needs three')
@@ -259,29 +170,10 @@ def even_step(time: np.ndarray) -> float:
 
 def low_pass(values: np.ndarray, dt: float, cutoff: float) -> np.ndarray:
     """
-    Low-pass values forward and back, without delay: second-order Butterworth.
+    Low-pass (n, ...) values without delay: second-order Butterworth, forward and back.
 
-    Beyond its ends the recording is continued by cubics. The usual odd reflection would let the
-    acceleration vanish there, within half a period of the cut-off.
-
-    Parameters
-    ----------
-    values : (n, ...) array
-        Evenly spaced samples.
-    dt : float [s]
-        Time between samples.
-    cutoff : float [Hz]
-        Where both passes together have -3 dB.
-
-    Returns
-    -------
-    (n, ...) array
-
-    Raises
-    ------
-    MeasurementError
-        When the rate is too low for the cut-off, or the recording too short.
-
+    Both passes together have -3 dB at ``cutoff`` [Hz]. Ends are continued by cubics, since
+    the usual odd reflection would let the acceleration vanish there.
     """
     # scipy.signal would double the time that importing this package takes.
     from scipy.signal import butter, sosfiltfilt
@@ -309,21 +201,7 @@ def _before(values: np.ndarray, length: int, fitted: int) -> np.ndarray:
 
 
 def second_difference(values: np.ndarray, dt: float) -> np.ndarray:
-    """
-    Return second derivatives by central differences; the first and last are their neighbours'.
-
-    Parameters
-    ----------
-    values : (n, ...) array
-        Evenly spaced samples.
-    dt : float [s]
-        Time between samples.
-
-    Returns
-    -------
-    (n, ...) array
-
-    """
+    """Return central second differences (n, ...); end values repeat their neighbours'."""
     second = np.empty_like(values)
     second[1:-1] = (values[2:] - 2.0 * values[1:-1] + values[:-2]) / dt ** 2
     second[0], second[-1] = second[1], second[-2]

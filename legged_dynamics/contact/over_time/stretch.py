@@ -105,23 +105,10 @@ class MotionArrays(NamedTuple):
 @part
 def _enter(memory, motion, standing, external, normal, t):
     """
-    Set the contacts of frame t, run Newton-Euler outwards, and return the required wrench.
+    Set the contacts of frame t, run the outward pass, and return the required wrench.
 
-    Parameters
-    ----------
-    memory : Memory
-        Changed.
-    motion : MotionArrays
-        Motion of all frames.
-    standing : (T, nf) array
-        Flags of feet in contact.
-    external : (T, nb, 6) array
-        Wrenches on bodies; empty where there are none.
-    normal : tuple of 3 floats
-        Unit normal of the ground, world axes.
-    t : int
-        The frame.
-
+    ``standing`` (T, nf) flags; ``external`` (T, nb, 6) on bodies, may be empty; ``normal``
+    in world axes; ``memory`` is changed.
     """
     for i in range(standing.shape[1]):
         memory.feet.index[i, STANDING] = standing[t, i]
@@ -149,32 +136,10 @@ def _contact_speed(memory, i, base_velocity):
 @lean_kernel
 def gather(motion, normal, external, in_world, integers, floats, problem, foot_rotation, speed):
     """
-    Fill points, required wrench, rank and line of a problem, and the optional tables.
+    Fill the problem's points, required wrench, rank and line, and the optional tables.
 
-    Parameters
-    ----------
-    motion : MotionArrays
-        Frames.
-    normal : tuple of three floats
-        Unit normal of the ground, in world axes.
-    external : (T, nb, 6) array, or (0, nb, 6) [N, N m]
-        Wrenches on bodies, in their axes.
-    in_world : bool
-        Whether the problem is in world axes, or in those of the base.
-    integers, floats : 2-D arrays
-        Memory of a tick.
-    problem : Problem
-        Equations; filled here.
-    foot_rotation : (T, nf, 9) array, or (0, nf, 9)
-        Filled here with the feet's rotations into the problem's axes.
-    speed : (T, nf) array, or (0, nf) [m^2/s^2]
-        Filled here with squares of the contact points' speeds over ground.
-
-    Returns
-    -------
-    int
-        `FINITE`, or the first frame that is not.
-
+    ``external`` (T or 0, nb, 6) in body axes; ``foot_rotation`` and ``speed`` [m^2/s^2] are
+    filled if not empty. Returns `FINITE` or the first non-finite frame.
     """
     memory = carve(integers, floats)
     for t in range(problem.required.shape[0]):
@@ -211,28 +176,10 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
 def express(motion, normal, external, in_world, integers, floats, problem, x, results, wrench,
             effort, residual):
     """
-    Fill wrenches in the feet's frames, joint efforts and the residual at the base.
+    Fill foot wrenches (foot frames), joint efforts and the base residual (base axes).
 
-    Parameters
-    ----------
-    motion, normal, external, in_world, integers, floats, problem
-        As for `_gather`.
-    x : (T, nc) array
-        Contact coordinates.
-    results : 1-D array
-        Memory for the results of a tick.
-    wrench : (T, nf, 6) array [N, N m]
-        Filled here.
-    effort : (T, nv) array [N m or N]
-        Filled here.
-    residual : (T, 6) array [N, N m]
-        Filled here, in base axes.
-
-    Returns
-    -------
-    int
-        `FINITE`, or the first frame whose efforts are not.
-
+    For x (T, nc); other arguments as for `_gather`. Returns `FINITE`, or the first frame
+    with non-finite efforts.
     """
     memory = carve(integers, floats)
     states, index = memory.states, problem.index
@@ -265,11 +212,7 @@ def express(motion, normal, external, in_world, integers, floats, problem, x, re
 
 @part
 def _moment_columns(memory, i, R_WB, R, in_world):
-    """
-    Return the axes of a foot's moments in the problem's axes, as columns.
-
-    Moments about base axes in a tick are here about the problem's, or with it the foot's.
-    """
+    """Return a foot's moment axes in the axes of the problem (or the foot), as columns."""
     columns = transpose(moment_axes(memory.feet.index, memory.states, i))
     if memory.feet.index[i, AXES] >= IN_FOOT:
         return compose(R_WB, columns) if in_world else columns
@@ -516,28 +459,7 @@ class Stretch:
 
 
 def frames_of(model: RobotModel, motion: RecordedMotion, with_speed: bool) -> MotionArrays:
-    """
-    Return a motion as kernels take it.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    motion : RecordedMotion
-        Frames of a recording.
-    with_speed : bool
-        Whether to include the velocity of the base, for speeds of contact points.
-
-    Returns
-    -------
-    MotionArrays
-
-    Raises
-    ------
-    MeasurementError
-        When a shape does not fit the model, a value is not finite, or time is uneven.
-
-    """
+    """Return a motion as the kernels take it; ``with_speed`` includes the base velocity."""
     rows = {'joint positions': (motion.position, model.nq),
             'joint velocities': (motion.velocity, model.nv),
             'joint accelerations': (motion.acceleration, model.nv),
@@ -570,27 +492,7 @@ def _base_velocity(motion: RecordedMotion) -> np.ndarray:
 
 
 def standing_of(in_contact: object, T: int, nf: int) -> np.ndarray:
-    """
-    Return contact flags as integers, one row a frame.
-
-    Parameters
-    ----------
-    in_contact : (nf,) or (T, nf) array of bool, optional
-        Feet on the ground; all by default.
-    T, nf : int
-        Numbers of frames and feet.
-
-    Returns
-    -------
-    (T, nf) int array
-        1 for a foot on the ground.
-
-    Raises
-    ------
-    MeasurementError
-        When they do not fit.
-
-    """
+    """Return contact flags as integers (T, nf), 1 on the ground; all by default."""
     if in_contact is None:
         return np.ones((T, nf), np.int64)
     flags = np.asarray(in_contact, dtype=bool)
@@ -603,29 +505,9 @@ def standing_of(in_contact: object, T: int, nf: int) -> np.ndarray:
 def external_of(model: RobotModel, external: Mapping[str, np.ndarray] | None, T: int
                 ) -> np.ndarray:
     """
-    Return external wrenches by body.
+    Return external wrenches by body (T, nb, 6) in body axes; (0, nb, 6) without any.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot.
-    external : mapping of link name to (6,) or (T, 6) array, optional [N, N m]
-        Wrenches on links, in link axes about the link's origin.
-    T : int
-        Number of frames.
-
-    Returns
-    -------
-    (T, nb, 6) array, or (0, nb, 6) without wrenches [N, N m]
-        In the bodies' axes.
-
-    Raises
-    ------
-    MeasurementError
-        When one does not fit or is not finite.
-    UnknownNameError
-        When a link is not in the model.
-
+    ``external`` maps link names to (6,) or (T, 6), in link axes about the link's origin.
     """
     if not external:
         return np.zeros((0, model.n_bodies, 6))
@@ -644,24 +526,7 @@ def external_of(model: RobotModel, external: Mapping[str, np.ndarray] | None, T:
 
 
 def unit_normal(normal: Sequence[float]) -> tuple[float, float, float]:
-    """
-    Return a normal as kernels take it.
-
-    Parameters
-    ----------
-    normal : (3,) sequence
-        Unit normal of the ground, in world axes.
-
-    Returns
-    -------
-    tuple of 3 floats
-
-    Raises
-    ------
-    MeasurementError
-        When it is not a unit vector.
-
-    """
+    """Return the ground normal (world axes) as three floats, checked to be a unit vector."""
     n = np.asarray(normal, dtype=float)
     if n.shape != (3,) or not abs(np.linalg.norm(n) - 1.0) < 1e-6:
         raise MeasurementError(f'expected a unit ground normal in world axes, got {normal}')

@@ -46,29 +46,15 @@ BELOW = 0.3                    # of the height: how far feet may be from where f
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """
-    Evidence of each kind on a configuration.
+    """Evidence of each kind on a configuration."""
 
-    Attributes
-    ----------
-    time : (nb,) array [s]
-        Times of the blocks.
-    squares : dict of str to (nb,) array
-        Mean squared residual of each kind, in tolerances.
-    dimensions : dict of str to float
-        Number of independent residuals of each kind in a block.
-    residual : (m,) array
-        Residuals other than those of torques, in tolerances, scaled so that each block counts by
-        its dimensions.
-    weight : (m,) array
-        Weight of each residual in a least-squares step towards the largest likelihood.
-
-    """
-
-    time: np.ndarray
-    squares: dict[str, np.ndarray]
-    dimensions: dict[str, float]
+    time: np.ndarray  # (nb,) [s]: times of the blocks
+    squares: dict[str, np.ndarray]  # (nb,): mean squared residual of each kind, in tolerances
+    dimensions: dict[str, float]  # Number of independent residuals of each kind in a block
+    # (m,): residuals other than those of torques, in tolerances, scaled so that each block counts
+    # by its dimensions
     residual: np.ndarray
+    # (m,): weight of each residual in a least-squares step towards the largest likelihood
     weight: np.ndarray
 
     @property
@@ -89,26 +75,7 @@ class Evidence:
 
 
 class Likelihood:
-    """
-    Likelihood of configurations of one robot on one recording.
-
-    Parameters
-    ----------
-    signals : Signals
-        The filtered recording.
-    model : RobotModel
-        As the URDF has it.
-    config : RobotConfig
-        As the YAML has it; gives the height of the standing robot.
-
-    Attributes
-    ----------
-    height : float [m]
-        Height of the base over the feet of the standing robot.
-    weight : float [N]
-        Weight of the robot.
-
-    """
+    """Likelihood of configurations of one robot on one recording; `height` [m]."""
 
     def __init__(self, signals: Signals, model: RobotModel, config: RobotConfig):
         self.signals, self.model = signals, model
@@ -131,24 +98,7 @@ class Likelihood:
         return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
 
     def evaluate(self, config: RobotConfig) -> Evidence:
-        """
-        Return the evidence on a configuration.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            The configuration.
-
-        Returns
-        -------
-        Evidence
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the configuration does not fit the robot or the recording.
-
-        """
+        """Return the evidence for a configuration."""
         model = config.apply_to(self.model)
         samples = observe(self.signals, model, config)
         feet = feet_table(model, config.feet)
@@ -312,21 +262,10 @@ class Likelihood:
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:
     """
-    Return the log-likelihood of mean squared residuals, in blocks of time.
+    Return the log-likelihood of mean squared residuals (n,) in blocks of time.
 
-    Parameters
-    ----------
-    squares : (n,) array
-        In tolerances.
-    period : float [s]
-        Between them.
-    dimensions : float
-        Number of independent residuals in a block.
-
-    Returns
-    -------
-    float
-
+    ``squares`` are in tolerances, ``period`` [s] apart; ``dimensions``: independent
+    residuals in a block.
     """
     length = max(int(BLOCK / period), 1)
     means = squares[:len(squares) // length * length].reshape(-1, length).mean(axis=1)

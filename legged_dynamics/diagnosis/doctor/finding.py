@@ -66,22 +66,7 @@ class Finding:
 
 def changes(before: RobotConfig, after: RobotConfig,
             joint_names: tuple[str, ...]) -> dict[str, Any]:
-    """
-    Return the settings in which a configuration differs from another, by dotted name.
-
-    Parameters
-    ----------
-    before, after : RobotConfig
-        As the YAML has it, and corrected.
-    joint_names : tuple of str
-        Joints of the model; they become the command order where lists need one and the YAML has
-        none.
-
-    Returns
-    -------
-    dict of str to value
-
-    """
+    """Return the settings that differ between two configurations, by dotted name."""
     found: dict[str, Any] = {}
     old, new = before.sensors.parameters(), after.sensors.parameters()
     for name, value in new.items():

@@ -31,15 +31,7 @@ LISTS = ('position_scale', 'position_offset', 'velocity_scale', 'effort_scale')
 
 
 class Corrector:
-    """
-    Makes corrected configurations of one robot.
-
-    Parameters
-    ----------
-    model : RobotModel
-        As the URDF has it.
-
-    """
+    """Makes corrected configurations of one robot, for the model as in the URDF."""
 
     def __init__(self, model: RobotModel):
         self.model, self.names = model, model.joint_names
@@ -64,25 +56,7 @@ class Corrector:
 
     def scaled(self, config: RobotConfig, joints: Sequence[int] | slice, factor: float,
                *fields: str) -> RobotConfig:
-        """
-        Multiply positions, velocities or efforts of some joints by a factor.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            Configuration to change.
-        joints : sequence of int or slice
-            Indices of the joints in the model's order.
-        factor : float
-            In addition to factors that the configuration has.
-        *fields : {'position', 'velocity', 'effort'}
-            Readings that are multiplied.
-
-        Returns
-        -------
-        RobotConfig
-
-        """
+        """Multiply 'position', 'velocity' or 'effort' of some joints by a further factor."""
         c = config.sensors
         for part in fields:
             for name in SCALES[part]:
@@ -93,44 +67,14 @@ class Corrector:
         return replace(config, sensors=_simplest(c))
 
     def shifted(self, config: RobotConfig, joint: int, offset: float) -> RobotConfig:
-        """
-        Add an offset to a joint's position.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            Configuration to change.
-        joint : int
-            Index of the joint in the model's order.
-        offset : float [rad]
-            In addition to the offset that the configuration has.
-
-        Returns
-        -------
-        RobotConfig
-
-        """
+        """Add an offset [rad] to a joint's position, on top of the configured one."""
         c = config.sensors
         values = c.per_joint('position_offset', self.names, 0.0)
         values[joint] += offset
         return replace(config, sensors=c.with_joint('position_offset', self.names, values))
 
     def turned(self, config: RobotConfig, signed: np.ndarray) -> RobotConfig:
-        """
-        Map the IMU's vectors by a signed permutation.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            Configuration to change.
-        signed : (3, 3) array
-            Applied after the axes that the configuration has.
-
-        Returns
-        -------
-        RobotConfig
-
-        """
+        """Map the IMU's vectors by a signed permutation (3, 3), after the configured axes."""
         c = config.sensors
         axes = signed @ _axes_matrix(c)
         R = signed @ rotation_from_rpy(np.asarray(c.imu_rpy)) @ signed.T
@@ -140,98 +84,28 @@ class Corrector:
             accelerometer_bias=tuple((signed @ c.accelerometer_bias).tolist())))
 
     def tilted(self, config: RobotConfig, vector: np.ndarray) -> RobotConfig:
-        """
-        Turn the IMU's vectors by a small angle.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            Configuration to change.
-        vector : (3,) array [rad]
-            Rotation vector.
-
-        Returns
-        -------
-        RobotConfig
-
-        """
+        """Rotate the IMU's vectors by a small rotation vector [rad]."""
         c = config.sensors
         R = rotation_from_vector(np.asarray(vector, float)) @ rotation_from_rpy(
             np.asarray(c.imu_rpy))
         return replace(config, sensors=replace(c, imu_rpy=_rpy(R)))
 
     def sensors(self, config: RobotConfig, **values: Any) -> RobotConfig:
-        """
-        Replace values of the sensor correction.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            Configuration to change.
-        **values
-            Fields of SensorCorrection.
-
-        Returns
-        -------
-        RobotConfig
-
-        """
+        """Replace fields of the SensorCorrection."""
         return replace(config, sensors=replace(config.sensors, **values))
 
     def with_payload(self, config: RobotConfig, mass: float) -> RobotConfig:
-        """
-        Add mass at the base's centre of mass.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            Configuration to change.
-        mass : float [kg]
-            In addition to the payload that the configuration has.
-
-        Returns
-        -------
-        RobotConfig
-
-        """
+        """Add mass [kg] at the base's centre of mass, on top of the configured payload."""
         total = config.payload.mass + mass
         return replace(config, payload=Inertia(total, self.model.body_inertia(0).com))
 
     def with_center_of_mass(self, config: RobotConfig, shift: np.ndarray) -> RobotConfig:
-        """
-        Shift the base's centre of mass.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            Configuration to change.
-        shift : (3,) array [m]
-            In addition to the offset that the configuration has, base axes.
-
-        Returns
-        -------
-        RobotConfig
-
-        """
+        """Shift the base's centre of mass [m], base axes, on top of the configured offset."""
         moved = np.asarray(config.center_of_mass_offset) + shift
         return replace(config, center_of_mass_offset=tuple(moved.tolist()))
 
     def with_foot_radius(self, config: RobotConfig, radius: float) -> RobotConfig:
-        """
-        Make the feet rounder.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            Configuration to change.
-        radius : float [m]
-            Added to the radius of each foot.
-
-        Returns
-        -------
-        RobotConfig
-
-        """
+        """Add to the radius of each foot [m]."""
         return replace(config, feet=tuple(foot.rolled(radius) for foot in config.feet))
 
 
@@ -302,43 +176,14 @@ class Hypothesis:
 
 
 def legs_of(model: RobotModel, config: RobotConfig) -> list[tuple[str, list[int]]]:
-    """
-    Return the joints of each leg.
-
-    Parameters
-    ----------
-    model, config : RobotModel, RobotConfig
-        The robot.
-
-    Returns
-    -------
-    list of (str, list of int)
-        Link of each foot, and indices of its joints in the model's order, from the base on.
-
-    """
+    """Return each foot's link and the model indices of its leg's joints, from the base on."""
     return [(foot.link, [body - 1 for body in model.chain(model.frame(foot.link).body)])
             for foot in config.feet]
 
 
 def hypotheses(model: RobotModel, config: RobotConfig, *, orientation: bool, imu: bool,
                effort: bool) -> Iterator[Hypothesis]:
-    """
-    Yield the faults without a size.
-
-    Parameters
-    ----------
-    model : RobotModel
-        As the URDF has it.
-    config : RobotConfig
-        With the corrections so far.
-    orientation, imu, effort : bool
-        Whether the recording has them.
-
-    Yields
-    ------
-    Hypothesis
-
-    """
+    """Yield the faults without a size, for the configuration with corrections so far."""
     corrector = Corrector(model)
     yield from _orders(model, config, corrector, effort)
     yield from _signs(model, config, corrector, effort)

@@ -117,19 +117,7 @@ class _Parameter:
 
 
 class SizedFaults:
-    """
-    Compares faults that have a size.
-
-    Parameters
-    ----------
-    signals : Signals
-        The recording, filtered at `BEFORE`.
-    likelihood : Likelihood
-        Of the recording, for evidence other than torques.
-    model : RobotModel
-        As the URDF has it.
-
-    """
+    """Compares faults that have a size, on a recording filtered at `BEFORE`."""
 
     def __init__(self, signals: Signals, likelihood: Likelihood, model: RobotModel):
         self._signals, self._likelihood, self._model = signals, likelihood, model
@@ -141,20 +129,7 @@ class SizedFaults:
         self._every = max(int(0.25 / cut / dt), 1)
 
     def compare(self, config: RobotConfig) -> list[Sized]:
-        """
-        Return the faults that explain more than a healthy robot's small errors, likeliest first.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            With the corrections so far.
-
-        Returns
-        -------
-        list of Sized
-            Also those that are a little less likely than a healthy robot.
-
-        """
+        """Return the faults beyond a healthy robot's small errors, most likely first."""
         self._linearize(config)
         healthy = np.diag([one.healthy ** 2 for one in self._parameters])
         hypotheses = self._hypotheses()
@@ -474,23 +449,7 @@ class SizedFaults:
         return apply
 
     def text(self, config: RobotConfig, kind: str, subject: str, x: np.ndarray) -> str:
-        """
-        Return the sentence on a fault of a size.
-
-        Parameters
-        ----------
-        config : RobotConfig
-            That has the fault.
-        kind, subject : str
-            As `Sized` has them.
-        x : (k,) array
-            The size.
-
-        Returns
-        -------
-        str
-
-        """
+        """Return the sentence on a fault of size ``x`` (k,) in a faulty configuration."""
         h, first = self._height, float(x[0])
         if kind == FRICTION:
             dry, viscous = (100.0 * float(np.mean(x[k::2])) for k in range(2))

@@ -38,26 +38,7 @@ BACKWARD, FORWARD = 'the backward difference', 'the forward difference'
 
 def check_streams(model: RobotModel, config: RobotConfig,
            log: SensorLog) -> tuple[list[Finding], RobotConfig, list[str]]:
-    """
-    Judge names, clocks and dead sensors.
-
-    Parameters
-    ----------
-    model, config : RobotModel, RobotConfig
-        The robot as described.
-    log : SensorLog
-        The recording.
-
-    Returns
-    -------
-    findings : list of Finding
-        Faults of the streams.
-    config : RobotConfig
-        Configuration with those fixes that a YAML can make.
-    unchecked : list of str
-        Sentences on what could not be judged, and why.
-
-    """
+    """Check names, clocks and dead sensors; return (findings, fixed config, unchecked)."""
     findings = _names(model, config, log.joints)
     if findings:
         return findings, config, []

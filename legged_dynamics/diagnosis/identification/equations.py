@@ -47,27 +47,10 @@ N_INERTIAL = 10     # mass, mass times centre of mass, inertia about the origin 
 def _equations(tree, feet, q, v, a, base, normal, bodies, states, wrench, tau, jacobian, grasp,
                points, poses):
     """
-    Fill inverse dynamics and contact kinematics, one instant after the other.
+    Fill inverse dynamics and contact kinematics of N instants.
 
-    Parameters
-    ----------
-    tree : Tree
-        Of the robot.
-    feet : FeetTable
-        At which contacts are.
-    q, v, a : (N, nq), (N, nv), (N, nv) array
-        Joint states of N instants.
-    base, normal : (N, 9), (N, 3) array
-        Motion of the base and the ground's normal, base axes.
-    bodies, states : arrays
-        Scratch.
-    wrench, tau : (N, 6), (N, nv) array
-        Filled: wrench on the base and joint efforts that the motion requires.
-    jacobian, grasp : (N, nc, nv), (N, 6, nc) array
-        Filled: contact Jacobians, and contact coordinates to the wrench on the base.
-    points, poses : (N, nf, 3), (N, nf, 9) array
-        Filled: contact points [m] and rotations of the feet's frames, base axes.
-
+    Base motion (N, 9) and ``normal`` in base axes. Fills base wrench, efforts, contact
+    Jacobians, grasp maps, contact points (N, nf, 3) and foot rotations (N, nf, 9).
     """
     for n in range(q.shape[0]):
         newton_euler(tree, q[n], v[n], a[n], base[n], bodies, tau[n])
@@ -104,21 +87,9 @@ def _symmetric_part(r, c, x):
 @kernel
 def _regressor(tree, q, v, a, base, bodies, Y):
     """
-    Fill the regressor of the inertial parameters.
+    Fill the regressor of inertial parameters Y (N, 6 + nv, 10 nb), base wrench first.
 
-    Parameters
-    ----------
-    tree : Tree
-        Of the robot.
-    q, v, a : (N, nq), (N, nv), (N, nv) array
-        Joint states of N instants.
-    base : (N, 9) array
-        Motion of the base: angular velocity, angular and proper acceleration, base axes.
-    bodies : array
-        Scratch.
-    Y : (N, 6 + nv, 10 nb) array
-        Filled: wrench on the base and joint efforts for each inertial parameter of each body.
-
+    ``base`` (N, 9): angular velocity, angular and proper acceleration, base axes.
     """
     topology, nb = tree.topology, tree.topology.shape[0]
     for n in range(q.shape[0]):
@@ -170,57 +141,21 @@ def _regressor(tree, q, v, a, base, bodies, Y):
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """
-    Both sides of the equations of motion of n instants, in base axes.
+    """Both sides of the equations of motion of n instants, in base axes."""
 
-    Attributes
-    ----------
-    wrench : (n, 6) array [N, N m]
-        Wrench on the base that the motion requires, about the base's origin.
-    effort : (n, nv) array [N m or N]
-        Joint efforts that the motion requires without ground forces.
-    jacobian : (n, nc, nv) array
-        Joint part of the contacts' Jacobian.
-    grasp : (n, 6, nc) array
-        From contact forces to the wrench on the base.
-    points : (n, nf, 3) array [m]
-        Contact points.
-    foot_rotation : (n, nf, 3, 3) array
-        R_BF.
-
-    """
-
+    # (n, 6) [N, N m]: wrench on the base that the motion requires, about the base's origin
     wrench: np.ndarray
+    # (n, nv) [N m or N]: joint efforts that the motion requires without ground forces
     effort: np.ndarray
-    jacobian: np.ndarray
-    grasp: np.ndarray
-    points: np.ndarray
-    foot_rotation: np.ndarray
+    jacobian: np.ndarray  # (n, nc, nv): joint part of the contacts' Jacobian
+    grasp: np.ndarray  # (n, 6, nc): from contact forces to the wrench on the base
+    points: np.ndarray  # (n, nf, 3) [m]: contact points
+    foot_rotation: np.ndarray  # (n, nf, 3, 3): R_BF
 
 
 def motion_equations(model: RobotModel, feet: FeetTable, q: np.ndarray, v: np.ndarray,
                      a: np.ndarray, base: np.ndarray, normal: np.ndarray) -> Equations:
-    """
-    Return the equations of n instants.
-
-    Parameters
-    ----------
-    model : RobotModel
-        With 1-DoF joints.
-    feet : FeetTable
-        Of :func:`legged_dynamics.dynamics.jacobians.feet_table`.
-    q, v, a : (n, nv) array
-        Joint positions, velocities, accelerations, in the model's order.
-    base : (n, 9) array
-        Angular velocity, angular acceleration, proper acceleration of the base's origin.
-    normal : (n, 3) array
-        The ground's normal in base axes.
-
-    Returns
-    -------
-    Equations
-
-    """
+    """Return the equations of n instants; ``base`` (n, 9) and ``normal`` in base axes."""
     n, nv, nf, nc = len(q), model.nv, len(feet.index), feet.size
     out = Equations(np.zeros((n, 6)), np.zeros((n, nv)), np.zeros((n, nc, nv)),
                     np.zeros((n, 6, nc)), np.zeros((n, nf, 3)), np.zeros((n, nf, 3, 3)))
@@ -233,24 +168,7 @@ def motion_equations(model: RobotModel, feet: FeetTable, q: np.ndarray, v: np.nd
 
 def regressor(model: RobotModel, q: np.ndarray, v: np.ndarray, a: np.ndarray,
               base: np.ndarray) -> np.ndarray:
-    """
-    Return the regressor of n instants.
-
-    Parameters
-    ----------
-    model : RobotModel
-        With 1-DoF joints.
-    q, v, a : (n, nv) array
-        In the model's order.
-    base : (n, 9) array
-        As :func:`motion_equations` has it.
-
-    Returns
-    -------
-    (n, 6 + nv, 10 nb) array
-        Wrench on the base first, then joint efforts.
-
-    """
+    """Return the regressor of n instants (n, 6 + nv, 10 nb), base wrench first."""
     q, v, a, base = (np.ascontiguousarray(x, float) for x in (q, v, a, base))
     Y = np.zeros((len(q), 6 + model.nv, N_INERTIAL * model.n_bodies))
     _regressor(model.tree, q, v, a, base, body_workspace(model), Y)

@@ -98,23 +98,7 @@ class Quantity:
 
 def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
                prior: np.ndarray) -> tuple[Quantity, ...]:
-    """
-    Return everything that was identified.
-
-    Parameters
-    ----------
-    u : Unknowns
-        Layout of the unknowns.
-    x : (p,) array
-        Identified values.
-    covariance, prior : (p, p) array
-        After and before the recording.
-
-    Returns
-    -------
-    tuple of Quantity
-
-    """
+    """Return all identified quantities; (p, p) covariances after and before the recording."""
     found = []
 
     def add(kind: str, name: str, unit: str, described: float, value: float,
@@ -355,11 +339,10 @@ def _balance(problem: Problem, x: np.ndarray) -> Balance:
 
 class _Reduced:
     """
-    An equivalent problem with as many residuals as unknowns, and one more.
+    An equivalent problem with one residual more than unknowns.
 
-    With ``H = J^T J = L L^T`` of all residuals r, its residuals are ``L^-1 J^T r`` with derivative
-    ``L^T``, and the part of r that no step changes. Cost and steps are the same.
-
+    With ``H = J^T J = L L^T``, its residuals are ``L^-1 J^T r`` with derivative ``L^T``,
+    and the part of r that no step changes. Cost and steps are the same.
     """
 
     def __init__(self, problem: Problem, prior: Any, weight: np.ndarray):
@@ -452,23 +435,10 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
 
 def with_inertias(urdf: str, described: RobotModel, identified: RobotModel) -> str:
     """
-    Return a URDF with identified inertias, everything else as it was.
+    Return a URDF with identified inertias, otherwise unchanged.
 
-    The inertia of a body is written to the link that heads it. Links fixed to that link lose
-    theirs, which is part of the body's now: the equations know bodies only.
-
-    Parameters
-    ----------
-    urdf : str
-        The XML.
-    described, identified : RobotModel
-        Model of that URDF, and the model with the new inertias.
-
-    Returns
-    -------
-    str
-        The XML.
-
+    Each body's inertia is written to its first link; links fixed to it lose theirs, since
+    the equations know bodies only.
     """
     root = ElementTree.fromstring(urdf)
     heads = [described.base_link, *(joint.child for joint in described.joints)]
@@ -511,29 +481,7 @@ LEAST_LEAN = 0.04   # rad
 
 
 def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]:
-    """
-    Return which of the motions that identification needs a recording lacks.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot of the URDF.
-    config : RobotConfig
-        Its YAML.
-    log : SensorLog
-        The recording.
-
-    Returns
-    -------
-    list of str
-        Phrases; empty where nothing is missing.
-
-    Raises
-    ------
-    MeasurementError
-        When the recording is too short to be filtered, or has no positions.
-
-    """
+    """Return phrases for the motions that a recording lacks for identification."""
     model = config.apply_to(model)
     signals = filtered(log)
     samples = observe(signals, model, config)

@@ -52,20 +52,7 @@ MASS, SHAPE, SHIFT = slice(0, 1), slice(1, 7), slice(7, 10)
 
 
 class LogCholesky:
-    """
-    Log-Cholesky parameters of one body's inertia.
-
-    Parameters
-    ----------
-    inertia : Inertia
-        As described, in the body's frame.
-
-    Attributes
-    ----------
-    radius : (3,) array [m]
-        Radii of gyration.
-
-    """
+    """Log-Cholesky parameters of a body's inertia, zero for the body as described."""
 
     def __init__(self, inertia: Inertia):
         about, c, m = inertia.about_com, inertia.com, inertia.mass
@@ -88,58 +75,19 @@ class LogCholesky:
         return root @ root.T
 
     def parameters(self, mass_parameters: np.ndarray) -> np.ndarray:
-        """
-        Return the inertial parameters that the regressor multiplies.
-
-        Parameters
-        ----------
-        mass_parameters : (10,) array
-            Log-Cholesky parameters; zero for the body as described.
-
-        Returns
-        -------
-        (10,) array [kg, kg m, kg m^2]
-            Mass, first moment of mass, inertia about the origin (xx, xy, xz, yy, yz, zz).
-
-        """
+        """Return mass, first moment, inertia about the origin (xx, xy, xz, yy, yz, zz)."""
         P = self._pseudo_inertia(mass_parameters)
         about = np.trace(P[:3, :3]) * np.eye(3) - P[:3, :3]
         return np.concatenate([[P[3, 3]], P[:3, 3], about[np.triu_indices(3)]])
 
     def gradient(self, mass_parameters: np.ndarray) -> np.ndarray:
-        """
-        Return the derivative of :meth:`parameters`.
-
-        Parameters
-        ----------
-        mass_parameters : (10,) array
-            Log-Cholesky parameters.
-
-        Returns
-        -------
-        (10, 10) array
-            Rows as the parameters', columns as the log-Cholesky parameters.
-
-        """
+        """Return the derivative (10, 10) of :meth:`parameters`."""
         x = mass_parameters
         return np.stack([(self.parameters(x + e) - self.parameters(x - e)) / (2.0 * STEP)
                          for e in STEP * np.eye(10)], axis=1)
 
     def inertia(self, mass_parameters: np.ndarray) -> Inertia:
-        """
-        Return the body's inertia.
-
-        Parameters
-        ----------
-        mass_parameters : (10,) array
-            Log-Cholesky parameters.
-
-        Returns
-        -------
-        Inertia
-            In the body's frame.
-
-        """
+        """Return the inertia in the body's frame."""
         P = self._pseudo_inertia(mass_parameters)
         m, c = P[3, 3], P[:3, 3] / P[3, 3]
         second = P[:3, :3] - m * np.outer(c, c)
@@ -193,30 +141,10 @@ PER_AXIS = ('imu_mount', 'accelerometer_bias', 'gyro_bias')
 
 class Unknowns:
     """
-    The vector of unknowns of a robot, zero for the robot as described.
+    The vector of a robot's unknowns, zero for the robot as described.
 
-    Parameters
-    ----------
-    model : RobotModel
-        With the joint physics of the configuration.
-    config : RobotConfig
-        As described.
-    height : float [m]
-        Height of the base over the feet.
-    trust : Trust
-        Deviations of the prior.
-    imu : bool
-        Whether the robot has an IMU.
-
-    Attributes
-    ----------
-    parts : dict of str to slice
-        Slices of 'inertia' (ten for each body), and of the unknowns of joints and IMU.
-    deviation : (p,) array
-        Standard deviation of the prior of each unknown.
-    size : int
-        Number of unknowns.
-
+    ``height`` [m]: base above the feet; `parts`: slices of 'inertia' (ten per body) and of
+    joint and IMU unknowns; `deviation` (p,): of the prior.
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig, height: float, trust: Trust,
@@ -257,56 +185,17 @@ class Unknowns:
                 set_[self.parts[name]] = getattr(trust, name)
 
     def inertial(self, x: np.ndarray) -> np.ndarray:
-        """
-        Return the inertial parameters that the regressor multiplies.
-
-        Parameters
-        ----------
-        x : (p,) array
-            Unknowns.
-
-        Returns
-        -------
-        (10 nb,) array
-            As :meth:`LogCholesky.parameters` has them, body by body.
-
-        """
+        """Return the inertial parameters (10 nb,), as :meth:`LogCholesky.parameters`."""
         each = x[self.parts['inertia']].reshape(-1, 10)
         return np.concatenate([body.parameters(part) for body, part in zip(self.bodies, each)])
 
     def inertial_gradient(self, x: np.ndarray) -> np.ndarray:
-        """
-        Return the derivative of :meth:`inertial`, which is block-diagonal.
-
-        Parameters
-        ----------
-        x : (p,) array
-            Unknowns.
-
-        Returns
-        -------
-        (nb, 10, 10) array
-            The blocks.
-
-        """
+        """Return the diagonal blocks (nb, 10, 10) of the derivative of :meth:`inertial`."""
         each = x[self.parts['inertia']].reshape(-1, 10)
         return np.stack([body.gradient(part) for body, part in zip(self.bodies, each)])
 
     def robot(self, x: np.ndarray) -> RobotModel:
-        """
-        Return the model with given unknowns.
-
-        Parameters
-        ----------
-        x : (p,) array
-            Unknowns.
-
-        Returns
-        -------
-        RobotModel
-            With their inertias and joint physics.
-
-        """
+        """Return the model with the inertias and joint physics of x."""
         each = x[self.parts['inertia']].reshape(-1, 10)
         model = self.model.with_body_inertia(
             {i: body.inertia(part) for i, (body, part) in enumerate(zip(self.bodies, each))})
@@ -319,20 +208,7 @@ class Unknowns:
         return model.with_joint_physics(**changed)
 
     def configuration(self, x: np.ndarray) -> RobotConfig:
-        """
-        Return the configuration with given unknowns.
-
-        Parameters
-        ----------
-        x : (p,) array
-            Unknowns.
-
-        Returns
-        -------
-        RobotConfig
-            With their corrections of the sensors.
-
-        """
+        """Return the configuration with the sensor corrections of x."""
         c, names = self.config.sensors, self.model.joint_names
         scale = c.per_joint('effort_scale', names, 1.0) * np.exp(x[self.parts['effort_scale']])
         offset = c.per_joint('position_offset', names, 0.0) + x[self.parts['position_offset']]
@@ -352,22 +228,7 @@ class Unknowns:
 
 
 def check_total_mass(mass: float | None, model: RobotModel) -> None:
-    """
-    Check a weighed mass.
-
-    Parameters
-    ----------
-    mass : float or None [kg]
-        None is right, too.
-    model : RobotModel
-        As described.
-
-    Raises
-    ------
-    ConfigurationError
-        When it is not positive, or so far from the description that a unit must be wrong.
-
-    """
+    """Raise ConfigurationError for an implausible weighed mass [kg]; None is allowed."""
     if mass is not None and not 0.3 * model.total_mass < mass < 3.0 * model.total_mass:
         raise ConfigurationError(
             f'--total-mass: expected about what the URDF says ({model.total_mass:.3g} kg), got '
@@ -390,25 +251,12 @@ STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2,
 
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """
-    Whitened residuals and their derivative; the rows of one instant together.
+    """Whitened residuals and their derivative; the rows of one instant together."""
 
-    Attributes
-    ----------
-    residual : (m,) array
-        Residuals, in tolerances.
-    jacobian : (m, p) array
-        Their derivative.
-    rows : int
-        Rows of one instant.
-    balance : (n, 6 + nv) array [N, N m]
-        Residuals of the equations of motion with the best ground forces.
-
-    """
-
-    residual: np.ndarray
-    jacobian: np.ndarray
-    rows: int
+    residual: np.ndarray  # (m,): residuals, in tolerances
+    jacobian: np.ndarray  # (m, p): their derivative
+    rows: int  # Rows of one instant
+    # (n, 6 + nv) [N, N m]: residuals of the equations of motion with the best ground forces
     balance: np.ndarray
 
 
@@ -416,22 +264,8 @@ class Problem:
     """
     Residuals of a recording as a function of the unknowns.
 
-    Parameters
-    ----------
-    signals : Signals
-        The recording.
-    unknowns : Unknowns
-        Layout and prior of the unknowns.
-    height : float [m]
-        Height of the base over the feet.
-
-    Attributes
-    ----------
-    scale : (6 + nv,) array [N, N m]
-        Tolerance of each equation of motion.
-    weight : float [N]
-        Weight of the robot.
-
+    ``height`` [m]: base above the feet; `scale` (6 + nv,): tolerance of each equation of
+    motion.
     """
 
     def __init__(self, signals: Signals, unknowns: Unknowns, height: float):
@@ -457,35 +291,20 @@ class Problem:
 
     def rescale(self, x: np.ndarray) -> None:
         """
-        Set the tolerance of each equation from its residuals.
+        Set each equation's tolerance from its residuals at x.
 
-        Otherwise errors of the model, such as friction that is neither Coulomb nor viscous, would
-        outweigh the constraints of feet in contact.
-
-        Parameters
-        ----------
-        x : (p,) array
-            Unknowns at which the residuals are taken.
-
+        Otherwise model errors, such as other friction than Coulomb and viscous, would outweigh
+        the contact constraints.
         """
         left = np.sqrt(np.mean(self(x, jacobian=False).balance ** 2, axis=0))
         self.scale = np.maximum(self._least, left)
 
     def settle(self, x: np.ndarray, stiction: np.ndarray | None = None) -> None:
         """
-        Choose the instants that count, and raise the tolerance of joints that stick.
+        Choose the instants that count, and raise the tolerance of sticking joints.
 
-        Instants around steps are left out: there, a low-passed product is not the product of
-        low-passed factors. A joint that hardly turns sticks: its friction is anything up to the
-        Coulomb friction.
-
-        Parameters
-        ----------
-        x : (p,) array
-            Unknowns.
-        stiction : (nj,) array, optional [N m or N]
-            Coulomb friction of the joints; as the unknowns have it when None.
-
+        Instants around steps are left out, since low-pass and product do not commute there; the
+        friction of a joint that hardly moves is anything up to ``stiction``.
         """
         u = self.unknowns
         samples = observe(self.signals, u.model, u.configuration(x))
@@ -506,21 +325,7 @@ class Problem:
             self._settled &= (time < time[k] - SETTLED) | (time > time[k + 1] + SETTLED)
 
     def __call__(self, x: np.ndarray, jacobian: bool = True) -> Linearised:
-        """
-        Linearise the problem.
-
-        Parameters
-        ----------
-        x : (p,) array
-            Unknowns.
-        jacobian : bool
-            Whether the derivative is computed; it is empty otherwise.
-
-        Returns
-        -------
-        Linearised
-
-        """
+        """Linearise the problem at x; without ``jacobian`` the derivative is empty."""
         u = self.unknowns
         model, config = u.model, u.configuration(x)
         samples = observe(self.signals, model, config)

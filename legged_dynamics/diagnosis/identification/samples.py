@@ -81,22 +81,11 @@ class ImuLog:
 
 @dataclass(frozen=True, eq=False)
 class SensorLog:
-    """
-    A recording of a robot's sensors.
+    """A recording of a robot's sensors."""
 
-    Attributes
-    ----------
-    joints : JointLog
-        Joint states.
-    imu : ImuLog or None
-        IMU readings.
-    simulated : bool
-        Whether stamps are of simulated time, which need not keep pace with the recorder's clock.
-
-    """
-
-    joints: JointLog
-    imu: ImuLog | None = None
+    joints: JointLog  # Joint states
+    imu: ImuLog | None = None  # IMU readings
+    # Whether stamps are of simulated time, which need not keep pace with the recorder's clock
     simulated: bool = False
 
     @property
@@ -106,19 +95,7 @@ class SensorLog:
         return float(receipt[-1] - receipt[0]) * 1e-9 if len(receipt) else 0.0
 
     def part(self, start: float, stop: float) -> SensorLog:
-        """
-        Return a part of the recording.
-
-        Parameters
-        ----------
-        start, stop : float [s]
-            Range of receipts, from the first joint state on.
-
-        Returns
-        -------
-        SensorLog
-
-        """
+        """Return a part of the recording; times [s] from the first joint state on."""
         first = int(self.joints.receipt_ns[0])
 
         def cut(log: JointLog | ImuLog) -> dict[str, object]:
@@ -193,26 +170,10 @@ class Signals:
 
 def filtered(log: SensorLog, band: float = BAND, spacing: float | None = None) -> Signals:
     """
-    Return the signals of a recording.
+    Return the low-passed and thinned signals of a recording.
 
-    Parameters
-    ----------
-    log : SensorLog
-        The recording.
-    band : float [Hz]
-        Cut-off of the low-pass; less where the rate is low.
-    spacing : float, optional [s]
-        Time between the thinned samples; a quarter of the band's period when None.
-
-    Returns
-    -------
-    Signals
-
-    Raises
-    ------
-    MeasurementError
-        When the recording is too short or has no positions.
-
+    ``band`` [Hz]: cut-off, less for low rates; ``spacing`` [s]: default a quarter of its
+    period.
     """
     joints = log.joints
     stamp = joints.stamp_ns
@@ -289,11 +250,7 @@ def _low_pass(values: np.ndarray, band: float, period: float) -> np.ndarray:
 
 @kernel
 def _vertical(time, w, a, up):
-    """
-    Fill the vertical by a complementary filter of gyro and accelerometer, forwards and backwards.
-
-    The mean of the two directions of time has no lag.
-    """
+    """Fill the vertical by a complementary filter, forward and backward to avoid lag."""
     n = len(time)
     for direction in range(2):
         x, y, z = 0.0, 0.0, 0.0
@@ -362,28 +319,7 @@ class Samples:
 
 
 def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples:
-    """
-    Return the samples that the signals give under a configuration's corrections and IMU mount.
-
-    Parameters
-    ----------
-    signals : Signals
-        The filtered recording.
-    model : RobotModel
-        With 1-DoF joints.
-    config : RobotConfig
-        Its `sensors`, `imu_link`, `base_link` and the age of torques are used.
-
-    Returns
-    -------
-    Samples
-
-    Raises
-    ------
-    MeasurementError
-        When a joint of the model is not in the recording.
-
-    """
+    """Return the signals' samples under a configuration's corrections and IMU mount."""
     c, names = config.sensors, model.joint_names
     order = _order(signals, c.driver_names(names))
     scale, offset = c.per_joint('position_scale', names, 1.0), c.per_joint(
@@ -461,19 +397,7 @@ _THIRD = 20.0           # 1 + 9 + 9 + 1: variance of a third difference of white
 
 
 def white_noise(values: np.ndarray) -> np.ndarray:
-    """
-    Return the standard deviation of each column's white noise.
-
-    Parameters
-    ----------
-    values : (n, k) array
-        Evenly sampled; columns without numbers give NaN.
-
-    Returns
-    -------
-    (k,) array
-
-    """
+    """Return each column's white noise deviation (k,); NaN for columns without numbers."""
     third = np.diff(values, n=3, axis=0)
     count = len(third) // STRETCH
     if count < 1:
@@ -493,22 +417,7 @@ def white_noise(values: np.ndarray) -> np.ndarray:
 
 
 def sensor_noise(log: SensorLog) -> Mapping[str, float]:
-    """
-    Return the noise settings that a recording gives.
-
-    The noisiest joint sets the value for all joints.
-
-    Parameters
-    ----------
-    log : SensorLog
-        The recording.
-
-    Returns
-    -------
-    mapping of str to float
-        Settings by dotted name.
-
-    """
+    """Return noise settings, by dotted name, from a recording; the noisiest joint decides."""
     found: dict[str, float] = {}
     parts = [(f'noise.{name}', getattr(log.joints, name)) for name in (
         'position', 'velocity', 'effort')]

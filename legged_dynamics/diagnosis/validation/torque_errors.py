@@ -67,33 +67,16 @@ class Priors(CheckedSettings):
 
 @dataclass(frozen=True, eq=False)
 class TorqueErrors:
-    """
-    Errors of torques and masses, with their covariance.
+    """Errors of torques and masses, with their covariance."""
 
-    Attributes
-    ----------
-    joints : tuple of str
-        Joints with measured torque, in the model's order.
-    value : (p,) array
-        `OF_JOINT` of the first joint, of the second, ..., then `OF_ROBOT`: measured less true
-        torque [N m, 1, N m, N m s/rad], delay [s]; true less stated mass [kg] and centre [m].
-    covariance : (p, p) array
-        Of `value`.
-    prior : (p,) array
-        One deviation before the recording.
-    misfit : float
-        rms of the whitened residual left, 1 where the stated noise explains it.
-    samples : int
-        Number of samples used.
-
-    """
-
-    joints: tuple[str, ...]
+    joints: tuple[str, ...]  # Joints with measured torque, in the model's order
+    # (p,): `OF_JOINT` of the first joint, of the second, ..., then `OF_ROBOT`: measured less true
+    # torque [N m, 1, N m, N m s/rad], delay [s]; true less stated mass [kg] and centre [m]
     value: np.ndarray
-    covariance: np.ndarray
-    prior: np.ndarray
-    misfit: float
-    samples: int
+    covariance: np.ndarray  # (p, p): of `value`
+    prior: np.ndarray  # (p,): one deviation before the recording
+    misfit: float  # rms of the whitened residual left, 1 where the stated noise explains it
+    samples: int  # Number of samples used
 
     @property
     def deviation(self) -> np.ndarray:
@@ -101,22 +84,7 @@ class TorqueErrors:
         return np.sqrt(np.diagonal(self.covariance).clip(0.0))
 
     def of_joint(self, name: str, what: str) -> tuple[float, float]:
-        """
-        Return value and deviation of a joint's parameter, the common gain included in the gain.
-
-        Parameters
-        ----------
-        name : str
-            One of `joints`.
-        what : str
-            One of `OF_JOINT`.
-
-        Returns
-        -------
-        tuple of float
-            Value and one deviation.
-
-        """
+        """Return value and deviation of a joint's parameter; gains include the common one."""
         pick = np.zeros(len(self.value))
         pick[self.joints.index(name) * len(OF_JOINT) + OF_JOINT.index(what)] = 1.0
         if what == 'gain':
@@ -124,40 +92,12 @@ class TorqueErrors:
         return float(pick @ self.value), float(np.sqrt(pick @ self.covariance @ pick))
 
     def of_robot(self, what: str) -> tuple[float, float]:
-        """
-        Return value and deviation of a parameter of the whole robot.
-
-        Parameters
-        ----------
-        what : str
-            One of `OF_ROBOT`.
-
-        Returns
-        -------
-        tuple of float
-            Value and one deviation.
-
-        """
+        """Return value and deviation of a parameter of the whole robot."""
         i = len(self.joints) * len(OF_JOINT) + OF_ROBOT.index(what)
         return float(self.value[i]), float(self.deviation[i])
 
     def draws(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """
-        Return parameters as they may be.
-
-        Parameters
-        ----------
-        count : int
-            Number of draws.
-        rng : numpy.random.Generator
-            Source of chance.
-
-        Returns
-        -------
-        (count, p) array
-            From the normal distribution of `value` and `covariance`.
-
-        """
+        """Return random parameters (count, p) from N(`value`, `covariance`)."""
         values, vectors = np.linalg.eigh(self.covariance)
         root = vectors * np.sqrt(values.clip(0.0))
         return self.value + rng.normal(size=(count, len(self.value))) @ root.T
@@ -165,33 +105,9 @@ class TorqueErrors:
 
 class TorqueErrorProblem:
     """
-    The regression on one recording.
+    The regression of torque errors on one recording.
 
-    Parameters
-    ----------
-    model : RobotModel
-        With the configuration applied.
-    config : RobotConfig
-        Feet and noise.
-    samples : Samples
-        Filtered readings, base axes.
-    contact : (n, nf) bool array
-        Feet in contact at the samples.
-    priors : Priors, optional
-        Deviations of the errors.
-
-    Attributes
-    ----------
-    joints : tuple of str
-        Joints with measured torque.
-    weight : float [N]
-        Of the model.
-
-    Raises
-    ------
-    MeasurementError
-        When no torque is measured.
-
+    `joints` have measured torque; ``samples`` are filtered, base axes; ``contact`` (n, nf).
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig, samples: Samples,
@@ -276,24 +192,10 @@ class TorqueErrorProblem:
 
     def stacked(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return the equations of a sample.
+        Return y, G, phi and sigma of sample k: ``y = G w - phi theta``.
 
-        Parameters
-        ----------
-        k : int
-            Number of the sample.
-
-        Returns
-        -------
-        y : (6 + nj,) array [N, N m]
-            Required wrench, and required less measured torque.
-        G : (6 + nj, nc) array
-            Of the contact coordinates of feet in contact.
-        phi : (6 + nj, p) array
-            ``y = G w - phi theta``.
-        sigma : (6 + nj,) array
-            One deviation of the rows.
-
+        ``y`` (6 + nj,): required wrench, and required less measured torque; ``sigma``:
+        deviations.
         """
         eq, s, index = self.equations, self._samples, self._measured
         feet = np.flatnonzero(self._contact[k])
@@ -306,25 +208,7 @@ class TorqueErrorProblem:
         return y, G, self._phi[k], sigma
 
     def solve(self, known: Sequence[tuple[np.ndarray, float, float]] = ()) -> TorqueErrors:
-        """
-        Return the errors that explain the recording best.
-
-        Parameters
-        ----------
-        known : sequence of (row, value, deviation)
-            Further measurements ``row @ theta = value``, as of a scale under a foot.
-
-        Returns
-        -------
-        TorqueErrors
-            Values with covariance.
-
-        Raises
-        ------
-        MeasurementError
-            When there are too few samples.
-
-        """
+        """Return the errors that explain the recording best, with covariance."""
         used = np.flatnonzero(self.usable())
         if len(used) < _SMALLEST:
             raise MeasurementError(f'expected at least {_SMALLEST} samples, got {len(used)}; '
@@ -378,24 +262,9 @@ class TorqueErrorProblem:
     def corrected(self, theta: np.ndarray, effort: np.ndarray, velocity: np.ndarray,
                   period: float, stiction: np.ndarray) -> np.ndarray:
         """
-        Return torques without the errors.
+        Return torques (n, nv) less the errors.
 
-        Parameters
-        ----------
-        theta : (p,) array
-            Errors, in the order of `TorqueErrors.value`.
-        effort, velocity : (n, nv) array [N m, rad/s]
-            Readings in the model's order.
-        period : float [s]
-            Time between them.
-        stiction : (nj,) array
-            Place of each resting joint within its dry friction, -1 to 1.
-
-        Returns
-        -------
-        (n, nv) array [N m]
-            Torques less the errors.
-
+        ``period`` [s]; ``stiction`` (nj,): each resting joint within its dry friction, -1 to 1.
         """
         nj, index = len(self.joints), self._measured
         of_joints = theta[:nj * len(OF_JOINT)].reshape(nj, len(OF_JOINT))
@@ -411,22 +280,9 @@ class TorqueErrorProblem:
 
     def effect_on_foot(self, foot: int, where: np.ndarray) -> tuple[float, np.ndarray]:
         """
-        Return the mean vertical force that torques alone give a foot, and what errors do to it.
+        Return a foot's mean vertical force by torques alone, and its error's row (p,).
 
-        Parameters
-        ----------
-        foot : int
-            Number of the foot.
-        where : (m,) int array
-            Samples in which it stands.
-
-        Returns
-        -------
-        force : float [N]
-            Mean over the samples.
-        row : (p,) array
-            That force less the true one is ``row @ theta``.
-
+        Over the samples ``where``; that force less the true one is ``row @ theta``.
         """
         index, columns = self._measured, np.concatenate(self._columns)
         at = sum(len(own) for own in self._columns[:foot])
@@ -457,20 +313,10 @@ class TorqueErrorProblem:
 
     def noise_in_forces(self, misfit: float, k: int) -> np.ndarray:
         """
-        Return the deviation that random errors give to the forces of a sample.
+        Return the forces' random error (nf,) [N] in sample k, NaN in the air.
 
-        Parameters
-        ----------
-        misfit : float
-            Size of random errors in units of the stated ones.
-        k : int
-            Number of the sample.
-
-        Returns
-        -------
-        (nf,) array [N]
-            Length of the force's error, one deviation; NaN for feet in the air.
-
+        ``misfit``: random errors in units of the stated ones; length of the error, one
+        deviation.
         """
         _, G, _, sigma = self.stacked(k)
         out = np.full(len(self._columns), np.nan)

@@ -65,50 +65,17 @@ STEPS_OF_A_RECORDING = (
 
 @dataclass(frozen=True, eq=False)
 class Phases:
-    """
-    What a robot does at each sample.
+    """What a robot does at each sample."""
 
-    Attributes
-    ----------
-    standing : (n,) bool array
-        All feet stand, and have for a while.
-    still : (n,) bool array
-        Standing without moving joints.
-    missing : tuple of str
-        What the recording lacks, one sentence each.
-    seconds : dict of str to float
-        Time of standing still, standing and stepping [s].
-
-    """
-
-    standing: np.ndarray
-    still: np.ndarray
-    missing: tuple[str, ...]
-    seconds: dict[str, float]
+    standing: np.ndarray  # (n,): all feet stand, and have for a while
+    still: np.ndarray  # (n,): standing without moving joints
+    missing: tuple[str, ...]  # What the recording lacks, one sentence each
+    seconds: dict[str, float]  # Time of standing still, standing and stepping [s]
 
 
 def phases_of(time: np.ndarray, position: np.ndarray, velocity: np.ndarray, contact: np.ndarray,
               feet: Sequence[str]) -> Phases:
-    """
-    Return what a robot does in a recording.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Times of the samples, even.
-    position, velocity : (n, nj) array [rad, rad/s]
-        Of the joints.
-    contact : (n, nf) bool array
-        Feet in contact.
-    feet : sequence of str
-        Names of the feet.
-
-    Returns
-    -------
-    Phases
-        With what is missing for a validation.
-
-    """
+    """Return the robot's phases in a recording, and what a validation lacks."""
     period = float(np.median(np.diff(time)))
     width = max(round(SETTLED / period), 1)
     kernel = np.ones(2 * width + 1)
@@ -137,20 +104,7 @@ def phases_of(time: np.ndarray, position: np.ndarray, velocity: np.ndarray, cont
 
 
 def whole_cycles(contact: np.ndarray) -> np.ndarray:
-    """
-    Return which samples belong to whole gait cycles.
-
-    Parameters
-    ----------
-    contact : (n, nf) bool array
-        Feet in contact.
-
-    Returns
-    -------
-    (n,) bool array
-        From the first touch-down of the foot that steps most to its last; all where nothing steps.
-
-    """
+    """Return which samples are in whole gait cycles; all where nothing steps."""
     downs = [np.flatnonzero(np.diff(column.astype(int)) > 0) for column in contact.T]
     most = max(downs, key=len)
     inside = np.zeros(len(contact), bool)
@@ -174,20 +128,10 @@ LIMIT = 10.0
 
 @dataclass(frozen=True, eq=False)
 class ForceRecord:
-    """
-    Estimates of one run.
+    """Estimates of one run."""
 
-    Attributes
-    ----------
-    force : (n, nf, 3) array [N]
-        In base axes, at each measurement; NaN where not known.
-    contact : (n, nf) bool array
-        Feet in contact.
-
-    """
-
-    force: np.ndarray
-    contact: np.ndarray
+    force: np.ndarray  # (n, nf, 3) [N]: in base axes, at each measurement; NaN where not known
+    contact: np.ndarray  # (n, nf): feet in contact
 
 
 @dataclass(frozen=True)
@@ -389,24 +333,7 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
 def run_estimator(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
                   measurements: Sequence[Measurement],
                   contact: np.ndarray | None = None) -> ForceRecord:
-    """
-    Run an estimator over a recording.
-
-    Parameters
-    ----------
-    model, config, settings : RobotModel, RobotConfig, EstimatorSettings
-        Of the estimator.
-    measurements : sequence of Measurement
-        The recording.
-    contact : (n, nf) bool array, optional
-        Feet in contact; detected when None.
-
-    Returns
-    -------
-    ForceRecord
-        Forces at the measurements that they describe.
-
-    """
+    """Return an estimator's forces over a recording; contacts are detected if None."""
     estimator = GroundReactionEstimator(model, config, settings)
     n, nf = len(measurements), len(estimator.feet)
     force, found = np.full((n, nf, 3), np.nan), np.zeros((n, nf), bool)

@@ -55,68 +55,25 @@ BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
 def end_stops(model: RobotModel) -> np.ndarray:
-    """
-    Return the positions between which joints move freely.
-
-    Parameters
-    ----------
-    model : RobotModel
-        The robot, with the joint physics of the config.
-
-    Returns
-    -------
-    (nv, 2) array [rad or m]
-        Infinite for a joint without stops.
-
-    """
+    """Return the joints' free range (nv, 2) [rad or m], infinite without end stops."""
     stops = np.array(model.position_limits, dtype=float).reshape(-1, 2)
     stops[~(stops[:, 0] < stops[:, 1])] = -np.inf, np.inf
     return stops
 
 
 def slow_samples(rate: float) -> float:
-    """
-    Return the number of samples after which an error counts as slowly varying.
-
-    Parameters
-    ----------
-    rate : float [Hz]
-        Rate of the measurements.
-
-    """
+    """Return the number of samples after which an error counts as slowly varying."""
     return max(SLOW_TIME * rate, 1.0)
 
 
 def jump_share(rate: float) -> float:
-    """
-    Return the error of the accelerometer's mean over a tick, as a share of its jump.
-
-    Parameters
-    ----------
-    rate : float [Hz]
-        Rate of the measurements.
-
-    """
+    """Return the error of the accelerometer's mean over a tick, as a share of its jump."""
     return min((1.0 / (JUMP_TIME * rate)) ** 2, LARGEST_JUMP_SHARE)
 
 
 @part
 def stop_variance(robot, settings, j, position):
-    """
-    Return the variance of a joint's equation by the torque of its end stop.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    j : int
-        Number of the joint.
-    position : float [rad or m]
-        Of the joint.
-
-    """
+    """Return the variance of joint j's equation due to its end stop's torque."""
     if robot.stops[j, 0] <= position <= robot.stops[j, 1]:
         return 0.0
     prismatic = robot.tree.topology[j + 1, JOINT] == PRISMATIC
@@ -125,20 +82,7 @@ def stop_variance(robot, settings, j, position):
 
 @part
 def correct_efforts(row, layout, effort_map):
-    """
-    Turn measured torques into those that motors deliver: gain, offset, friction by load.
-
-    Parameters
-    ----------
-    row : (input_size,) array
-        Newest measurement; written.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    effort_map : (nv, N_EFFORT_MAP) array
-        See `layout.Robot`.
-
-    """
+    """Convert measured torques in ``row`` to motor torques: gain, offset, load friction."""
     for j in range(effort_map.shape[0]):
         at = layout.effort + j
         effort = effort_map[j, 0] * row[at] + effort_map[j, 1]
@@ -150,20 +94,7 @@ def correct_efforts(row, layout, effort_map):
 
 @part
 def follow_slopes(window, layout, efforts):
-    """
-    Update the slopes of all torques by the newest sample, as exponential means.
-
-    Parameters
-    ----------
-    window : (samples, input_size) array
-        Measurements, oldest first.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    efforts : (nj, EFFORT.width) array
-        Written.
-
-    """
+    """Update the exponential means of all torques' slopes in ``efforts``."""
     n = window.shape[0]
     dt = window[n - 1, 0] - window[n - 2, 0]
     share = min(dt / SLOPE_TIME, 1.0)
@@ -176,29 +107,10 @@ def follow_slopes(window, layout, efforts):
 @part
 def fill_doubt(robot, layout, efforts, row, accel, slipping, doubt):
     """
-    Fill the variance of each joint's equation by what is not known of its actuator.
+    Fill ``doubt`` (nv,), the variance of each joint's equation by its actuator model.
 
-    ``Phi Sigma Phi^T`` with Phi the derivatives by friction, damping, friction by load, armature,
-    gain, offset and delay (`estimation.actuator_learning`).
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    efforts : (nj, EFFORT.width) array
-        Slopes of the torques.
-    row : (input_size,) array
-        Measurement of this instant.
-    accel : (nv,) array
-        Accelerations of the joints.
-    slipping : (nv,) array
-        Part of its dry friction that each joint has at its speed, -1 to 1; written.
-    doubt : (nv,) array
-        Written.
-
+    ``Phi Sigma Phi^T``, Phi the derivatives by friction, damping, load friction, armature,
+    gain, offset and delay. ``slipping`` (nv,), written: share of dry friction, -1 to 1.
     """
     for j in range(robot.columns.shape[0]):
         S, at = robot.doubt[j], layout.effort + j
@@ -220,27 +132,9 @@ def fill_doubt(robot, layout, efforts, row, accel, slipping, doubt):
 @part
 def usable_equations(robot, layout, row, use_base, rows):
     """
-    List the equations that hold: joints that move the state and whose torque is known, the base.
+    List the valid equations in ``rows``; return the number of joint ones and the total.
 
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    row : (input_size,) array
-        Measurement of this instant.
-    use_base : bool
-        Whether those of the base hold.
-    rows : (n,) int array
-        Numbers of the equations; written.
-
-    Returns
-    -------
-    joints, total : int
-        How many equations of joints come first in ``rows``, and how many there are in all.
-
+    Joints that move the state and have a known torque come first, then the base.
     """
     n = 0
     for j in range(robot.columns.shape[0]):
@@ -258,19 +152,7 @@ def usable_equations(robot, layout, row, use_base, rows):
 
 @part
 def fill_masses(robot, scratch, tracking):
-    """
-    Fill ``tracking.mass`` with the mass matrix at the pose of the scratch's bodies.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    scratch : Scratch
-        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
-    tracking : Tracking
-        Arrays of the filters of forces.
-
-    """
+    """Fill ``tracking.mass`` with the mass matrix at the pose of the scratch's bodies."""
     for i in range(robot.tree.topology.shape[0]):
         for k in range(12):
             tracking.rigid[i, k] = scratch.bodies[i, k]
@@ -284,29 +166,7 @@ def fill_masses(robot, scratch, tracking):
 
 @part
 def motion_response(robot, settings, mass, rows, n, imu, jump, response):
-    """
-    Fill each equation's error by each error of motion, one standard deviation each.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    mass : (., N_RIGHT_SIDES + n) array
-        Right sides and mass matrix.
-    rows : (n,) int array
-        Equations that hold.
-    n : int
-        Number of equations.
-    imu : bool
-        Whether this instant has a reading of the IMU.
-    jump : tuple of 3 floats [m/s^2]
-        Change of the accelerometer's reading in this tick, base axes.
-    response : (., nv + N_SHARED) array
-        Written.
-
-    """
+    """Fill each equation's error by each motion error of one standard deviation."""
     nv = robot.columns.shape[0]
     p = load3(settings.p_BI, 0)
     angular = settings.angular_noise if imu else settings.angular_unknown
@@ -332,40 +192,10 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 def equation_covariance(robot, layout, settings, row, slipping, doubt, rows, n, response, S,
                         slow_noise, steady):
     """
-    Fill the covariances of the equations' errors, lower triangles.
+    Fill the covariances of equation errors, lower triangles: ``S``, ``slow_noise``.
 
-    Errors of velocities come back with the opposite sign in the next difference, so of the mean
-    over n ticks they leave little, 1 / n^2, and other white noise 1 / n.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    row : (input_size,) array
-        Measurement of this instant.
-    slipping : (nv,) array
-        Part of its dry friction that each joint has at its speed, -1 to 1.
-    doubt : (nv,) array
-        Variance of each joint's equation by what is not known of its actuator.
-    rows : (n,) int array
-        Equations that hold.
-    n : int
-        Number of equations.
-    response : (., nv + N_SHARED) array
-        As `motion_response` fills it.
-    S : (n, n) array
-        Covariance in a sample; written.
-    slow_noise : (n, n) array
-        Covariance of a mean over `slow_samples`, and of what varies slowly; written.
-    steady : (2, n) array
-        Variance by what stays for seconds, and what an exponential mean leaves of the rest;
-        written.
-
+    Velocity errors reverse in the next difference, so a mean over n ticks keeps 1 / n^2, of
+    other white noise 1 / n. ``steady`` (2, n): constant part, and the rest after smoothing.
     """
     nv = robot.columns.shape[0]
     share, linear = 1.0 / settings.slow_samples, settings.linear_slow

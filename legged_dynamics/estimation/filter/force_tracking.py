@@ -53,21 +53,7 @@ SLOW_CLIP = 2.5
 
 @part
 def start_tracking(feet, settings, up, x, P):
-    """
-    Start with the weight on all feet and little knowledge of it.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    up : tuple of 3 floats
-        Unit vector against gravity, base axes.
-    x, P : (nx,), (nx, nx) array [N, N m]
-        Tracked state and its covariance; written.
-
-    """
+    """Initialise ``x`` and ``P``: weight on all feet, little knowledge; ``up``: base axes."""
     nx, nf = x.shape[0], feet.index.shape[0]
     nc = nx - N_EXTRA
     for r in range(nx):
@@ -88,23 +74,7 @@ def start_tracking(feet, settings, up, x, P):
 
 @inlined_part
 def predict_equation(columns, grasp, jacobian, e, x):
-    """
-    Return the left side of an equation by the state.
-
-    Parameters
-    ----------
-    columns : (nv, nx + 2) int array
-        Elements of the tracked state that each joint moves: see `layout.Robot`.
-    grasp : (6, nx) array
-        Wrench on the base by each element of the tracked state.
-    jacobian : (nx, nv) array
-        Contact coordinates and external wrench by joint.
-    e : int
-        Number of the equation: 0 to 5 of the base, 6 + j of joint j.
-    x : (nx,) array [N, N m]
-        Tracked state.
-
-    """
+    """Return the left side of equation e (0 to 5: base, 6 + j: joint j) for state x."""
     total = 0.0
     if e >= 6:
         j = e - 6
@@ -120,26 +90,9 @@ def predict_equation(columns, grasp, jacobian, e, x):
 @part
 def force_rate(feet, settings, memory, x, P, dt):
     """
-    Return the process noise of standing feet, by how far all forces have moved of late.
+    Return the process noise of stance feet from the recent change of all forces.
 
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    memory : ForceMemory
-        Mean forces and rate; written.
-    x, P : (nx,), (nx, nx) array [N, N m]
-        Tracked state and its covariance.
-    dt : float [s]
-        Time since the last sample.
-
-    Returns
-    -------
-    float
-        Standard deviation of a random walk after a second, of the weight.
-
+    Standard deviation of a random walk after 1 s, as a fraction of the weight.
     """
     moved, share = 0.0, min(dt / RECENT, 1.0)
     for i in range(feet.index.shape[0]):
@@ -158,37 +111,10 @@ def force_rate(feet, settings, memory, x, P, dt):
 def add_process_noise(robot, settings, tracking, probability, memory, push, scratch, joints, n,
                       dt):
     """
-    Add the process noise of a tick to the covariance.
+    Add a tick's process noise to the covariance; return whether there is a push.
 
-    A foot that its own joints contradict may have had an impact and gets as much as they say.
-    ``tracking.innovation`` and ``tracking.noise`` are read.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    probability : (nf,) array
-        Probability of contact of each foot.
-    memory : ForceMemory
-        State, covariance, impacts; written.
-    push : (6, PUSH.width) array
-        What tells a push from an error; written.
-    scratch : Scratch
-        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
-    joints, n : int
-        How many equations of joints come first in ``tracking.rows``, and how many there are.
-    dt : float [s]
-        Time since the last sample.
-
-    Returns
-    -------
-    bool
-        Whether there is a push.
-
+    A foot contradicted by its own joints may have had an impact and gets as much noise as
+    they imply, from ``tracking.innovation`` and ``tracking.noise``.
     """
     feet, x, P, process_noise = robot.feet, memory.state, memory.covariance, tracking.process_noise
     nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
@@ -234,25 +160,7 @@ def add_process_noise(robot, settings, tracking, probability, memory, push, scra
 
 @inlined_part
 def covariance_row(columns, grasp, jacobian, e, P, out):
-    """
-    Fill the row of ``H P`` of an equation.
-
-    Parameters
-    ----------
-    columns : (nv, nx + 2) int array
-        Elements of the tracked state that each joint moves: see `layout.Robot`.
-    grasp : (6, nx) array
-        Wrench on the base by each element of the tracked state.
-    jacobian : (nx, nv) array
-        Contact coordinates and external wrench by joint.
-    e : int
-        Number of the equation: 0 to 5 of the base, 6 + j of joint j.
-    P : (nx, nx) array
-        Covariance of the tracked state.
-    out : (nx,) array
-        Written.
-
-    """
+    """Fill ``out`` (nx,) with the row of ``H P`` of equation e (6 + j for joint j)."""
     nx = P.shape[0]
     for k in range(nx):
         out[k] = 0.0
@@ -273,11 +181,7 @@ def covariance_row(columns, grasp, jacobian, e, P, out):
 
 @part
 def _split_slow(tracking, bias, ticks, n):
-    """
-    Split off the slowly varying part of the innovations, ``tracking.slow_innovation``.
-
-    One sample counts for no more than a few deviations, because impacts are short.
-    """
+    """Split off the slow part of the innovations, each clipped against impacts."""
     nu, S = tracking.innovation, tracking.noise
     for r in range(n):
         e = tracking.rows[r]
@@ -290,34 +194,10 @@ def _split_slow(tracking, bias, ticks, n):
 @part
 def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
     """
-    Update the state by all equations at once (Kalman 1960).
+    Update the state by all equations (Kalman 1960); return False if not possible.
 
-    With two gains: errors of velocities are large from tick to tick and small in the mean, those
-    of torques the other way round, so the slowly varying part of the innovations is weighted by
-    the covariance of slowly varying errors.
-
-    Parameters
-    ----------
-    columns : (nv, nx + 2) int array
-        Elements of the tracked state that each joint moves: see `layout.Robot`.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    memory : ForceMemory
-        State, covariance and bias; written.
-    grasp : (6, nx) array
-        Wrench on the base by each element of the tracked state.
-    jacobian : (nx, nv) array
-        Contact coordinates and external wrench by joint.
-    n : int
-        Number of equations.
-
-    Returns
-    -------
-    bool
-        False when a covariance is not positive definite; the state is then not updated.
-
+    Slow innovations get their own gain: velocity errors are large between ticks and small
+    in the mean, torque errors the reverse. False: a covariance is not positive definite.
     """
     x, P, S, gain = memory.state, memory.covariance, tracking.noise, tracking.gain
     nu, rows, nx = tracking.innovation, tracking.rows, x.shape[0]

@@ -401,34 +401,7 @@ def _start_learning(feet, settings, up, memory, contact):
 @part
 def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_WB, imu, dt,
                     results):
-    """
-    Find contact and forces from motion alone, where no torque is measured.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    scratch : Scratch
-        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    row : (input_size,) array
-        Measurement of this instant.
-    memory : Memory
-        Written.
-    R_WB : 9 floats
-        Orientation of the base, by rows; it turns vectors from base to world axes.
-    imu, dt : bool, float [s]
-        Whether there is a reading of the IMU, and the time since the last sample.
-    results : Results
-        Written.
-
-    """
+    """Estimate contact and forces without torques, filling ``memory`` and ``results``."""
     feet, nf, nc, status = robot.feet, robot.feet.index.shape[0], layout.contacts, memory.status
     motion, contact, states = memory.motion, memory.contact, results.feet.states
     x, P = motion.state, motion.covariance

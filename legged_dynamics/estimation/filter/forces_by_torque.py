@@ -91,11 +91,7 @@ SURPRISE, SURPRISE_FORCE = 20.0, 0.5
 @part
 def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, efforts, newest,
                         middle, G):
-    """
-    Fill G, (3, nx), and return what the accelerometer would read without forces, and its variance.
-
-    Uses up ``tracking.mass``.
-    """
+    """Fill G (3, nx); return the force-free accelerometer reading and its variance."""
     nv, nx = robot.columns.shape[0], G.shape[1]
     X, vectors = tracking.mass, scratch.vectors
     p = load3(settings.p_BI, 0)
@@ -310,36 +306,9 @@ def _start(feet, settings, up, a, memory):
 def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
                     imu, dt, results):
     """
-    Advance the filter of all feet's forces by one tick; fill contact, forces and covariance.
+    Advance the force filter of all feet by a tick; fill contact, forces, covariance.
 
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    scratch : Scratch
-        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    window : (samples, input_size) array
-        Measurements, oldest first.
-    middle : (input_size,) array
-        Measurement that the estimate starts from.
-    memory : Memory
-        Written.
-    up : tuple of 3 floats
-        Unit vector against gravity, base axes.
-    normal : tuple of 3 floats
-        Unit normal of the ground, base axes.
-    imu, dt : bool, float [s]
-        Whether there is a reading of the IMU, and the time since the last sample.
-    results : Results
-        Written.
-
+    ``up`` and ``normal`` are in base axes; ``memory`` and ``results`` are written.
     """
     feet, nc = robot.feet, layout.contacts
     forces, mass, probability = memory.forces, memory.mass, memory.contact.probability
@@ -440,26 +409,10 @@ def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, 
 @part
 def add_variance_within_ticks(feet, process_noise, probability, impact, previous, covariance):
     """
-    Add the variance by what forces may have done within the two ticks about a sample.
+    Add to ``covariance`` the variance by force changes within the ticks about a sample.
 
-    The mean of a force over a tick does not show when in it the force changed: an impact may lie
-    wholly in the tick before, and a foot that is up now may have left in this one.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    process_noise : (nx,) array
-        Process noise of this tick, a variance.
-    probability : (nf,) array
-        Probability of contact of each foot.
-    impact : (nf,) array
-        1 for a foot that had an impact.
-    previous : PreviousTick
-        The same of the tick before; written.
-    covariance : (nc, nc) array
-        Of the contact coordinates of the sample between the ticks; written.
-
+    A mean over a tick does not show when the force changed: an impact may lie in the tick
+    before, a foot that is up may have left in this one.
     """
     for i in range(feet.index.shape[0]):
         stands = probability[i] >= 0.5
@@ -475,19 +428,9 @@ def add_variance_within_ticks(feet, process_noise, probability, impact, previous
 @part
 def interpolate_sample(previous, contact, coordinates):
     """
-    Replace forces and contact of the last tick by those of the sample between the last two.
+    Replace the last tick's forces and contact by those of the sample between two ticks.
 
     Forces are means over a tick, so two of them lie evenly about that sample.
-
-    Parameters
-    ----------
-    previous : PreviousTick
-        Written.
-    contact : ContactResults
-        Written.
-    coordinates : (nc,) array [N, N m]
-        Contact coordinates; written.
-
     """
     nc, nf = coordinates.shape[0], contact.flag.shape[0]
     if previous.known[0] < 0.5:

@@ -117,26 +117,7 @@ SETTINGS = np.dtype((np.record, [(name, np.float64) for name in _REAL_SETTINGS] 
 
 def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0,
                 limits: int = 0) -> np.ndarray:
-    """
-    Return how many there are of everything, and where each input begins in a row of the window.
-
-    Parameters
-    ----------
-    nj, nf, nc : int
-        Numbers of joints, feet and contact coordinates.
-    samples : int
-        Length of the window.
-    mimics : int
-        Number of joints that follow others.
-    limits : int
-        Number of limits on the feet's forces, of all feet.
-
-    Returns
-    -------
-    (1,) record array
-        Of `LAYOUT`.
-
-    """
+    """Return the `LAYOUT` record: all counts, and each input's offset in a window row."""
     inputs = _input_sizes(nj, nf)
     starts = itertools.accumulate(inputs.values(), initial=0)
     layout = np.zeros(1, LAYOUT)
@@ -217,30 +198,18 @@ class Robot(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """
-    Arrays that the kernels work in; nothing in them outlives a tick.
+    """Arrays that the kernels work in; nothing in them outlives a tick."""
 
-    Attributes
-    ----------
-    bodies : (nb, N_BODY_STATE) array
-        Frames, motion and forces of the bodies; see `dynamics.kinematics`.
-    jacobian : (nx, nv) array
-        Contact coordinates and external wrench by joint; zero where a joint does not move them.
-    information : (nc, nc) array
-        Information, or covariance, of the contact coordinates.
-    grasp : (6, nx) array
-        Wrench on the base's origin by the elements of the tracked state; without torque the last
-        columns belong to the error of the base's momentum and not to the external wrench.
-    vectors : (N_VECTORS, max(nv + 3, nc, 9)) array
-        Rows named below.
-
-    """
-
+    # (nb, N_BODY_STATE): frames, motion and forces of the bodies; see `dynamics.kinematics`
     bodies: np.ndarray
+    # (nx, nv): contact coordinates and external wrench by joint; zero where a joint does not move
+    # them
     jacobian: np.ndarray
-    information: np.ndarray
+    information: np.ndarray  # (nc, nc): information, or covariance, of the contact coordinates
+    # (6, nx): wrench on the base's origin by the elements of the tracked state; without torque the
+    # last columns belong to the error of the base's momentum and not to the external wrench
     grasp: np.ndarray
-    vectors: np.ndarray
+    vectors: np.ndarray  # (N_VECTORS, max(nv + 3, nc, 9)): rows named below
 
 
 class Tracking(NamedTuple):
@@ -318,34 +287,16 @@ N_VECTORS = 11
 
 
 class Arrays(NamedTuple):
-    """
-    Everything a tick works on, as views of one integer and one float array.
-
-    Attributes
-    ----------
-    robot : Robot
-    scratch : Scratch
-    window : (samples, input_size) array
-        Measurements, oldest first.
-    stamps : (samples + 1,) int array [ns]
-        Of the window's rows, and of the newest measurement to come.
-    memory : Memory
-    row : (input_size,) array
-        The newest measurement.
-    middle : (input_size,) array
-        The measurement that an estimate starts from.
-    tracking : Tracking
-    ground : Ground
-
-    """
+    """Everything a tick works on, as views of one integer and one float array."""
 
     robot: Robot
     scratch: Scratch
-    window: np.ndarray
+    window: np.ndarray  # (samples, input_size): measurements, oldest first
+    # (samples + 1,) [ns]: of the window's rows, and of the newest measurement to come
     stamps: np.ndarray
     memory: Memory
-    row: np.ndarray
-    middle: np.ndarray
+    row: np.ndarray  # (input_size,): the newest measurement
+    middle: np.ndarray  # (input_size,): the measurement that an estimate starts from
     tracking: Tracking
     ground: Ground
 
@@ -353,22 +304,10 @@ class Arrays(NamedTuple):
 @inlined_part
 def unpack(layout, integers, floats):
     """
-    Cut the two flat arrays into their parts; the memory comes first.
+    Split the two flat arrays into their parts, memory first.
 
-    Two arguments to a compiled call instead of fifty. The same text makes the views that fill them
-    from Python, and says how long they are (`allocate`).
-
-    Parameters
-    ----------
-    layout : record
-        Of `LAYOUT`.
-    integers, floats : array
-        At least as long as `allocate` makes them.
-
-    Returns
-    -------
-    Arrays
-
+    Compiled calls then take two arguments instead of fifty; the same code defines the views
+    for Python and the lengths (`allocate`).
     """
     nb, nj, nf, nc = layout.bodies, layout.joints, layout.feet_count, layout.contacts
     n, nx = N_BASE + nj, nc + N_EXTRA
@@ -448,15 +387,7 @@ def unpack(layout, integers, floats):
 
 
 def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return the integer and the float array that :func:`unpack` cuts up, zero.
-
-    Parameters
-    ----------
-    layout : record
-        Of `LAYOUT`.
-
-    """
+    """Return the zeroed integer and float arrays that :func:`unpack` splits."""
     memories = endless(np.int64), endless()
     integers, floats = lengths_of(as_python(unpack)(layout, *memories), *memories)
     return np.zeros(integers, np.int64), np.zeros(floats)

@@ -147,106 +147,47 @@ N_MASS = 4
 
 
 class NoiseMemory(NamedTuple):
-    """
-    Of the noise of joint velocities and torques.
+    """Of the noise of joint velocities and torques."""
 
-    Attributes
-    ----------
-    ticks : (1,) array
-        Samples that have been seen, up to the memory's length.
-    signals : (2 nj, SIGNAL.width) array
-        Of the joints' velocities, then of their torques.
-
-    """
-
-    ticks: np.ndarray
-    signals: np.ndarray
+    ticks: np.ndarray  # (1,): samples that have been seen, up to the memory's length
+    signals: np.ndarray  # (2 nj, SIGNAL.width): of the joints' velocities, then of their torques
 
 
 class ContactMemory(NamedTuple):
-    """
-    Which feet are in contact.
+    """Which feet are in contact."""
 
-    Attributes
-    ----------
-    probability : (nf,) array
-        Of contact.
-    flag : (nf,) array
-        1 for a foot that counts as in contact, by the hysteresis.
-
-    """
-
-    probability: np.ndarray
-    flag: np.ndarray
+    probability: np.ndarray  # (nf,): of contact
+    flag: np.ndarray  # (nf,): 1 for a foot that counts as in contact, by the hysteresis
 
 
 class GroundMemory(NamedTuple):
-    """
-    The ground that the feet have stood on.
+    """The ground that the feet have stood on."""
 
-    Attributes
-    ----------
-    normal : (3,) array
-        Unit normal of the ground, world axes.
-    age : (1,) array [s]
-        For how long it has been followed, up to `ground.SETTLED`.
-    places : (nf, PLACE.width) array
-        Where each foot stood last.
-
-    """
-
-    normal: np.ndarray
-    age: np.ndarray
-    places: np.ndarray
+    normal: np.ndarray  # (3,): unit normal of the ground, world axes
+    age: np.ndarray  # (1,) [s]: for how long it has been followed, up to `ground.SETTLED`
+    places: np.ndarray  # (nf, PLACE.width): where each foot stood last
 
 
 class MassMemory(NamedTuple):
-    """
-    Of the error of the base's mass and first moment.
+    """Of the error of the base's mass and first moment."""
 
-    Attributes
-    ----------
-    equations : (4, 5) array
-        Normal equations, and their right side in the last column.
-    acceleration : (3,) array [m/s^2]
-        Mean of the base's proper acceleration.
-    error : (4,) array [kg, kg m]
-        Mass and first moment that the model lacks.
-
-    """
-
-    equations: np.ndarray
-    acceleration: np.ndarray
-    error: np.ndarray
+    equations: np.ndarray  # (4, 5): normal equations, and their right side in the last column
+    acceleration: np.ndarray  # (3,) [m/s^2]: mean of the base's proper acceleration
+    error: np.ndarray  # (4,) [kg, kg m]: mass and first moment that the model lacks
 
 
 class ForceMemory(NamedTuple):
-    """
-    The Kalman filter of all feet's forces where torque is measured.
+    """The Kalman filter of all feet's forces where torque is measured."""
 
-    Attributes
-    ----------
-    state : (nx,) array [N, N m]
-        ``[w; e]``: contact coordinates of all feet, external wrench.
-    covariance : (nx, nx) array
-        Of the state.
-    mean : (nf, 3) array [N]
-        Force of each foot, averaged over a short time.
-    rate : (1,) array
-        Process noise of standing feet's forces: deviation after a second, of the weight.
-    bias : (6 + nj,) array
-        Slowly varying part of the innovation of each equation: base, then joints.
-    impact : (nf,) array
-        1 for a foot that was hit by an impact in this tick.
-
-    """
-
+    # (nx,) [N, N m]: ``[w; e]``: contact coordinates of all feet, external wrench
     state: np.ndarray
-    covariance: np.ndarray
-    mean: np.ndarray
+    covariance: np.ndarray  # (nx, nx): of the state
+    mean: np.ndarray  # (nf, 3) [N]: force of each foot, averaged over a short time
+    # (1,): process noise of standing feet's forces: deviation after a second, of the weight
     rate: np.ndarray
+    # (6 + nj,): slowly varying part of the innovation of each equation: base, then joints
     bias: np.ndarray
-    impact: np.ndarray
+    impact: np.ndarray  # (nf,): 1 for a foot that was hit by an impact in this tick
 
 
 class PreviousTick(NamedTuple):
@@ -274,83 +215,36 @@ class PreviousTick(NamedTuple):
 
 
 class MotionMemory(NamedTuple):
-    """
-    The filter of all feet's forces where no torque is measured.
+    """The filter of all feet's forces where no torque is measured."""
 
-    Attributes
-    ----------
-    state : (nx,) array [N, N m, N s, N m s]
-        ``[w; p]``: contact coordinates of all feet, error of the base's momentum.
-    covariance : (nx, nx) array
-        Of the state.
-    body : (MOTION.width,) array
-        Velocity of the base, and estimates of all feet together.
-    legs : (nf, LEG.width) array
-        Estimates of each foot.
-
-    """
-
+    # (nx,) [N, N m, N s, N m s]: ``[w; p]``: contact coordinates of all feet, error of the base's
+    # momentum
     state: np.ndarray
-    covariance: np.ndarray
-    body: np.ndarray
-    legs: np.ndarray
+    covariance: np.ndarray  # (nx, nx): of the state
+    body: np.ndarray  # (MOTION.width,): velocity of the base, and estimates of all feet together
+    legs: np.ndarray  # (nf, LEG.width): estimates of each foot
 
 
 class FilterMemory(NamedTuple):
-    """
-    The low-pass of the published forces.
+    """The low-pass of the published forces."""
 
-    Attributes
-    ----------
-    status : (FILTER.width,) array
-        Whether it has started, and in which axes.
-    delays : (6 nf, 2) array
-        Of each component of force and moment of each foot, world axes.
-
-    """
-
-    status: np.ndarray
-    delays: np.ndarray
+    status: np.ndarray  # (FILTER.width,): whether it has started, and in which axes
+    delays: np.ndarray  # (6 nf, 2): of each component of force and moment of each foot, world axes
 
 
 class Memory(NamedTuple):
-    """
-    All groups.
+    """All groups."""
 
-    Attributes
-    ----------
-    status : (STATUS.width,) array
-        Which parts hold.
-    tilt : (TILT.width,) array
-        Direction of gravity.
-    acceleration : (3,) array [m/s^2]
-        Proper acceleration of the base in the tick before.
-    efforts : (nj, EFFORT.width) array
-        By which torques are found that are no longer measured.
-    noise : NoiseMemory
-    contact : ContactMemory
-    lift : (nf, LIFT.width) array
-        How far each foot has risen from its place.
-    ground : GroundMemory
-    push : (6, PUSH.width) array
-        Means by which a push differs from a slowly varying error.
-    mass : MassMemory
-    forces : ForceMemory
-    previous : PreviousTick
-    motion : MotionMemory
-    filter : FilterMemory
-
-    """
-
-    status: np.ndarray
-    tilt: np.ndarray
-    acceleration: np.ndarray
+    status: np.ndarray  # (STATUS.width,): which parts hold
+    tilt: np.ndarray  # (TILT.width,): direction of gravity
+    acceleration: np.ndarray  # (3,) [m/s^2]: proper acceleration of the base in the tick before
+    # (nj, EFFORT.width): by which torques are found that are no longer measured
     efforts: np.ndarray
     noise: NoiseMemory
     contact: ContactMemory
-    lift: np.ndarray
+    lift: np.ndarray  # (nf, LIFT.width): how far each foot has risen from its place
     ground: GroundMemory
-    push: np.ndarray
+    push: np.ndarray  # (6, PUSH.width): means by which a push differs from a slowly varying error
     mass: MassMemory
     forces: ForceMemory
     previous: PreviousTick
@@ -360,23 +254,7 @@ class Memory(NamedTuple):
 
 @inlined_part
 def carve_memory(flat, layout):
-    """
-    Cut the memory out of the beginning of a flat array.
-
-    Parameters
-    ----------
-    flat : array
-        At least as long as the memory.
-    layout : record
-        Of `layout.LAYOUT`: numbers of joints, feet and contact coordinates.
-
-    Returns
-    -------
-    memory : Memory
-    end : int
-        Its length.
-
-    """
+    """Return the memory at the start of a flat array, and its length."""
     nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
     nx = nc + N_EXTRA
     status, at = vector(flat, 0, STATUS.width)

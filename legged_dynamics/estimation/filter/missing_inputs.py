@@ -20,30 +20,10 @@ FOUND_FROZEN = 1e9
 @part
 def drop_frozen_efforts(row, layout, columns, efforts, dt):
     """
-    Make NaN of torques that a drive no longer measures, and sends as they were or as zero.
+    Set torques that a drive no longer measures to NaN; return whether one just froze.
 
-    Measured ones have noise. Where others stay the same as well, as in a robot at rest whose
-    sensors have none or measure in steps, none is dropped.
-
-    Parameters
-    ----------
-    row : (input_size,) array
-        Newest measurement; written.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    columns : (nv, nx + 2) int array
-        Elements of the tracked state that each joint moves: see `layout.Robot`.
-    efforts : (nj, EFFORT.width) array
-        Last efforts; written.
-    dt : float [s]
-        Time since the last sample.
-
-    Returns
-    -------
-    bool
-        Whether one was found just now: forces have followed it since it froze.
-
+    Measured torques have noise. If others are constant too (robot at rest, noiseless or
+    coarse sensors), none is dropped.
     """
     used, changed, frozen = 0, 0, 0
     for j in range(columns.shape[0]):
@@ -70,23 +50,10 @@ def drop_frozen_efforts(row, layout, columns, efforts, dt):
 @part
 def drop_zero_efforts(row, layout, feet, columns):
     """
-    Make NaN of efforts that are not measured: those of a leg, or of all, that are exactly zero.
+    Set the efforts of a leg, or of all joints, to NaN where all are exactly zero.
 
-    A driver that knows none may send zeros, of all joints or of a leg whose torque has failed:
-    measured torques are not exactly zero all at once.
-
-    Parameters
-    ----------
-    row : (input_size,) array
-        Newest measurement; written.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    feet : FeetTable
-        Feet of the robot.
-    columns : (nv, nx + 2) int array
-        Elements of the tracked state that each joint moves: see `layout.Robot`.
-
+    Drivers may send zeros for unknown torques; measured ones are not exactly zero all at
+    once.
     """
     nv, zeros = columns.shape[0], 0
     for j in range(nv):
@@ -111,23 +78,7 @@ def drop_zero_efforts(row, layout, feet, columns):
 
 @part
 def fill_passive_efforts(row, layout, passive, columns):
-    """
-    Write the torque of joints without a motor whose equation holds: zero.
-
-    Parameters
-    ----------
-    row : (input_size,) array
-        Newest measurement; written.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    passive : (nv,) array
-        1 for a joint without a motor.
-    columns : (nv, nx + 2) int array
-        Elements of the tracked state that each joint moves: see `layout.Robot`; none for a joint
-        whose torque is unknown.
-
-    """
+    """Write zero torque for joints without a motor whose equation holds."""
     for j in range(passive.shape[0]):
         if passive[j] > 0.5 and columns[j, 0] > 0:
             row[layout.effort + j] = 0.0
@@ -156,20 +107,7 @@ def _leg_has_effort(row, layout, feet, columns, i):
 
 @part
 def missing_inputs(row, layout, columns):
-    """
-    Return the fault bits of what a measurement lacks.
-
-    Parameters
-    ----------
-    row : (input_size,) array
-        Measurement of this instant.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    columns : (nv, nx + 2) int array
-        Elements of the tracked state that each joint moves: see `layout.Robot`.
-
-    """
+    """Return the fault bits of what a measurement lacks."""
     faults, unknown, used = 0, 0, 0
     for j in range(columns.shape[0]):
         if columns[j, 0] > 0:           # not of a head or a gripper

@@ -46,26 +46,7 @@ MISSTATED = 2.0
 
 @part
 def update_noise(robot, layout, window, memory, results):
-    """
-    Update the estimated noise by the newest sample, and write it to robot and results.
-
-    A joint without a measured torque gives no fault: its noise has no part in any force.
-
-    Parameters
-    ----------
-    robot : Robot
-        Noise of its velocities and torques; written.
-    layout : record
-        Of `filter.layout.LAYOUT`: how many there are of everything, and places in a row of
-        inputs.
-    window : (samples, input_size) array
-        Measurements, oldest first.
-    memory : NoiseMemory
-        Written.
-    results : Results
-        Noise and faults; written.
-
-    """
+    """Update the estimated noise by the newest sample; write it to robot and results."""
     n, nj, faults = window.shape[0], layout.joints, int(results.faults[0])
     newest, before = window[n - 1], window[n - 2]
     ticks, signals = memory.ticks[0], memory.signals
@@ -123,17 +104,7 @@ def update_noise(robot, layout, window, memory, results):
 
 
 def momentum_time(rate: float, half_window: int) -> float:
-    """
-    Return the deviation of a momentum's error over that of its derivative [s].
-
-    Parameters
-    ----------
-    rate : float [Hz]
-        Of the measurements.
-    half_window : int
-        Of the derivative filter, in samples.
-
-    """
+    """Return the ratio [s] of a momentum error's deviation to that of its derivative."""
     h = half_window
     if h == 0:
         return math.sqrt(0.5) / rate
@@ -145,28 +116,10 @@ def momentum_time(rate: float, half_window: int) -> float:
 @part
 def base_covariances(robot, settings, scratch, tracking, imu, jump, dt):
     """
-    Fill the covariances of the errors of the base's equations in a sample.
+    Fill the covariances (lower triangles) of the base equations' errors in a sample.
 
-    ``tracking.noise`` gets that of errors of momentum, over `momentum_time` squared, and
-    ``tracking.slow_noise`` that of all others, lower triangles.
-
-    Parameters
-    ----------
-    robot : Robot
-        Constants of the robot, and its noise.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    scratch : Scratch
-        Bodies, Jacobian and grasp matrix at this instant, and arrays to work in.
-    tracking : Tracking
-        Arrays of the filters of forces.
-    imu : bool
-        Whether this instant has a reading of the IMU.
-    jump : tuple of 3 floats [m/s^2]
-        Change of the accelerometer's reading in this tick, base axes.
-    dt : float [s]
-        Time since the last sample.
-
+    ``tracking.noise``: momentum errors, over `momentum_time` squared;
+    ``tracking.slow_noise``: all others.
     """
     nv, rows, L = robot.columns.shape[0], tracking.rows, tracking.response
     fill_masses(robot, scratch, tracking)
@@ -190,15 +143,7 @@ def base_covariances(robot, settings, scratch, tracking, imu, jump, dt):
 
 @part
 def reset_momentum_error(x, P):
-    """
-    Set the error of momentum to zero, known and independent of the forces.
-
-    Parameters
-    ----------
-    x, P : (nx,), (nx, nx) array [N, N m]
-        Tracked state and its covariance; written.
-
-    """
+    """Reset the momentum error in ``x``, ``P`` to a known zero, independent of the forces."""
     nx = x.shape[0]
     for r in range(nx - N_EXTRA, nx):
         x[r] = 0.0
@@ -208,21 +153,7 @@ def reset_momentum_error(x, P):
 
 @part
 def momentum_columns(grasp, nc, keep, dt):
-    """
-    Fill the columns of the grasp matrix by which the last error of momentum enters.
-
-    Parameters
-    ----------
-    grasp : (6, nx) array
-        Written.
-    nc : int
-        Number of contact coordinates, after which the columns lie.
-    keep : float
-        Share of the error that stays in a sample.
-    dt : float [s]
-        Time since the last sample.
-
-    """
+    """Fill the momentum error's columns of ``grasp``; ``keep``: share that stays."""
     for r in range(6):
         for k in range(6):
             grasp[r, nc + k] = (keep - 1.0) / dt if r == k else 0.0
@@ -231,25 +162,10 @@ def momentum_columns(grasp, nc, keep, dt):
 @part
 def predict_momentum_error(x, P, gain, noise, nc, keep, new, dt):
     """
-    Predict the error of momentum of this sample.
+    Predict this sample's momentum error, writing ``x``, ``P`` and ``gain`` (``H P``).
 
-    Parameters
-    ----------
-    x, P : (nx,), (nx, nx) array [N, N m]
-        Tracked state and its covariance; written.
-    gain : (n, nx) array
-        Rows of ``H P``; written.
-    noise : (n, n) array
-        Covariance of the error of momentum, over `momentum_time` squared.
-    nc : int
-        Number of contact coordinates.
-    keep : float
-        Share of the error that stays in a sample.
-    new : float [s^2]
-        Variance of what is new of it, as a multiple of ``noise``.
-    dt : float [s]
-        Time since the last sample.
-
+    ``keep``: share that stays in a sample; ``new`` [s^2]: new variance as a multiple of
+    ``noise`` (momentum covariance over `momentum_time` squared).
     """
     nx = x.shape[0]
     for k in range(nc, nx):

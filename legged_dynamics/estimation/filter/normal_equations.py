@@ -17,23 +17,10 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 @part
 def joint_information(columns, jacobian, residual, weight, prior, information, vector):
     """
-    Start the normal equations from the prior and the joints' equations.
+    Start the normal equations from the prior and the joint equations.
 
-    ``columns`` is (nv, nc + 1): the number of contact coordinates that a joint moves, and which.
-
-    Parameters
-    ----------
-    columns : (nv, nc + 1) int array
-        See above.
-    jacobian : (nc, nv) array
-        Of the contacts.
-    residual, weight : (nv,) array
-        Right sides [N m or N], and inverse variances; zero for a joint without a torque.
-    prior : (nc,) array
-        Inverse variances before measuring.
-    information, vector : (nc, nc), (nc,) array
-        Filled.
-
+    ``columns`` (nv, nc + 1): number and indices of contact coordinates moved by each joint;
+    ``weight``: inverse variances, zero without a torque.
     """
     nc = information.shape[0]
     for r in range(nc):
@@ -56,40 +43,17 @@ def joint_information(columns, jacobian, residual, weight, prior, information, v
 
 @part
 def first3(row, at, n):
-    """
-    Return n numbers of a row as a vector, zeros after them.
-
-    Parameters
-    ----------
-    row, at, n : array, int, int
-        Row, first place and how many, 1 to 3.
-
-    """
+    """Return n (1 to 3) numbers of a row from ``at`` on as a vector, padded with zeros."""
     return row[at], row[at + 1] if n > 1 else 0.0, row[at + 2] if n > 2 else 0.0
 
 
 @part
 def solve_foot_alone(feet, i, information, vector):
     """
-    Return the force of one foot by its own block of the normal equations.
+    Return foot i's force [N] and covariance (xx, xy, xz, yy, yz, zz) by its own block.
 
-    Its moments are eliminated first, where there are any; the 3x3 rest is solved by cofactors.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    i : int
-        Number of the foot.
-    information, vector : (nc, nc), (nc,) array
-        Normal equations.
-
-    Returns
-    -------
-    force : tuple of 3 floats [N]
-    covariance : tuple of 6 floats [N^2]
-        Symmetric, (xx, xy, xz, yy, yz, zz).
-
+    Its moments are eliminated from the normal equations first; the 3x3 rest is solved by
+    cofactors.
     """
     s = feet.index[i, START]
     a, b, c = information[s, s], information[s, s + 1], information[s, s + 2]
@@ -119,19 +83,7 @@ def solve_foot_alone(feet, i, information, vector):
 
 @part
 def add_base_information(grasp, b, weight, information, vector):
-    """
-    Add the six equations of the base to the normal equations.
-
-    Parameters
-    ----------
-    grasp : (6, nx) array
-        Wrench on the base by each contact coordinate.
-    b, weight : (6,) array
-        Right sides [N, N m], and inverse variances.
-    information, vector : (nc, nc), (nc,) array
-        Normal equations; written.
-
-    """
+    """Add the base's six equations to the normal equations; ``weight``: inverse variances."""
     nc = information.shape[0]
     for k in range(6):
         for r in range(nc):

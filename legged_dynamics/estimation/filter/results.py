@@ -19,23 +19,11 @@ from legged_dynamics.spatial.layout import matrix, vector
 
 
 class FeetResults(NamedTuple):
-    """
-    Feet and the ground under them.
+    """Feet and the ground under them."""
 
-    Attributes
-    ----------
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points: see `dynamics.jacobians`.
-    normals : (nf, 3) array
-        Unit normal of the ground under each foot.
-    ground_normal : (3,) array
-        The common one.
-
-    """
-
-    states: np.ndarray
-    normals: np.ndarray
-    ground_normal: np.ndarray
+    states: np.ndarray  # (nf, N_FOOT_STATE): frames and contact points: see `dynamics.jacobians`
+    normals: np.ndarray  # (nf, 3): unit normal of the ground under each foot
+    ground_normal: np.ndarray  # (3,): the common one
 
 
 class ContactResults(NamedTuple):
@@ -124,35 +112,17 @@ class ExternalResults(NamedTuple):
 
 
 class Results(NamedTuple):
-    """
-    All that a tick finds.
+    """All that a tick finds."""
 
-    Attributes
-    ----------
-    faults : (1,) array
-        Bits of `ground_reaction.Fault`.
-    base_rotation : (9,) array
-        ``R_WB`` by rows.
-    joint_acceleration : (nj,) array [rad/s^2 or m/s^2]
-    joint_noise : (2, nj) array
-        One deviation of velocities [rad/s or m/s] and of torques [N m or N].
-    base_residual : (6,) array [N, N m]
-        What the estimate leaves unexplained of the base's equations; NaN without an IMU.
-    joint_residual : (nj,) array [N m or N]
-        And of the joints'; NaN where no torque is measured.
-    feet : FeetResults
-    contact : ContactResults
-    forces : ForceResults
-    wrenches : WrenchResults
-    external : ExternalResults
-
-    """
-
-    faults: np.ndarray
-    base_rotation: np.ndarray
-    joint_acceleration: np.ndarray
+    faults: np.ndarray  # (1,): bits of `ground_reaction.Fault`
+    base_rotation: np.ndarray  # (9,): ``R_WB`` by rows
+    joint_acceleration: np.ndarray  # (nj,) [rad/s^2 or m/s^2]
+    # (2, nj): one deviation of velocities [rad/s or m/s] and of torques [N m or N]
     joint_noise: np.ndarray
+    # (6,) [N, N m]: what the estimate leaves unexplained of the base's equations; NaN without an
+    # IMU
     base_residual: np.ndarray
+    # (nj,) [N m or N]: and of the joints'; NaN where no torque is measured
     joint_residual: np.ndarray
     feet: FeetResults
     contact: ContactResults
@@ -163,23 +133,7 @@ class Results(NamedTuple):
 
 @inlined_part
 def carve_results(flat, layout):
-    """
-    Cut a flat array into the results.
-
-    Parameters
-    ----------
-    flat : array
-        At least as long as they are.
-    layout : record
-        Of `layout.LAYOUT`: numbers of joints, feet and contact coordinates.
-
-    Returns
-    -------
-    results : Results
-    end : int
-        Their length.
-
-    """
+    """Return the results as views of a flat array, and their length."""
     nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
     faults, at = vector(flat, 0, 1)
     base_rotation, at = vector(flat, at, 9)

@@ -188,9 +188,8 @@ def _take_middle(window, layout, settings, efforts, middle):
     """
     Fill the measurement that an estimate starts from.
 
-    Of two samples their mean, which is what the mean acceleration between them belongs to; of more
-    the one in the middle. Efforts that are older or younger than their samples are taken from as
-    much later or earlier ones, and where there are none so late along their slope.
+    The mean of two samples, or the middle one of more; efforts are taken at their own age,
+    extrapolated by slope if needed.
     """
     n, at = window.shape[0], layout.orientation
     if n == 2:
@@ -218,23 +217,10 @@ def _take_middle(window, layout, settings, efforts, middle):
 @lean_kernel
 def tick(layouts, settings_table, integers, floats, out):
     """
-    Take the measurement in `Arrays.row` and estimate the forces that it completes.
+    Take the measurement in `Arrays.row`, estimate the forces, and return the mode.
 
-    Parameters
-    ----------
-    layouts, settings_table : (1,) record array
-        Of `layout.LAYOUT` and `layout.SETTINGS`.
-    integers, floats : array
-        As `layout.allocate` makes them; written.
-    out : array
-        Results: see `results.carve_results`; written.
-
-    Returns
-    -------
-    int
-        The mode (`layout.UNAVAILABLE` while the window fills), or `layout.NOT_FINITE` when the
-        row has no finite joint position or velocity and was not taken.
-
+    `layout.UNAVAILABLE` while the window fills; `layout.NOT_FINITE` without finite joint
+    positions and velocities (row not taken). All but the first two are written.
     """
     layout, settings = layouts[0], settings_table[0]
     robot, scratch, window, stamps, memory, row, now, tracking, ground = unpack(

@@ -69,21 +69,7 @@ def _filtered(delays, at, x, coefficients, ready):
 
 @part
 def write_wrenches(feet, states, w, wrenches):
-    """
-    Write contact coordinates as wrenches about each foot's origin, base axes.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet, base axes.
-    w : (nc,) array [N, N m]
-        Contact coordinates of all feet.
-    wrenches : (nf, 6) array [N, N m]
-        Written.
-
-    """
+    """Write contact coordinates w (nc,) as wrenches about each foot's origin, base axes."""
     for i in range(feet.index.shape[0]):
         c = feet.index[i, START]
         force = load3(w, c)
@@ -95,27 +81,7 @@ def write_wrenches(feet, states, w, wrenches):
 
 @part
 def filter_wrenches(feet, settings, states, R_WB, memory, dt, wrenches):
-    """
-    Filter the latest wrenches in world axes; turn all wrenches into the feet's axes.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        Feet of the robot.
-    settings : record
-        Of `filter.layout.SETTINGS`.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet, base axes.
-    R_WB : 9 floats
-        Orientation of the base, by rows; it turns vectors from base to world axes.
-    memory : FilterMemory
-        Written.
-    dt : float [s]
-        Time since the last sample.
-    wrenches : WrenchResults
-        Wrenches, their sum and the centre of pressure; written.
-
-    """
+    """Filter the latest wrenches in world axes; rotate all wrenches to foot axes in place."""
     coefficients = _butterworth(settings.cutoff, dt)
     ready = memory.status[FILTER.ready] > 0.5
     net_force, net_moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)

@@ -63,71 +63,28 @@ ROUNDS = 2
 
 @dataclass(frozen=True)
 class ContactChange:
-    """
-    A foot touches down or leaves the ground.
+    """A foot touches down or leaves the ground."""
 
-    Attributes
-    ----------
-    foot : int
-        Index of the foot.
-    landing : bool
-        Whether it is a touch-down.
-    time : float [s]
-        Most likely time, from the first sample of the recording.
-    deviation : float [s]
-        Standard deviation.
-
-    """
-
-    foot: int
-    landing: bool
-    time: float
-    deviation: float
+    foot: int  # Index of the foot
+    landing: bool  # Whether it is a touch-down
+    time: float  # [s]: most likely time, from the first sample of the recording
+    deviation: float  # [s]: standard deviation
 
 
 @dataclass(frozen=True, eq=False)
 class ContactTiming:
-    """
-    Which feet are on the ground, and how certain that is.
+    """Which feet are on the ground, and how certain that is."""
 
-    Attributes
-    ----------
-    contact : (n, nf) bool array
-        Feet that are more likely on the ground than not.
-    changes : tuple of ContactChange
-        Touch-downs and toe-offs, foot by foot and in order of time.
-    probability : (n, nf) array
-        That each foot is on the ground.
-
-    """
-
-    contact: np.ndarray
+    contact: np.ndarray  # (n, nf): feet that are more likely on the ground than not
+    # Touch-downs and toe-offs, foot by foot and in order of time
     changes: tuple[ContactChange, ...]
-    probability: np.ndarray
+    probability: np.ndarray  # (n, nf): that each foot is on the ground
 
 
 def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
                    moved: SoleMotion | None = None,
                    contact: np.ndarray | None = None) -> ContactTiming:
-    """
-    Return which feet are on the ground, and the time and deviation of every change.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording, with the feet's poses.
-    settings : GaitSettings
-        Those named `stance` are used.
-    moved : SoleMotion, optional
-        Motion of the soles, where it has been computed already.
-    contact : (n, nf) bool array, optional
-        Feet on the ground as detected in another way; by `stance_detection` if not given.
-
-    Returns
-    -------
-    ContactTiming
-
-    """
+    """Return which feet are on the ground, and time and deviation of every change."""
     moved = moved or soles_of(dynamics, settings)
     contact = detect_stance(dynamics, settings, moved) if contact is None else contact
     # Where flight has been made free of force, the load says nothing new.
@@ -149,23 +106,7 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
 
 def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
                  changes: tuple[ContactChange, ...] | None = None) -> ContactTiming:
-    """
-    Return the timing of contacts that are known, to half a sample or as stated.
-
-    Parameters
-    ----------
-    contact : (n, nf) bool array
-        Feet on the ground.
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    changes : tuple of ContactChange, optional
-        Times and deviations of the changes; by default those of the flags.
-
-    Returns
-    -------
-    ContactTiming
-
-    """
+    """Return the timing of known contacts, to half a sample or as given in ``changes``."""
     if changes is None:
         dt = dynamics.step
         changes = tuple(

@@ -52,11 +52,7 @@ from legged_dynamics.spatial.rotations import skew
 
 
 def _leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return which part of its wrench the trailing foot still has: fore-aft, and all else.
-
-    The phase is the time since the other foot's touch-down over *half* of the double support.
-    """
+    """Return the trailing foot's share of its wrench (fore-aft, other) in double support."""
     k1 = np.exp(4.0 / 9.0)
     k2 = k1 / 2.0 * np.exp(-16.0 / 9.0)
     return k1 * np.exp(-(phase - 2.0 / 3.0) ** 2) - k2 * phase, np.exp(-phase ** 3)

@@ -49,28 +49,10 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
                      points: np.ndarray, settings: GaitSettings,
                      by_markers: bool = False) -> np.ndarray:
     """
-    Return the covariance of the force on each foot.
+    Return the covariance of each foot's force (n, nf, 3, 3) [N^2], world axes.
 
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    timing : ContactTiming
-        Feet on the ground, with the deviation of every change.
-    force : (n, nf, 3) array [N]
-        Force on each foot, in world axes.
-    points : (n, nf, 3) array [m]
-        Centre of pressure of each foot: arm from the base's origin, in world axes.
-    settings : GaitSettings
-        Those named `error` are used.
-    by_markers : bool
-        Whether where feet and body are told the horizontal forces, too (`force_direction`).
-
-    Returns
-    -------
-    (n, nf, 3, 3) array [N^2]
-        In world axes.
-
+    ``points`` (n, nf, 3) [m]: CoP from the base origin, world axes; ``by_markers``: foot
+    and body positions gave the horizontal forces too (`force_direction`).
     """
     contact, vertical = timing.contact, np.clip(force[..., 2], 0.0, None)
     total = vertical.sum(axis=1, keepdims=True)
@@ -123,62 +105,20 @@ def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
 
 
 def sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
-    """
-    Return the standard deviation of the sum of all vertical forces.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    settings : GaitSettings
-        Those named `error` are used.
-
-    Returns
-    -------
-    (n,) array
-        As a part of the weight.
-
-    """
+    """Return the standard deviation of the total vertical force (n,), over the weight."""
     moving = _moving(dynamics)
     return settings.sum_error + settings.sum_moving * moving / np.hypot(1.0, moving / SATURATED)
 
 
 def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """
-    Return horizontal arms to feet on the ground from the middle between them.
-
-    Parameters
-    ----------
-    contact : (n, nf) bool array
-        Feet on the ground.
-    points : (n, nf, 3) array [m]
-        One point of each foot.
-
-    Returns
-    -------
-    (n, nf, 2) array [m]
-        Zero for feet in the air.
-
-    """
+    """Return horizontal arms (n, nf, 2) of stance feet from their middle, 0 in the air."""
     middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
     middle /= np.maximum(contact.sum(axis=1, keepdims=True), 1)
     return np.where(contact[..., None], points[..., :2] - middle[:, None], 0.0)
 
 
 def steps(contact: np.ndarray) -> np.ndarray:
-    """
-    Return when a step passes from foot to foot: one has just landed, another leaves next.
-
-    Parameters
-    ----------
-    contact : (n, nf) bool array
-        Feet on the ground.
-
-    Returns
-    -------
-    (n,) bool array
-
-    """
+    """Return (n,) when a step transfers: one foot has just landed, another leaves next."""
     found = np.zeros(len(contact), bool)
     for first, end in runs(contact.sum(axis=1) > 1):
         found[first:end] = (first > 0 and end < len(contact)

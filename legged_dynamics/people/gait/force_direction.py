@@ -73,26 +73,10 @@ LEAST_LOAD, LEAST_HEIGHT = 0.1, 0.1
 def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
                share: np.ndarray, settings: GaitSettings) -> np.ndarray:
     """
-    Return how far the force on each foot leans.
+    Return each foot's horizontal over vertical force (n, nf, 2), world axes.
 
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    points : (n, nf, 3) array [m]
-        Centre of pressure of each foot: arm from the base's origin, in world axes.
-    share : (n, nf) array
-        Share of the vertical load on each foot.
-    settings : GaitSettings
-        `force.pivot_height` is used.
-
-    Returns
-    -------
-    (n, nf, 2) array
-        Horizontal over vertical force, in world axes.
-
+    ``points`` (n, nf, 3) [m]: CoP from the base origin, world axes; ``share``: of vertical
+    load.
     """
     # Directions to the pivot are meaningless for a centre of mass near the ground.
     to_center = dynamics.center_of_mass[:, None] - points
@@ -117,27 +101,10 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
                  moved: SoleMotion | None = None, lean: np.ndarray | None = None
                  ) -> GaitInverseDynamics:
     """
-    Return inverse dynamics whose wrench acts where the soles are.
+    Return inverse dynamics whose wrench acts within the soles; adds to its `noise`.
 
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    settings : GaitSettings
-        Those named `reference` and `error`, and `motion.path_error`, are used.
-    moved : SoleMotion, optional
-        Motion of the soles, where it has been computed already.
-    lean : (n, 2) array, optional
-        Horizontal over vertical force of all feet by their `directions`, which counts in steps
-        from foot to foot; without it, nothing is learned there.
-
-    Returns
-    -------
-    GaitInverseDynamics
-        Of the same motion; what was taken away is added to its `noise`.
-
+    ``lean`` (n, 2): horizontal over vertical force by `directions`, used in steps from foot
+    to foot; without it nothing is learned there.
     """
     alone = (contact.sum(axis=1) == 1) & (dynamics.load > LEAST_LOAD)
     if alone.sum() < 1 or len(alone) < FEWEST:
@@ -185,11 +152,7 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
 
 def _pressed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
              moved: SoleMotion | None, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return where a foot that is down alone presses.
-
-    As an arm from the centre of mass, (n, 3) [m], with the deviations along x and y, (n, 2) [m].
-    """
+    """Return a single stance foot's CoP from the CoM (n, 3), and its x, y deviations [m]."""
     points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
     arm = np.einsum('nf,nfi->ni', contact.astype(float), points) - dynamics.center_of_mass
     front, back, left, right = np.array([foot.edges for foot in dynamics.feet]).T

@@ -60,23 +60,11 @@ ACROSS, FRONT_PART = 0.7, 0.3
 
 
 class Toe(NamedTuple):
-    """
-    The toes of one foot.
+    """The toes of one foot."""
 
-    Attributes
-    ----------
-    body : int
-        Index of the toes' body.
-    pose : Transform
-        Of the foot's frame in that body while the joint is at zero.
-    start : float [m]
-        Where the toes begin, along x of the foot's frame.
-
-    """
-
-    body: int
-    pose: Transform
-    start: float
+    body: int  # Index of the toes' body
+    pose: Transform  # Of the foot's frame in that body while the joint is at zero
+    start: float  # [m]: where the toes begin, along x of the foot's frame
 
 
 def _toes_of(model: RobotModel, feet: Sequence[Foot]) -> list[Toe | None]:
@@ -103,19 +91,9 @@ def _toes_of(model: RobotModel, feet: Sequence[Foot]) -> list[Toe | None]:
 def _bent(points: np.ndarray, grid: np.ndarray, toe: Toe, R_WT: np.ndarray,
           p_WT: np.ndarray) -> np.ndarray:
     """
-    Return the sole's points with those of the toes where the toes are.
+    Return the sole points (n, k, 3), world, with those of the toes moved with the toes.
 
-    Parameters
-    ----------
-    points : (n, k, 3) array [m]
-        Of the rigid sole, in the world.
-    grid : (k, 3) array [m]
-        The same in the foot's frame.
-    toe : Toe
-        The toes.
-    R_WT, p_WT : (n, 3, 3), (n, 3) array [m]
-        Pose of the toes' body.
-
+    ``grid`` (k, 3): the points in the foot frame; ``R_WT``, ``p_WT``: pose of the toe body.
     """
     moved = points.copy()
     front = grid[:, 0] > toe.start

@@ -51,27 +51,10 @@ DIRECTIONS = 64
 def smooth_shares(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
                   outside: np.ndarray, settings: GaitSettings) -> np.ndarray:
     """
-    Return each foot's share of the vertical load.
+    Return each foot's share of the vertical load (n, nf), summing to 1 in contact.
 
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    points : (n, nf, 3) array [m]
-        Centre of pressure of each foot: arm from the base's origin, in world axes.
-    outside : (n,) array [m]
-        Distance of the motion's centre of pressure from the soles: a large one means that more
-        than the feet carries load. NaN without load.
-    settings : GaitSettings
-        Those named `transfer` are used.
-
-    Returns
-    -------
-    (n, nf) array
-        Sums to one while a foot is on the ground.
-
+    ``points``: CoP from the base origin, world axes; ``outside`` (n,) [m]: distance of the
+    motion's CoP from the soles, large with other supports, NaN without load.
     """
     center = center_of_pressure(dynamics, contact, points)
     weight = np.where(
@@ -87,23 +70,7 @@ def smooth_shares(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np
 
 
 def outside_soles(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndarray:
-    """
-    Return how far the motion's centre of pressure is outside the soles on the ground.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-
-    Returns
-    -------
-    (n,) array [m]
-        Horizontal distance from the convex hull of the soles; NaN where no foot is on the ground
-        or there is no load.
-
-    """
+    """Return the CoP's horizontal distance (n,) [m] from the soles' hull, NaN if unloaded."""
     center = center_of_pressure(dynamics, contact, dynamics.points(dynamics.low_point))
     parts = []
     for i, foot in enumerate(dynamics.feet):
@@ -121,24 +88,7 @@ def outside_soles(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndar
 
 def center_of_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray,
                         points: np.ndarray) -> np.ndarray:
-    """
-    Return where all feet together press, at the height of those on the ground.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    points : (n, nf, 3) array [m]
-        One point of each sole: arm from the base's origin, in world axes.
-
-    Returns
-    -------
-    (n, 2) array [m]
-        Point without tipping moment, as an arm in world axes; NaN without load.
-
-    """
+    """Return the common CoP (n, 2) [m] from the base origin, world axes; NaN without load."""
     f, m = dynamics.wrench[:, :3], dynamics.wrench[:, 3:]
     height = (np.where(contact, points[..., 2], 0.0).sum(axis=1)
               / np.maximum(contact.sum(axis=1), 1))

@@ -42,47 +42,16 @@ USUAL, DECADES = 300.0, 0.7
 
 
 def response(n: int, dt: float, cutoff: float) -> np.ndarray:
-    """
-    Return the forces that unit errors of one pose coordinate make.
-
-    Parameters
-    ----------
-    n : int
-        Samples.
-    dt : float [s]
-        Time between them.
-    cutoff : float [Hz]
-        Low-pass of the poses.
-
-    Returns
-    -------
-    (n, n) array [1/m]
-        A: column k is the force, over the weight, by an error of one metre in sample k.
-
-    """
+    """Return A (n, n) [1/m]: column k is force over weight by a 1 m error in sample k."""
     return second_difference(low_pass(np.eye(n), dt, cutoff), dt) / GRAVITY
 
 
 def seen_variance(values: np.ndarray, dt: float, A: np.ndarray, rate: float) -> np.ndarray:
     """
-    Return the variance of the poses' white noise, by frequencies that gait does not reach.
+    Return the white noise variance of the poses (k,) [m^2], from high frequencies.
 
-    Parameters
-    ----------
-    values : (n, k) array
-        Components of the required force, over the weight.
-    dt : float [s]
-        Time between samples.
-    A : (n, n) array [1/m]
-        Of `response`.
-    rate : float [rad/s]
-        sqrt(g / l) with the leg length l.
-
-    Returns
-    -------
-    (k,) array [m^2]
-        Of each component; zero where the recording has too few samples to tell.
-
+    ``values``: force over weight; ``rate``: sqrt(g / l), l: leg length. Zero with too few
+    samples.
     """
     from scipy.fft import dct  # slow to import
 
@@ -99,26 +68,9 @@ def seen_variance(values: np.ndarray, dt: float, A: np.ndarray, rate: float) -> 
 def smoothed(values: np.ndarray, dt: float, noise: np.ndarray,
              rate: float) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the mean and the deviation of a smooth signal in noise of a stated covariance.
+    Return the smooth signal in noise of covariance C, and its standard deviation.
 
-    Parameters
-    ----------
-    values : (n,) array
-        One component of the required force, over the weight.
-    dt : float [s]
-        Time between samples.
-    noise : (n, n) array
-        Covariance C of their noise.
-    rate : float [rad/s]
-        sqrt(g / l) with the leg length l.
-
-    Returns
-    -------
-    (n,) array
-        The signal.
-    (n,) array
-        Standard deviation of its error.
-
+    ``values`` (n,): force over weight; ``rate`` [rad/s]: sqrt(g / l) with the leg length l.
     """
     DC = np.diff(noise, ORDER, axis=0)
     level, axes = eigh(np.diff(DC, ORDER, axis=1))
@@ -137,28 +89,10 @@ def smoothed(values: np.ndarray, dt: float, noise: np.ndarray,
 def without_pose_noise(values: np.ndarray, dt: float, cutoff: float, rate: float,
                        white: float) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return components of the required force as they are without the noise of the poses.
+    Return force components without pose noise, and their deviations, (n, k) each.
 
-    Parameters
-    ----------
-    values : (n, k) array
-        Components, over the weight.
-    dt : float [s]
-        Time between samples.
-    cutoff : float [Hz]
-        Low-pass of the poses.
-    rate : float [rad/s]
-        sqrt(g / l) with the leg length l.
-    white : float [1/Hz]
-        Two-sided density N of further noise, which is white in the force.
-
-    Returns
-    -------
-    (n, k) array
-        The components; NaN for those with no more noise of poses than can be passed over.
-    (n, k) array
-        Standard deviations of their errors, zero for the latter.
-
+    Over the weight; NaN, with deviation 0, where the noise is negligible. ``rate``: sqrt(g
+    / l); ``white`` [1/Hz]: two-sided density of further white force noise.
     """
     n, size = len(values), min(len(values), LONGEST)
     # Blocks of a long recording overlap by half, and are faded into each other.

@@ -29,26 +29,7 @@ from legged_dynamics.people.gait.stance_detection import StancePhase, soles_of, 
 
 def travelling_reference(dynamics: GaitInverseDynamics, contact: np.ndarray,
                          settings: GaitSettings, moved: SoleMotion | None = None) -> np.ndarray:
-    """
-    Return the path of each foot's centre of pressure through its sole.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    settings : GaitSettings
-        Those named `reference` are used.
-    moved : SoleMotion, optional
-        Motion of the soles, where it has been computed already.
-
-    Returns
-    -------
-    (n, nf, 3) array [m]
-        In the feet's frames.
-
-    """
+    """Return the path of each foot's CoP through its sole (n, nf, 3) [m], foot frames."""
     moved = moved or soles_of(dynamics, settings)
     speed_error = settings.roll_speed * speed_scale(dynamics)
     path = dynamics.low_point.copy()

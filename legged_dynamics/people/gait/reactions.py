@@ -76,29 +76,10 @@ def gait_reactions(dynamics: GaitInverseDynamics, timing: ContactTiming, wrench:
                    reference: np.ndarray, supported: np.ndarray, settings: GaitSettings,
                    by_markers: bool = False) -> GaitReactions:
     """
-    Return what follows from the wrench on each foot: forces, efforts, centres of pressure.
+    Return forces, efforts and centres of pressure that follow from the foot wrenches.
 
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    timing : ContactTiming
-        Feet on the ground, with the deviation of every change.
-    wrench : (n, nf, 6) array [N, N m]
-        Of the ground on each foot, in the feet's axes about their frames' origins.
-    reference : (n, nf, 3) or (nf, 3) array [m]
-        Points about which the contact moments were made small, in the feet's frames.
-    supported : (n,) bool array
-        Where the feet can be all that carries load.
-    settings : GaitSettings
-        Those named `error` are used.
-    by_markers : bool
-        Whether where feet and body are told the horizontal forces, too (`force_direction`).
-
-    Returns
-    -------
-    GaitReactions
-
+    ``wrench`` (n, nf, 6) and ``reference`` (n, nf, 3) or (nf, 3) are in foot frames;
+    ``supported`` (n,): where the feet may carry all load.
     """
     R_WF, reference = dynamics.foot_rotation, np.broadcast_to(reference, dynamics.foot_arm.shape)
     f, m = (np.einsum('nfij,nfj->nfi', R_WF, wrench[..., part])

@@ -79,24 +79,7 @@ FEWEST = 12
 
 def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
                   settings: GaitSettings) -> GaitInverseDynamics:
-    """
-    Return inverse dynamics whose wrench is smoothed and free of force in flight.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-    contact : (n, nf) bool array
-        Feet on the ground.
-    settings : GaitSettings
-        Those named `motion` are used.
-
-    Returns
-    -------
-    GaitInverseDynamics
-        Of the same motion; what was taken away is its `noise`.
-
-    """
+    """Return inverse dynamics with a smoothed wrench and no force in flight."""
     n, arm = len(dynamics.time), dynamics.center_of_mass
     if n < FEWEST:
         return dynamics
@@ -153,11 +136,7 @@ def _least_density(settings: GaitSettings) -> float:
 
 def _smoothed(values: np.ndarray, dt: float, density: float,
              tried: np.ndarray) -> np.ndarray:
-    """
-    Return the most likely smooth signal in white noise of a stated two-sided density.
-
-    `tried` are frequencies at which the densities of signal and noise may be equal [rad/s].
-    """
+    """Return the most likely smooth signal in white noise of a two-sided density."""
     equal = _likely_equal(values, dt, density, tried)
     return _bent_least(values, np.full(len(values) - ORDER,
                                        min((equal * dt) ** (-2 * ORDER), STIFFEST)), ORDER)
@@ -276,28 +255,10 @@ def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float, rate: fl
 def on_path(target: np.ndarray, weight: np.ndarray, dt: float, path_error: float,
             bends: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
     """
-    Return the change of a force that is nearest to a wanted one and leaves the body on its path.
+    Return the force change (n,) nearest to a target that keeps the body on its path.
 
-    The unknown is the change of the path of the centre of mass over the acceleration of gravity,
-    whose second difference is the change of the force.
-
-    Parameters
-    ----------
-    target : (n - 2,) array
-        Wanted change at all instants but the first and the last, over the weight.
-    weight : (n - 2,) array
-        Of the square of what differs from it.
-    dt : float [s]
-        Time between instants.
-    path_error : float [m]
-        Standard deviation of the path.
-    bends : tuple of (n - 4,) array, optional
-        Weight of the second difference of the changed force, and that of the force before.
-
-    Returns
-    -------
-    (n,) array
-
+    The unknown is the CoM path change over g; its second difference is the force change.
+    ``path_error`` [m]: deviation; ``bends``: weights of the force's second difference.
     """
     band = np.zeros((5, len(target) + 2))
     band[4] = dt / PATH_MEMORY * (GRAVITY / path_error) ** 2

@@ -38,31 +38,19 @@ LARGEST_BEND = 0.3
 
 @dataclass(frozen=True, eq=False)
 class SoleMotion:
-    """
-    Motion of the soles over the ground, for n instants and nf feet.
+    """Motion of the soles over the ground, for n instants and nf feet."""
 
-    Attributes
-    ----------
-    speed : (n, nf) array [m/s]
-        Speed of the slowest part of each sole.
-    height : (n, nf) array [m]
-        Height of its slow parts in the world; not below the floor.
-    floor : (n, nf) array [m]
-        Height of the ground where the foot last rested or next rests; NaN for feet that never do.
-    level : (n, nf) bool array
-        Whether the sole is level: no other part of it can touch the ground.
-    roll : (n, nf) array [m]
-        Position along x of the foot's frame about which it rolls; NaN without rolling.
-    roll_rate : (n, nf) array [1/s]
-        Growth of speed with the distance from there; zero where the sole is level or rests.
-
-    """
-
-    speed: np.ndarray
-    height: np.ndarray
+    speed: np.ndarray  # (n, nf) [m/s]: speed of the slowest part of each sole
+    height: np.ndarray  # (n, nf) [m]: height of its slow parts in the world; not below the floor
+    # (n, nf) [m]: height of the ground where the foot last rested or next rests; NaN for feet that
+    # never do
     floor: np.ndarray
+    # (n, nf): whether the sole is level: no other part of it can touch the ground
     level: np.ndarray
+    # (n, nf) [m]: position along x of the foot's frame about which it rolls; NaN without rolling
     roll: np.ndarray
+    # (n, nf) [1/s]: growth of speed with the distance from there; zero where the sole is level or
+    # rests
     roll_rate: np.ndarray
 
 
@@ -71,19 +59,8 @@ def sole_motion(dynamics: GaitInverseDynamics, landing: float, leaving: float,
     """
     Return the motion of the soles.
 
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording, with the feet's poses.
-    landing, leaving : float [m/s]
-        Speed of touch-down, and speed above which a foot is in the air.
-    flight_load : float
-        Part of the weight below which all feet are in the air.
-
-    Returns
-    -------
-    SoleMotion
-
+    ``landing``, ``leaving`` [m/s]: touch-down speed, and speed above which a foot is in the
+    air; ``flight_load``: fraction of weight below which all feet are.
     """
     parts, loaded = [], dynamics.load > flight_load
     for i, points in enumerate(dynamics.sole_points()):
@@ -106,22 +83,9 @@ def sole_motion(dynamics: GaitInverseDynamics, landing: float, leaving: float,
 
 def on_floor(dynamics: GaitInverseDynamics, floor: np.ndarray, path: np.ndarray) -> np.ndarray:
     """
-    Return points of the soles, moved along the soles' normals to the floor.
+    Return points of the soles (foot frames), moved along their normals to the floor.
 
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording, with the feet's poses.
-    floor : (n, nf) array [m]
-        Height of the ground; where it is NaN, points stay where they are.
-    path : (n, nf, 3) array [m]
-        Points in the feet's frames.
-
-    Returns
-    -------
-    (n, nf, 3) array [m]
-        In the feet's frames.
-
+    ``floor`` (n, nf) [m]: ground height; points stay where it is NaN.
     """
     moved = path.copy()
     for i, foot in enumerate(dynamics.feet):
@@ -134,20 +98,7 @@ def on_floor(dynamics: GaitInverseDynamics, floor: np.ndarray, path: np.ndarray)
 
 
 def speed_scale(dynamics: GaitInverseDynamics) -> float:
-    """
-    Return the speed in which gaits of different size are compared (a Froude number of 1).
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording.
-
-    Returns
-    -------
-    float [m/s]
-        ``sqrt(g l)``, with the leg length l.
-
-    """
+    """Return ``sqrt(g l)`` [m/s], l the leg length: a Froude number of 1."""
     return float(np.sqrt(GRAVITY * dynamics.leg_length))
 
 

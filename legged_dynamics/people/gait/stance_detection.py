@@ -125,61 +125,20 @@ def _probability(speed, height, load, soles, levels, clearance, flight_load, rat
 
 
 def soles_of(dynamics: GaitInverseDynamics, settings: GaitSettings) -> SoleMotion:
-    """
-    Return the motion of the soles, by the speeds in the settings.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the recording, with the feet's poses.
-    settings : GaitSettings
-        Those named `stance` are used.
-
-    Returns
-    -------
-    SoleMotion
-
-    """
+    """Return the motion of the soles, by the `stance` speeds of the settings."""
     scale = speed_scale(dynamics)
     return sole_motion(dynamics, settings.touch_down_speed * scale,
                        settings.lift_off_speed * scale, settings.flight_load)
 
 
 def stances(contact: np.ndarray) -> list[StancePhase]:
-    """
-    Return the stance phases of all feet, foot by foot.
-
-    Parameters
-    ----------
-    contact : (n, nf) bool array
-        Feet on the ground.
-
-    Returns
-    -------
-    list of StancePhase
-
-    """
+    """Return the stance phases of all feet, foot by foot."""
     n = len(contact)
     return [StancePhase(i, first, end - 1, first > 0, end < n)
             for i in range(contact.shape[1]) for first, end in runs(contact[:, i])]
 
 
 def runs(flags: np.ndarray) -> Iterator[tuple[int, int]]:
-    """
-    Yield the ranges of samples in which a flag is set.
-
-    Parameters
-    ----------
-    flags : (n,) bool array
-        The flag at each sample.
-
-    Yields
-    ------
-    int
-        First sample.
-    int
-        Sample after the last one.
-
-    """
+    """Yield first sample and end (exclusive) of each range in which a flag is set."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(np.int8), [0]])))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist())

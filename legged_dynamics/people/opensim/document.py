@@ -34,19 +34,10 @@ KINDS = ('Constant', 'LinearFunction', 'SimmSpline', 'NaturalCubicSpline', 'GCVS
 
 @dataclass(frozen=True, eq=False)
 class OpenSimFunction:
-    """
-    A function of k coordinates.
+    """A function of k coordinates."""
 
-    Attributes
-    ----------
-    evaluate : callable
-        Takes (n, k) values of the coordinates, returns (n,).
-    linear : tuple of float or None
-        Coefficients of the coordinates, then the constant, where the function is linear.
-
-    """
-
-    evaluate: Evaluate
+    evaluate: Evaluate  # Takes (n, k) values of the coordinates, returns (n,)
+    # Coefficients of the coordinates, then the constant, where the function is linear
     linear: tuple[float, ...] | None = None
 
 
@@ -229,53 +220,18 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """
-    The bodies, joints and constraints of a file.
+    """The bodies, joints and constraints of a file."""
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    name : str
-        Name of the model.
-    bodies : dict of str to Inertia
-        Inertias by name, in OpenSim's axes.
-    joints : list of OpenSimJoint
-    couplings : list of Coupling
-        Constraints that make one coordinate a function of others.
-    notes : list of str
-        Constraints that are left out.
-
-    """
-
-    path: Path
-    name: str
-    bodies: dict[str, Inertia]
+    path: Path  # The file
+    name: str  # Name of the model
+    bodies: dict[str, Inertia]  # Inertias by name, in OpenSim's axes
     joints: list[OpenSimJoint]
-    couplings: list[Coupling]
-    notes: list[str]
+    couplings: list[Coupling]  # Constraints that make one coordinate a function of others
+    notes: list[str]  # Constraints that are left out
 
 
 def read_document(path: str | Path) -> Document:
-    """
-    Read an .osim file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    Document
-        Bodies, joints and coordinates, as the file has them.
-
-    Raises
-    ------
-    ModelError
-        When it cannot be read, is not an OpenSim model, or has a joint of an unknown kind.
-
-    """
+    """Return bodies, joints and coordinates of an .osim file, or raise ModelError."""
     path = Path(path)
     try:
         if path.stat().st_size > LARGEST_FILE:
@@ -459,22 +415,7 @@ def _coupling(constraint: Element, origin: str) -> Coupling:
 
 
 def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """
-    Return rotations about one axis by several angles.
-
-    Parameters
-    ----------
-    axis : (3,) array
-        Unit vector.
-    angle : (n,) array [rad]
-        Angles.
-
-    Returns
-    -------
-    (n, 3, 3) array
-        Rodrigues' formula.
-
-    """
+    """Return rotations about one unit axis (n, 3, 3), by Rodrigues' formula."""
     x, y, z = axis
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     s, c = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
@@ -484,22 +425,9 @@ def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
 def joint_pose(axes: Sequence[TransformAxis],
                values: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the pose of a joint's child frame in its parent frame.
+    Return R (n, 3, 3), p (n, 3) [m] of a joint's child frame in its parent frame.
 
-    Parameters
-    ----------
-    axes : sequence of TransformAxis
-        Three rotations, then three translations.
-    values : dict of str to (n,) array
-        Values of the coordinates [rad or m].
-
-    Returns
-    -------
-    R : (n, 3, 3) array
-        Rotations.
-    p : (n, 3) array [m]
-        Origins.
-
+    ``axes``: three rotations, then three translations; ``values`` (n,) by coordinate.
     """
     n = len(next(iter(values.values()))) if values else 1
     along = [axis.function.evaluate(np.stack([values[name] for name in axis.coordinates], axis=1)

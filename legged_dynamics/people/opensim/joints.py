@@ -80,23 +80,10 @@ class _OneAxis:
 def nearest_axis(q: np.ndarray, R: np.ndarray, p: np.ndarray, points: np.ndarray,
                  center: np.ndarray) -> _OneAxis:
     """
-    Return the nearest joint of one axis.
+    Return the nearest joint of one axis to poses R, p of the child in the parent.
 
-    Parameters
-    ----------
-    q : (n,) array [rad or m]
-        Values of the coordinate, evenly over its range.
-    R, p : (n, 3, 3), (n, 3) array [m]
-        Pose of the child frame in the parent frame at these values.
-    points : (k, 3) array [m]
-        Points of the child frame whose positions count: the next joints, the centre of mass.
-    center : (3,) array [m]
-        Point about which its orientation counts.
-
-    Returns
-    -------
-    OneAxis
-
+    ``q`` (n,) evenly over its range; ``points`` (k, 3), in the child frame, keep their
+    positions; orientation counts about ``center`` [m].
     """
     middle = len(q) // 2
     turn = np.array([rotation_vector(part @ R[middle].T) for part in R])
@@ -193,26 +180,14 @@ def _ours(pose: Transform) -> Transform:
 
 @dataclass
 class _Chain:
-    """
-    The joints of one degree of freedom that one joint of OpenSim becomes.
+    """The joints of one degree of freedom that one joint of OpenSim becomes."""
 
-    Attributes
-    ----------
-    joints : list of Joint
-        The first is attached to the parent body; the last moves the child body.
-    links : list of str
-        Links without mass in between.
-    scale : dict of str to float
-        Position of a joint for one unit of its coordinate, where that is not 1.
-    notes : list of str
-        What was approximated, with its error.
-
-    """
-
+    # The first is attached to the parent body; the last moves the child body
     joints: list[Joint] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)  # Links without mass in between
+    # Position of a joint for one unit of its coordinate, where that is not 1
     scale: dict[str, float] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # What was approximated, with its error
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,29 +204,10 @@ class _Step:
 def chain_of(joint: OpenSimJoint, points: np.ndarray, center: np.ndarray,
              spans: Mapping[str, tuple[float, float]] | None) -> _Chain:
     """
-    Return the joints of one degree of freedom that a joint of OpenSim becomes.
+    Return the 1-DoF joints that an OpenSim joint becomes.
 
-    Parameters
-    ----------
-    joint : OpenSimJoint
-        The joint.
-    points : (k, 3) array [m]
-        Points of the child body whose positions an approximation must keep.
-    center : (3,) array [m]
-        The child's centre of mass.
-    spans : mapping of str to (float, float), optional
-        Least and largest value of coordinates in a recording [rad or m]: approximations are
-        fitted over these, and locked coordinates that move there are free.
-
-    Returns
-    -------
-    Chain
-
-    Raises
-    ------
-    ModelError
-        When an axis is a function of several coordinates.
-
+    ``points`` (k, 3) [m] of the child must keep their positions; ``center``: its CoM;
+    ``spans``: coordinate ranges of a recording, over which to fit and unlock coordinates.
     """
     spans = spans or {}
     coordinates = {found.name: found for found in joint.coordinates}

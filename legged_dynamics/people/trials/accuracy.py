@@ -69,23 +69,7 @@ class FootErrors:
 
 
 def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED) -> FootErrors:
-    """
-    Return the errors of ground reactions.
-
-    Parameters
-    ----------
-    reactions : GaitReactions
-        Computed ground reactions.
-    plates : Plates
-        True forces at the same instants.
-    loaded : float [N]
-        True vertical force from which a foot counts as loaded.
-
-    Returns
-    -------
-    FootErrors
-
-    """
+    """Return the errors of ground reactions; feet count from ``loaded`` [N] true force."""
     truth = plates.world_force(reactions.foot_rotation)
     on = (np.nan_to_num(truth[..., 2]) > loaded) & plates.valid[:, None]
     error = reactions.force - truth
@@ -158,33 +142,16 @@ class BodyMass:
 
 @dataclass(frozen=True)
 class Alignment:
-    """
-    Differences between plates and motion; NaN where they cannot be determined.
+    """Differences between plates and motion; NaN where they cannot be determined."""
 
-    Attributes
-    ----------
-    lag : float [s]
-        How much later than the motion the plates are.
-    heading : float [rad]
-        Angle about up from the motion's axes to those of the plates.
-    tilt : float [rad]
-        Angle between the plates' up and the motion's.
-    mass : float
-        Mass of the person or robot by the plates, as a multiple of the model's: their mean force
-        over that which the motion requires.
-    lag_deviation : float [s]
-        Standard deviation of the lag.
-    mass_deviation : float
-        Standard deviation of `mass`.
-
-    """
-
-    lag: float
-    heading: float
-    tilt: float
+    lag: float  # [s]: how much later than the motion the plates are
+    heading: float  # [rad]: angle about up from the motion's axes to those of the plates
+    tilt: float  # [rad]: angle between the plates' up and the motion's
+    # Mass of the person or robot by the plates, as a multiple of the model's: their mean force
+    # over that which the motion requires
     mass: float
-    lag_deviation: float = np.nan
-    mass_deviation: float = np.nan
+    lag_deviation: float = np.nan  # [s]: standard deviation of the lag
+    mass_deviation: float = np.nan  # Standard deviation of `mass`
 
     @property
     def late(self) -> bool:
@@ -269,24 +236,7 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
 
 
 def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
-    """
-    Return the forces of plates whose clock is late, at the instants of the motion.
-
-    Parameters
-    ----------
-    plates : Plates
-        True forces by the plates' own clock.
-    time : (n,) array [s]
-        Instants of the motion, evenly spaced.
-    lag : float [s]
-        How much later than the motion the plates are.
-
-    Returns
-    -------
-    Plates
-        Not valid where the shifted recording has no sample.
-
-    """
+    """Return the forces of plates whose clock is ``lag`` [s] late, at the motion's times."""
     step = float(np.median(np.diff(time)))
     shift = lag / step
     whole = int(np.floor(shift))
@@ -313,24 +263,7 @@ def plates_later(plates: Plates, time: np.ndarray, lag: float) -> Plates:
 
 def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
                 contact: np.ndarray) -> tuple[float, float]:
-    """
-    Return the slope of the plane on which soles rest.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the motion, with the feet's poses.
-    moved : SoleMotion
-        Motion of the soles.
-    contact : (n, nf) bool array
-        Feet on the ground.
-
-    Returns
-    -------
-    (float, float)
-        Rise per length along x and along y; NaN where the steps do not determine it.
-
-    """
+    """Return the floor's slope along x and y from resting soles; NaN if undetermined."""
     places = []
     for i in range(len(dynamics.feet)):
         rests = contact[:, i] & moved.level[:, i] & (moved.roll_rate[:, i] == 0.0)
@@ -351,20 +284,7 @@ def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
 
 
 def alignment_notes(alignment: Alignment) -> list[str]:
-    """
-    Return notes on the differences between plates and motion that are worth reporting.
-
-    Parameters
-    ----------
-    alignment : Alignment
-        The differences.
-
-    Returns
-    -------
-    list of str
-        One sentence or more each; empty when plates and motion fit.
-
-    """
+    """Return notes on significant differences between plates and motion."""
     found, a = [], alignment
     if a.late:
         found.append(f'The clock of the plates is {1e3 * abs(a.lag):.0f} ± '
@@ -386,20 +306,7 @@ def alignment_notes(alignment: Alignment) -> list[str]:
 
 
 def slope_notes(slope: tuple[float, float]) -> list[str]:
-    """
-    Return notes on the slope of the floor, where it is worth reporting.
-
-    Parameters
-    ----------
-    slope : (float, float)
-        As `floor_slope` returns it.
-
-    Returns
-    -------
-    list of str
-        One an axis; empty for a level floor.
-
-    """
+    """Return notes on the floor's slope, one per axis; empty for a level floor."""
     return [f'The soles rest on a plane that rises by {np.degrees(np.arctan(part)):+.1f} deg '
             f'along {axis}: the ground does, or the z axis of the recording is not up. An error '
             'of one degree moves the centre of pressure by 2 % of the height of the centre of '

@@ -213,35 +213,17 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """
-    What has been read of one recording, and the inverse dynamics of its motion.
-
-    Attributes
-    ----------
-    source : Path
-    subject : Subject
-    dynamics : GaitInverseDynamics
-    notes : list of str
-        What was odd or was assumed.
-    series : callable
-        Returns a column or a topic by its name.
-    start_ns : int
-        Stamp at which the motion's time is zero.
-    contact : (n, nf) bool array or None
-        Feet on the ground, where the recording's IMU was needed to find them.
-    plates : Plates or None
-        True forces in the recording.
-
-    """
+    """What has been read of one recording, and the inverse dynamics of its motion."""
 
     source: Path
     subject: Subject
     dynamics: GaitInverseDynamics
-    notes: list[str]
-    series: Series
-    start_ns: int = 0
+    notes: list[str]  # What was odd or was assumed
+    series: Series  # Returns a column or a topic by its name
+    start_ns: int = 0  # Stamp at which the motion's time is zero
+    # (n, nf) or None: feet on the ground, where the recording's IMU was needed to find them
     contact: np.ndarray | None = None
-    plates: Plates | None = None
+    plates: Plates | None = None  # True forces in the recording
 
 
 def _of_person(source: Path, options: GaitOptions) -> _Trial:

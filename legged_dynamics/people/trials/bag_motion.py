@@ -41,31 +41,15 @@ MOUNT_ERROR = 1.5
 
 @dataclass(frozen=True, eq=False)
 class BagMotion:
-    """
-    A motion that was recorded in a bag.
+    """A motion that was recorded in a bag."""
 
-    Attributes
-    ----------
-    start_ns : int
-        Stamp at which the motion's time is zero.
-    motion : RecordedMotion
-        The motion, at an even rate.
-    detect : callable or None
-        Returns `contact`.
-
-    """
-
-    start_ns: int
-    motion: RecordedMotion
-    detect: Callable[[], np.ndarray] | None = None
+    start_ns: int  # Stamp at which the motion's time is zero
+    motion: RecordedMotion  # The motion, at an even rate
+    detect: Callable[[], np.ndarray] | None = None  # Returns `contact`
 
     @cached_property
     def contact(self) -> np.ndarray | None:
-        """
-        Feet on the ground as the on-line estimator detects them, (n, nf) bool.
-
-        None without an IMU or joint velocities, when the motion of the feet tells.
-        """
+        """Return the on-line estimator's contacts (n, nf); None without IMU or velocities."""
         return None if self.detect is None else self.detect()
 
 
@@ -75,32 +59,8 @@ def motion_from_odometry(bag: BagReader, model: RobotModel, config: RobotConfig,
     """
     Return the motion of joint states and an Odometry of the base.
 
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    model : RobotModel
-        Whose joints and base they are.
-    config : RobotConfig
-        Corrections of the joint sensors, and joints that messages may lack.
-    joints, odometry : str
-        Topics of the joint states and of the odometry.
-    cutoff : float or None [Hz]
-        Low-pass before differentiating; None for none.
-    span : pair of int or None [ns]
-        Receipts from the first up to, but not at, the second.
-
-    Returns
-    -------
-    BagMotion
-
-    Raises
-    ------
-    BagError
-        When the bag is damaged, or the topics do not overlap in time.
-    MeasurementError
-        When a message lacks required content, or there is a gap in time.
-
+    ``cutoff`` [Hz]: low-pass before differentiating; ``span`` [ns]: receipts, end
+    exclusive.
     """
     read, base = SampleReader(model, config), _BasePoses([], [])
     stamps: list[int] = []
@@ -124,41 +84,10 @@ def motion_from_imu(bag: BagReader, model: RobotModel, config: RobotConfig,
                     settings: EstimatorSettings, joints: str, imu: str, cutoff: float | None,
                     span: tuple[int | None, int | None], odometry: str = '') -> BagMotion:
     """
-    Return the motion of joint states and an IMU, which needs an orientation or an odometry.
+    Return the motion of joint states and an IMU with an orientation or an odometry.
 
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    model : RobotModel
-        Whose joints and base they are.
-    config : RobotConfig
-        Feet, IMU mount, noise and corrections of the sensors.
-    settings : EstimatorSettings
-        Of contact detection; the rate is taken from the bag.
-    joints, imu : str
-        Topics of the joint states and of the IMU.
-    cutoff : float or None [Hz]
-        Low-pass before differentiating; None for none.
-    span : pair of int or None [ns]
-        Receipts from the first up to, but not at, the second.
-    odometry : str
-        Topic of the base's pose; empty: by the IMU's orientation and the feet that stand.
-
-    Returns
-    -------
-    BagMotion
-
-    Raises
-    ------
-    BagError
-        When the bag is damaged, or the topics do not overlap in time.
-    ConfigurationError
-        When the IMU is not fixed to the base.
-    MeasurementError
-        When fewer than three joint states have a complete reading of the IMU, there is a gap, or
-        the IMU does not feel gravity where it is by the odometry.
-
+    ``cutoff`` [Hz]: low-pass; ``span`` [ns]: receipts, end exclusive. Without ``odometry``
+    the pose is by orientation and stance feet; the IMU must be on the base.
     """
     config.require_fixed_imu(model, 'motion from an IMU')
     read, stream, base = SampleReader(model, config, joints, imu, ''), SensorStream(), _BasePoses(
@@ -260,28 +189,9 @@ def _require_gravity(motion: RecordedMotion, imu: str, odometry: str) -> None:
 
 def speed_topic(bag: BagReader, name: str, start_ns: int) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the speeds on a topic.
+    Return times from ``start_ns`` [s] and speeds [m/s] on a topic.
 
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    name : str
-        Topic with std_msgs Float64 or Float32, timed by their receipt, or with a TwistStamped, of
-        which x is taken at its stamp.
-    start_ns : int
-        Stamp at which time is zero.
-
-    Returns
-    -------
-    time : (k,) array [s]
-    speed : (k,) array [m/s]
-
-    Raises
-    ------
-    BagError
-        When the topic does not exist, has another type, or holds no message.
-
+    Float64 or Float32, timed by receipt, or TwistStamped, of which x is taken.
     """
     kinds = ('std_msgs/msg/Float64', 'std_msgs/msg/Float32', 'geometry_msgs/msg/TwistStamped')
     if name not in bag.topics or bag.topics[name].type not in kinds:

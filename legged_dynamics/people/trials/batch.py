@@ -64,54 +64,19 @@ _ORDER_OF_LOADS = (LOADS_XML, OPENSIM_TABLE, C3D)
 
 @dataclass(frozen=True)
 class TrialFiles:
-    """
-    The files of one trial.
+    """The files of one trial."""
 
-    Attributes
-    ----------
-    name : str
-        Of the motion, without ending.
-    person : str
-        Folder of the person: the one right below the folder that was given, or that folder.
-    motion : Path
-        Table of coordinates.
-    model : Path or None
-        OpenSim model; None when there is none, or several that fit alike.
-    loads : Path or None
-        Measured forces.
-    doubt : str
-        Why there is no model; empty when there is one.
-
-    """
-
-    name: str
+    name: str  # Of the motion, without ending
+    # Folder of the person: the one right below the folder that was given, or that folder
     person: str
-    motion: Path
-    model: Path | None
-    loads: Path | None
-    doubt: str = ''
+    motion: Path  # Table of coordinates
+    model: Path | None  # OpenSim model; None when there is none, or several that fit alike
+    loads: Path | None  # Measured forces
+    doubt: str = ''  # Why there is no model; empty when there is one
 
 
 def find_trials(places: Iterable[Path]) -> list[TrialFiles]:
-    """
-    Return the trials below some folders.
-
-    Parameters
-    ----------
-    places : iterable of Path
-        Folders with motions at any depth, or motions.
-
-    Returns
-    -------
-    list of TrialFiles
-        In the order of their paths, each motion once.
-
-    Raises
-    ------
-    ConfigurationError
-        When a place does not exist, or holds no motion.
-
-    """
+    """Return the trials below some folders, in path order."""
     found: dict[Path, TrialFiles] = {}
     for place in places:
         if not place.exists():
@@ -235,20 +200,7 @@ _DIGEST = 8
 
 
 def trials_data(out: Path) -> DataSet:
-    """
-    Return the data set of trials below a folder.
-
-    Parameters
-    ----------
-    out : Path
-        Folder of the batch's results.
-
-    Returns
-    -------
-    DataSet
-        Of `data_set.TRIAL_TABLES`, partitioned by person.
-
-    """
+    """Return the data set of trials below a folder, partitioned by person."""
     return DataSet(out, schema.TRIAL_TABLES, ('person',))
 
 
@@ -293,27 +245,7 @@ class TrialJob:
 
 def jobs_of(trials: Iterable[TrialFiles], options: GaitOptions, out: Path,
             series: bool = True) -> tuple[list[TrialJob], list[Outcome]]:
-    """
-    Return a job for each trial, and an outcome for each that has no model.
-
-    Parameters
-    ----------
-    trials : iterable of TrialFiles
-        As `find_trials` returns them.
-    options : GaitOptions
-        For all of them; a model or forces in them hold for every trial.
-    out : Path
-        Folder of the batch's results.
-    series : bool
-        Whether time series are kept.
-
-    Returns
-    -------
-    jobs : list of TrialJob
-    failed : list of Outcome
-        Trials that cannot be analysed, and why.
-
-    """
+    """Return a job for each trial, and an outcome for each that has no model."""
     jobs, failed = [], []
     for trial in trials:
         mark = hashlib.sha256(os.fsencode(trial.motion)).hexdigest()[:_DIGEST]
@@ -344,25 +276,7 @@ def _digest(options: GaitOptions, series: bool) -> str:
 
 
 def summarise_trial(job: TrialJob) -> Outcome:
-    """
-    Analyse a trial and write its rows.
-
-    Parameters
-    ----------
-    job : TrialJob
-        The trial and its options.
-
-    Returns
-    -------
-    Outcome
-        Whether it is in the data set, or why it is not.
-
-    Raises
-    ------
-    OutputError
-        When the data set cannot be written.
-
-    """
+    """Analyse a trial and write its rows; return the outcome."""
     begin = time.process_time()
     try:
         with warnings.catch_warnings(record=True) as said:
@@ -449,20 +363,7 @@ def _joint_series(result: GaitResult) -> dict[str, Any]:
 
 
 def trials_table(data: DataSet) -> Table:
-    """
-    Return what came out of each trial.
-
-    Parameters
-    ----------
-    data : DataSet
-        As `trials_data` returns it.
-
-    Returns
-    -------
-    Table
-        A row a trial, sorted by person and name.
-
-    """
+    """Return a table with a row per trial, sorted by person and name."""
     errors = {(row['recording'], row['clocks']): row
               for row in data.read(schema.TRIAL_ERRORS).to_pylist()}
     rows = []
@@ -485,21 +386,7 @@ def trials_table(data: DataSet) -> Table:
 
 
 def verdict_of(data: DataSet, failed: Sequence[Outcome]) -> str:
-    """
-    Return what came out of all trials, in a sentence or two.
-
-    Parameters
-    ----------
-    data : DataSet
-        As `trials_data` returns it.
-    failed : sequence of Outcome
-        Trials that could not be analysed.
-
-    Returns
-    -------
-    str
-
-    """
+    """Return the outcome of all trials in a sentence or two."""
     rows = data.read(schema.TRIALS, ('recording', 'person', 'trusted', 'weight')).to_pylist()
     if not rows:
         return 'No trial could be analysed.'
@@ -523,29 +410,7 @@ def verdict_of(data: DataSet, failed: Sequence[Outcome]) -> str:
 
 
 def write_trials_report(data: DataSet, failed: Sequence[Outcome], out: Path) -> Path:
-    """
-    Write the page of all trials.
-
-    Parameters
-    ----------
-    data : DataSet
-        As `trials_data` returns it.
-    failed : sequence of Outcome
-        Trials that could not be analysed.
-    out : Path
-        Folder of the batch's results.
-
-    Returns
-    -------
-    Path
-        Of the page.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be written.
-
-    """
+    """Write the page of all trials; return its path."""
     table = trials_table(data)
     sections = [ReportSection('Trials', [
         'Errors are root mean squares of the vertical force on a foot that is truly loaded, '

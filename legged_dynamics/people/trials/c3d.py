@@ -64,47 +64,16 @@ UNITS = {'mm': 1e-3, 'cm': 1e-2, 'm': 1.0}
 
 @dataclass(frozen=True, eq=False)
 class Markers:
-    """
-    Trajectories of k markers.
+    """Trajectories of k markers."""
 
-    Attributes
-    ----------
-    time : (n,) array [s]
-        Times of the frames.
-    names : tuple of str
-        Names of the markers.
-    position : (n, k, 3) array [m]
-        In the axes of the file; NaN where a marker was not seen.
-
-    """
-
-    time: np.ndarray
-    names: tuple[str, ...]
-    position: np.ndarray
+    time: np.ndarray  # (n,) [s]: times of the frames
+    names: tuple[str, ...]  # Names of the markers
+    position: np.ndarray  # (n, k, 3) [m]: in the axes of the file; NaN where a marker was not seen
 
 
 def write_trc(path: str | Path, time: np.ndarray, names: Sequence[str],
               position: np.ndarray) -> None:
-    """
-    Write markers in millimetres, as OpenSim reads them.
-
-    Parameters
-    ----------
-    path : str or Path
-        File to write.
-    time : (n,) array [s]
-        Times of the frames, evenly spaced.
-    names : sequence of str
-        Names of the k markers.
-    position : (n, k, 3) array [m]
-        In OpenSim's axes, y up; NaN leaves the cell empty.
-
-    Raises
-    ------
-    OutputError
-        When the file cannot be written.
-
-    """
+    """Write markers (n, k, 3) [m] as .trc in mm; OpenSim axes, y up, NaN: empty."""
     path, n = Path(path), len(time)
     rate = (n - 1) / (time[-1] - time[0]) if n > 1 else 0.0
     axes = [f'{axis}{k}' for k in range(1, len(names) + 1) for axis in 'XYZ']
@@ -124,25 +93,7 @@ def write_trc(path: str | Path, time: np.ndarray, names: Sequence[str],
 
 
 def read_trc(path: str | Path) -> Markers:
-    """
-    Read markers of a .trc file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    Markers
-        In the axes of the file; cells that are empty or missing at a row's end are NaN.
-
-    Raises
-    ------
-    MeasurementError
-        When it cannot be read, or is not such a file; the message names the line.
-
-    """
+    """Return the markers of a .trc file, in its axes; NaN where missing."""
     path = Path(path)
     try:
         lines = path.read_text(encoding='utf-8-sig').splitlines()
@@ -179,43 +130,15 @@ MOMENT_UNITS = {'Nmm': 1e-3, 'N.mm': 1e-3, 'Nm': 1.0, 'N.m': 1.0}
 
 @dataclass(frozen=True, eq=False)
 class C3dFile:
-    """
-    Content of a C3D file.
+    """Content of a C3D file."""
 
-    Attributes
-    ----------
-    markers : Markers
-        In the axes of the laboratory.
-    loads : list of ExternalLoad
-        One for each force plate, on the person, in the axes of the laboratory.
-
-    """
-
-    markers: Markers
+    markers: Markers  # In the axes of the laboratory
+    # One for each force plate, on the person, in the axes of the laboratory
     loads: list[ExternalLoad]
 
 
 def read_c3d(path: str | Path) -> C3dFile:
-    """
-    Read markers and force plates.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    C3dFile
-
-    Raises
-    ------
-    MeasurementError
-        When the file cannot be read, or its units are not known.
-    ModuleNotFoundError
-        Without ezc3d.
-
-    """
+    """Return markers and force plates of a C3D file; requires ezc3d."""
     path = Path(path)
     if not path.is_file():
         raise MeasurementError(f'cannot read {path}: there is no such file')

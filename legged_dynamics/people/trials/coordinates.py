@@ -28,45 +28,16 @@ from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 @dataclass(frozen=True, eq=False)
 class Storage:
-    """
-    A table of OpenSim.
+    """A table of OpenSim."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the k columns, `time` the first.
-    values : (n, k) array
-        The rows.
-    in_degrees : bool or None
-        Whether angles are in degrees; None when the header does not state it.
-
-    """
-
-    names: tuple[str, ...]
-    values: np.ndarray
+    names: tuple[str, ...]  # Names of the k columns, `time` the first
+    values: np.ndarray  # (n, k): the rows
+    # Whether angles are in degrees; None when the header does not state it
     in_degrees: bool | None
 
 
 def read_storage(path: str | Path) -> Storage:
-    """
-    Read a .sto or .mot file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    Storage
-
-    Raises
-    ------
-    MeasurementError
-        When it cannot be read, has no header, or a row has not one number for each column; the
-        message names the line.
-
-    """
+    """Return a .sto or .mot file; MeasurementError names the line."""
     path = Path(path)
     try:
         lines = path.read_text(encoding='utf-8-sig').splitlines()
@@ -101,21 +72,7 @@ def read_storage(path: str | Path) -> Storage:
 
 
 def degrees_by_version(path: Path) -> bool:
-    """
-    Return whether a table is of the version whose angles are in degrees although it says nothing.
-
-    OpenSim reads .mot files of SIMM, and those whose header has no version, in degrees.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-
-    Returns
-    -------
-    bool
-
-    """
+    """Return whether a table has angles in degrees by its version."""
     if path.suffix.lower() != '.mot':
         return False
     with path.open(encoding='utf-8-sig', errors='replace') as file:
@@ -130,28 +87,7 @@ def degrees_by_version(path: Path) -> bool:
 
 def write_storage(path: str | Path, title: str, names: Sequence[str], values: np.ndarray,
                   in_degrees: bool = False) -> None:
-    """
-    Write a table as OpenSim reads it.
-
-    Parameters
-    ----------
-    path : str or Path
-        File to write.
-    title : str
-        First line of the file.
-    names : sequence of str
-        Names of the k columns, `time` the first.
-    values : (n, k) array
-        The rows.
-    in_degrees : bool
-        Whether angles are in degrees, for the header.
-
-    Raises
-    ------
-    OutputError
-        When the file cannot be written.
-
-    """
+    """Write a table (n, k) as OpenSim reads it; the first column is `time`."""
     head = [title, 'version=1', f'nRows={len(values)}', f'nColumns={len(names)}',
             f'inDegrees={"yes" if in_degrees else "no"}', 'endheader', '\t'.join(names)]
     rows = ['\t'.join(f'{value:.9g}' for value in row) for row in values]
@@ -175,30 +111,10 @@ LOADS = ('force_v', 'force_p', '_vx', '_px', 'torque')
 def read_coordinates(path: str | Path
                      ) -> tuple[dict[str, np.ndarray], np.ndarray, bool | None, list[str]]:
     """
-    Read coordinates over time from a .mot or .sto file.
+    Return coordinates, time [s], whether in degrees, and other column names.
 
-    Tables of states are read as well (``/jointset/hip_r/hip_flexion_r/value``).
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    coordinates : dict of str to (n,) array
-        By name, with the values as they are in the file.
-    time : (n,) array [s]
-    in_degrees : bool or None
-        Whether angles are in degrees; None when the header does not state it (see `angle_unit`).
-    others : list of str
-        Names of the columns that are no coordinates.
-
-    Raises
-    ------
-    MeasurementError
-        When it is not a table of coordinates.
-
+    From a .mot or .sto file, also of states (``/jointset/hip_r/hip_flexion_r/value``). The
+    unit is None when the header does not state it (see `angle_unit`).
     """
     table = read_storage(path)
     time = table.values[:, 0]
@@ -238,24 +154,7 @@ def _refuse_others(path: Path, table: Storage, found: dict[str, np.ndarray]) -> 
 
 def spans_of(found: dict[str, np.ndarray], in_degrees: bool,
              osim: OpenSimModel) -> dict[str, tuple[float, float]]:
-    """
-    Return the range of each coordinate of a model in a recording.
-
-    Parameters
-    ----------
-    found : dict of str to (n,) array
-        Coordinates as they are in the table.
-    in_degrees : bool
-        Whether angles are in degrees.
-    osim : OpenSimModel
-        Whose coordinates they are.
-
-    Returns
-    -------
-    dict of str to (float, float)
-        Least and largest value by name [rad or m].
-
-    """
+    """Return each coordinate's range in a recording [rad or m]."""
     spans = {}
     for name in osim.coordinates:
         if name in found:
@@ -268,36 +167,10 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
              osim: OpenSimModel, model: RobotModel,
              missing_at_zero: bool = False) -> tuple[Poses, list[str]]:
     """
-    Return the poses of a model by its coordinates.
+    Return a model's poses by its coordinates, and notes.
 
-    Parameters
-    ----------
-    path : str or Path
-        Of the table, for error messages.
-    found : dict of str to (n,) array
-        Coordinates as they are in the table.
-    time : (n,) array [s]
-        Their times.
-    in_degrees : bool
-        Whether angles are in degrees.
-    osim : OpenSimModel
-        Whose coordinates they are.
-    model : RobotModel
-        Made from it.
-    missing_at_zero : bool
-        Whether coordinates without a column take their default, instead of being an error.
-
-    Returns
-    -------
-    Poses
-    list of str
-        Notes on what is odd.
-
-    Raises
-    ------
-    MeasurementError
-        When coordinates are missing or not finite, or do not fit the unit that the header states.
-
+    ``missing_at_zero``: coordinates without a column take their default, else
+    MeasurementError.
     """
     values = {name: _radians(column, name, in_degrees, osim)
               for name, column in found.items() if name in osim.coordinates}
@@ -391,27 +264,10 @@ COUPLED = 0.2
 def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
                osim: OpenSimModel, otherwise: bool = False) -> tuple[bool, list[str]]:
     """
-    Return whether angles are in degrees, and what to know of it.
+    Return whether angles are in degrees, and a note where the values decided it.
 
-    Parameters
-    ----------
-    found : mapping of str to (n,) array
-        Coordinates as they are in the table.
-    stated : bool or None
-        Whether the header states degrees; None when it does not state the unit.
-    osim : OpenSimModel
-        Whose coordinates they are.
-    otherwise : bool
-        Whether angles are in degrees where neither header nor values decide: true for the motion
-        files of SIMM and of version 0 (.mot), which OpenSim reads as degrees.
-
-    Returns
-    -------
-    bool
-        Whether angles are in degrees.
-    list of str
-        A note where the values decided it.
-
+    ``stated``: by the header, or None; ``otherwise``: if undecided, true for SIMM and
+    version 0 .mot files, as in OpenSim.
     """
     if stated is not None:
         return stated, []
@@ -443,27 +299,9 @@ def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:
 def without_contradictions(found: Mapping[str, np.ndarray], in_degrees: bool,
                            osim: OpenSimModel) -> tuple[dict[str, np.ndarray], list[str]]:
     """
-    Return coordinates without those that contradict what the model couples them to.
+    Return coordinates consistent with the model's couplings, and a note on the rest.
 
-    A kneecap's angle follows the knee's, but some programs write it in another unit, or as zero.
-    The model determines it then.
-
-    Parameters
-    ----------
-    found : mapping of str to (n,) array
-        Coordinates as they are in the table.
-    in_degrees : bool
-        Whether angles are in degrees.
-    osim : OpenSimModel
-        Whose coordinates they are.
-
-    Returns
-    -------
-    dict of str to (n,) array
-        The coordinates that are kept.
-    list of str
-        A note on those that are not; empty when all are.
-
+    A kneecap's angle follows the knee's, but some programs write another unit or zero.
     """
     def radians(name: str) -> np.ndarray:
         values = np.asarray(found[name])

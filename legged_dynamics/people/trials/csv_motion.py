@@ -42,28 +42,9 @@ TIME = 'time'
 
 class CsvColumns:
     """
-    A CSV file: a line of column names, then lines of numbers; lines that begin with # are ignored.
+    A CSV file: a line of column names, then lines of numbers; # begins a comment.
 
-    Only the columns that are read have to hold numbers.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    names : tuple of str
-        Names of the columns.
-
-    Raises
-    ------
-    MeasurementError
-        When the file cannot be read, has no names or repeated ones, or a line has not one value
-        for each column.
-
+    Only columns that are read must hold numbers.
     """
 
     def __init__(self, path: str | Path):
@@ -106,25 +87,7 @@ class CsvColumns:
         return len(self._rows)
 
     def __getitem__(self, names: str | Sequence[str]) -> np.ndarray:
-        """
-        Return one column, (n,), or several, (n, k).
-
-        Parameters
-        ----------
-        names : str or sequence of str
-            Name of one column, or names of k columns.
-
-        Returns
-        -------
-        (n,) or (n, k) array
-
-        Raises
-        ------
-        MeasurementError
-            When a column is missing or holds something other than finite numbers; the message
-            lists the columns, or names line and column.
-
-        """
+        """Return one column (n,) or several (n, k); MeasurementError if invalid."""
         if isinstance(names, str):
             return self._column(names)
         missing = [name for name in names if name not in self.names]
@@ -154,15 +117,7 @@ class CsvColumns:
         return values
 
     def time(self) -> np.ndarray:
-        """
-        Return the column `time`, (n,) [s].
-
-        Raises
-        ------
-        MeasurementError
-            When there is none, or times do not increase.
-
-        """
+        """Return the column `time` (n,) [s]; MeasurementError unless it increases."""
         time = self[TIME]
         back = np.flatnonzero(np.diff(time) <= 0.0)
         if len(back):
@@ -191,30 +146,9 @@ UNIT = 0.01
 def read_motion(path: str | Path, model: RobotModel, *, degrees: bool = False,
                 missing_at_zero: bool = False) -> tuple[Poses, list[str]]:
     """
-    Read poses from a CSV file.
+    Return poses of a CSV file, lengths in m, and notes.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    model : RobotModel
-        Whose joints the columns are.
-    degrees : bool
-        Whether joint angles are in degrees; lengths are in metres.
-    missing_at_zero : bool
-        Whether joints without a column stay at zero, instead of being an error.
-
-    Returns
-    -------
-    Poses
-    list of str
-        Notes on what is odd.
-
-    Raises
-    ------
-    MeasurementError
-        When the file cannot be read, columns are missing, or values make no sense.
-
+    ``missing_at_zero``: joints without a column stay at zero, else MeasurementError.
     """
     table, notes = CsvColumns(path), []
     time, base, xyzw = table.time(), table[BASE_POSITION], table[BASE_QUATERNION]
@@ -251,30 +185,7 @@ def read_motion(path: str | Path, model: RobotModel, *, degrees: bool = False,
 
 
 def read_contacts(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
-    """
-    Read contact flags from a CSV file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    feet : sequence of str
-        Links of the nf feet, which name the columns.
-    time : (n,) array [s]
-        Instants of the motion.
-
-    Returns
-    -------
-    (n, nf) bool array
-        The last flags up to each instant.
-
-    Raises
-    ------
-    MeasurementError
-        When the file cannot be read, a foot has no column, a flag is neither 0 nor 1, or the file
-        begins after the motion.
-
-    """
+    """Return contact flags (n, nf) of a CSV file, the last up to each instant."""
     table = CsvColumns(path)
     stamps, flags = table.time(), table[tuple(feet)]
     if not np.isin(flags, (0.0, 1.0)).all():
@@ -289,29 +200,7 @@ def read_contacts(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np
 
 
 def read_wrenches(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
-    """
-    Read wrenches from a CSV file, linearly interpolated.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    feet : sequence of str
-        Links of the nf feet.
-    time : (n,) array [s]
-        Instants of the motion.
-
-    Returns
-    -------
-    (n, nf, 6) array [N, N m]
-        In the feet's axes about their frames.
-
-    Raises
-    ------
-    MeasurementError
-        When the file cannot be read, a column is missing, or it does not cover the motion.
-
-    """
+    """Return wrenches (n, nf, 6) of a CSV file in foot frames, interpolated."""
     table = CsvColumns(path)
     stamps = table.time()
     step = float(np.median(np.diff(time)))
@@ -342,52 +231,17 @@ JOINT_STATES = '/joint_states'
 
 
 def truth_topic(foot: str) -> str:
-    """
-    Return the topic that a foot's measured force gets in the bag.
-
-    Parameters
-    ----------
-    foot : str
-        Link of the foot.
-
-    Returns
-    -------
-    str
-
-    """
+    """Return the topic of a foot's measured force in the bag."""
     return f'/ground_truth/{foot}/wrench'
 
 
 def write_bag_of_csv(path: Path, bag: Path, joints: Sequence[str],
                      forces: Mapping[str, Sequence[str]]) -> float:
     """
-    Write a bag with the joint states and measured forces of a CSV log.
+    Write a bag of a CSV log's joint states and measured forces; return its rate [Hz].
 
-    Parameters
-    ----------
-    path : Path
-        The log.
-    bag : Path
-        Folder to make.
-    joints : sequence of str
-        Joints of the robot; those that the log lacks are left out.
-    forces : mapping of str to sequence of str
-        Names of the columns with the measured force of a foot along the world's x, y and z [N].
-
-    Returns
-    -------
-    float [Hz]
-        Rate of the log.
-
-    Raises
-    ------
-    BagError
-        When the log has no joint of the robot, or too few lines.
-    ConfigurationError
-        When a foot's force has not three columns.
-    MeasurementError
-        When the file cannot be read, or lacks a column.
-
+    ``forces``: a foot's columns along world x, y, z [N]; joints not in the log are left
+    out.
     """
     log = CsvColumns(path)
     time = log[TIME]

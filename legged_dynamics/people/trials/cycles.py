@@ -50,23 +50,7 @@ class Stride:
 
 
 def strides(time: np.ndarray, contact: np.ndarray) -> tuple[list[Stride], str]:
-    """
-    Return complete strides, or the stances where no stride is complete.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Evenly spaced.
-    contact : (n, nf) bool array
-        Feet on the ground.
-
-    Returns
-    -------
-    list of Stride
-    phase : {'gait cycle', 'stance'}
-        What they are.
-
-    """
+    """Return complete strides, or else stances, and which ('gait cycle' or 'stance')."""
     whole, stances = [], []
     half = 0.5 * (time[1] - time[0])
     for i in range(contact.shape[1]):
@@ -101,19 +85,7 @@ def _side_of(name: str) -> str:
 
 
 def without_side(name: str) -> str:
-    """
-    Return a name without its side, such as 'knee_angle' for 'knee_angle_r'.
-
-    Parameters
-    ----------
-    name : str
-        Of a joint or a link.
-
-    Returns
-    -------
-    str
-
-    """
+    """Return a name without its side, such as 'knee_angle' for 'knee_angle_r'."""
     for _, pattern in _SIDE:
         name = re.sub(pattern, lambda found: '_' if found[1] and found[3] else '', name,
                       flags=re.IGNORECASE)
@@ -138,28 +110,13 @@ LEAST_PEAK = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """
-    One quantity over the gait cycle of one foot.
+    """One quantity over the gait cycle of one foot."""
 
-    Attributes
-    ----------
-    quantity : str
-        What it is, such as 'moment' or 'vertical force'.
-    name : str
-        Of the joint or the foot.
-    unit : str
-        Of the values.
-    values : (k, 101) array
-        One row for each stride.
-    measured : (k, 101) array or None
-        The same computed from force plates; NaN where they do not measure.
-
-    """
-
-    quantity: str
-    name: str
-    unit: str
-    values: np.ndarray
+    quantity: str  # What it is, such as 'moment' or 'vertical force'
+    name: str  # Of the joint or the foot
+    unit: str  # Of the values
+    values: np.ndarray  # (k, 101): one row for each stride
+    # (k, 101) or None: the same computed from force plates; NaN where they do not measure
     measured: np.ndarray | None = None
 
     @property
@@ -282,20 +239,7 @@ def _feet_of_joints(result: GaitResult) -> dict[int, int]:
 
 
 def measured_effort(result: GaitResult) -> np.ndarray | None:
-    """
-    Return joint efforts under the plates' forces, by the clock of the motion.
-
-    Parameters
-    ----------
-    result : GaitResult
-        The recording, analysed.
-
-    Returns
-    -------
-    (n, nv) array or None [N m or N]
-        NaN where not all forces are known; None without plates that measure moments.
-
-    """
+    """Return joint efforts (n, nv) under the plates' forces, or None without moments."""
     plates = result.aligned_plates
     if plates is None or not plates.valid.any():
         return None
@@ -323,22 +267,7 @@ def _walking_axes(result: GaitResult, force: np.ndarray) -> np.ndarray:
 
 
 def steps_table(result: GaitResult, cycles: GaitCycles) -> Table:
-    """
-    Return duration, length and speed of each foot's strides: means and standard deviations.
-
-    Parameters
-    ----------
-    result : GaitResult
-        The recording, analysed.
-    cycles : GaitCycles
-        Its strides.
-
-    Returns
-    -------
-    Table
-        One row for each foot.
-
-    """
+    """Return mean and deviation of each foot's stride duration, length and speed."""
     r, rows, time = result.reactions, [], result.motion.time
     forward = _forward_of(result)
     over_ground = result.ground_velocity
@@ -370,22 +299,10 @@ def steps_table(result: GaitResult, cycles: GaitCycles) -> Table:
 
 def peaks_table(result: GaitResult, cycles: GaitCycles) -> Table:
     """
-    Return maxima and minima of mean forces, moments and powers by side, and their symmetry.
+    Return extremes of mean forces, moments and powers by side, and their symmetry.
 
-    The symmetry index is the difference of right and left over their mean, in percent; in brackets
-    where it is below its 95 % error.
-
-    Parameters
-    ----------
-    result : GaitResult
-        The recording, analysed.
-    cycles : GaitCycles
-        Its curves.
-
-    Returns
-    -------
-    Table
-
+    The index is right minus left over their mean, in percent; in brackets below its 95 %
+    error.
     """
     rows, kinds = [], (FORCES[2], FORCES[0], MOMENT, POWER)
     doubt = _symmetry_error(result)
@@ -439,22 +356,7 @@ def _mean(values: object, digits: int) -> str:
 
 
 def write_cycles(cycles: GaitCycles, path: Path) -> None:
-    """
-    Write the curves as CSV, one row for each quantity, name and percent of the cycle.
-
-    Parameters
-    ----------
-    cycles : GaitCycles
-        What to write: mean, standard deviation, and the mean from plates.
-    path : Path
-        File to write.
-
-    Raises
-    ------
-    OutputError
-        When the file cannot be written.
-
-    """
+    """Write the curves as CSV, a row per quantity, name and percent of the cycle."""
     try:
         with path.open('w', newline='', encoding='utf-8') as file:
             writer = csv.writer(file)

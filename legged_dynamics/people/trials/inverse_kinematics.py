@@ -37,35 +37,10 @@ LARGEST_ERROR = 0.02
 def inverse_kinematics(source: str | Path, model: str | Path, folder: str | Path,
                        up: str = '') -> tuple[Path, list[str]]:
     """
-    Compute coordinates from markers with OpenSim.
+    Compute coordinates from markers with OpenSim; return their path and notes.
 
-    Parameters
-    ----------
-    source : str or Path
-        Markers: a .c3d or .trc file.
-    model : str or Path
-        The scaled OpenSim model, with its markers.
-    folder : str or Path
-        Where the markers (``<name>.trc``), the coordinates (``<name>_ik.mot``) and the markers'
-        errors are written; made where it is not there.
-    up : {'', 'x', 'y', 'z'}
-        Upright axis of the laboratory; empty: found by force plates, else by the markers.
-
-    Returns
-    -------
-    Path
-        Of the coordinates.
-    list of str
-        Notes: markers that were not used, the upright axis, how far the markers are from the
-        model's.
-
-    Raises
-    ------
-    ConfigurationError
-        Without OpenSim, or when model and markers have too few names in common.
-    MeasurementError
-        When the markers cannot be read, or OpenSim cannot follow them.
-
+    Writes ``<name>.trc``, ``<name>_ik.mot`` and marker errors to ``folder``. ``up``:
+    upright axis, empty: by force plates or markers.
     """
     source, model, folder = Path(source), Path(model), Path(folder)
     if find_spec('opensim') is None:
@@ -109,12 +84,7 @@ def inverse_kinematics(source: str | Path, model: str | Path, folder: str | Path
 
 
 def _run_tool(task: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """
-    Run OpenSim's tool in a process of its own and return its answer.
-
-    A file that crashes OpenSim ends that process alone, and its log stays out of the present
-    folder.
-    """
+    """Run OpenSim's tool in its own process, against crashes; return its answer."""
     done = subprocess.run([sys.executable, '-m', __name__], input=json.dumps(task), text=True,
                           capture_output=True, cwd=folder, check=False,
                           env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})

@@ -33,26 +33,7 @@ from legged_dynamics.recordings.file_formats import (
 
 
 def read_loads(path: str | Path) -> tuple[list[ExternalLoad], list[str]]:
-    """
-    Read the loads in a file, by its format.
-
-    Parameters
-    ----------
-    path : str or Path
-        External loads of OpenSim, or a C3D file.
-
-    Returns
-    -------
-    list of ExternalLoad
-    list of str
-        Notes on what is odd.
-
-    Raises
-    ------
-    MeasurementError
-        When it cannot be read, or holds no forces.
-
-    """
+    """Return the loads in an OpenSim or C3D file, and notes."""
     path, found = Path(path), format_of(path)
     if found not in READERS:
         raise MeasurementError(f'--loads: expected {readable(LOADS)}, got {path}')
@@ -163,33 +144,10 @@ MEASURED, AVERAGED = 0.75, 0.1
 def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
               bodies: Mapping[str, str]) -> tuple[Plates, list[str]]:
     """
-    Return the true force on each foot at the instants of a motion.
+    Return the true force on each foot at the motion's instants, and notes.
 
-    A load that names its body is that foot's. Each step of other loads is assigned to the foot
-    whose sole is nearest to its centre of pressure; a step away from all soles belongs to no foot
-    and counts as not measured. So do instants in which the plates measure clearly less than the
-    motion requires, because a foot is then beside them.
-
-    Parameters
-    ----------
-    loads : sequence of ExternalLoad
-        In the axes of the motion.
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the motion, with the feet's poses.
-    bodies : mapping of str to str
-        Body that carries each foot, by the foot's link.
-
-    Returns
-    -------
-    Plates
-    list of str
-        Notes on what is not compared.
-
-    Raises
-    ------
-    MeasurementError
-        When loads and motion have no time in common.
-
+    By a load's body, else by step to the nearest sole. Not measured: steps off all soles,
+    and instants with clearly less force than required, since a foot is beside the plates.
     """
     time, n, nf = dynamics.time, len(dynamics.time), len(dynamics.feet)
     force, moment = np.zeros((n, nf, 3)), np.zeros((n, nf, 3))
@@ -245,30 +203,9 @@ def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
 def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics
               ) -> tuple[list[ExternalLoad], str]:
     """
-    Return loads in the axes of the motion.
+    Return loads in the axes of the motion, and a note on the rotation.
 
-    Laboratories differ in which axis is up and which is forward. Of all rotations by quarter
-    turns, the one is taken in which the plates are loaded where the soles are.
-
-    Parameters
-    ----------
-    loads : sequence of ExternalLoad
-        In the axes of the laboratory.
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the motion, with the feet's poses.
-
-    Returns
-    -------
-    list of ExternalLoad
-        In the axes of the motion.
-    str
-        A note on the rotation; empty if there was none.
-
-    Raises
-    ------
-    MeasurementError
-        When no rotation fits.
-
+    Of all rotations by quarter turns, the one with loads where the soles are.
     """
     from scipy.spatial.transform import Rotation  # slow to import
 

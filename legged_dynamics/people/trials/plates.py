@@ -26,62 +26,25 @@ SLACK_NS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Plates:
-    """
-    True forces on nf feet at n instants.
+    """True forces on nf feet at n instants."""
 
-    Attributes
-    ----------
-    force : (n, nf, 3) array [N]
-        Of the ground on each foot; in world axes, or in the foot's where `in_foot` is set; NaN
-        where it is not known.
-    in_foot : (nf,) bool array
-        Feet whose forces are in the foot's own axes.
-    valid : (n,) bool array
-        Where all contacts are measured.
-    moment : (n, nf, 3) array or None [N m]
-        About the world's origin in world axes, or about the foot's in its own where `in_foot` is
-        set; None when it is not known.
-
-    """
-
+    # (n, nf, 3) [N]: of the ground on each foot; in world axes, or in the foot's where `in_foot`
+    # is set; NaN where it is not known
     force: np.ndarray
-    in_foot: np.ndarray
-    valid: np.ndarray
+    in_foot: np.ndarray  # (nf,): feet whose forces are in the foot's own axes
+    valid: np.ndarray  # (n,): where all contacts are measured
+    # (n, nf, 3) [N m]: about the world's origin in world axes, or about the foot's in its own
+    # where `in_foot` is set; None when it is not known
     moment: np.ndarray | None = None
 
     def world_force(self, foot_rotation: np.ndarray) -> np.ndarray:
-        """
-        Return the forces in world axes.
-
-        Parameters
-        ----------
-        foot_rotation : (n, nf, 3, 3) array
-            R_WF.
-
-        Returns
-        -------
-        (n, nf, 3) array [N]
-
-        """
+        """Return the forces (n, nf, 3) [N] in world axes, given R_WF."""
         turned = np.einsum('nfij,nfj->nfi', foot_rotation, self.force)
         return np.where(self.in_foot[None, :, None], turned, self.force)
 
     def wrench_in_feet(self, foot_position: np.ndarray,
                        foot_rotation: np.ndarray) -> np.ndarray | None:
-        """
-        Return the wrenches in the feet's axes about their frames.
-
-        Parameters
-        ----------
-        foot_position, foot_rotation : (n, nf, 3), (n, nf, 3, 3) array [m]
-            p_WF and R_WF.
-
-        Returns
-        -------
-        (n, nf, 6) array or None [N, N m]
-            None where the moments are not known.
-
-        """
+        """Return wrenches (n, nf, 6) in foot frames, given p_WF, R_WF; None if unknown."""
         if self.moment is None:
             return None
         about_foot = self.moment - np.cross(foot_position, self.force)
@@ -94,31 +57,9 @@ class Plates:
 def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...], valid: str,
                 stamps: np.ndarray) -> Plates | None:
     """
-    Read the true forces in a bag.
+    Return the true forces in a bag at stamps [ns], or None without topics.
 
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    topics : mapping of str to str
-        Topic with the true wrench, by foot.
-    feet : tuple of str
-        Links of the feet, in the order of the results.
-    valid : str
-        Topic with the flag that is true while the truth is complete; empty when it always is.
-    stamps : (n,) int array [ns]
-        Stamps of the instants.
-
-    Returns
-    -------
-    Plates or None
-        None when there are no topics.
-
-    Raises
-    ------
-    BagError
-        When a topic does not exist or has another type.
-
+    ``valid``: topic of the flag that the truth is complete; empty when it always is.
     """
     if not topics:
         return None
@@ -172,25 +113,9 @@ SPREAD = 0.25
 
 def parse_belts(words: Sequence[str], feet: Sequence[str]) -> dict[str, str]:
     """
-    Return the belt of each foot from words SPEED, NAME, FOOT=SPEED or FOOT=NAME.
+    Return each foot's belt from words SPEED, NAME, FOOT=SPEED or FOOT=NAME.
 
-    Parameters
-    ----------
-    words : sequence of str
-        What the user gives; NAME is a topic or a column.
-    feet : sequence of str
-        Links of the feet.
-
-    Returns
-    -------
-    dict of str to str
-        Speed, topic or column, by foot.
-
-    Raises
-    ------
-    ConfigurationError
-        When a foot is not one of the feet, or some feet have a belt and others have none.
-
+    NAME is a topic or column. Raises ConfigurationError when only some feet have a belt.
     """
     found: dict[str, str] = {}
     for word in words:
@@ -210,31 +135,10 @@ def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarra
                   base_rotation: np.ndarray,
                   series: Callable[[str], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """
-    Return the velocity of the ground under each foot.
+    Return the ground velocity under each foot (n, nf, 3), world axes.
 
-    Parameters
-    ----------
-    belts : mapping of str to str
-        As `parse_belts` returns it.
-    feet : sequence of str
-        Links of the feet, in the order of the results.
-    time : (n,) array [s]
-        Instants of the motion.
-    base_rotation : (n, 3, 3) array
-        R_WB.
-    series : callable
-        Returns times [s] and speeds [m/s] of a topic or a column by its name.
-
-    Returns
-    -------
-    (n, nf, 3) array [m/s]
-        In world axes.
-
-    Raises
-    ------
-    ConfigurationError
-        When the base turns about, so that no direction is back.
-
+    ``series`` returns times [s] and speeds [m/s] by name. Raises ConfigurationError when
+    the base turns about, so that no direction is back.
     """
     forward = base_rotation[:, :2, 0].mean(axis=0)
     length = np.linalg.norm(forward)
@@ -253,20 +157,7 @@ def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarra
 
 
 def found_belt(dynamics: GaitInverseDynamics) -> np.ndarray | None:
-    """
-    Return the velocity of a treadmill's belt, found by the soles.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the motion, with the feet's poses.
-
-    Returns
-    -------
-    (3,) array or None [m/s]
-        Velocity that all soles in stance have in common; None when they are at rest or differ.
-
-    """
+    """Return a belt's velocity (3,), common to all stance soles; None if zero or unclear."""
     scale, seen = speed_scale(dynamics), []
     for i, points in enumerate(dynamics.sole_points()):
         middle = points.mean(axis=1)

@@ -20,26 +20,12 @@ GAP = 5.5
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """
-    Poses of a robot or a person over time, as they were recorded.
+    """Poses of a robot or a person over time, as they were recorded."""
 
-    Attributes
-    ----------
-    time : (n,) array [s]
-        Increasing.
-    base_position : (n, 3) array [m]
-        p_WB.
-    base_quaternion : (n, 4) array
-        Orientation of the base in the world, x, y, z, w.
-    position : (n, nq) array [rad or m]
-        Joints in the model's order.
-
-    """
-
-    time: np.ndarray
-    base_position: np.ndarray
-    base_quaternion: np.ndarray
-    position: np.ndarray
+    time: np.ndarray  # (n,) [s]: increasing
+    base_position: np.ndarray  # (n, 3) [m]: p_WB
+    base_quaternion: np.ndarray  # (n, 4): orientation of the base in the world, x, y, z, w
+    position: np.ndarray  # (n, nq) [rad or m]: joints in the model's order
 
     def evenly(self) -> Poses:
         """Return the poses on an even grid of times; themselves where they are on one."""
@@ -52,26 +38,9 @@ class Poses:
 
     def motion(self, model: RobotModel, cutoff: float | None) -> tuple[RecordedMotion, list[str]]:
         """
-        Return the motion of these poses at an even rate, and a note where they were resampled.
+        Return the evenly sampled motion of these poses, and a note if resampled.
 
-        Parameters
-        ----------
-        model : RobotModel
-            Whose joints they are.
-        cutoff : float or None [Hz]
-            Low-pass before differentiating; None for none.
-
-        Returns
-        -------
-        RecordedMotion
-        list of str
-
-        Raises
-        ------
-        MeasurementError
-            When there is a gap too long to interpolate over, or the recording is too short or too
-            slow for the cut-off.
-
+        ``cutoff`` [Hz]: low-pass before differentiating. Raises MeasurementError for long gaps.
         """
         even = self.evenly()
         notes = [] if even is self else [
@@ -81,25 +50,7 @@ class Poses:
 
 
 def even_grid(time: np.ndarray) -> np.ndarray:
-    """
-    Return evenly spaced times over the span of others.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Increasing.
-
-    Returns
-    -------
-    (m,) array [s]
-        The same array where it is even already.
-
-    Raises
-    ------
-    MeasurementError
-        When there are too few times, or there is a gap too long to interpolate over.
-
-    """
+    """Return evenly spaced times over the same span; MeasurementError for long gaps."""
     if len(time) < 3:
         raise MeasurementError(f'expected three samples or more, got {len(time)}')
     steps = np.diff(time)
@@ -117,49 +68,12 @@ def even_grid(time: np.ndarray) -> np.ndarray:
 
 
 def interpolated(time: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """
-    Return values at other times, linearly interpolated and constant beyond the ends.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Increasing.
-    values : (n, k) array
-        At these times.
-    at : (m,) array [s]
-        Other times.
-
-    Returns
-    -------
-    (m, k) array
-
-    """
+    """Return values (m, k) at other times, interpolated, constant beyond the ends."""
     return np.stack([np.interp(at, time, column) for column in values.T], axis=1)
 
 
 def slerped(time: np.ndarray, xyzw: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """
-    Return unit quaternions at other times, by spherical linear interpolation.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Increasing.
-    xyzw : (n, 4) array
-        Quaternions at these times, the scalar last.
-    at : (m,) array [s]
-        Other times; those beyond the ends count as the ends.
-
-    Returns
-    -------
-    (m, 4) array
-
-    Raises
-    ------
-    MeasurementError
-        When a quaternion is zero.
-
-    """
+    """Return unit quaternions xyzw at other times by slerp, constant beyond the ends."""
     length = np.linalg.norm(xyzw, axis=1)
     if not (length > 1e-9).all():
         raise MeasurementError('expected quaternions of non-zero length, got zero at '

@@ -167,20 +167,7 @@ def _color(index: int) -> str:
 
 
 def feet_table(result: GaitResult) -> Table:
-    """
-    Return when each foot is on the ground, and its loads.
-
-    Parameters
-    ----------
-    result : GaitResult
-        What was found.
-
-    Returns
-    -------
-    Table
-        A row a foot.
-
-    """
+    """Return a table of each foot's contact times and loads."""
     r, rows = result.reactions, []
     for i, foot in enumerate(r.feet):
         on = r.contact[:, i]
@@ -196,22 +183,7 @@ def feet_table(result: GaitResult) -> Table:
 
 
 def joints_table(result: GaitResult, most: int = 12) -> Table:
-    """
-    Return the joints with the largest torques.
-
-    Parameters
-    ----------
-    result : GaitResult
-        What was found.
-    most : int
-        Joints that are listed at most.
-
-    Returns
-    -------
-    Table
-        A row a joint.
-
-    """
+    """Return a table of the joints with the largest torques, at most ``most``."""
     effort = result.reactions.joint_effort
     largest = np.abs(effort).max(axis=0)
     rows = []
@@ -225,20 +197,7 @@ def joints_table(result: GaitResult, most: int = 12) -> Table:
 
 
 def errors_table(result: GaitResult) -> Table:
-    """
-    Return the errors against the force plates.
-
-    Parameters
-    ----------
-    result : GaitResult
-        What was found.
-
-    Returns
-    -------
-    Table
-        A row a method; none without truth.
-
-    """
+    """Return a table of errors against force plates, a row per method."""
     rows = []
     for method, e in result.errors.items():
         rows.append((method, *_errors(e), METHODS[method]))
@@ -286,20 +245,7 @@ LARGEST_ERROR, LARGEST_RESIDUAL, MOST_UNSUPPORTED = 0.15, 0.10, 0.5
 
 
 def doubts(result: GaitResult) -> list[str]:
-    """
-    Return why the result does not deserve trust.
-
-    Parameters
-    ----------
-    result : GaitResult
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Reasons; empty when it deserves trust.
-
-    """
+    """Return the reasons not to trust the result, if any."""
     found, r = [], result.reactions
     error = result.errors.get(result.method)
     if error is not None and error.vertical > LARGEST_ERROR * result.weight:
@@ -321,21 +267,7 @@ def doubts(result: GaitResult) -> list[str]:
 
 
 def moment_error(result: GaitResult) -> tuple[str, float, float] | None:
-    """
-    Return the error of the legs' joint moments against those under the plates' forces.
-
-    Parameters
-    ----------
-    result : GaitResult
-        What was found.
-
-    Returns
-    -------
-    tuple or None
-        The joint that errs most, the rms error of all joints between base and feet, and that of
-        this joint [N m]; None without plates that measure moments.
-
-    """
+    """Return the joint with the largest moment error, and RMS errors [N m] of all and it."""
     measured = measured_effort(result)
     if measured is None:
         return None
@@ -353,22 +285,7 @@ def moment_error(result: GaitResult) -> tuple[str, float, float] | None:
 
 
 def verdict(result: GaitResult) -> tuple[str, bool]:
-    """
-    Return in a sentence what came out.
-
-    Parameters
-    ----------
-    result : GaitResult
-        What was found.
-
-    Returns
-    -------
-    str
-        The sentence.
-    bool
-        Whether force plates were there to compare with.
-
-    """
+    """Return the outcome in a sentence, and whether there were force plates."""
     about = _mass_text(result)
     error = result.errors.get(result.method)
     if error is not None:
@@ -446,29 +363,7 @@ EXPLANATION = (
 
 
 def write_report(result: GaitResult, folder: Path, cycles: GaitCycles | None = None) -> Path:
-    """
-    Write page and figures into a folder.
-
-    Parameters
-    ----------
-    result : GaitResult
-        What to show.
-    folder : Path
-        Made where it is not there.
-    cycles : GaitCycles, optional
-        Of the result, where they are known already.
-
-    Returns
-    -------
-    Path
-        Of the page.
-
-    Raises
-    ------
-    OutputError
-        When the folder cannot be written.
-
-    """
+    """Write page and figures into a folder; return the page's path."""
     source = result.source.resolve()
     sentence, judged = verdict(result)
     reasons = doubts(result)

@@ -121,37 +121,16 @@ class GaitOptions:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """
-    A robot or a person.
+    """A robot or a person."""
 
-    Attributes
-    ----------
-    model : RobotModel
-        Its model.
-    config : RobotConfig
-        Its configuration, with the feet.
-    parameters : dict of str to value
-        Of the YAML; empty without one.
-    truth : dict of str to str
-        Topic of the true wrench, by foot.
-    valid : str
-        Topic of the flag that is true while the truth is complete.
-    description : str
-        Text of the URDF.
-    notes : list of str
-        What was assumed.
-    bodies : dict of str to str
-        Body that carries a foot, by the foot, as files of forces may name it.
-
-    """
-
-    model: RobotModel
-    config: RobotConfig
-    parameters: dict[str, Any]
-    truth: dict[str, str]
-    valid: str
-    description: str
-    notes: list[str]
+    model: RobotModel  # Its model
+    config: RobotConfig  # Its configuration, with the feet
+    parameters: dict[str, Any]  # Of the YAML; empty without one
+    truth: dict[str, str]  # Topic of the true wrench, by foot
+    valid: str  # Topic of the flag that is true while the truth is complete
+    description: str  # Text of the URDF
+    notes: list[str]  # What was assumed
+    # Body that carries a foot, by the foot, as files of forces may name it
     bodies: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -161,28 +140,7 @@ class Subject:
 
 
 def subject_of_bag(bag: BagReader, description: str, options: GaitOptions) -> Subject:
-    """
-    Return the robot or person of a bag.
-
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    description : str
-        Topic of the robot description; empty when the bag has none.
-    options : GaitOptions
-        Options of the user.
-
-    Returns
-    -------
-    Subject
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When there is no URDF, no robot fits and no feet are given, or they do not fit.
-
-    """
+    """Return the robot or person of a bag; ``description``: topic, or empty."""
     text = (Path(options.urdf) if options.urdf
             else bag.first(description).data if description else '')
     if options.feet and text and not options.robot:
@@ -192,24 +150,7 @@ def subject_of_bag(bag: BagReader, description: str, options: GaitOptions) -> Su
 
 
 def subject_of_file(options: GaitOptions) -> Subject:
-    """
-    Return the robot or person of a CSV file, by the options alone.
-
-    Parameters
-    ----------
-    options : GaitOptions
-        Options of the user.
-
-    Returns
-    -------
-    Subject
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the options are not enough, or do not fit.
-
-    """
+    """Return the robot or person of a CSV file, by the options alone."""
     yaml, beside = robot_files(options.robot) if options.robot else (None, None)
     urdf = Path(options.urdf) if options.urdf else beside
     if urdf is None:
@@ -265,31 +206,9 @@ def _text(urdf: str | Path | None) -> str:
 def truth_topics(subject: Subject, options: GaitOptions, topics: Mapping[str, Any]
                  ) -> tuple[dict[str, str], str]:
     """
-    Return the topics of the truth.
+    Return the true wrench topic by foot, and that of the completeness flag or ''.
 
-    A YAML names topics for all recordings of a robot; those that a recording lacks are left out.
-
-    Parameters
-    ----------
-    subject : Subject
-        The robot.
-    options : GaitOptions
-        Options of the user, which may name topics.
-    topics : mapping of str
-        Topics of the bag.
-
-    Returns
-    -------
-    dict of str to str
-        Topic of the true wrench, by foot.
-    str
-        Topic of the flag that is true while the truth is complete; empty when there is none.
-
-    Raises
-    ------
-    ConfigurationError
-        When the options name something that is not a foot.
-
+    Topics of a robot's YAML that this recording lacks are left out.
     """
     feet = [foot.link for foot in subject.feet]
     for foot in options.truth:

@@ -52,22 +52,7 @@ LARGEST_TILT, LARGEST_DEPTH = 0.35, 0.12
 
 
 def _feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
-    """
-    Return the bodies of the feet.
-
-    Parameters
-    ----------
-    osim : OpenSimModel
-        The model.
-    bodies : sequence of str
-        Those that the user names; empty: found by name.
-
-    Raises
-    ------
-    ConfigurationError
-        When there is no body of such a name.
-
-    """
+    """Return the bodies of the feet: those given, or found by name."""
     known = [name for name in osim.links if not name.endswith('_link')]
     missing = [name for name in bodies if name not in osim.links]
     if missing:
@@ -87,17 +72,7 @@ def _sole_frames(osim: OpenSimModel, feet: Sequence[str], dynamics: GaitInverseD
     """
     Return frames in the soles, the feet, and notes on what was assumed.
 
-    Parameters
-    ----------
-    osim : OpenSimModel
-        The model.
-    feet : sequence of str
-        Bodies of the feet.
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of a recording in which they rest on the ground.
-    sole : tuple of float or None [m]
-        Front, back, left and right edge that the user gives, in the feet's own frames.
-
+    ``sole`` [m]: front, back, left and right edge given by the user, in foot frames.
     """
     dynamics = dynamics.with_feet(
         dynamics.model, [FlatFoot(name, 0.1, -0.1, 0.04, -0.04) for name in feet])
@@ -154,20 +129,7 @@ def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray,
 
 
 def refuse_no_motion(source: Path) -> None:
-    """
-    Refuse a file of a format that holds no motion, with advice.
-
-    Parameters
-    ----------
-    source : Path
-        The file that is given as a motion.
-
-    Raises
-    ------
-    MeasurementError
-        When the file is of such a format.
-
-    """
+    """Raise MeasurementError, with advice, for a file format that holds no motion."""
     found = format_of(source)
     if found is not None and MOTION not in found.uses:
         raise MeasurementError(f'{source} is not a motion: {found.advice}')
@@ -175,30 +137,7 @@ def refuse_no_motion(source: Path) -> None:
 
 def read_trial(source: Path, options: GaitOptions
                ) -> tuple[Subject, GaitInverseDynamics, list[str]]:
-    """
-    Read a person's trial: the model and its motion.
-
-    Parameters
-    ----------
-    source : Path
-        A table of coordinates (.mot, .sto), or CSV.
-    options : GaitOptions
-        Options of the user, with the model.
-
-    Returns
-    -------
-    Subject
-    GaitInverseDynamics
-        Inverse dynamics of the motion, with feet on the ground at rest.
-    list of str
-        Notes on what is odd.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When model or motion cannot be read, or do not fit.
-
-    """
+    """Return a person's model and motion (.mot, .sto or CSV), feet at rest, and notes."""
     path = Path(options.urdf)
     if format_of(path) is not OSIM:
         raise ConfigurationError(
@@ -245,30 +184,7 @@ def _subject(osim: OpenSimModel, dynamics: GaitInverseDynamics, options: GaitOpt
 
 def measured_forces(options: GaitOptions, subject: Subject,
                     dynamics: GaitInverseDynamics) -> tuple[Plates, list[str]]:
-    """
-    Read the true force on each foot from a file of measured forces.
-
-    Parameters
-    ----------
-    options : GaitOptions
-        Options of the user, with the file.
-    subject : Subject
-        The person.
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the motion.
-
-    Returns
-    -------
-    Plates
-    list of str
-        Notes on what is odd.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the file cannot be read, or is of another trial.
-
-    """
+    """Return the true force on each foot from a file of measured forces, and notes."""
     loads, notes = read_loads(options.loads)
     if format_of(options.loads) is C3D:
         if not loads:

@@ -264,20 +264,7 @@ _PART = '.part'     # ending of a file that is being written; a leading dot hide
 
 
 def arrow_schema(table: TableSchema) -> pa.Schema:
-    """
-    Return a table's schema for pyarrow.
-
-    Parameters
-    ----------
-    table : TableSchema
-        One of `TABLES` or `TRIAL_TABLES`.
-
-    Returns
-    -------
-    pyarrow.Schema
-        With units and meanings in the metadata of the fields.
-
-    """
+    """Return a table's pyarrow.Schema, with units and meanings in the field metadata."""
     import pyarrow as pa
 
     kinds: dict[str, Any] = {
@@ -291,17 +278,10 @@ def arrow_schema(table: TableSchema) -> pa.Schema:
 
 class DataSet:
     """
-    The data set below a folder.
+    The data set ``data/`` below a batch's result folder.
 
-    Parameters
-    ----------
-    out : Path
-        Folder of the batch's results; the data set is ``data/`` in it.
-    tables : sequence of TableSchema
-        Its tables; the first has a row a recording, which counts as complete when that is there.
-    keys : sequence of str
-        What the tables are partitioned by.
-
+    ``tables``: the first has a row per recording, written last to mark it complete;
+    ``keys``: what the tables are partitioned by.
     """
 
     def __init__(self, out: Path, tables: Sequence[TableSchema] = TABLES,
@@ -310,24 +290,7 @@ class DataSet:
         self.tables, self.keys = tuple(tables), tuple(keys)
 
     def path(self, table: TableSchema, partition: Sequence[str], recording: str) -> Path:
-        """
-        Return the file of a recording's rows.
-
-        Parameters
-        ----------
-        table : TableSchema
-            One of its tables.
-        partition : sequence of str
-            Value of each key: robot and day (as 2026-01-31), or the person.
-        recording : str
-            Name of the recording.
-
-        Returns
-        -------
-        Path
-            Whether it exists or not.
-
-        """
+        """Return the file of a recording's rows; ``partition``: value of each key."""
         return self.folder.joinpath(table.name, *(
             f'{key}={quote(value, safe="")}' for key, value in zip(self.keys, partition)),
             f'{recording}.parquet')
@@ -339,42 +302,14 @@ class DataSet:
                 path.unlink()
 
     def forget(self, recording: str) -> None:
-        """
-        Remove a recording, its summary first, so that it never appears complete in part.
-
-        Parameters
-        ----------
-        recording : str
-            Its name in the data set.
-
-        """
+        """Remove a recording, its summary first, so that it never appears complete."""
         for table in self.tables:
             for path in (self.folder / table.name).glob(f'{"*/" * len(self.keys)}'
                                                         f'{recording}.parquet'):
                 path.unlink()
 
     def read(self, table: TableSchema, columns: Sequence[str] | None = None) -> pa.Table:
-        """
-        Return a table of all recordings, with the keys as its last columns.
-
-        Parameters
-        ----------
-        table : TableSchema
-            One of its tables.
-        columns : sequence of str, optional
-            Only these; all of them unless given.
-
-        Returns
-        -------
-        pyarrow.Table
-            Rows of all recordings; empty when there are none.
-
-        Raises
-        ------
-        OutputError
-            When the data set is damaged.
-
-        """
+        """Return a table of all recordings, with the keys as its last columns."""
         import pyarrow as pa
         import pyarrow.dataset as ds
 
@@ -394,38 +329,13 @@ class DataSet:
                               'that it names, and what is missing is made again') from error
 
     def there(self) -> dict[str, dict[str, Any]]:
-        """
-        Return path, size, date and options of each recording in the data set, by its name.
-
-        Returns
-        -------
-        dict of str to dict
-            Path, size, date and options by the recording's name.
-
-        """
+        """Return path, size, date and options of each recording, by name."""
         columns = ('recording', 'path', 'source_bytes', 'source_modified', 'options')
         return {row['recording']: row for row in self.read(self.tables[0], columns).to_pylist()}
 
 
 class RecordingWriter:
-    """
-    Writes one recording; a context manager. What is there already is replaced at the end.
-
-    Parameters
-    ----------
-    data : DataSet
-        Where to write.
-    partition : sequence of str
-        Value of each of its keys.
-    recording : str
-        Name of the recording.
-
-    Raises
-    ------
-    OutputError
-        When the disk refuses.
-
-    """
+    """Context manager that writes one recording and replaces an earlier one at its end."""
 
     def __init__(self, data: DataSet, partition: Sequence[str], recording: str):
         self._paths = {table.name: data.path(table, partition, recording)
@@ -439,22 +349,7 @@ class RecordingWriter:
         return self
 
     def add(self, table: TableSchema, columns: Mapping[str, Any]) -> None:
-        """
-        Add rows, given as columns.
-
-        Parameters
-        ----------
-        table : TableSchema
-            One of the data set's.
-        columns : mapping of str to array
-            Columns but the recording's name, which is filled in.
-
-        Raises
-        ------
-        OutputError
-            When the disk refuses.
-
-        """
+        """Add rows, given as columns without the recording's name."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -473,22 +368,7 @@ class RecordingWriter:
             raise OutputError(f'cannot write to {self._paths[table.name]}: {error}') from error
 
     def add_rows(self, table: TableSchema, rows: Iterable[Mapping[str, Any]]) -> None:
-        """
-        Add rows.
-
-        Parameters
-        ----------
-        table : TableSchema
-            One of the data set's.
-        rows : iterable of mapping
-            Rows without the recording's name; there may be none.
-
-        Raises
-        ------
-        OutputError
-            When the disk refuses.
-
-        """
+        """Add rows without the recording's name; there may be none."""
         rows = list(rows)
         names = [field.name for field in table.fields[1:]]
         if rows:

@@ -19,21 +19,7 @@ METADATA = 'metadata.yaml'
 
 
 class BatchJob(Protocol):
-    """
-    What a batch asks of a job: its name in the data set, its file, and what it depends on.
-
-    Attributes
-    ----------
-    recording : str
-        Its name in the data set.
-    path : Path
-        Of the recording, for messages.
-    bytes, modified : int
-        Size [B] of its files, and time of their last change [ns].
-    digest : str
-        Of the options.
-
-    """
+    """A job of a batch: its name in the data set, its file, and what it depends on."""
 
     @property
     def recording(self) -> str: ...
@@ -90,20 +76,7 @@ class Job:
 
 
 def is_recording(path: Path) -> bool:
-    """
-    Return whether a path is a recording itself.
-
-    Parameters
-    ----------
-    path : Path
-        A file, or a folder.
-
-    Returns
-    -------
-    bool
-        True for a bag's file and for a folder with such a file in it.
-
-    """
+    """Return whether a path is a bag's file, or a folder with such a file in it."""
     if path.is_file():
         return path.suffix in SUFFIXES
     return path.is_dir() and ((path / METADATA).is_file() or any(
@@ -111,25 +84,7 @@ def is_recording(path: Path) -> bool:
 
 
 def find_recordings(places: Iterable[Path]) -> dict[Path, str]:
-    """
-    Return all recordings below some folders, with the name of the folder each was found in.
-
-    Parameters
-    ----------
-    places : iterable of Path
-        Recordings, or folders with recordings in them at any depth.
-
-    Returns
-    -------
-    dict of Path to str
-        Name of the folder that each recording was found in.
-
-    Raises
-    ------
-    BagError
-        When a place does not exist or has no recording.
-
-    """
+    """Return all recordings below some places, with the name of the folder of each."""
     found: dict[Path, str] = {}
     for place in places:
         if not place.exists():
@@ -166,26 +121,9 @@ def _below(root: Path) -> Iterator[Path]:
 def jobs_of(found: dict[Path, str], options: AnalysisOptions, out: Path, *,
             robot_folders: bool = False, series: bool = True) -> list[Job]:
     """
-    Return a job for each recording.
+    Return a job for each recording, named by folder or file with a hash of the path.
 
-    Parameters
-    ----------
-    found : dict of Path to str
-        Name of the folder that each recording was found in.
-    options : AnalysisOptions
-        For all of them.
-    out : Path
-        Folder of the batch's results.
-    robot_folders : bool
-        Whether the folder's name is the robot's.
-    series : bool
-        Whether time series are kept.
-
-    Returns
-    -------
-    list of Job
-        Recordings get the name of their folder or file with a hash of the path.
-
+    ``robot_folders``: the folder's name is the robot's; ``series``: keep time series.
     """
     digest = _options_digest(options, robot_folders, series)
     jobs = []
@@ -213,22 +151,7 @@ def _options_digest(options: AnalysisOptions, *more: object) -> str:
 
 def still_to_do(jobs: Sequence[AnyJob], there: Mapping[str, Mapping[str, object]]
                 ) -> list[AnyJob]:
-    """
-    Return the jobs that are missing in the data set, or whose files or options have changed.
-
-    Parameters
-    ----------
-    jobs : sequence of BatchJob
-        All of them, of bags or of trials.
-    there : dict of str to dict
-        What `DataSet.there` returns.
-
-    Returns
-    -------
-    list of BatchJob
-        In the same order.
-
-    """
+    """Return the jobs missing in the data set, or whose files or options have changed."""
     return [job for job in jobs if (known := there.get(job.recording)) is None or (
         known['source_bytes'], known['source_modified'], known['options']) != (
         job.bytes, job.modified, job.digest)]

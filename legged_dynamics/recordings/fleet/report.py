@@ -36,51 +36,19 @@ _NORMAL = 1.4826
 
 @dataclass(frozen=True)
 class Quantity:
-    """
-    A quantity by which recordings are compared.
+    """A quantity by which recordings are compared."""
 
-    Attributes
-    ----------
-    column : str
-        Of the summary, or of a foot, joint or input.
-    name : str
-        For the report.
-    unit : str
-        Of the report.
-    scale : float
-        Factor from the column's unit to the report's.
-    least : float
-        Deviation that is too small to matter, however alike the others are [column's unit].
-    digits : int
-        Behind the point.
-    high_only : bool
-        Whether only large values are bad.
-
-    """
-
-    column: str
-    name: str
-    unit: str
-    scale: float
+    column: str  # Of the summary, or of a foot, joint or input
+    name: str  # For the report
+    unit: str  # Of the report
+    scale: float  # Factor from the column's unit to the report's
+    # Deviation that is too small to matter, however alike the others are [column's unit]
     least: float
-    digits: int = 1
-    high_only: bool = False
+    digits: int = 1  # Behind the point
+    high_only: bool = False  # Whether only large values are bad
 
     def text(self, value: float) -> str:
-        """
-        Return a value with its unit.
-
-        Parameters
-        ----------
-        value : float
-            In the column's unit.
-
-        Returns
-        -------
-        str
-            In the unit of the report.
-
-        """
+        """Return a value with its unit, in the unit of the report."""
         return f'{self.scale * value:.{self.digits}f} {self.unit}'.strip()
 
 
@@ -138,25 +106,10 @@ class Outlier:
 def find_outliers(rows: pd.DataFrame | Sequence[Mapping[str, Any]],
                   quantities: Sequence[Quantity], part: str = '') -> list[Outlier]:
     """
-    Return the values far from the robot's median, the farthest first.
+    Return the values of one robot far from its median, the farthest first.
 
-    The distance is counted in robust standard deviations: 1.4826 times the median absolute
-    deviation, which is the standard deviation of a normal distribution (Hampel 1974).
-
-    Parameters
-    ----------
-    rows : DataFrame or sequence of mapping
-        Of one robot: a row a recording, or one a recording and part.
-    quantities : sequence of Quantity
-        To compare by.
-    part : str
-        Column with the name of the foot, joint or topic; empty when there is none.
-
-    Returns
-    -------
-    list of Outlier
-        Values farther than `FAR` deviations, among at least `FEWEST` known ones.
-
+    Beyond `FAR` robust standard deviations (1.4826 times the median absolute deviation,
+    Hampel 1974); ``part``: column of foot, joint or topic, or empty.
     """
     frame = pd.DataFrame(rows)
     if frame.empty:
@@ -210,22 +163,7 @@ class RobotFacts:
         return self.feet['foot'].unique().tolist()
 
     def of_foot(self, foot: str, name: str) -> pd.Series:
-        """
-        Return a column of one foot.
-
-        Parameters
-        ----------
-        foot : str
-            Link.
-        name : str
-            Column of the table of feet.
-
-        Returns
-        -------
-        Series
-            A value a recording, as the summary has them; NaN where it is unknown.
-
-        """
+        """Return a foot's column as a value per recording, NaN where unknown."""
         return self._by_recording(self.feet[self.feet['foot'] == foot], name)
 
     def _worst_input(self, name: str) -> pd.Series:
@@ -234,18 +172,9 @@ class RobotFacts:
 
     def errors_of(self, treatment: str) -> pd.Series:
         """
-        Return the vertical errors of a foot in contact, of the worse behaviour.
+        Return the vertical RMS error in contact, worse behaviour, over the weight.
 
-        Parameters
-        ----------
-        treatment : str
-            'zero-phase 25 Hz', 'on line' or 'unfiltered'.
-
-        Returns
-        -------
-        Series
-            A root mean square a recording, as a part of the weight; NaN without truth.
-
+        ``treatment``: 'zero-phase 25 Hz', 'on line' or 'unfiltered'; NaN without truth.
         """
         rows = self.errors[(self.errors['treatment'] == treatment)
                            & (self.errors['subject'] != 'sum of all feet')]
@@ -256,15 +185,7 @@ class RobotFacts:
         return self.summary['recording'].map(largest).astype(float)
 
     def outliers(self) -> list[Outlier]:
-        """
-        Return untrusted recordings first, then the outliers, the farthest first.
-
-        Returns
-        -------
-        list of Outlier
-            Of all quantities of the robot.
-
-        """
+        """Return untrusted recordings first, then the outliers, the farthest first."""
         distrusted = self.summary[~self.summary['trusted']]
         doubted = [Outlier(recording, f'not to be trusted: {"; ".join(doubts)}', '', '', np.inf)
                    for recording, doubts in zip(distrusted['recording'], distrusted['doubts'])]
@@ -276,45 +197,14 @@ class RobotFacts:
 
 
 def all_summaries(robots: Sequence[RobotFacts]) -> pd.DataFrame:
-    """
-    Return the summaries of all robots in one table.
-
-    Parameters
-    ----------
-    robots : sequence of RobotFacts
-        May be empty.
-
-    Returns
-    -------
-    DataFrame
-        A row a recording, robot by robot.
-
-    """
+    """Return the summaries of all robots in one table, a row per recording."""
     columns = [field.name for field in schema.SUMMARY.fields] + ['robot', 'day']
     return (pd.concat([robot.summary for robot in robots], ignore_index=True) if robots
             else pd.DataFrame(columns=columns))
 
 
 def read_facts(data: DataSet) -> list[RobotFacts]:
-    """
-    Return the facts of each robot of a data set, by name.
-
-    Parameters
-    ----------
-    data : DataSet
-        May be empty.
-
-    Returns
-    -------
-    list of RobotFacts
-        Without the time series, which may be larger than the memory.
-
-    Raises
-    ------
-    OutputError
-        When the data set is damaged.
-
-    """
+    """Return the facts of each robot of a data set, without time series."""
     columns = [field.name for field in schema.SUMMARY.fields
                if field.name not in ('notes', 'joints')]
     summary = data.read(schema.SUMMARY, [*columns, 'robot', 'day']).to_pandas().sort_values(
@@ -348,31 +238,7 @@ EXPLANATION = (
 
 def write_fleet_report(robots: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
                        reports: Mapping[str, str]) -> Path:
-    """
-    Write the page.
-
-    Parameters
-    ----------
-    robots : sequence of RobotFacts
-        What the data set says of each.
-    failed : sequence of Outcome
-        Recordings that could not be analysed.
-    out : Path
-        Folder of the batch's results.
-    reports : mapping of str to str
-        The reports that recordings have of their own, from that folder.
-
-    Returns
-    -------
-    Path
-        Of the page.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be written.
-
-    """
+    """Write the page and return its path; ``reports``: those of recordings, from ``out``."""
     rows = all_summaries(robots)
     odd = [(robot.robot, outlier) for robot in robots for outlier in robot.outliers()]
     sections = []
@@ -416,22 +282,7 @@ def _outlier_section(odd: Sequence[tuple[str, Outlier]], rows: pd.DataFrame,
 
 
 def verdict(robots: Sequence[RobotFacts], odd: Sequence[Outlier]) -> str:
-    """
-    Return what came out, in a sentence or two.
-
-    Parameters
-    ----------
-    robots : sequence of RobotFacts
-        What the data set says of each.
-    odd : sequence of Outlier
-        Of all of them.
-
-    Returns
-    -------
-    str
-        How many recordings deserve trust, residual and error.
-
-    """
+    """Return the outcome in a sentence or two: trusted recordings, residual, error."""
     rows = all_summaries(robots)
     if rows.empty:
         return 'No recording could be analysed.'
@@ -482,20 +333,7 @@ def _one_robot(robot: RobotFacts) -> list[Chart]:
 
 
 def by_day(robot: RobotFacts) -> Table:
-    """
-    Return the medians of each day.
-
-    Parameters
-    ----------
-    robot : RobotFacts
-        What the data set says of it.
-
-    Returns
-    -------
-    Table
-        A row a day with recordings.
-
-    """
+    """Return the medians of each day with recordings."""
     feet, summary = robot.foot_names, robot.summary
     by_foot = [(name, scale, digits) for name, scale, digits in (
         ('load_share', 100.0, 0), ('duty', 100.0, 0), ('slip', 1e3, 1))]
@@ -520,22 +358,7 @@ def by_day(robot: RobotFacts) -> Table:
 
 
 def counted(count: int, thing: str) -> str:
-    """
-    Return a count with its noun: '1 robot', '2 robots'.
-
-    Parameters
-    ----------
-    count : int
-        How many there are.
-    thing : str
-        The noun in the singular.
-
-    Returns
-    -------
-    str
-        For a sentence.
-
-    """
+    """Return a count with its noun: '1 robot', '2 robots'."""
     return f'{count} {thing}{"" if count == 1 else "s"}'
 
 
@@ -568,25 +391,7 @@ class ReportJob(NamedTuple):
 
 
 def make_report(job: ReportJob) -> str:
-    """
-    Write the report of a recording.
-
-    Parameters
-    ----------
-    job : ReportJob
-        The recording; of a long one, the worst part is shown.
-
-    Returns
-    -------
-    str
-        Path of the page.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the recording cannot be read or the report not be written.
-
-    """
+    """Write a recording's report, of a long one the worst part; return the page's path."""
     from legged_dynamics.recordings.report.analysis import analyse
     from legged_dynamics.recordings.report.report import write_report
 

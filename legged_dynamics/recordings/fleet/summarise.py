@@ -123,21 +123,10 @@ class Outcome(NamedTuple):
 
 def summarise(job: Job) -> Outcome:
     """
-    Analyse a recording and write its rows.
+    Analyse a recording and write its rows; return the outcome.
 
-    What is wrong with the recording is said in the outcome; only what a retry may fix
-    (a disk, the memory, the machine) is raised.
-
-    Parameters
-    ----------
-    job : Job
-        The recording and its options.
-
-    Returns
-    -------
-    Outcome
-        Whether it is in the data set, or why it is not.
-
+    Faults of the recording are in the outcome; only what a retry may fix (disk, memory,
+    machine) is raised.
     """
     begin = time.process_time()
     try:
@@ -266,27 +255,7 @@ _UNHURRIED = {f'distributed.comm.timeouts.{what}': '300s' for what in ('connect'
 
 @contextmanager
 def cluster(workers: int, scheduler: str = '') -> Iterator[Client]:
-    """
-    Hold a Dask client.
-
-    Parameters
-    ----------
-    workers : int
-        Processes on this machine, where no scheduler is given.
-    scheduler : str
-        Address of a running one, such as tcp://10.0.0.1:8786.
-
-    Yields
-    ------
-    Client
-        Connected; it is closed at the end.
-
-    Raises
-    ------
-    ConfigurationError
-        When nothing answers at that address, or no worker is there.
-
-    """
+    """Yield a connected Dask client, of local workers or a running scheduler."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -329,24 +298,7 @@ def _own_access() -> dict[str, Any]:
 
 
 def check_workers(client: Client, out: Path, recordings: Sequence[Path]) -> None:
-    """
-    Refuse workers that have another version of the package, or do not see the files.
-
-    Parameters
-    ----------
-    client : Client
-        Of a cluster.
-    out : Path
-        Folder of the batch's results.
-    recordings : sequence of Path
-        What is to be analysed; the first is looked for.
-
-    Raises
-    ------
-    ConfigurationError
-        What is different on which worker.
-
-    """
+    """Raise ConfigurationError for workers with another version or without the files."""
     from legged_dynamics.pages.page import versions
 
     ours = versions().split(',')[0]
@@ -372,21 +324,7 @@ def _probe(out: Path, recording: Path) -> tuple[str, bool, bool]:
 
 def run_batch(client: Client, jobs: Sequence[AnyJob], done: Callable[[Outcome], None],
               work: Callable[[AnyJob], Outcome]) -> None:
-    """
-    Analyse recordings; none of them stops the others.
-
-    Parameters
-    ----------
-    client : Client
-        Of a cluster.
-    jobs : sequence of BatchJob
-        One a recording.
-    done : callable
-        Gets each outcome as it comes.
-    work : callable
-        Analyses the recording of a job: :func:`summarise`, or that of trials.
-
-    """
+    """Analyse recordings, passing each outcome to ``done``; none stops the others."""
     for job, result in each_result(client, work, jobs):
         done(result if isinstance(result, Outcome) else Outcome(
             job.recording, str(job.path), False, 0.0, f'{type(result).__name__}: {result}'))
@@ -394,24 +332,7 @@ def run_batch(client: Client, jobs: Sequence[AnyJob], done: Callable[[Outcome], 
 
 def each_result(client: Client, work: Callable[[Any], Any],
                 jobs: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """
-    Yield each job with its result, in the order in which they are done.
-
-    Parameters
-    ----------
-    client : Client
-        Of a cluster.
-    work : callable
-        Gets a job and returns its result, on a worker.
-    jobs : sequence
-        Jobs that can be pickled.
-
-    Yields
-    ------
-    tuple
-        The job, and its result or the exception of its last attempt.
-
-    """
+    """Yield each job with its result or last exception, in the order of completion."""
     from distributed import as_completed
 
     futures = {client.submit(work, job, pure=False, retries=RETRIES): job for job in jobs}

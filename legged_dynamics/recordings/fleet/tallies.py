@@ -39,30 +39,14 @@ MOST_INTERVALS = 1_000_000
 
 
 class Moments:
-    """
-    Count, sum and sum of squares of values; values that are not finite are left out.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of one value.
-
-    """
+    """Count, sum and sum of squares of the finite values."""
 
     def __init__(self, shape: tuple[int, ...] = ()):
         self.count = np.zeros(shape)
         self._sum, self._squares = np.zeros(shape), np.zeros(shape)
 
     def add(self, values: np.ndarray) -> None:
-        """
-        Add values.
-
-        Parameters
-        ----------
-        values : (n, ...) array
-            One a row; what is not finite is left out.
-
-        """
+        """Add values (n, ...), one per row; non-finite ones are left out."""
         known = np.isfinite(values)
         values = np.where(known, values, 0.0)
         self.count += known.sum(axis=0)
@@ -91,15 +75,7 @@ class Moments:
 
 
 class IntervalTally:
-    """
-    Regularity of one input, the same as :func:`input_statistics` of all its times.
-
-    Parameters
-    ----------
-    topic : str
-        Name of the topic.
-
-    """
+    """Regularity of one input, the same as :func:`input_statistics` of all its times."""
 
     def __init__(self, topic: str):
         self._topic = topic
@@ -111,15 +87,7 @@ class IntervalTally:
         self._held_count, self._median, self._gaps, self._longest = 0, np.nan, 0, 0.0
 
     def take(self, times: InputTimes) -> None:
-        """
-        Add the times of messages, and remove them from where they were noted.
-
-        Parameters
-        ----------
-        times : InputTimes
-            Stamps and receipts since the last call; empty afterwards.
-
-        """
+        """Add the times of messages, and clear them."""
         stamp, receipt = times.stamp_ns.copy(), times.receipt_ns.copy()
         if not len(stamp):
             return
@@ -162,15 +130,7 @@ class IntervalTally:
         self._gaps += int((held > GAP * self._median).sum())
 
     def statistics(self) -> InputStatistics:
-        """
-        Return the regularity; no more can be added.
-
-        Returns
-        -------
-        InputStatistics
-            Regularity of all messages taken.
-
-        """
+        """Return the regularity; no more can be added."""
         if self._held:
             self._settle()
         return InputStatistics(
@@ -218,20 +178,10 @@ def _rate(count: int, span: tuple[int, ...] | None) -> float:
 
 class SlipTally:
     """
-    Gathers slip over stances, of a recording that comes in pieces.
+    Accumulates slip over stances, for a recording in pieces.
 
-    Parameters
-    ----------
-    n_feet : int
-        Number of feet.
-
-    Attributes
-    ----------
-    stances : (nf,) int array
-        Complete stances during which another foot was down for some time.
-    total, largest : (nf,) array [m]
-        Distance from first to last place of a stance: sum over stances, and the largest.
-
+    `stances` (nf,): complete ones that overlap another foot's; `total`, `largest` (nf,)
+    [m]: distance from first to last place.
     """
 
     def __init__(self, n_feet: int):
@@ -241,17 +191,7 @@ class SlipTally:
         self._seen = np.zeros(n_feet, bool)
 
     def add(self, series: EstimateSeries, first: int, last: int) -> None:
-        """
-        Add a piece of a recording.
-
-        Parameters
-        ----------
-        series : EstimateSeries
-            With the sample after the last, if there is one.
-        first, last : int
-            Samples of the piece: from the first up to, but not at, the last.
-
-        """
+        """Add samples first to last (exclusive); the series has the next one, if any."""
         last = min(last, len(series.stamp_ns) - 1)
         if last <= first:
             return
@@ -349,29 +289,7 @@ class Window:
 
 def each_window(bag: BagReader, ready: Preparation,
                 take: Callable[[Window, Replay], None]) -> Replay:
-    """
-    Replay a bag and pass it on in pieces.
-
-    Parameters
-    ----------
-    bag : BagReader
-        An open bag.
-    ready : Preparation
-        Robot, topics and range.
-    take : callable
-        Gets each piece, and the replay; arrays are valid only during the call.
-
-    Returns
-    -------
-    Replay
-        After the last piece.
-
-    Raises
-    ------
-    BagError
-        When the bag is damaged.
-
-    """
+    """Replay a bag and pass it on in pieces; arrays are valid only during the call."""
     # Live estimates are compared in the report of one bag only.
     topics = replace(ready.topics, live={}, desired={}, reference='')
     records = RecordGatherer(topics)
@@ -412,15 +330,7 @@ MOVING = 'moving'
 
 
 class FootTally:
-    """
-    Load, duty, steps and agreement with the truth, by foot.
-
-    Parameters
-    ----------
-    n_feet : int
-        Number of feet.
-
-    """
+    """Load, duty, steps and agreement with the truth, by foot."""
 
     def __init__(self, n_feet: int):
         self._count = 0
@@ -432,19 +342,7 @@ class FootTally:
         self.slip = SlipTally(n_feet)
 
     def add(self, window: Window, force: np.ndarray, truth: Truth) -> None:
-        """
-        Add a piece of a recording.
-
-        Parameters
-        ----------
-        window : Window
-            The piece.
-        force : (n, nf, 3) array [N]
-            As published, in world axes.
-        truth : Truth
-            Aligned with the piece.
-
-        """
+        """Add a piece of a recording; ``force`` (n, nf, 3) as published, world axes."""
         series, own = window.series, slice(window.first, window.last)
         contact, load = series.contact.values, force[:, :, 2]
         down = contact[own]
@@ -469,20 +367,7 @@ class FootTally:
                 np.full(len(self._agree), np.nan))
 
     def rows(self, feet: Sequence[str]) -> list[dict[str, object]]:
-        """
-        Return the rows of the table of feet; nothing can be added afterwards.
-
-        Parameters
-        ----------
-        feet : sequence of str
-            Links.
-
-        Returns
-        -------
-        list of dict
-            A row a foot.
-
-        """
+        """Return the rows of the table of feet; nothing can be added afterwards."""
         self.slip.finish()
         total = float(self._force.sum.sum())
         share = self._force.sum / total if total > 0.0 else np.full(len(feet), np.nan)
@@ -498,50 +383,21 @@ class FootTally:
 
 
 class JointTally:
-    """
-    Measured and unexplained effort, by joint.
-
-    Parameters
-    ----------
-    n_joints : int
-        Number of joints.
-
-    """
+    """Measured and unexplained effort, by joint."""
 
     def __init__(self, n_joints: int):
         self._count = 0
         self._effort, self._residual = Moments((n_joints,)), Moments((n_joints,))
 
     def add(self, window: Window) -> None:
-        """
-        Add a piece of a recording.
-
-        Parameters
-        ----------
-        window : Window
-            The piece.
-
-        """
+        """Add a piece of a recording."""
         own = slice(window.first, window.last)
         self._count += window.last - window.first
         self._effort.add(window.series.effort.values[own])
         self._residual.add(window.series.external_torque.values[own])
 
     def rows(self, joints: Sequence[str]) -> list[dict[str, object]]:
-        """
-        Return the rows of the table of joints.
-
-        Parameters
-        ----------
-        joints : sequence of str
-            Names in the order of the model.
-
-        Returns
-        -------
-        list of dict
-            A row a joint.
-
-        """
+        """Return the rows of the table of joints."""
         effort, residual = self._effort, self._residual
         return [{'joint': joint, 'effort': effort.rms[i],
                  'measured': effort.count[i] / max(self._count, 1), 'residual': residual.rms[i],
@@ -561,17 +417,7 @@ class BaseTally:
         self._start = 0
 
     def add(self, window: Window, standing: np.ndarray) -> None:
-        """
-        Add a piece of a recording.
-
-        Parameters
-        ----------
-        window : Window
-            The piece.
-        standing : (n,) bool array
-            Samples in which the robot stands.
-
-        """
+        """Add a piece of a recording; ``standing`` (n,) flags its samples."""
         series, own = window.series, slice(window.first, window.last)
         self.samples += window.last - window.first
         self.standing += int(standing[own].sum())
@@ -615,15 +461,7 @@ class BaseTally:
         return float(np.nan_to_num(self._force.rms))
 
     def row(self) -> dict[str, Any]:
-        """
-        Return the columns of the summary.
-
-        Returns
-        -------
-        dict of str to object
-            Values by the names of the summary's columns.
-
-        """
+        """Return the values of the summary's columns by name."""
         mean, gyro = self._wrench.mean, self._gyro.mean
         return {
             'samples': self.samples, 'standing': self.standing / max(self.samples, 1),
@@ -637,17 +475,7 @@ class BaseTally:
 
 
 class ErrorTally:
-    """
-    Errors against the truth; the gait gets its name at the end.
-
-    Parameters
-    ----------
-    n_feet : int
-        Number of feet.
-    weight : float
-        Of the robot [N].
-
-    """
+    """Errors against the truth; the gait gets its name at the end."""
 
     def __init__(self, n_feet: int, weight: float):
         self._weight = weight
@@ -655,22 +483,7 @@ class ErrorTally:
         self._steps, self._position = StepCounts(n_feet), Moments((n_feet, 2))
 
     def add(self, window: Window, truth: Truth) -> np.ndarray:
-        """
-        Add a piece of a recording.
-
-        Parameters
-        ----------
-        window : Window
-            The piece.
-        truth : Truth
-            Aligned with the piece.
-
-        Returns
-        -------
-        (n,) bool array
-            Samples in which the robot stands.
-
-        """
+        """Add a piece of a recording; return in which samples the robot stands."""
         series, own = window.series, window.own
         contact = np.where(np.isfinite(truth.force).all(axis=2), truth.contact,
                            series.contact.values)
@@ -695,38 +508,12 @@ class ErrorTally:
         return self._steps.gait(self._position.mean) if self._steps.count else ''
 
     def errors(self, estimate: str) -> list[ForceError]:
-        """
-        Return the errors against the truth.
-
-        Parameters
-        ----------
-        estimate : str
-            What most estimates rest on.
-
-        Returns
-        -------
-        list of ForceError
-            By behaviour and treatment, as in the report of one bag.
-
-        """
+        """Return the errors against the truth, by behaviour and treatment."""
         return [ForceError(estimate, treatment, self.gait if subject == MOVING else subject,
                            int(total.count), float(total.rms), float(vertical.rms), self._weight)
                 for (subject, treatment), (total, vertical) in self._errors.items()]
 
 
 def force_of(series: EstimateSeries) -> np.ndarray:
-    """
-    Return the forces as published, in world axes.
-
-    Parameters
-    ----------
-    series : EstimateSeries
-        The estimates.
-
-    Returns
-    -------
-    (n, nf, 3) array [N]
-        World axes.
-
-    """
+    """Return the forces as published (n, nf, 3) [N], world axes."""
     return world_force(series, series.foot_to_world, raw=False)

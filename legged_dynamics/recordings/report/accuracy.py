@@ -77,51 +77,22 @@ class ForceError:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """
-    All errors of one recording.
+    """All errors of one recording."""
 
-    Attributes
-    ----------
-    feet : list of ForceError
-        Per stance foot, by behaviour, treatment and kind of estimate.
-    support : list of ForceError
-        Of two-footed robots: each foot in single and in double support.
-    sums : list of ForceError
-        Of the sum over all feet.
-    center : float [m]
-        Root mean square distance of the centres of pressure, low-passed; NaN when not known.
-    notes : list of str
-
-    """
-
-    feet: list[ForceError]
-    support: list[ForceError]
-    sums: list[ForceError]
+    feet: list[ForceError]  # Per stance foot, by behaviour, treatment and kind of estimate
+    support: list[ForceError]  # Of two-footed robots: each foot in single and in double support
+    sums: list[ForceError]  # Of the sum over all feet
+    # [m]: root mean square distance of the centres of pressure, low-passed; NaN when not known
     center: float
     notes: list[str]
 
 
 def zero_phase(time: np.ndarray, values: np.ndarray, cutoff: float = CUTOFF) -> np.ndarray:
     """
-    Low-pass values forward and backward by a second-order Butterworth filter.
+    Low-pass (n, ...) values forward and backward, second-order Butterworth.
 
-    Stretches are filtered apart where samples are missing or not finite (scipy.signal.filtfilt).
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Of each sample, rising.
-    values : (n, ...) array
-        What to filter, in any unit.
-    cutoff : float
-        Cut-off frequency of the filter [Hz].
-
-    Returns
-    -------
-    (n, ...) array
-        Filtered values; NaN where they are not finite or a stretch is too short, and all NaN when
-        the rate is too low for the cut-off.
-
+    Sections between gaps are filtered apart; NaN where not finite or too short, all NaN if
+    the rate is too low for the cut-off [Hz].
     """
     out = np.full(values.shape, np.nan)
     if len(time) < 3:
@@ -147,28 +118,7 @@ def _too_slow(period: float, cutoff: float = CUTOFF) -> bool:
 
 def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], truth: Truth,
                      behaviours: Sequence[Behaviour], weight: float) -> Accuracy:
-    """
-    Compare estimates with the truth.
-
-    Parameters
-    ----------
-    series : EstimateSeries
-        The main estimate.
-    others : mapping of str to ForceSeries
-        Other estimates of the same samples, by name.
-    truth : Truth
-        What the bag knows, aligned with the estimates.
-    behaviours : sequence of Behaviour
-        Parts of the bag that get a column each.
-    weight : float [N]
-        Of the robot: the percentages are of it.
-
-    Returns
-    -------
-    Accuracy
-        Errors of all estimates, by behaviour and treatment.
-
-    """
+    """Compare estimates with the truth, by behaviour; percentages are of ``weight`` [N]."""
     time, feet = series.time, series.feet
     rotation = series.foot_to_world
     stamps = series.stamp_ns.values
@@ -203,20 +153,7 @@ def measure_accuracy(series: EstimateSeries, others: Mapping[str, ForceSeries], 
 
 
 def main_name(series: ForceSeries) -> str:
-    """
-    Name an estimate by the equations that most of its samples use.
-
-    Parameters
-    ----------
-    series : ForceSeries
-        The estimate.
-
-    Returns
-    -------
-    str
-        'fused', 'base only', 'torque only' or 'unavailable'.
-
-    """
+    """Return 'fused', 'base only', 'torque only' or 'unavailable', by most samples."""
     modes = series.mode.values
     modes = modes[modes != Mode.UNAVAILABLE]
     if not len(modes):
@@ -244,20 +181,7 @@ def _center_error(series: EstimateSeries, truth: Truth) -> float:
 
 
 def rms(values: np.ndarray) -> float:
-    """
-    Return the root mean square.
-
-    Parameters
-    ----------
-    values : array
-        In any unit, at least one.
-
-    Returns
-    -------
-    float
-        In the same unit.
-
-    """
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(values ** 2)))
 
 
@@ -282,21 +206,12 @@ BASE_ONLY, TORQUE_ONLY = 'base only', 'torque only'
 
 @dataclass(frozen=True)
 class SlowSums:
-    """
-    How far the vertical sums over all feet by motion and by torque differ.
+    """How far the vertical sums over all feet by motion and by torque differ."""
 
-    Attributes
-    ----------
-    apart : float
-        Root mean square of the slow difference between motion alone and torque alone, as a part
-        of the weight; NaN where one is missing.
-    allowed : float
-        Largest one that the stated noise explains, as a part of the weight.
-
-    """
-
+    # Root mean square of the slow difference between motion alone and torque alone, as a part of
+    # the weight; NaN where one is missing
     apart: float
-    allowed: float
+    allowed: float  # Largest one that the stated noise explains, as a part of the weight
 
     @property
     def disagree(self) -> bool:
@@ -316,27 +231,7 @@ class SlowSums:
 def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
                       model: RobotModel, config: RobotConfig,
                       settings: EstimatorSettings) -> SlowSums:
-    """
-    Compare the sums over all feet by the base's equations and by torque.
-
-    Parameters
-    ----------
-    series : EstimateSeries
-        The main estimate.
-    others : mapping of str to ForceSeries
-        The estimates by motion alone and by torque alone, where they were made.
-    model : RobotModel
-        The robot of the URDF.
-    config : RobotConfig
-        Its YAML, which states the noise.
-    settings : EstimatorSettings
-        Settings of the estimator.
-
-    Returns
-    -------
-    SlowSums
-
-    """
+    """Compare the total foot force by the base's equations and by torque."""
     weight, rotation = model.total_mass * GRAVITY, series.foot_to_world
     stamps = series.stamp_ns.values
     vertical = {}
@@ -368,22 +263,10 @@ def _allowed(model: RobotModel, config: RobotConfig, settings: EstimatorSettings
 
 def unexplained(series: EstimateSeries, weight: float) -> float:
     """
-    Return the slow part of the force at the base that nothing explains.
+    Return the slow part of the base force that nothing explains, over the weight.
 
-    Parameters
-    ----------
-    series : EstimateSeries
-        The main estimate.
-    weight : float [N]
-        Of the robot.
-
-    Returns
-    -------
-    float
-        Root mean square of a second, as a part of the weight; the upper quartile of all seconds,
-        so that neither a short push nor a long stand decides. 0 where the base's equations are
-        not used.
-
+    RMS of a second, upper quartile of all seconds, so that neither a short push nor a long
+    stand decides; 0 where the base's equations are not used.
     """
     force = zero_phase(series.time, series.base_residual.values[:, :3], SLOW)
     known = np.isfinite(force).all(axis=1)
@@ -397,24 +280,10 @@ def unexplained(series: EstimateSeries, weight: float) -> float:
 
 def cautions(residual: float, sums: SlowSums, bag: str, wrong: bool = False) -> list[str]:
     """
-    Return why a result is doubtful, and the command that finds the cause.
+    Return why a result is doubtful, and last the command that finds the cause.
 
-    Parameters
-    ----------
-    residual : float
-        Slow part of the force at the base left unexplained, of :func:`unexplained`.
-    sums : SlowSums
-        Of all feet.
-    bag : str
-        Path of the recording, for the command.
-    wrong : bool
-        Whether the result is known to be wrong, so that the command is named anyway.
-
-    Returns
-    -------
-    list of str
-        Sentences, the command last; empty where nothing is doubtful.
-
+    ``residual`` is from :func:`unexplained`; ``wrong``: known to be wrong, so the command
+    is named anyway.
     """
     found = []
     if residual > UNEXPLAINED:

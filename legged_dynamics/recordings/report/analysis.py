@@ -104,25 +104,15 @@ class LiveComparison:
 
 @dataclass(frozen=True)
 class Latency:
-    """
-    How long live estimates took, by the recorder's clock.
+    """How long live estimates took, by the recorder's clock."""
 
-    Attributes
-    ----------
-    total : (n,) array [ms]
-        From the receipt of the joint state that a wrench describes to the receipt of the wrench,
-        the derivative filter's delay included.
-    completing : (n,) array [ms]
-        From the receipt of the joint state that completed the filter's window: transport and
-        computing alone.
-    delay : int
-        Samples between those two joint states.
-
-    """
-
+    # (n,) [ms]: from the receipt of the joint state that a wrench describes to the receipt of the
+    # wrench, the derivative filter's delay included
     total: np.ndarray
+    # (n,) [ms]: from the receipt of the joint state that completed the filter's window: transport
+    # and computing alone
     completing: np.ndarray
-    delay: int
+    delay: int  # Samples between those two joint states
 
 
 def _compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
@@ -450,20 +440,7 @@ DOUBTFUL = 3
 
 
 def doubts(analysis: Analysis) -> list[str]:
-    """
-    Return why the result does not deserve trust.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Reasons; empty when it deserves trust.
-
-    """
+    """Return the reasons not to trust the result, if any."""
     errors = [error for error in analysis.accuracy.feet if error.treatment == ON_LINE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
     silent = analysis.series.mode_counts().get(Mode.UNAVAILABLE, 0)
@@ -476,27 +453,10 @@ def doubts(analysis: Analysis) -> list[str]:
 def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], residual: float,
                       silent: float, inputs: Sequence[InputStatistics]) -> list[str]:
     """
-    Return why a result does not deserve trust.
+    Return the reasons not to trust a result, if any.
 
-    Parameters
-    ----------
-    main : sequence of ForceError
-        On-line errors of the main estimate against the truth; empty without truth.
-    agreements : sequence of float [%]
-        Of contacts with the true ones, by foot; empty without truth.
-    residual : float
-        Slow part of the force left unexplained at the base, of :func:`accuracy.unexplained`.
-        Landings of a stiff robot leave a quarter of its weight in single samples.
-    silent : float
-        Part of the time without estimate.
-    inputs : sequence of InputStatistics
-        Joint states and IMU.
-
-    Returns
-    -------
-    list of str
-        Sentences; empty when the result deserves trust.
-
+    ``agreements`` [%]: of contacts with true ones, by foot; ``residual``: from
+    :func:`accuracy.unexplained`; ``silent``: fraction of time without estimate.
     """
     found = []
     worst = max(main, key=lambda error: error.vertical_percent, default=None)
@@ -564,41 +524,15 @@ def undetermined(series: EstimateSeries) -> str:
 
 
 class FootSum(NamedTuple):
-    """
-    The vertical forces of all feet together, in the mean, by one kind of equations.
+    """The vertical forces of all feet together, in the mean, by one kind of equations."""
 
-    Attributes
-    ----------
-    name : str
-        Which equations.
-    mean : float [N]
-    bar : float [N]
-        Half of its 95 % error bar, by the errors that the configuration states.
-
-    """
-
-    name: str
-    mean: float
-    bar: float
+    name: str  # Which equations
+    mean: float  # [N]
+    bar: float  # [N]: half of its 95 % error bar, by the errors that the configuration states
 
 
 def foot_sums(analysis: Analysis) -> list[FootSum]:
-    """
-    Return the mean sum of the vertical forces of all feet, by each kind of equations.
-
-    Base only knows it from mass and acceleration, torque only from the joints' torques.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    list of FootSum
-        The main estimate first; empty where there are no others.
-
-    """
+    """Return the mean total vertical foot force by each kind of equations, main first."""
     series, noise = analysis.series, analysis.replay.plan.config.noise
     base = BAR * np.hypot(noise.mass, noise.accelerometer_bias / GRAVITY)
     torque = BAR * max(noise.effort_gain, 1e-6)
@@ -619,22 +553,9 @@ def foot_sums(analysis: Analysis) -> list[FootSum]:
 
 def compare_sums(sums: Sequence[FootSum], weight: float) -> tuple[str, bool]:
     """
-    Return in a sentence whether different equations agree on the sum of all feet.
+    Return a sentence on whether equations agree on the total foot force, and if so.
 
-    Parameters
-    ----------
-    sums : sequence of FootSum
-        As `foot_sums` returns them.
-    weight : float [N]
-        Of the robot.
-
-    Returns
-    -------
-    str
-        The sentence, after a space; empty without sums.
-    bool
-        False where two differ by more than their error bars.
-
+    False where two differ by more than their error bars; an empty sentence without sums.
     """
     if not sums:
         return '', True
@@ -651,39 +572,13 @@ def compare_sums(sums: Sequence[FootSum], weight: float) -> tuple[str, bool]:
 
 
 def doubtful(analysis: Analysis) -> list[str]:
-    """
-    Return what makes the result doubtful although nothing proves it wrong, and what to do next.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Sentences; empty where nothing is doubtful.
-
-    """
+    """Return what makes the result doubtful, though not proven wrong, and the next step."""
     return cautions(unexplained(analysis.series, analysis.weight), analysis.sums,
                     str(analysis.bag), bool(doubts(analysis)))
 
 
 def distrust(reasons: list[str]) -> str:
-    """
-    Return the sentence for a banner and for the first line of a terminal.
-
-    Parameters
-    ----------
-    reasons : list of str
-        Why a result does not deserve trust.
-
-    Returns
-    -------
-    str
-        'Not to be trusted: ...'.
-
-    """
+    """Return 'Not to be trusted: ...' with the reasons."""
     return f'Not to be trusted: {"; ".join(reasons)}.'
 
 

@@ -24,19 +24,10 @@ STANDING = 'standing'
 
 @dataclass(frozen=True)
 class Behaviour:
-    """
-    One behaviour and where it occurs.
+    """One behaviour and where it occurs."""
 
-    Attributes
-    ----------
-    name : str
-        Such as 'standing', 'trotting', 'walking'.
-    samples : (n,) bool array
-
-    """
-
-    name: str
-    samples: np.ndarray
+    name: str  # Such as 'standing', 'trotting', 'walking'
+    samples: np.ndarray  # (n,)
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -46,24 +37,7 @@ class Behaviour:
 
 def find_behaviours(time: np.ndarray, contact: np.ndarray,
                     position: np.ndarray) -> list[Behaviour]:
-    """
-    Return the behaviours that occur, standing first.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Of each estimate.
-    contact : (n, nf) bool array
-        True contacts where they are known, else estimated ones.
-    position : (nf, 2) array [m]
-        Mean horizontal position of the feet in base axes, x forward, y left.
-
-    Returns
-    -------
-    list of Behaviour
-        Standing, and a gait.
-
-    """
+    """Return the behaviours, standing first; ``position`` (nf, 2): x forward, y left."""
     if not len(time):
         return []
     standing = standing_samples(time, contact)
@@ -73,74 +47,28 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
 
 
 def standing_samples(time: np.ndarray, contact: np.ndarray) -> np.ndarray:
-    """
-    Return the samples around which all feet are down for long enough.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Of each sample, rising.
-    contact : (n, nf) bool array
-        Feet that are down.
-
-    Returns
-    -------
-    (n,) bool array
-        Samples in which the robot stands.
-
-    """
+    """Return the samples (n,) around which all feet are down for long enough."""
     lifted = np.concatenate([[0], np.cumsum(~contact.all(axis=1))])
     return (lifted[np.searchsorted(time, time + MARGIN, side='right')]
             == lifted[np.searchsorted(time, time - MARGIN)])
 
 
 def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
-    """
-    Name a gait by which feet step together.
-
-    Parameters
-    ----------
-    contact : (n, nf) bool array
-        Feet that are down, while the robot is not standing.
-    position : (nf, 2) array [m]
-        Mean horizontal position of the feet in base axes.
-
-    Returns
-    -------
-    str
-        Such as 'trotting' or 'walking'; 'stepping' when it cannot be told.
-
-    """
+    """Return a gait's name, or 'stepping'; ``position`` (nf, 2) [m]: feet in base axes."""
     steps = StepCounts(contact.shape[1] if contact.ndim == 2 else 0)
     steps.add(contact)
     return steps.gait(position)
 
 
 class StepCounts:
-    """
-    Counts of how often pairs of feet are down together, over the pieces of a recording.
-
-    Parameters
-    ----------
-    n_feet : int
-        Number of feet.
-
-    """
+    """Counts how often pairs of feet are down together, over parts of a recording."""
 
     def __init__(self, n_feet: int):
         self.count = self._airborne = 0
         self._same = np.zeros((n_feet, n_feet))
 
     def add(self, contact: np.ndarray) -> None:
-        """
-        Add samples in which the robot is not standing.
-
-        Parameters
-        ----------
-        contact : (n, nf) bool array
-            Feet that are down.
-
-        """
+        """Add contacts (n, nf) of samples in which the robot is not standing."""
         self.count += len(contact)
         self._airborne += int((~contact).all(axis=1).sum()) if contact.ndim == 2 else 0
         down = contact.astype(float)
@@ -148,20 +76,7 @@ class StepCounts:
             self._same += down.T @ down + (1.0 - down).T @ (1.0 - down)
 
     def gait(self, position: np.ndarray) -> str:
-        """
-        Name the gait.
-
-        Parameters
-        ----------
-        position : (nf, 2) array [m]
-            Mean horizontal position of the feet in base axes, x forward, y left.
-
-        Returns
-        -------
-        str
-            Such as 'trotting' or 'walking'; 'stepping' when it cannot be told.
-
-        """
+        """Return the gait's name, or 'stepping'; ``position`` (nf, 2): base axes."""
         if not self.count or len(self._same) < 2:
             return 'stepping'
         return _gait(self._airborne / self.count, self._same / self.count, position)
@@ -223,26 +138,7 @@ class ContactScore:
 
 def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarray,
                    true: np.ndarray, valid: np.ndarray) -> list[ContactScore]:
-    """
-    Return the score of each foot.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Of each estimate.
-    feet : tuple of str
-        Names of the feet.
-    estimated, true : (n, nf) bool array
-        Feet that are down.
-    valid : (n,) bool array
-        Samples that count.
-
-    Returns
-    -------
-    list of ContactScore
-        One a foot; none without valid samples.
-
-    """
+    """Return the contact score of each foot; empty without valid samples."""
     scores = []
     for i, foot in enumerate(feet):
         if not valid.any():

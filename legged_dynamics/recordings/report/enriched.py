@@ -29,24 +29,8 @@ class EnrichedBag:
     """
     Writes all messages of a bag, and in addition what was estimated from them.
 
-    Estimates are on ``/replay/<foot>/wrench``, ``/replay/<foot>/contact``, ``/replay/net_wrench``,
-    ``/replay/center_of_pressure``, ``/replay/external_torque`` and, 30 times a second,
-    ``/replay/markers``; contacts come when they change and with each marker. Each estimate lies at
-    the receipt of the message that completed it.
-
-    Parameters
-    ----------
-    path : Path
-        Bag to make.
-    bag : BagReader
-        Bag to copy.
-    feet : sequence of str
-        Links, in the order of the estimates.
-    base : str
-        Link that the net wrench, the centre of pressure and the markers are given in.
-    storage : {'mcap', 'sqlite3'}
-        Format of its file.
-
+    ``/replay/<foot>/wrench`` and others, each at the receipt of the message that completed
+    it; ``/replay/markers`` at 30 Hz, contacts on change and with each marker.
     """
 
     def __init__(self, path: Path, bag: BagReader, feet: Sequence[str], base: str,
@@ -84,30 +68,12 @@ class EnrichedBag:
         self._writer.close()
 
     def copy(self, message: BagMessage) -> None:
-        """
-        Copy a message, byte for byte.
-
-        Parameters
-        ----------
-        message : BagMessage
-            A message of the bag that is read; one of an unknown type is left out.
-
-        """
+        """Copy a message byte for byte; one of an unknown type is left out."""
         if message.topic in self._copied:
             self._writer.write(message.topic, message.receipt_ns, message.cdr)
 
     def add(self, reaction: GroundReaction, receipt_ns: int) -> None:
-        """
-        Write an estimate.
-
-        Parameters
-        ----------
-        reaction : GroundReaction
-            The estimate.
-        receipt_ns : int
-            Receipt of the message that completed it, since 1970 [ns].
-
-        """
+        """Write an estimate; ``receipt_ns`` of the message that completed it."""
         dialect, ns, write = self._dialect, reaction.latest_ns, self._writer.write_message
         wrench, contact = reaction.wrench, reaction.latest_contact
         marked = not self._next_marker_ns - 2_000_000_000 < ns < self._next_marker_ns
@@ -143,24 +109,7 @@ _COLORS = ('#1f77b4', '#d62728', '#2ca02c', '#ff7f0e', '#9467bd', '#8c564b', '#e
 
 
 def write_layouts(folder: Path, feet: Sequence[str], base: str) -> None:
-    """
-    Write a layout for each program into a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        One that exists.
-    feet : sequence of str
-        Links, as they stand in the topics.
-    base : str
-        Base link, which the picture follows.
-
-    Raises
-    ------
-    OutputError
-        When they cannot be written.
-
-    """
+    """Write a layout for each program into an existing folder."""
     tree = ElementTree.ElementTree(_plotjuggler(feet))
     ElementTree.indent(tree)
     try:

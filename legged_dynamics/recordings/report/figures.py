@@ -24,20 +24,7 @@ DETAIL = 2.0        # s
 
 
 def draw_forces(analysis: Analysis) -> Figure:
-    """
-    Draw each foot's vertical force over the whole bag.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    Figure
-        A row a foot, and the sum.
-
-    """
+    """Draw each foot's vertical force over the whole bag, and their sum."""
     series, truth = analysis.series, analysis.truth
     time, feet = series.time, series.feet
     force = world_force(series, series.foot_to_world, raw=False)
@@ -181,22 +168,7 @@ def _bars(axes: Axes, analysis: Analysis, shown: np.ndarray) -> None:
 
 
 def stretches(time: np.ndarray, down: np.ndarray) -> list[tuple[float, float]]:
-    """
-    Return begin and length of each interval in which a condition held.
-
-    Parameters
-    ----------
-    time : (n,) array [s]
-        Of each sample.
-    down : (n,) bool array
-        Whether the condition held.
-
-    Returns
-    -------
-    list of tuple of float
-        Begin and length [s].
-
-    """
+    """Return begin and length [s] of each interval in which a condition held."""
     last = len(time) - 1
     return [(float(time[a]), float(time[min(b, last)] - time[a])) for a, b in runs(down)]
 
@@ -222,24 +194,10 @@ def _draw_pressure(analysis: Analysis) -> Figure:
 
 class Heading:
     """
-    Points from the base's origin in level axes that turn with its heading, (n, ..., 2).
+    Points (n, ..., 2) from the base origin in level axes that turn with its heading.
 
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Attributes
-    ----------
-    turn : (n, 2, 2) array
-        Rows: forward and left, in world axes.
-    estimated, true : (n, 2) array [m]
-        Centres of pressure; NaN without load.
-    contact : (n, nf, 2) array [m]
-        Contact points of the feet.
-    corners : list of (n, k, 2) array [m]
-        For each foot, the points that it stands on.
-
+    `turn` (n, 2, 2): rows forward and left, world axes; `corners`: points that feet stand
+    on.
     """
 
     def __init__(self, analysis: Analysis):
@@ -419,22 +377,7 @@ QUANTILE = 0.95
 
 
 def residual_bands(analysis: Analysis) -> tuple[float, float]:
-    """
-    Return the length of base force and moment that noise stays below in 95 % of the samples.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    float
-        Of the force [N]; NaN where the rate is not known, or the base is fixed.
-    float
-        Of the moment [N m].
-
-    """
+    """Return the 95 % noise bounds of base force [N] and moment [N m]; NaN if unknown."""
     config, series = analysis.robot.config, analysis.series
     model, noise = config.apply_to(analysis.robot.model), config.noise
     positions = series.position.values

@@ -344,38 +344,12 @@ SECTIONS: tuple[Callable[[Analysis], ReportSection | None], ...] = (
 
 
 def sections(analysis: Analysis) -> list[ReportSection]:
-    """
-    Return the sections that an analysis has content for.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    list of ReportSection
-        In the order of the page; nothing is drawn yet.
-
-    """
+    """Return the sections with content, in page order; nothing is drawn yet."""
     return [section for make in SECTIONS if (section := make(analysis)) is not None]
 
 
 def tables(analysis: Analysis) -> list[Table]:
-    """
-    Return the tables for a terminal.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    list of Table
-        Those of the sections, the errors first and the latency last.
-
-    """
+    """Return the sections' tables for a terminal, errors first and latency last."""
     found = sorted(sections(analysis), key=lambda section: section.name == LATENCY)
     return [table for section in found for table in section.tables]
 
@@ -464,20 +438,7 @@ def _picture(analysis: Analysis) -> tuple[str, str]:
 
 
 def telling_moment(analysis: Analysis) -> int:
-    """
-    Return the sample that the picture shows: in the middle of a step of the opening strides.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    int
-        Number of the sample.
-
-    """
+    """Return the sample for the picture, in mid-step of the opening strides."""
     series = analysis.series
     begin, end = _opening(analysis) or (float(series.time[0]), float(series.time[-1]))
     middle = int(np.searchsorted(series.time, 0.5 * (begin + end)).clip(0, len(series.time) - 1))

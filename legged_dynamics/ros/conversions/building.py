@@ -22,155 +22,44 @@ _NS = 1_000_000_000
 
 
 def time_message(dialect: Dialect, ns: int) -> Any:
-    """
-    Return a builtin_interfaces/Time.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Time since the epoch of the clock.
-
-    Returns
-    -------
-    builtin_interfaces/Time
-        Seconds and nanoseconds.
-
-    """
+    """Return a builtin_interfaces/Time of ``ns`` nanoseconds since the clock's epoch."""
     sec, nanosec = divmod(ns, _NS)
     return dialect.message('builtin_interfaces/msg/Time')(sec=sec, nanosec=nanosec)
 
 
 def duration_message(dialect: Dialect, seconds: float) -> Any:
-    """
-    Return a builtin_interfaces/Duration.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    seconds : float [s]
-        Length, rounded to a nanosecond.
-
-    Returns
-    -------
-    builtin_interfaces/Duration
-        Seconds and nanoseconds.
-
-    """
+    """Return a builtin_interfaces/Duration, rounded to a nanosecond."""
     sec, nanosec = divmod(round(seconds * _NS), _NS)
     return dialect.message('builtin_interfaces/msg/Duration')(sec=sec, nanosec=nanosec)
 
 
 def header(dialect: Dialect, ns: int, frame_id: str = '') -> Any:
-    """
-    Return a std_msgs/Header.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Stamp.
-    frame_id : str
-        Frame of the message; empty for none.
-
-    Returns
-    -------
-    std_msgs/Header
-        Stamp and frame.
-
-    """
+    """Return a std_msgs/Header with stamp ``ns`` [ns]; an empty frame for none."""
     return dialect.message('std_msgs/msg/Header')(stamp=time_message(dialect, ns),
                                                   frame_id=frame_id)
 
 
 def vector3(dialect: Dialect, xyz: Iterable[float]) -> Any:
-    """
-    Return a geometry_msgs/Vector3.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    xyz : iterable of 3 floats
-        Components, in any unit.
-
-    Returns
-    -------
-    geometry_msgs/Vector3
-        With these components.
-
-    """
+    """Return a geometry_msgs/Vector3, in any unit."""
     x, y, z = xyz
     return dialect.message('geometry_msgs/msg/Vector3')(x=float(x), y=float(y), z=float(z))
 
 
 def point(dialect: Dialect, xyz: Iterable[float]) -> Any:
-    """
-    Return a geometry_msgs/Point.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    xyz : iterable of 3 floats [m]
-        Coordinates.
-
-    Returns
-    -------
-    geometry_msgs/Point
-        With these coordinates.
-
-    """
+    """Return a geometry_msgs/Point [m]."""
     x, y, z = xyz
     return dialect.message('geometry_msgs/msg/Point')(x=float(x), y=float(y), z=float(z))
 
 
 def quaternion(dialect: Dialect, xyzw: Iterable[float]) -> Any:
-    """
-    Return a geometry_msgs/Quaternion.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    xyzw : iterable of 4 floats
-        Unit quaternion, scalar last.
-
-    Returns
-    -------
-    geometry_msgs/Quaternion
-        With these components.
-
-    """
+    """Return a geometry_msgs/Quaternion from a unit quaternion, scalar last."""
     x, y, z, w = xyzw
     return dialect.message('geometry_msgs/msg/Quaternion')(x=float(x), y=float(y), z=float(z),
                                                            w=float(w))
 
 
 def wrench_stamped(dialect: Dialect, ns: int, frame_id: str, wrench: Sequence[float]) -> Any:
-    """
-    Return a geometry_msgs/WrenchStamped.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Stamp.
-    frame_id : str
-        Frame whose axes and origin the wrench refers to.
-    wrench : (6,) sequence [N, N m]
-        ``[f; m]``.
-
-    Returns
-    -------
-    geometry_msgs/WrenchStamped
-        Force and torque.
-
-    """
+    """Return a geometry_msgs/WrenchStamped of ``[f; m]`` in the frame's axes and origin."""
     fx, fy, fz, mx, my, mz = _floats(wrench)
     vector = dialect.message('geometry_msgs/msg/Vector3')
     return dialect.message('geometry_msgs/msg/WrenchStamped')(
@@ -182,26 +71,7 @@ def wrench_stamped(dialect: Dialect, ns: int, frame_id: str, wrench: Sequence[fl
 def joint_state(dialect: Dialect, ns: int, names: Sequence[str],
                 position: Sequence[float] = (), velocity: Sequence[float] = (),
                 effort: Sequence[float] = ()) -> Any:
-    """
-    Return a sensor_msgs/JointState.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Stamp.
-    names : sequence of str
-        Names of the n joints, or of other values.
-    position, velocity, effort : (n,) sequence
-        Values [rad or m, rad/s or m/s, N m or N]; a field that is not given stays empty.
-
-    Returns
-    -------
-    sensor_msgs/JointState
-        Without a frame.
-
-    """
+    """Return a sensor_msgs/JointState without a frame; fields not given stay empty."""
     return dialect.message('sensor_msgs/msg/JointState')(
         header=header(dialect, ns), name=list(names), position=_doubles(position),
         velocity=_doubles(velocity), effort=_doubles(effort))
@@ -211,28 +81,10 @@ def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[flo
         linear_acceleration: Sequence[float], orientation: Sequence[float] | None = None,
         variances: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Any:
     """
-    Return a sensor_msgs/Imu.
+    Return a sensor_msgs/Imu, axes of ``frame_id``; acceleration is +g along z at rest.
 
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int
-        Stamp [ns].
-    frame_id : str
-        The IMU's frame.
-    angular_velocity, linear_acceleration : (3,) array [rad/s, m/s^2]
-        In the IMU's frame; the acceleration is +g along z at rest.
-    orientation : (4,) array, optional
-        Quaternion xyzw; without it the message is marked as having none.
-    variances : tuple of 3 floats
-        Of orientation, angular velocity and acceleration, equal on all axes.
-
-    Returns
-    -------
-    sensor_msgs/Imu
-        With diagonal covariances.
-
+    Without orientation (xyzw) it is marked as absent. ``variances``: of orientation,
+    angular velocity and acceleration, equal on all axes.
     """
     of_orientation, of_gyro, of_acceleration = (_diagonal(value) for value in variances)
     if orientation is None:
@@ -247,26 +99,7 @@ def imu(dialect: Dialect, ns: int, frame_id: str, angular_velocity: Sequence[flo
 
 
 def point_stamped(dialect: Dialect, ns: int, frame_id: str, xyz: Iterable[float]) -> Any:
-    """
-    Return a geometry_msgs/PointStamped.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Stamp.
-    frame_id : str
-        Frame of the point.
-    xyz : iterable of 3 floats [m]
-        Coordinates.
-
-    Returns
-    -------
-    geometry_msgs/PointStamped
-        With these coordinates.
-
-    """
+    """Return a geometry_msgs/PointStamped [m]."""
     return dialect.message('geometry_msgs/msg/PointStamped')(
         header=header(dialect, ns, frame_id), point=point(dialect, xyz))
 
@@ -274,32 +107,7 @@ def point_stamped(dialect: Dialect, ns: int, frame_id: str, xyz: Iterable[float]
 def odometry(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
              position: Sequence[float], orientation: Sequence[float],
              linear: Sequence[float], angular: Sequence[float]) -> Any:
-    """
-    Return a nav_msgs/Odometry.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Stamp.
-    frame_id : str
-        Parent frame, in which the pose is given.
-    child_frame_id : str
-        Frame of the body, in whose axes the twist is given (REP-105).
-    position : (3,) sequence [m]
-        Of the body in the parent frame.
-    orientation : (4,) sequence
-        Unit quaternion xyzw from body to parent axes.
-    linear, angular : (3,) sequence [m/s, rad/s]
-        Velocities of the body in its own axes.
-
-    Returns
-    -------
-    nav_msgs/Odometry
-        With zero covariances.
-
-    """
+    """Return a nav_msgs/Odometry; pose in the parent frame, twist in body axes (REP-105)."""
     message = dialect.message('nav_msgs/msg/Odometry')(
         header=header(dialect, ns, frame_id), child_frame_id=child_frame_id)
     message.pose.pose.position = point(dialect, position)
@@ -311,28 +119,7 @@ def odometry(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
 
 def pose_stamped(dialect: Dialect, ns: int, frame_id: str, position: Sequence[float],
                  orientation: Sequence[float]) -> Any:
-    """
-    Return a geometry_msgs/PoseStamped.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Stamp.
-    frame_id : str
-        Frame of the pose.
-    position : (3,) sequence [m]
-        In that frame.
-    orientation : (4,) sequence
-        Unit quaternion xyzw.
-
-    Returns
-    -------
-    geometry_msgs/PoseStamped
-        With this pose.
-
-    """
+    """Return a geometry_msgs/PoseStamped; orientation is a unit quaternion xyzw."""
     made = dialect.message('geometry_msgs/msg/PoseStamped')(header=header(dialect, ns, frame_id))
     x, y, z = position
     made.pose.position.x, made.pose.position.y, made.pose.position.z = float(x), float(y), float(z)
@@ -342,30 +129,7 @@ def pose_stamped(dialect: Dialect, ns: int, frame_id: str, position: Sequence[fl
 
 def transforms(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
                position: Sequence[float], orientation: Sequence[float]) -> Any:
-    """
-    Return a tf2_msgs/TFMessage of one transform.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Stamp.
-    frame_id : str
-        Parent frame.
-    child_frame_id : str
-        Frame whose pose is given.
-    position : (3,) sequence [m]
-        Origin of the child in the parent frame.
-    orientation : (4,) sequence
-        Unit quaternion xyzw from child to parent axes.
-
-    Returns
-    -------
-    tf2_msgs/TFMessage
-        Of one transform.
-
-    """
+    """Return a tf2_msgs/TFMessage with the child's pose in the parent frame (m, xyzw)."""
     made = dialect.message('geometry_msgs/msg/TransformStamped')(
         header=header(dialect, ns, frame_id), child_frame_id=child_frame_id)
     made.transform.translation = vector3(dialect, position)
@@ -374,106 +138,31 @@ def transforms(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
 
 
 def boolean(dialect: Dialect, value: Any) -> Any:
-    """
-    Return a std_msgs/Bool.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    value : bool
-        Anything with a truth value.
-
-    Returns
-    -------
-    std_msgs/Bool
-        With this value.
-
-    """
+    """Return a std_msgs/Bool of the value's truth."""
     return dialect.message('std_msgs/msg/Bool')(data=bool(value))
 
 
 def float64(dialect: Dialect, value: float) -> Any:
-    """
-    Return a std_msgs/Float64.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    value : float
-        Number, in any unit.
-
-    Returns
-    -------
-    std_msgs/Float64
-        With this value.
-
-    """
+    """Return a std_msgs/Float64, in any unit."""
     return dialect.message('std_msgs/msg/Float64')(data=float(value))
 
 
 def string(dialect: Dialect, text: str) -> Any:
-    """
-    Return a std_msgs/String.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    text : str
-        Content.
-
-    Returns
-    -------
-    std_msgs/String
-        With this content.
-
-    """
+    """Return a std_msgs/String."""
     return dialect.message('std_msgs/msg/String')(data=text)
 
 
 def clock(dialect: Dialect, ns: int) -> Any:
-    """
-    Return a rosgraph_msgs/Clock.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Simulated time.
-
-    Returns
-    -------
-    rosgraph_msgs/Clock
-        With this time.
-
-    """
+    """Return a rosgraph_msgs/Clock of the simulated time ``ns``."""
     return dialect.message('rosgraph_msgs/msg/Clock')(clock=time_message(dialect, ns))
 
 
 def command(dialect: Dialect, values: Sequence[float], owner: str = '', count: int = 0) -> Any:
     """
-    Return a std_msgs/Float64MultiArray as forward_command_controller takes it.
+    Return a std_msgs/Float64MultiArray command, as forward_command_controller takes it.
 
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    values : (n,) sequence of float
-        One a joint.
-    owner : str
-        Name of the sender; it travels as the label of the only dimension, which controllers in
-        hardware do not read.
-    count : int
-        Number of the message; it travels as the stride of that dimension.
-
-    Returns
-    -------
-    std_msgs/Float64MultiArray
-        With a dimension only where there is an owner.
-
+    ``owner`` (sender) is sent as label and ``count`` (message number) as stride of the only
+    dimension, which hardware controllers ignore; without owner there is none.
     """
     made = dialect.message('std_msgs/msg/Float64MultiArray')(data=_doubles(values))
     if owner:
@@ -484,24 +173,7 @@ def command(dialect: Dialect, values: Sequence[float], owner: str = '', count: i
 
 def labelled_array(dialect: Dialect, values: np.ndarray,
                    labels: Sequence[Sequence[str]]) -> Any:
-    """
-    Return a std_msgs/Float64MultiArray with the names of its entries in its dimensions.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    values : array
-        Of any number of dimensions; sent row by row.
-    labels : sequence of sequence of str
-        For each dimension the names of its entries, sent with a space between them.
-
-    Returns
-    -------
-    std_msgs/Float64MultiArray
-        With one dimension for each axis of the array.
-
-    """
+    """Return a row-major std_msgs/Float64MultiArray, its entry names in the dimensions."""
     values = np.asarray(values, float)
     dimension = dialect.message('std_msgs/msg/MultiArrayDimension')
     layout = dialect.message('std_msgs/msg/MultiArrayLayout')(dim=[
@@ -513,30 +185,7 @@ def labelled_array(dialect: Dialect, values: np.ndarray,
 
 def diagnostic_status(dialect: Dialect, level: str, name: str, message: str,
                       values: Mapping[str, Any] | None = None, hardware_id: str = '') -> Any:
-    """
-    Return a diagnostic_msgs/DiagnosticStatus.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    level : str
-        'OK', 'WARN', 'ERROR' or 'STALE'.
-    name : str
-        What the status is of, headed by the name of the node.
-    message : str
-        One line for people.
-    values : mapping of str to any, optional
-        Key figures; floats are shown with six digits.
-    hardware_id : str
-        Robot that it is of.
-
-    Returns
-    -------
-    diagnostic_msgs/DiagnosticStatus
-        With its values as text.
-
-    """
+    """Return a diagnostic_msgs/DiagnosticStatus of level 'OK', 'WARN', 'ERROR' or 'STALE'."""
     status = dialect.message('diagnostic_msgs/msg/DiagnosticStatus')
     pair = dialect.message('diagnostic_msgs/msg/KeyValue')
     return status(level=getattr(status, level), name=name, message=message,
@@ -546,24 +195,7 @@ def diagnostic_status(dialect: Dialect, level: str, name: str, message: str,
 
 
 def diagnostics(dialect: Dialect, ns: int, statuses: Iterable[Any]) -> Any:
-    """
-    Return a diagnostic_msgs/DiagnosticArray.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    ns : int [ns]
-        Stamp.
-    statuses : iterable of DiagnosticStatus
-        Of :func:`diagnostic_status`.
-
-    Returns
-    -------
-    diagnostic_msgs/DiagnosticArray
-        With these statuses.
-
-    """
+    """Return a diagnostic_msgs/DiagnosticArray of :func:`diagnostic_status` messages."""
     return dialect.message('diagnostic_msgs/msg/DiagnosticArray')(
         header=header(dialect, ns), status=list(statuses))
 
@@ -600,14 +232,8 @@ class PreparedWrench:
     """
     A geometry_msgs/WrenchStamped of one frame; a call returns its CDR bytes.
 
-    The message ends with its six doubles and begins with its stamp, so that both can be written
-    in place: a fifth of the time of building and serialising it.
-
-    Parameters
-    ----------
-    frame_id : str
-        Frame of the wrench.
-
+    Stamp and six doubles are written in place, in a fifth of the time of building and
+    serialising the message.
     """
 
     def __init__(self, frame_id: str):
@@ -616,17 +242,7 @@ class PreparedWrench:
         self._wrench_at = len(self._bytes) - _WRENCH.size
 
     def __call__(self, ns: int, wrench: Sequence[float]) -> bytes:
-        """
-        Return the message as bytes.
-
-        Parameters
-        ----------
-        ns : int [ns]
-            Stamp.
-        wrench : (6,) sequence [N, N m]
-            ``[f; m]``.
-
-        """
+        """Return the message as bytes, for a stamp [ns] and ``[f; m]`` [N, N m]."""
         _STAMP.pack_into(self._bytes, _STAMP_AT, *divmod(ns, _NANOSECONDS))
         _WRENCH.pack_into(self._bytes, self._wrench_at, *wrench)
         return bytes(self._bytes)

@@ -41,9 +41,8 @@ class _MarkerMaker:
     """
     Makes the markers of one message: points in metres in the frame of the header.
 
-    A marker is known by its namespace, which rviz shows or hides as a whole, and its number; the
-    same pair again replaces it. Colours are red, green and blue, 0 to 1; after `lifetime`, a
-    Duration, rviz lets a marker vanish by itself.
+    A marker is identified by namespace, which rviz shows or hides as a whole, and number.
+    Colours are RGB from 0 to 1; rviz removes a marker after the Duration `lifetime`.
     """
 
     def __init__(self, dialect: Dialect, stamped: Any, lifetime: Any):
@@ -120,39 +119,8 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
     """
     Return a visualization_msgs/MarkerArray of one ground reaction.
 
-    Parameters
-    ----------
-    dialect : Dialect
-        Whose messages to make.
-    ns : int
-        Stamp [ns].
-    frame_id : str
-        Frame of everything below.
-    feet : sequence of str
-        Names of the n feet.
-    contact_point, force : (n, 3) array [m, N]
-        Where the ground pushes, and how.
-    contact : sequence of n bool
-        Which feet are on the ground.
-    newtons_per_meter : float
-        Force drawn as an arrow of one metre [N/m].
-    lifetime_s : float
-        After this, rviz lets a marker vanish by itself [s].
-    observable : sequence of n bool, optional
-        Feet whose force is only a guess have their arrow in orange.
-    text : bool
-        Whether to write the newtons at each arrow.
-    center_of_pressure : (3,) array, optional [m]
-        Drawn as a sphere; NaN or None when there is none.
-    standing : (k, 3) array, optional [m]
-        Points that the robot stands on, corners of soles for example; by default the contact
-        points of the feet on the ground.
-
-    Returns
-    -------
-    visualization_msgs/MarkerArray
-        Arrows, labels, support polygon and centre of pressure.
-
+    Points and forces (n, 3) [m, N] are in ``frame_id``; forces not observable are orange;
+    ``standing`` (k, 3) are corners of the support polygon, contact points by default.
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
                         duration_message(dialect, lifetime_s))
@@ -193,36 +161,10 @@ def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: 
                   asked: np.ndarray | None = None, *, newtons_per_meter: float = 1000.0,
                   lifetime_s: float = 2.0) -> list[Any]:
     """
-    Return the markers of one foot, for a visualization_msgs/MarkerArray.
+    Return the markers of one foot: producible forces, friction cone and force arrows.
 
-    Parameters
-    ----------
-    dialect : Dialect
-        Whose messages to make.
-    ns : int
-        Stamp [ns].
-    frame_id : str
-        Frame of everything below.
-    number : int
-        Of the foot: markers of several feet do not replace each other.
-    place : (3,) array [m]
-        Where the foot touches, and all is drawn.
-    triangles : (n, 3, 3) array [N]
-        Surface of the set of producible forces, as corners.
-    edges : (k, 3) array [N]
-        Edges of the friction cone, from zero.
-    given, asked : (3,) array [N]
-        The force that the foot gets, and the one asked for, if any.
-    newtons_per_meter : float
-        Force drawn one metre long [N/m].
-    lifetime_s : float
-        After this, rviz lets a marker vanish by itself [s].
-
-    Returns
-    -------
-    list of visualization_msgs/Marker
-        Set of producible forces, cone, and one or two arrows.
-
+    Drawn at ``place`` [m]: ``triangles`` (n, 3, 3) [N], surface of the producible set;
+    ``edges`` (k, 3) [N] of the cone.
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
                         duration_message(dialect, lifetime_s))
@@ -261,32 +203,7 @@ _ANGLES = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
 def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
                      newtons_per_meter: float = 500.0, friction: float = 0.6,
                      lifetime_s: float = 0.2, text: bool = False) -> Any:
-    """
-    Return a visualization_msgs/MarkerArray of an estimate.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Whose messages to make.
-    reaction : GroundReaction
-        The estimate; its newest sample is drawn.
-    base : str
-        Base link, the frame of all markers.
-    newtons_per_meter : float
-        Force drawn as an arrow of one metre [N/m].
-    friction : float
-        Coefficient of the cones and margins; 0: none are drawn.
-    lifetime_s : float
-        After this, rviz lets a marker vanish by itself [s].
-    text : bool
-        Whether to write the newtons at each arrow.
-
-    Returns
-    -------
-    visualization_msgs/MarkerArray
-        All namespaces; what is not there is deleted.
-
-    """
+    """Return a visualization_msgs/MarkerArray of an estimate; ``friction`` 0: no cones."""
     picture = ForcePicture.of(reaction, friction)
     contact, points, force = picture.contact, picture.point, picture.force
     message = reaction_markers(
@@ -342,32 +259,8 @@ def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
     """
     Return a visualization_msgs/MarkerArray of a body under control.
 
-    Parameters
-    ----------
-    dialect : Dialect
-        Whose messages to make.
-    ns : int
-        Stamp [ns].
-    frame_id : str
-        Frame of everything below: the base.
-    points, forces : (n, 3) array [m, N]
-        Where feet touch, and the forces given to them.
-    standing : sequence of n bool
-        Which feet stand.
-    mode : str
-        What the body does.
-    margins : mapping of str to float
-        As of WorkspaceController.margins; the worst one gives the colour.
-    newtons_per_meter : float
-        Force drawn as an arrow of one metre [N/m].
-    lifetime_s : float
-        After this, rviz lets a marker vanish by itself [s].
-
-    Returns
-    -------
-    visualization_msgs/MarkerArray
-        Arrows, support polygon, text and a ball for the worst margin.
-
+    ``points``, ``forces`` (n, 3) are in the base frame; ``margins`` as of
+    WorkspaceController.margins, the worst one gives the colour of a sphere.
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
                         duration_message(dialect, lifetime_s))
@@ -422,20 +315,7 @@ for _kind, _fields in OWN.items():
 
 
 def installed(dialect: Dialect) -> bool:
-    """
-    Return whether messages of legged_dynamics_msgs can be published.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend of the node.
-
-    Returns
-    -------
-    bool
-        False on ROS 2 without the package.
-
-    """
+    """Return whether legged_dynamics_msgs can be published; False on ROS 2 without it."""
     try:
         dialect.message(REACTIONS)
     except MiddlewareError:
@@ -444,24 +324,7 @@ def installed(dialect: Dialect) -> bool:
 
 
 def foot_contacts(dialect: Dialect, reaction: GroundReaction, base: str) -> Any:
-    """
-    Return the contacts of an estimate as one stamped message.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    reaction : GroundReaction
-        The estimate.
-    base : str
-        Base link.
-
-    Returns
-    -------
-    legged_dynamics_msgs/FootContacts
-        At the stamp of the newest joint state.
-
-    """
+    """Return a legged_dynamics_msgs/FootContacts, stamped with the newest joint state."""
     return dialect.message(CONTACTS)(
         header=header(dialect, reaction.latest_ns, base), feet=list(reaction.feet),
         contact=[bool(down) for down in reaction.latest_contact],
@@ -469,25 +332,7 @@ def foot_contacts(dialect: Dialect, reaction: GroundReaction, base: str) -> Any:
 
 
 def foot_reactions(dialect: Dialect, reaction: GroundReaction, base: str) -> Any:
-    """
-    Return the reactions of an estimate as one stamped message.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    reaction : GroundReaction
-        The estimate.
-    base : str
-        Base link.
-
-    Returns
-    -------
-    legged_dynamics_msgs/FootReactions
-        At the stamp of the newest joint state; deviations of components that a foot does not
-        transmit are zero.
-
-    """
+    """Return a legged_dynamics_msgs/FootReactions, stamped with the newest joint state."""
     message = dialect.message(REACTIONS)(header=header(dialect, reaction.latest_ns, base))
     made = dialect.message(REACTION)
     in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])

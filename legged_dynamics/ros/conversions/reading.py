@@ -38,26 +38,11 @@ class _Order(NamedTuple):
 
 class JointStateReader:
     """
-    Reads JointState messages by joint name.
+    Reads the given joints, in order, from JointState messages by name.
 
-    Parameters
-    ----------
-    joint_names : sequence of str
-        Joints to read, in order; a message may have others in addition.
-    spare : mapping of str to float, optional
-        Joints that a message may lack, and where they then stand, at rest and of unknown effort
-        [rad or m].
-    mimics : Mimics, optional
-        Joints that follow others: computed, whether a message has them or not.
-    finite : bool
-        Whether a position or velocity that is not finite makes a message unusable; else it is
-        handed on as NaN, for a reader who does without that joint.
-
-    Attributes
-    ----------
-    assumed : tuple of str
-        Spare joints that the newest message lacked.
-
+    ``spare``: joints that a message may lack, with positions [rad or m], at rest;
+    ``mimics`` are computed. With ``finite``, a non-finite position or velocity is an error,
+    else passed on as NaN. ``assumed``: spare joints that the newest message lacked.
     """
 
     def __init__(self, joint_names: Sequence[str], spare: Mapping[str, float] | None = None,
@@ -70,16 +55,7 @@ class JointStateReader:
         self._orders: dict[tuple[str, ...], _Order] = {}
 
     def __call__(self, msg: Any) -> JointSample:
-        """
-        Return the sample in a message.
-
-        Raises
-        ------
-        MeasurementError
-            When a joint is missing or named twice, a field has a wrong length, or a position or
-            velocity is not finite.
-
-        """
+        """Return the sample; raise MeasurementError for missing or invalid values."""
         names = tuple(msg.name)
         if names not in self._orders:
             self._remember(names)
@@ -136,24 +112,10 @@ class JointStateReader:
 
 def read_imu(msg: Any) -> ImuSample:
     """
-    Return the sample in an Imu message.
+    Return the sample in an Imu message, in IMU axes; orientation None if marked absent.
 
-    Parameters
-    ----------
-    msg : sensor_msgs/Imu
-        Message of any backend.
-
-    Returns
-    -------
-    ImuSample
-        In the axes of the IMU; its orientation is None where the message has none.
-
-    Raises
-    ------
-    MeasurementError
-        When a value is not finite, angular velocity or acceleration is marked as not there, or
-        the orientation is no unit quaternion.
-
+    Raises MeasurementError for non-finite values, a non-unit quaternion, or no angular
+    velocity or acceleration.
     """
     for field in ('angular_velocity', 'linear_acceleration'):
         if getattr(msg, f'{field}_covariance')[0] == -1.0:
@@ -174,27 +136,7 @@ def read_imu(msg: Any) -> ImuSample:
 
 
 def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
-    """
-    Return the feet's contact switches in a JointState: named for the feet, position 1 or 0.
-
-    Parameters
-    ----------
-    msg : JointState
-        A foot that it does not name has no known state.
-    feet : sequence of str
-        In the order wanted.
-
-    Returns
-    -------
-    SwitchSample
-        States in the order of `feet`; NaN where not known.
-
-    Raises
-    ------
-    MeasurementError
-        When a foot is named twice or not of the robot, or a position is not between 0 and 1.
-
-    """
+    """Return contact switches (1, 0, or NaN if unknown) of a JointState, by ``feet``."""
     unknown = [name for name in msg.name if name not in feet]
     if unknown:
         raise MeasurementError(f'foot_switches: expected names of the feet {", ".join(feet)}, got '
@@ -211,47 +153,14 @@ def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
 
 
 def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
-    """
-    Return the stamp and the wrench of a WrenchStamped.
-
-    Parameters
-    ----------
-    msg : geometry_msgs/WrenchStamped
-        Message of any backend.
-
-    Returns
-    -------
-    tuple of int and (6,) array [ns, N, N m]
-        Stamp, and ``[f; m]``.
-
-    """
+    """Return the stamp [ns] and the wrench ``[f; m]`` of a WrenchStamped."""
     force, torque = msg.wrench.force, msg.wrench.torque
     return stamp_ns(msg.header.stamp), np.array(
         (force.x, force.y, force.z, torque.x, torque.y, torque.z))
 
 
 def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
-    """
-    Return the values of a Float64MultiArray command.
-
-    Parameters
-    ----------
-    msg : std_msgs/Float64MultiArray
-        Message of any backend.
-    names : sequence of str
-        Joints or feet, one for each value.
-
-    Returns
-    -------
-    (n,) array
-        Values in the order of the names.
-
-    Raises
-    ------
-    MeasurementError
-        When the number of values is wrong or one is not finite.
-
-    """
+    """Return the values of a Float64MultiArray command, checked for number and finiteness."""
     if len(msg.data) != len(names):
         raise MeasurementError(f'command: expected {len(names)} values, one each for '
                                f'{", ".join(names)}, got {len(msg.data)}')
@@ -263,20 +172,7 @@ def read_command(msg: Any, names: Sequence[str]) -> np.ndarray:
 
 
 def diagnostic_level(status: Any) -> int:
-    """
-    Return a status's level as a number.
-
-    Parameters
-    ----------
-    status : diagnostic_msgs/DiagnosticStatus
-        Status of any backend; rclpy has the level as bytes.
-
-    Returns
-    -------
-    int
-        0 OK, 1 WARN, 2 ERROR, 3 STALE.
-
-    """
+    """Return a status's level: 0 OK, 1 WARN, 2 ERROR, 3 STALE (rclpy has it as bytes)."""
     level = status.level
     return level[0] if isinstance(level, bytes) else int(level)
 
@@ -303,25 +199,7 @@ class PoseSample:
 
 
 def read_pose(msg: Any) -> PoseSample:
-    """
-    Return the pose in a PoseStamped.
-
-    Parameters
-    ----------
-    msg : geometry_msgs/PoseStamped
-        Message of any backend.
-
-    Returns
-    -------
-    PoseSample
-        Copied out of the message.
-
-    Raises
-    ------
-    MeasurementError
-        When a value is not finite, or the orientation is no unit quaternion.
-
-    """
+    """Return the pose in a PoseStamped, checked for finiteness and a unit quaternion."""
     return PoseSample(stamp_ns(msg.header.stamp), msg.header.frame_id,
                       _vector(msg.pose.position, 'pose: position'),
                       _unit(msg.pose.orientation, 'pose: orientation'))
@@ -360,28 +238,7 @@ HEADER, TRANSFORM, TWIST = 4, 56, 48
 
 
 class TrajectoryReader:
-    """
-    Reads the points of a trajectory of one body.
-
-    Parameters
-    ----------
-    cdr : bytes
-        The serialised message, encapsulation header included.
-
-    Attributes
-    ----------
-    frame_id : str
-    count : int
-        Points in all.
-    left : int
-        Points not yet read.
-
-    Raises
-    ------
-    MeasurementError
-        When these bytes are no such message, or one without points.
-
-    """
+    """Reads one body's trajectory points from CDR bytes; ``left``: points not yet read."""
 
     def __init__(self, cdr: bytes):
         self._cdr, self._order = cdr, '<' if cdr[1:2] == b'\x01' else '>'
@@ -395,24 +252,10 @@ class TrajectoryReader:
 
     def read(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Read the next points.
+        Read up to ``most`` points: times from the start, positions, quaternions xyzw.
 
-        Parameters
-        ----------
-        most : int
-            Largest number of points to read.
-
-        Returns
-        -------
-        tuple of (k,), (k, 3) and (k, 4) arrays [s, m, -]
-            Times from the start, positions, quaternions xyzw.
-
-        Raises
-        ------
-        MeasurementError
-            When a point has not exactly one transform, times do not rise from zero or above, a
-            value is not finite, a quaternion is none, or the message ends too early.
-
+        Raises MeasurementError for points without exactly one transform, times that do not
+        increase from 0 or above, invalid values, or a truncated message.
         """
         k = min(most, self.left)
         times, poses = np.empty(k), np.empty((k, 7))
@@ -467,24 +310,7 @@ class TrajectoryReader:
 
 
 class SensorReader:
-    """
-    Reads joint states and IMU messages, and corrects known errors of the sensors.
-
-    Parameters
-    ----------
-    joint_names : sequence of str
-        Joints of the model, in the order wanted.
-    correction : SensorCorrection, optional
-        None changes nothing.
-    spare, mimics, finite : optional
-        As `JointStateReader` has them, of the joints wanted.
-
-    Raises
-    ------
-    UnknownNameError
-        When the correction names a joint that the model does not have.
-
-    """
+    """Reads joint states and IMU messages, and corrects known sensor errors."""
 
     def __init__(self, joint_names: Sequence[str], correction: SensorCorrection | None = None,
                  spare: Mapping[str, float] | None = None, mimics: Mimics | None = None,
@@ -522,25 +348,7 @@ class SensorReader:
                      if name not in self._followers)
 
     def joints(self, message: Any) -> JointSample:
-        """
-        Return the sample in a JointState.
-
-        Parameters
-        ----------
-        message : sensor_msgs/JointState
-            Message of any backend.
-
-        Returns
-        -------
-        JointSample
-            In the model's joint order, corrected.
-
-        Raises
-        ------
-        MeasurementError
-            As `JointStateReader` has it.
-
-        """
+        """Return the sample in a JointState, corrected, in the model's joint order."""
         sample = self._read(message)
         if self._correction is None:
             return sample
@@ -558,25 +366,7 @@ class SensorReader:
         return JointSample(sample.stamp_ns, position, velocity, effort, sample.names)
 
     def imu(self, message: Any) -> ImuSample:
-        """
-        Return the sample in an Imu message.
-
-        Parameters
-        ----------
-        message : sensor_msgs/Imu
-            Message of any backend.
-
-        Returns
-        -------
-        ImuSample
-            In the IMU's true axes, corrected.
-
-        Raises
-        ------
-        MeasurementError
-            As :func:`read_imu` has it.
-
-        """
+        """Return the sample in an Imu message, corrected, in the IMU's true axes."""
         sample = read_imu(message)
         c = self._correction
         if c is None:

@@ -23,34 +23,10 @@ from legged_dynamics.ros.middleware.protocol import stamp_ns
 
 class SampleReader:
     """
-    Reads the messages of a robot's sensors.
+    Reads the messages of a robot's sensors; the configuration is applied to the model.
 
-    Parameters
-    ----------
-    model : RobotModel
-        The robot; the configuration is applied to it here.
-    config : RobotConfig
-        Corrections of the sensors, feet, and joints that a message may lack.
-    joint_states, imu, foot_switches : str
-        Topics; empty where there is none.
-    spare : mapping of str to float, optional [rad or m]
-        Joints that a message may lack, and where they then stand; as the configuration has it
-        when None.
-    finite : bool
-        Whether joint states must be finite, as `JointStateReader` takes it.
-
-    Attributes
-    ----------
-    topics : frozenset of str
-        Topics whose messages can be read.
-    joints, imu : callable
-        Return the sample in a joint state, and in an IMU message, whatever their topic.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the configuration does not fit the model.
-
+    Topics are empty where there is none; ``spare`` [rad or m]: positions of joints that a
+    message may lack, by default those of the configuration.
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig, joint_states: str = 'joint_states',
@@ -71,26 +47,7 @@ class SampleReader:
         return self._read.assumed
 
     def __call__(self, topic: str, message: Any) -> Sample:
-        """
-        Return the sample in a message.
-
-        Parameters
-        ----------
-        topic : str
-            One of `topics`.
-        message : sensor_msgs/JointState or sensor_msgs/Imu
-            Decoded message.
-
-        Returns
-        -------
-        JointSample, ImuSample or SwitchSample
-
-        Raises
-        ------
-        MeasurementError
-            When the message does not hold what it should.
-
-        """
+        """Return the sample in a decoded message of one of `topics`."""
         if topic == self._joint_states:
             return self.joints(message)
         if topic == self._imu:
@@ -100,17 +57,10 @@ class SampleReader:
 
 class RawSampleReader:
     """
-    Reads joint states and IMU messages as they came: nothing is corrected or refused.
+    Reads joint states and IMU messages unchanged: nothing is corrected or refused.
 
-    The joints' order is that of the first message; what a message lacks is NaN.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Joints as the driver names them; empty before the first message.
-    imu_frame : str
-        Frame of the IMU, as the first message that has one says it.
-
+    Joints are ordered as in the first message (`names`, empty before it); missing values
+    are NaN.
     """
 
     def __init__(self) -> None:
@@ -119,19 +69,7 @@ class RawSampleReader:
         self._where: dict[tuple[str, ...], list[int]] = {}
 
     def __call__(self, message: Any) -> JointSample | ImuSample:
-        """
-        Return the sample in a message; its kind follows from the message's fields.
-
-        Parameters
-        ----------
-        message : sensor_msgs/JointState or sensor_msgs/Imu
-            Decoded message.
-
-        Returns
-        -------
-        JointSample or ImuSample
-
-        """
+        """Return the joint or IMU sample in a message, by the message's fields."""
         return self._imu(message) if hasattr(message, 'orientation') else self._joints(message)
 
     def _joints(self, message: Any) -> JointSample:

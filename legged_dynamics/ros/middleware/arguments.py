@@ -47,29 +47,7 @@ def _check_namespace(namespace: str) -> str:
 
 
 def expand(topic: str, node_name: str, namespace: str) -> str:
-    """
-    Expand a relative ('x'), private ('~/x') or absolute ('/x') topic name.
-
-    Parameters
-    ----------
-    topic : str
-        Name of the topic, as given or fully resolved.
-    node_name : str
-        Name of the node, without its namespace.
-    namespace : str
-        Namespace of the node, e.g. ``/robot1``.
-
-    Returns
-    -------
-    str
-        Name that begins with a slash.
-
-    Raises
-    ------
-    MiddlewareError
-        When the name is malformed.
-
-    """
+    """Expand a relative ('x'), private ('~/x') or absolute ('/x') topic name."""
     if not _TOPIC.match(topic) or not topic.strip('/~'):
         raise MiddlewareError(f'expected a topic name such as "joint_states", "~/wrench" or '
                               f'"/tf", got {topic!r}')
@@ -82,26 +60,7 @@ def expand(topic: str, node_name: str, namespace: str) -> str:
 
 
 def resolve(topic: str, node_name: str, namespace: str, remaps: Iterable[Remap] = ()) -> str:
-    """
-    Resolve a topic name by the remapping rules: the first one that fits decides.
-
-    Parameters
-    ----------
-    topic : str
-        Name of the topic, as given or fully resolved.
-    node_name : str
-        Name of the node, without its namespace.
-    namespace : str
-        Namespace of the node, e.g. ``/robot1``.
-    remaps : iterable of Remap, optional
-        Remapping rules, the first that fits applies.
-
-    Returns
-    -------
-    str
-        Full name; rules apply to full names, and those of other nodes are passed over.
-
-    """
+    """Return a topic's full name after the first remapping rule that fits the node."""
     name = expand(topic, node_name, namespace)
     for rule in remaps:
         if rule.match.startswith('__') or rule.node not in ('', node_name):
@@ -112,24 +71,7 @@ def resolve(topic: str, node_name: str, namespace: str, remaps: Iterable[Remap] 
 
 
 def remapped_identity(name: str, namespace: str, remaps: Iterable[Remap]) -> tuple[str, str]:
-    """
-    Apply the rules for '__node', '__name' and '__ns' to a node's name and namespace.
-
-    Parameters
-    ----------
-    name : str
-        Node name before remapping.
-    namespace : str
-        Namespace before remapping.
-    remaps : iterable of Remap
-        Remapping rules, the first that fits applies.
-
-    Returns
-    -------
-    tuple of str
-        Name and namespace.
-
-    """
+    """Return name and namespace after the rules for '__node', '__name' and '__ns'."""
     rules = list(remaps)
     new_name = next((rule.replacement for rule in rules
                      if rule.match in ('__node', '__name') and rule.node in ('', name)), name)
@@ -162,20 +104,7 @@ class Override:
         return '*' in self.selector and not self.source.startswith('-p')
 
     def fits(self, full_node_name: str) -> bool:
-        """
-        Tell whether the selector ('/**', 'node', '/ns/node', '/*/node') fits a node.
-
-        Parameters
-        ----------
-        full_node_name : str
-            Node name with its namespace, e.g. ``/robot1/estimator``.
-
-        Returns
-        -------
-        bool
-            Whether the override is for that node.
-
-        """
+        """Return whether the selector ('/**', 'node', '/ns/node', '/*/node') fits a node."""
         selector = self.selector if self.selector.startswith('/') else f'/{self.selector}'
         # rclpy's rule: '/*' stands for one level, '/**' for any number of levels
         parts = re.split(r'(/\*\*?)', selector)
@@ -186,48 +115,20 @@ class Override:
 
 @dataclass(frozen=True)
 class RosArguments:
-    """
-    What a ROS 2 command line says.
+    """What a ROS 2 command line says."""
 
-    Attributes
-    ----------
-    remaps : tuple of Remap
-        Remapping rules in order.
-    overrides : tuple of Override
-        Parameter values in order; a later one wins.
-    log_level : str
-        Least severe level that is shown.
-    others : tuple of str
-        Arguments that are not ROS's.
-
-    """
-
-    remaps: tuple[Remap, ...] = ()
-    overrides: tuple[Override, ...] = ()
-    log_level: str = 'info'
-    others: tuple[str, ...] = ()
+    remaps: tuple[Remap, ...] = ()  # Remapping rules in order
+    overrides: tuple[Override, ...] = ()  # Parameter values in order; a later one wins
+    log_level: str = 'info'  # Least severe level that is shown
+    others: tuple[str, ...] = ()  # Arguments that are not ROS's
 
     @classmethod
     def parse(cls, argv: Sequence[str] = ()) -> RosArguments:
         """
-        Read a command line (without the program's name).
+        Return the parsed command line (without program name); the rest is in `others`.
 
-        Parameters
-        ----------
-        argv : sequence of str, optional
-            Command line arguments, with ROS arguments behind ``--ros-args``.
-
-        Returns
-        -------
-        RosArguments
-            What the command line says; words that are not ROS 2's are in `others`.
-
-        Raises
-        ------
-        ConfigurationError
-            When an argument behind ``--ros-args`` is unknown or malformed, or a parameter file
-            cannot be read.
-
+        Raises ConfigurationError for unknown or malformed arguments after ``--ros-args``, or an
+        unreadable parameter file.
         """
         remaps: list[Remap] = []
         overrides: list[Override] = []
@@ -256,37 +157,11 @@ class RosArguments:
         return cls(tuple(remaps), tuple(overrides), log_level, tuple(others))
 
     def overrides_for(self, full_node_name: str) -> dict[str, Override]:
-        """
-        Pick the overrides of one node.
-
-        Parameters
-        ----------
-        full_node_name : str
-            Node name with its namespace, e.g. ``/robot1/estimator``.
-
-        Returns
-        -------
-        dict of str to Override
-            Overrides by the parameter's name; of several the last one holds.
-
-        """
+        """Return a node's overrides by parameter name; of several the last one holds."""
         return {entry.name: entry for entry in self.overrides if entry.fits(full_node_name)}
 
     def unused_files(self, full_node_name: str) -> list[str]:
-        """
-        Find parameter files that have nothing for a node.
-
-        Parameters
-        ----------
-        full_node_name : str
-            Node name with its namespace, e.g. ``/robot1/estimator``.
-
-        Returns
-        -------
-        list of str
-            A sentence for each such file.
-
-        """
+        """Return a sentence for each parameter file that has nothing for a node."""
         selectors: dict[str, set[str]] = {}
         for entry in self.overrides:
             if not entry.source.startswith('-p'):

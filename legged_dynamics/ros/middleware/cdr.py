@@ -271,11 +271,7 @@ def _read_numbers(d: bytes, n: int, length: int, code: str, swap: bool) -> tuple
 
 
 def _pack_names(names: Sequence[str]) -> bytes:
-    """
-    Return a list of strings as bytes; lists seen before (joint names) are remembered.
-
-    It follows its own length, a 4-byte number, so it always starts at a multiple of 4.
-    """
+    """Return a list of strings as bytes, cached, at an offset that is a multiple of 4."""
     key = tuple(names)
     packed = _packed_names.get(key)
     if packed is None:
@@ -323,25 +319,10 @@ _FAULTS = (struct.error, TypeError, ValueError, AttributeError, OverflowError)
 
 def serialize(message: Any, name: str | None = None) -> bytes:
     """
-    Serialize a message as CDR.
+    Return a message as CDR with its header, in this machine's byte order.
 
-    Parameters
-    ----------
-    message : object
-        Any object with the message's fields: ours, rclpy's or rosbags'.
-    name : str, optional
-        The message's ROS name; needed for objects that are not of our classes.
-
-    Returns
-    -------
-    bytes
-        Encapsulation header and body, in the byte order of this machine.
-
-    Raises
-    ------
-    MiddlewareError
-        When a field is missing or its value does not fit, naming the field.
-
+    ``name`` is needed for objects that are not of our classes. Raises MiddlewareError,
+    naming the field, for a missing or unfit value.
     """
     name = name or type(message).ros_type
     try:
@@ -354,27 +335,7 @@ def serialize(message: Any, name: str | None = None) -> bytes:
 
 
 def deserialize(cdr: bytes, name: str) -> Any:
-    """
-    Read a message from CDR bytes that begin with their encapsulation header.
-
-    Parameters
-    ----------
-    cdr : bytes
-        Serialized message: CDR bytes with their encapsulation header.
-    name : str
-        ROS type, e.g. ``sensor_msgs/msg/Imu``.
-
-    Returns
-    -------
-    object
-        Instance of the class that `message_class` gives.
-
-    Raises
-    ------
-    MiddlewareError
-        When the bytes are not a message of that name.
-
-    """
+    """Return the message in CDR bytes that begin with the encapsulation header."""
     if len(cdr) < 4 or cdr[0] != 0 or cdr[1] > 1:
         raise MiddlewareError(f'cannot read a {name}: expected plain CDR (header 00 00 or 00 01), '
                               f'got {bytes(cdr[:4]).hex(" ") or "no bytes"}')

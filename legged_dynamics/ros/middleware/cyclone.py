@@ -89,11 +89,10 @@ def _ros_type(dds_name: str) -> str | None:
 
 class _Matching:
     """
-    How many subscriptions each writer has.
+    Number of subscriptions of each writer.
 
-    A component asks for every topic in every tick. While callbacks run, the answer is the one of
-    their beginning, and one call finds out whether any has changed since; at other times it is
-    asked of Cyclone.
+    While callbacks run, the answer is that at their beginning, and one call checks for
+    changes; at other times Cyclone is asked.
     """
 
     def __init__(self, participant: DomainParticipant):
@@ -137,15 +136,7 @@ _LOOK_S = 2.0           # s from a node's start until it looks for another of it
 
 
 class _Publications:
-    """
-    Who publishes what, by discovery; read again only when something has changed.
-
-    Parameters
-    ----------
-    participant : DomainParticipant
-        Place on the bus; its own publications are left out.
-
-    """
+    """Publications on the bus by discovery, without its own; read again only on changes."""
 
     def __init__(self, participant: DomainParticipant):
         self._own = participant.guid
@@ -219,12 +210,7 @@ def _idl_struct(name: str) -> type[IdlStruct]:
 
 @cache
 def _envelope(name: str) -> type[IdlStruct]:
-    """
-    Return the class that carries a message's bytes.
-
-    An instance made from the bytes has them as its ``cdr``: ``envelope(name)(cdr).cdr``.
-    A message that is not in the table gets an opaque type of the right name: enough to record it.
-    """
+    """Return the class that carries a message's bytes (opaque if unknown) as its ``cdr``."""
     name = full_name(name)
     fields: dict[str, Any] = {'opaque': types.uint8}
     if name in DEFINITIONS:
@@ -271,20 +257,7 @@ _ARRAY, _SEQUENCE = 48, 144
 
 @cache
 def type_hash(name: str) -> str:
-    """
-    Hash a message's type description as ROS 2 does (REP 2016).
-
-    Parameters
-    ----------
-    name : str
-        ROS type, e.g. ``sensor_msgs/msg/Imu``.
-
-    Returns
-    -------
-    str
-        'RIHS01_' and a SHA-256 in hexadecimal digits.
-
-    """
+    """Return the ROS 2 hash of a type description, 'RIHS01_' and SHA-256 (REP 2016)."""
     message = definition(name)
     referenced = {entry.type: definition(entry.type) for entry in _nested(message)}
     description = {
@@ -408,15 +381,7 @@ class _CyclonePublisher:
 
 
 class _CycloneSubscription:
-    """
-    Takes messages of one DDS topic to a callback.
-
-    Attributes
-    ----------
-    source_ns : int
-        When the message that the callback is looking at was sent, by its sender's clock [ns].
-
-    """
+    """Passes a DDS topic's messages to a callback; `source_ns`: sent, sender's clock."""
 
     def __init__(self, node: StandaloneNode, reader: DataReader, topic: str, name: str,
                  callback: Callable[..., None], raw: bool):
@@ -457,26 +422,11 @@ class _CycloneSubscription:
 
 class CycloneBus(Transport):
     """
-    A process's place on the DDS bus, its nodes, and the loop that runs them.
+    A process's participant on the DDS bus, its nodes, and their event loop.
 
-    As a :class:`~.node.Transport` it carries the messages of its nodes.
-
-    Parameters
-    ----------
-    environ : mapping, optional
-        Environment with ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and
-        CYCLONEDDS_URI; the process's own when None.
-
-    Attributes
-    ----------
-    stopping : bool
-        Whether ``stop`` was called.
-
-    Raises
-    ------
-    MiddlewareError
-        When the environment is wrong or Cyclone cannot start with it.
-
+    A :class:`~.node.Transport` of its nodes' messages. ``environ`` has ROS_DOMAIN_ID,
+    ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and CYCLONEDDS_URI; default: the
+    process's.
     """
 
     def __init__(self, environ: Mapping[str, str] | None = None):
@@ -525,34 +475,13 @@ class CycloneBus(Transport):
                 '(-r __node:=, -r __ns:=)')
 
     def spin(self, duration_s: float = math.inf) -> None:
-        """
-        Run callbacks until ``stop`` is called or the time is over.
-
-        Parameters
-        ----------
-        duration_s : float, optional
-            Time to run [s].
-
-        """
+        """Run callbacks until ``stop`` is called or the time [s] is over."""
         end = time.monotonic() + duration_s
         while not self.stopping and (left := end - time.monotonic()) > 0.0:
             self.spin_once(min(left, _LONGEST_WAIT_S))
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
-        """
-        Wait for something to do, and do it.
-
-        Parameters
-        ----------
-        timeout_s : float, optional
-            Longest time to wait for something to do [s].
-
-        Returns
-        -------
-        int
-            Number of messages handled.
-
-        """
+        """Wait up to ``timeout_s`` and handle messages; return how many."""
         ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns())))
         with self._matching:
             return self._handle(ready)
@@ -577,17 +506,7 @@ class CycloneBus(Transport):
         self._participant = self._domain = None
 
     def topics(self) -> list[_TopicInfo]:
-        """
-        List the ROS topics published now on the bus, this process's own included.
-
-        Discovery takes some tenths of a second after the start: ask again.
-
-        Returns
-        -------
-        list of _TopicInfo
-            Name, ROS type and offered quality of service of each topic.
-
-        """
+        """List the ROS topics published on the bus, also by this process."""
         if self._publications is None:
             self._publications = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
         found: dict[tuple[str, str], QoSProfile] = {}

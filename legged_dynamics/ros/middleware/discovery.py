@@ -28,25 +28,7 @@ _MOST_PROCESSES = 32  # rmw_cyclonedds' number; announcements go to so many port
 
 
 def domain_id(environ: Mapping[str, str] = os.environ) -> int:
-    """
-    Read ROS_DOMAIN_ID.
-
-    Parameters
-    ----------
-    environ : mapping of str to str, optional
-        Environment variables.
-
-    Returns
-    -------
-    int
-        Number of the domain; 0 when the variable is not set.
-
-    Raises
-    ------
-    MiddlewareError
-        When it is not a number from 0 to 232.
-
-    """
+    """Return ROS_DOMAIN_ID, 0 if unset; raise MiddlewareError unless 0 to 232."""
     text = environ.get('ROS_DOMAIN_ID', '').strip() or '0'
     if not text.isdecimal() or int(text) > _HIGHEST_DOMAIN:
         raise MiddlewareError(f'expected ROS_DOMAIN_ID from 0 to {_HIGHEST_DOMAIN}, got {text!r}')
@@ -54,20 +36,7 @@ def domain_id(environ: Mapping[str, str] = os.environ) -> int:
 
 
 def _discovery_range(environ: Mapping[str, str] = os.environ) -> str:
-    """
-    Return ROS_AUTOMATIC_DISCOVERY_RANGE, or LOCALHOST for the older ROS_LOCALHOST_ONLY=1.
-
-    Parameters
-    ----------
-    environ : mapping of str to str, optional
-        Environment variables.
-
-    Raises
-    ------
-    MiddlewareError
-        When it is not one of the ranges.
-
-    """
+    """Return ROS_AUTOMATIC_DISCOVERY_RANGE, or LOCALHOST for ROS_LOCALHOST_ONLY=1."""
     default = 'LOCALHOST' if environ.get('ROS_LOCALHOST_ONLY', '') == '1' else 'SUBNET'
     text = environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '').strip().upper() or default
     if text not in RANGES:
@@ -101,26 +70,10 @@ def reach(environ: Mapping[str, str] = os.environ) -> str:
 
 def cyclone_configuration(environ: Mapping[str, str] = os.environ) -> str:
     """
-    Build Cyclone's configuration from the environment, as rmw_cyclonedds does.
+    Return Cyclone's configuration from the environment, as rmw_cyclonedds builds it.
 
-    With LOCALHOST everything stays on the loopback interface, without multicast. A CYCLONEDDS_URI
-    of the user's is appended and has the last word; the interface is then left to it.
-
-    Parameters
-    ----------
-    environ : mapping of str to str, optional
-        Environment variables.
-
-    Returns
-    -------
-    str
-        XML, or a list of XML documents, as CYCLONEDDS_URI takes it.
-
-    Raises
-    ------
-    MiddlewareError
-        When an environment variable has a value that ROS 2 does not know.
-
+    LOCALHOST: loopback only, without multicast. A user's CYCLONEDDS_URI is appended, takes
+    precedence and chooses the interface.
     """
     reach = _discovery_range(environ)
     peers = [peer for peer in environ.get('ROS_STATIC_PEERS', '').split(';') if peer]
@@ -177,22 +130,7 @@ _FAST_DDS_PROFILES = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def fast_dds_environment(folder: Path, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """
-    Write profiles for Fast DDS that send lost messages again within 20 ms, on the loopback alone.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the files go.
-    environ : mapping of str to str, optional
-        Environment variables; a profile that the user has chosen stays.
-
-    Returns
-    -------
-    dict of str to str
-        Environment variables that name the files.
-
-    """
+    """Write Fast DDS profiles (20 ms resend, loopback), unless set; return the variables."""
     found = {}
     for variable, period in _FAST_DDS.items():
         if not environ.get(variable):
@@ -204,22 +142,10 @@ def fast_dds_environment(folder: Path, environ: Mapping[str, str] = os.environ) 
 
 class DomainLease:
     """
-    A domain id that no other process of this machine uses, reserved until it is closed.
+    Reserves a DDS domain id that no other process of this machine uses, until closed.
 
-    For demonstrations and tests that run beside each other. A lease takes a domain whose first
-    process's port is free, and holds one more port of that domain, which other leases then find
-    taken.
-
-    Attributes
-    ----------
-    domain_id : int
-        The domain.
-
-    Raises
-    ------
-    MiddlewareError
-        When every domain is taken.
-
+    It takes a domain whose first process's port is free, and holds another of its ports, by
+    which other leases see it. For demonstrations and tests that run concurrently.
     """
 
     def __init__(self):
@@ -237,20 +163,7 @@ class DomainLease:
         raise MiddlewareError('every DDS domain from 1 to 100 is in use on this machine')
 
     def environment(self, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-        """
-        Make an environment for processes that meet in this domain, on this machine only.
-
-        Parameters
-        ----------
-        environ : mapping of str to str, optional
-            Environment variables.
-
-        Returns
-        -------
-        dict of str to str
-            Variables for the processes.
-
-        """
+        """Return environment variables for processes of this domain, on this machine only."""
         kept = {key: value for key, value in environ.items()
                 if key not in ('CYCLONEDDS_URI', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS')}
         return {**kept, 'ROS_DOMAIN_ID': str(self.domain_id),

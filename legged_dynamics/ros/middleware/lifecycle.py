@@ -21,22 +21,7 @@ from legged_dynamics.ros.middleware.protocol import Component, Logger
 
 
 class ComponentHost:
-    """
-    A component on a node of its own.
-
-    Parameters
-    ----------
-    component_class : type
-        Subclass of Component.
-    node : StandaloneNode
-        Its node; exceptions of its callbacks are logged and told to the component from now on.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When a parameter has a wrong type or is out of range.
-
-    """
+    """A component on a node of its own; exceptions of callbacks are logged and reported."""
 
     def __init__(self, component_class: type[Component], node: StandaloneNode):
         self.node = node
@@ -46,21 +31,7 @@ class ComponentHost:
         self.state = 'unconfigured'
 
     def start(self, wanted: Callable[[], bool] = lambda: True) -> None:
-        """
-        Configure and, while that is still wanted, activate.
-
-        Parameters
-        ----------
-        wanted : callable, optional
-            Returns whether the node is still wanted; asked while it compiles and
-            waits.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the component cannot do either.
-
-        """
+        """Configure and, while ``wanted()`` is true, activate the component."""
         self.component.configure()
         self.component.configured = True
         self.state = 'inactive'
@@ -69,15 +40,7 @@ class ComponentHost:
             self.state = 'active'
 
     def leave(self) -> bool:
-        """
-        Have the component bring its outputs down.
-
-        Returns
-        -------
-        bool
-            Whether the component may be stopped; also when it failed.
-
-        """
+        """Bring the outputs down; return whether the component may be stopped."""
         try:
             return self.state != 'active' or self.component.leave()
         except Exception as error:
@@ -95,15 +58,7 @@ class ComponentHost:
             self.state = 'unconfigured'
 
     def on_fault(self, error: Exception) -> None:
-        """
-        Log an exception that a callback let through, and tell the component.
-
-        Parameters
-        ----------
-        error : Exception
-            Exception of the callback.
-
-        """
+        """Log an exception from a callback, and tell the component."""
         report_fault(self.component, self.node.get_logger(), error)
 
     def _try(self, step: Any) -> None:
@@ -114,37 +69,12 @@ class ComponentHost:
 
 
 def exit_code(error: Exception | None) -> int:
-    """
-    Return the exit code of a process whose node could not start.
-
-    Parameters
-    ----------
-    error : Exception or None
-        Why; None where that is not known.
-
-    Returns
-    -------
-    int
-        2 where a parameter, an argument or the robot's description is wrong, else 1.
-
-    """
+    """Return a failed start's exit code: 2 for wrong parameters or description, else 1."""
     return 2 if isinstance(error, (ConfigurationError, ModelError)) else 1
 
 
 def report_fault(component: Component, logger: Logger, error: Exception) -> None:
-    """
-    Log an exception (with its place when it is a defect), and tell the component.
-
-    Parameters
-    ----------
-    component : Component
-        Component whose callback raised.
-    logger : Logger
-        Logger to write to.
-    error : Exception
-        Exception that a callback raised.
-
-    """
+    """Log an exception (with its place if it is a defect), and tell the component."""
     if isinstance(error, LeggedDynamicsError):
         logger.error(str(error), throttle_duration_sec=1.0)
     else:
@@ -169,22 +99,10 @@ SAME = 1.0
 @contextmanager
 def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
     """
-    Call ``stop`` on the first signal that asks to stop, and again on one that comes later.
+    Call ``stop`` on the first stop signal, and again on a later one.
 
-    A launcher sends SIGINT in addition to the terminal's: a second signal within `SAME` seconds
-    changes nothing. A later one means that the user does not want to wait until the robot is down.
-    After the first, signals stay ignored when the context is left, because the process is ending.
-
-    Parameters
-    ----------
-    stop : callable
-        Called without arguments at the first signal.
-
-    Yields
-    ------
-    None
-        Signals are handled so until the block ends.
-
+    Signals within `SAME` seconds count once, since launchers repeat the terminal's SIGINT.
+    After the first, signals stay ignored when the context is left.
     """
     previous = {number: signal.getsignal(number) for number in STOPPING}
     previous = {number: handler for number, handler in previous.items()
@@ -220,17 +138,10 @@ TELLING = 0.1       # part of the work after which its pace tells how long the r
 
 def compile_first(*names: str) -> None:
     """
-    Have the kernels of nodes on the disk before this process needs them, as the nodes do.
+    Compile and cache the kernels of nodes before this process needs them.
 
-    Commands that estimate call it after they have checked arguments and files. Standard error says
-    that it compiles. Where kernels cannot be kept on a disk it does nothing, and a kernel that
-    cannot be compiled raises where it is called.
-
-    Parameters
-    ----------
-    names : str
-        Names of nodes.
-
+    Progress goes to standard error. Does nothing where kernels cannot be cached on disk; a
+    compilation error is raised where the kernel is called.
     """
     from legged_dynamics.spatial.kernel_cache import is_warm
     cold = [name for name in names if not is_warm(name)]
@@ -242,24 +153,11 @@ def compile_first(*names: str) -> None:
 
 class Compilation:
     """
-    The compilation that a component still needs; a context manager that leaves none behind.
+    Context manager of the compilation that a component still needs.
 
-    It runs in a process of its own, so that the node goes on answering requests, and a signal does
-    not have to wait until it is over. Where kernels cannot be kept on a disk, the component
-    compiles them itself when it is configured.
-
-    Parameters
-    ----------
-    component_class : type
-        Subclass of Component.
-    logger : Logger
-        Told of the beginning, of how far it is now and then, and of the end.
-
-    Attributes
-    ----------
-    state : str
-        What is going on, or empty.
-
+    Runs in a process of its own, so the node answers requests and signals meanwhile. Where
+    kernels cannot be cached on disk, the component compiles them itself when configured.
+    `state`: what is going on, or empty.
     """
 
     def __init__(self, component_class: type[Component], logger: Logger):

@@ -47,17 +47,7 @@ class _LoopbackPublisher:
 
 
 class _LoopbackSubscription:
-    """
-    Waits for messages of one topic; the queue keeps the last ``depth``.
-
-    Attributes
-    ----------
-    dropped : int
-        Messages dropped because the queue was full.
-    source_ns : int
-        When the message that the callback is looking at was published [ns].
-
-    """
+    """Waits for messages of one topic; the queue keeps the last ``depth``."""
 
     def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
                  callback: Callable[..., None], qos: QoSProfile, raw: bool):

@@ -230,26 +230,12 @@ _FIELD = re.compile(r'(?P<type>[\w/]+)(?P<array>\[(?P<size>\d*)\])?\s+(?P<name>\
 
 @dataclass(frozen=True)
 class Field:
-    """
-    One field of a message.
+    """One field of a message."""
 
-    Attributes
-    ----------
-    name : str
-        Name as in the .msg file.
-    type : str
-        A primitive, 'string', or a full name such as 'std_msgs/msg/Header'.
-    size : int or None
-        None for a single value, 0 for a sequence, n for an array of n.
-    default : str or None
-        Default value's text.
-
-    """
-
-    name: str
-    type: str
-    size: int | None
-    default: str | None = None
+    name: str  # Name as in the .msg file
+    type: str  # A primitive, 'string', or a full name such as 'std_msgs/msg/Header'
+    size: int | None  # None for a single value, 0 for a sequence, n for an array of n
+    default: str | None = None  # Default value's text
 
     @property
     def is_message(self) -> bool:
@@ -268,25 +254,7 @@ class Definition:
 
 @cache
 def definition(name: str) -> Definition:
-    """
-    Parse the definition of a message.
-
-    Parameters
-    ----------
-    name : str
-        ROS type, e.g. ``sensor_msgs/msg/Imu``.
-
-    Returns
-    -------
-    Definition
-        Fields and constants.
-
-    Raises
-    ------
-    MiddlewareError
-        When the table has no message of that name.
-
-    """
+    """Return a message's parsed definition; raise MiddlewareError if it is unknown."""
     name = full_name(name)
     if name not in DEFINITIONS:
         close = get_close_matches(name, DEFINITIONS, n=1)
@@ -310,20 +278,7 @@ def definition(name: str) -> Definition:
 
 
 def full_name(name: str) -> str:
-    """
-    Complete the name of a message.
-
-    Parameters
-    ----------
-    name : str
-        ROS type, with or without ``/msg``.
-
-    Returns
-    -------
-    str
-        Name with its three parts, 'package/msg/Type'.
-
-    """
+    """Return the three-part message name, 'package/msg/Type'."""
     parts = name.split('/')
     return f'{parts[0]}/msg/{parts[1]}' if len(parts) == 2 else name
 
@@ -340,20 +295,10 @@ def _full_type(kind: str, package: str) -> str:
 
 def define(name: str, text: str) -> None:
     """
-    Add a message that the table does not have, for the backends without ROS.
+    Add a message to the table, for the backends without ROS.
 
-    Parameters
-    ----------
-    name : str
-        Such as 'my_msgs/msg/Stance'.
-    text : str
-        Its .msg file without comments; lines may be separated by ';' instead.
-
-    Raises
-    ------
-    MiddlewareError
-        When it cannot be read, or the table has another message of that name.
-
+    ``text``: a .msg file without comments; lines may be separated by ';'. Raises
+    MiddlewareError if unreadable, or if another message has that name.
     """
     name = full_name(name)
     lines = [line.strip() for line in re.split(r'[;\n]', text) if line.strip()]
@@ -369,25 +314,7 @@ def define(name: str, text: str) -> None:
 
 @cache
 def message_class(name: str) -> type:
-    """
-    Return the dataclass of a message, made when first asked for.
-
-    Parameters
-    ----------
-    name : str
-        Such as 'sensor_msgs/msg/JointState' or 'sensor_msgs/JointState'.
-
-    Returns
-    -------
-    type
-        A dataclass with the message's fields and constants and with ``ros_type``, its full name.
-
-    Raises
-    ------
-    MiddlewareError
-        When the table has no message of that name.
-
-    """
+    """Return a message's dataclass, with ``ros_type``, its full name; made on first use."""
     if full_name(name) != name:
         return message_class(full_name(name))
     message = definition(name)
@@ -400,25 +327,7 @@ def message_class(name: str) -> type:
 
 
 def type_name(message_type: type) -> str:
-    """
-    Look up the ROS name of a class made by :func:`message_class`.
-
-    Parameters
-    ----------
-    message_type : type
-        Class of the messages.
-
-    Returns
-    -------
-    str
-        Name such as 'std_msgs/msg/Bool'.
-
-    Raises
-    ------
-    MiddlewareError
-        When the class is not one of these.
-
-    """
+    """Return the ROS name of a class made by :func:`message_class`."""
     name = getattr(message_type, 'ros_type', None)
     if name is None:
         raise MiddlewareError(f'expected a message class such as '

@@ -49,19 +49,7 @@ def _print_record(record: LogRecord) -> None:
 
 
 class _NodeLogger:
-    """
-    Logger spelled as rclpy's.
-
-    Parameters
-    ----------
-    name : str
-        Node the lines are from.
-    level : str
-        Least severe level that is kept.
-    sink : callable
-        Takes each LogRecord.
-
-    """
+    """Logger with rclpy's interface; passes LogRecords of ``level`` or above to ``sink``."""
 
     def __init__(self, name: str, level: str = 'info',
                  sink: Callable[[LogRecord], None] = _print_record):
@@ -113,15 +101,7 @@ class _Instant:
 
 
 class NodeClock:
-    """
-    A node's clock: the bus's, until simulated time from /clock takes over.
-
-    Parameters
-    ----------
-    wall_ns, steady_ns : callable
-        Time for stamps and time for timers, which must not jump with the wall clock [ns].
-
-    """
+    """A node's clock: the bus's, until simulated time from /clock takes over."""
 
     def __init__(self, wall_ns: Callable[[], int] = time.time_ns,
                  steady_ns: Callable[[], int] = time.monotonic_ns):
@@ -129,27 +109,11 @@ class NodeClock:
         self.steady_ns = steady_ns
 
     def now(self) -> _Instant:
-        """
-        Read the clock.
-
-        Returns
-        -------
-        _Instant
-            Present time, in its attribute `nanoseconds`.
-
-        """
+        """Return the present time."""
         return _Instant(self._wall_ns())
 
     def follow(self, ns: int) -> None:
-        """
-        Take simulated time; from the first call on, the clock stands still between calls.
-
-        Parameters
-        ----------
-        ns : int
-            Time of the clock topic [ns].
-
-        """
+        """Set simulated time [ns]; from the first call on, the clock stops between calls."""
         self._wall_ns = self.steady_ns = lambda: ns
 
 
@@ -192,76 +156,14 @@ class Transport(Protocol):
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
-        """
-        Make a node on this bus.
-
-        Parameters
-        ----------
-        name : str
-            Name of the node.
-        argv : sequence of str, optional
-            Command line arguments, with ROS arguments behind ``--ros-args``.
-        namespace : str, optional
-            Namespace of the node, e.g. ``/robot1``.
-        parameters : mapping of str to Any, optional
-            Values that override those of the command line, by name.
-
-        Returns
-        -------
-        StandaloneNode
-            The node; the bus runs its callbacks and timers.
-
-        """
+        """Return a new node, whose callbacks and timers the bus runs."""
 
     def advertise(self, node: StandaloneNode, topic: str, name: str, qos: QoSProfile) -> Any:
-        """
-        Open a publisher of messages of one type on a topic.
-
-        Parameters
-        ----------
-        node : StandaloneNode
-            Node that the endpoint belongs to.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        name : str
-            ROS type, e.g. ``sensor_msgs/msg/Imu``.
-        qos : QoSProfile
-            Quality of service that is offered or requested.
-
-        Returns
-        -------
-        Publisher
-            Sends to all subscriptions that match.
-
-        """
+        """Open a publisher of messages of one type on a topic."""
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str, callback: Callable[..., None],
                   qos: QoSProfile, raw: bool) -> Any:
-        """
-        Open a subscription; a raw one calls back with CDR bytes and the time of receipt.
-
-        Parameters
-        ----------
-        node : StandaloneNode
-            Node that the endpoint belongs to.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        name : str
-            ROS type, e.g. ``sensor_msgs/msg/Imu``.
-        callback : callable
-            Called with each message that arrives.
-        qos : QoSProfile
-            Quality of service that is offered or requested.
-        raw : bool
-            Whether the callback gets CDR bytes and the time of receipt [ns] instead of
-            a message.
-
-        Returns
-        -------
-        object
-            Handle to be given to :meth:`withdraw`.
-
-        """
+        """Open a subscription, of CDR bytes and receipt [ns] if ``raw``; return a handle."""
 
     name: str       # tells the bus from others of the machine; '' where it ends with the process
 
@@ -284,40 +186,15 @@ class Transport(Protocol):
         """
 
     def withdraw(self, endpoint: Any) -> None:
-        """
-        Take a publisher or subscription off the bus.
-
-        Parameters
-        ----------
-        endpoint : object
-            Publisher or subscription to remove from the bus.
-
-        """
+        """Remove a publisher or subscription from the bus."""
 
 
 class StandaloneNode(Node):
     """
-    A node spelled as rclpy's, on any transport.
+    A node with rclpy's interface, on any transport; see :class:`~.protocol.Node`.
 
-    Parameters of the methods it shares with :class:`~.protocol.Node` are described there.
-
-    Parameters
-    ----------
-    name : str
-        Name when the arguments give none.
-    transport : Transport
-        What carries the messages.
-    arguments : RosArguments
-        Remaps and parameter overrides.
-    namespace : str
-        Namespace when the arguments give none.
-    clock : NodeClock, optional
-        Source of time.
-    parameters : mapping, optional
-        Further overrides by name, as rclpy's ``parameter_overrides``.
-    sink : callable
-        Where log lines go.
-
+    ``name`` and ``namespace`` hold when the arguments give none; ``parameters`` are further
+    overrides; ``sink`` takes log lines.
     """
 
     def __init__(self, name: str, transport: Transport, arguments: RosArguments | None = None,
@@ -377,30 +254,14 @@ class StandaloneNode(Node):
         return resolve(topic, self._name, self._namespace, self._remaps)
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: QoSProfile | int) -> Any:
-        """
-        Return a publisher.
-
-        Raises
-        ------
-        MiddlewareError
-            When the topic's name is malformed or the class is not a message's.
-
-        """
+        """Return a publisher; raise MiddlewareError for a malformed topic or wrong class."""
         topic = self.resolve_topic_name(topic)
         return self._keep(self._transport.advertise(
             self, topic, type_name(msg_type), self._profile(topic, 'publisher', qos_profile)))
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
                             qos_profile: QoSProfile | int) -> Any:
-        """
-        Return a subscription whose callback gets each message.
-
-        Raises
-        ------
-        MiddlewareError
-            When the topic's name is malformed or the class is not a message's.
-
-        """
+        """Return a subscription; raise MiddlewareError for a malformed topic or class."""
         topic = self.resolve_topic_name(topic)
         return self._keep(self._transport.subscribe(
             self, topic, type_name(msg_type), callback,
@@ -409,38 +270,16 @@ class StandaloneNode(Node):
     def create_raw_subscription(self, name: str, topic: str, callback: RawCallback,
                                 qos_profile: QoSProfile | int) -> Any:
         """
-        Subscribe to undecoded messages.
+        Subscribe to undecoded messages; return the subscription's handle.
 
-        Parameters
-        ----------
-        name : str
-            The message's ROS name; it need not be in the table of messages.
-        topic : str
-            Relative, private or absolute name.
-        callback : callable
-            Called with the CDR bytes, encapsulation header included, and the time of receipt [ns].
-        qos_profile : QoSProfile or int
-            A depth of 500 or more loses nothing while the process is held up for a moment.
-
-        Returns
-        -------
-        object
-            Handle to be given to `destroy_subscription`.
-
+        The callback gets CDR bytes with header and the receipt time [ns]; ``name`` need not be
+        in the table. A depth of 500 or more loses nothing in a short stall.
         """
         return self._keep(self._transport.subscribe(
             self, self.resolve_topic_name(topic), name, callback, as_profile(qos_profile), True))
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> _NodeTimer:
-        """
-        Return a timer.
-
-        Raises
-        ------
-        MiddlewareError
-            When the period is not positive.
-
-        """
+        """Return a timer; raise MiddlewareError for a period that is not positive."""
         period_ns = round(timer_period_sec * 1e9)
         if period_ns <= 0:
             raise MiddlewareError(f'expected a timer period above 0 s, got {timer_period_sec}')
@@ -493,20 +332,7 @@ class StandaloneNode(Node):
         return self._store.get(name)
 
     def set_parameters_atomically(self, parameters: list[Parameter]) -> SetParametersResult:
-        """
-        Change parameters, all or none.
-
-        Parameters
-        ----------
-        parameters : list of Parameter
-            Parameters to set, all or none.
-
-        Returns
-        -------
-        SetParametersResult
-            Whether they were changed, and why not.
-
-        """
+        """Change parameters, all or none; return whether, and why not."""
         return self._store.set(parameters)
 
     def add_on_set_parameters_callback(
@@ -521,17 +347,7 @@ class StandaloneNode(Node):
         self._store.warn_of_undeclared(self._logger)
 
     def call(self, callback: Callable[..., None], *args: Any) -> None:
-        """
-        Run a callback; what it lets through goes to ``fault_handler`` when there is one.
-
-        Parameters
-        ----------
-        callback : callable
-            Called with each message that arrives.
-        *args : object
-            Arguments of the callback.
-
-        """
+        """Run a callback, passing exceptions to ``fault_handler`` if there is one."""
         try:
             callback(*args)
         except Exception as error:

@@ -33,25 +33,7 @@ class ParameterType(Enum):
 
     @classmethod
     def of(cls, value: Any) -> ParameterType:
-        """
-        Find the type of a value.
-
-        Parameters
-        ----------
-        value : object
-            Value whose type is wanted.
-
-        Returns
-        -------
-        ParameterType
-            Member of the enumeration.
-
-        Raises
-        ------
-        ConfigurationError
-            When a parameter cannot hold the value.
-
-        """
+        """Return a value's type; raise ConfigurationError if no parameter can hold it."""
         if value is None:
             return cls.NOT_SET
         if isinstance(value, (list, tuple, array)):
@@ -113,15 +95,7 @@ class SetParametersResult:
 
 
 class ParameterStore:
-    """
-    The parameters of one node.
-
-    Parameters
-    ----------
-    overrides : mapping of str to Override
-        Values from files and the command line, by parameter name.
-
-    """
+    """The parameters of one node, with overrides by name from files and command line."""
 
     def __init__(self, overrides: Mapping[str, Override]):
         self._overrides = dict(overrides)
@@ -131,30 +105,7 @@ class ParameterStore:
         self._callbacks: list[Callable[[list[Parameter]], SetParametersResult]] = []
 
     def declare(self, name: str, value: Any, descriptor: ParameterDescriptor | None) -> Parameter:
-        """
-        Declare a parameter with its default, or with its type and no value.
-
-        Parameters
-        ----------
-        name : str
-            Name of the parameter.
-        value : object
-            Default value, which also fixes the type.
-        descriptor : ParameterDescriptor
-            Description, range and mutability of the parameter.
-
-        Returns
-        -------
-        Parameter
-            Name and value, with the override applied.
-
-        Raises
-        ------
-        ConfigurationError
-            When it is declared already, or default or override have a wrong type or are out of
-            range or are refused by a callback.
-
-        """
+        """Declare a parameter with its default, or with its type and no value."""
         if name in self._parameters:
             raise ConfigurationError(f'parameter {name!r} is declared already')
         descriptor = descriptor or ParameterDescriptor()
@@ -173,20 +124,7 @@ class ParameterStore:
         return self._parameters[name]
 
     def take_overrides(self, prefix: str) -> dict[str, Any]:
-        """
-        Take the overrides whose names begin so; they count as this node's from now on.
-
-        Parameters
-        ----------
-        prefix : str
-            Beginning of the parameter names.
-
-        Returns
-        -------
-        dict
-            Values by name.
-
-        """
+        """Return the overrides with a name prefix; they count as this node's from now on."""
         found = {name: override.value for name, override in self._overrides.items()
                  if name.startswith(prefix)}
         for name, value in found.items():
@@ -196,62 +134,18 @@ class ParameterStore:
         return found
 
     def has(self, name: str) -> bool:
-        """
-        Tell whether a parameter is declared.
-
-        Parameters
-        ----------
-        name : str
-            Name of the parameter.
-
-        Returns
-        -------
-        bool
-            Whether it is.
-
-        """
+        """Return whether a parameter is declared."""
         return name in self._parameters
 
     def get(self, name: str) -> Parameter:
-        """
-        Look up a declared parameter.
-
-        Parameters
-        ----------
-        name : str
-            Name of the parameter.
-
-        Returns
-        -------
-        Parameter
-            Its name and present value.
-
-        Raises
-        ------
-        ConfigurationError
-            When it is not declared.
-
-        """
+        """Return a declared parameter; raise ConfigurationError if it is not declared."""
         if name not in self._parameters:
             raise ConfigurationError(f'parameter {name!r} is not declared.'
                                      f'{_hint(name, self._parameters)}')
         return self._parameters[name]
 
     def set(self, parameters: Iterable[Parameter]) -> SetParametersResult:
-        """
-        Change parameters, all or none; type, range, read-only and callbacks are asked.
-
-        Parameters
-        ----------
-        parameters : iterable of Parameter
-            Parameters to set, all or none.
-
-        Returns
-        -------
-        SetParametersResult
-            Whether they were changed, and why not.
-
-        """
+        """Change parameters, all or none, after checks of type, range and callbacks."""
         wanted = list(parameters)
         for parameter in wanted:
             name = parameter.name
@@ -271,36 +165,15 @@ class ParameterStore:
         return answer
 
     def add_callback(self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
-        """
-        Have a callback accept or refuse changes.
-
-        Parameters
-        ----------
-        callback : callable
-            Called with each message that arrives.
-
-        """
+        """Add a callback that accepts or refuses changes."""
         self._callbacks.append(callback)
 
     def warn_of_undeclared(self, logger: Logger, others: Iterable[str] = ()) -> None:
         """
-        Warn of every override meant for this node that no declaration took.
+        Warn of each override for this node that no declaration took.
 
-        What a file gives to all nodes may be meant for another one, unless this node has its
-        group of settings, or no node has. ``others`` are names declared elsewhere.
-
-        Parameters
-        ----------
-        logger : Logger
-            Logger to write to.
-        others : iterable of str, optional
-            Names that are declared elsewhere.
-
-        Raises
-        ------
-        ConfigurationError
-            When one stands on the command line: there it is a slip of the pen.
-
+        Those for all nodes only if this node has their group of settings, or no node has.
+        Raises ConfigurationError for one on the command line.
         """
         own = {*self._parameters, *others}
         own_groups = {name.split('.', 1)[0] for name in own if '.' in name}
@@ -364,31 +237,7 @@ def _hint(name: str, declared: Iterable[str]) -> str:
 
 def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
                      read_only: bool = False) -> dict[str, Any]:
-    """
-    Declare a table of settings as parameters.
-
-    Parameters
-    ----------
-    node : Node
-        Node whose parameters they become.
-    dialect : Dialect
-        The node's dialect.
-    settings : iterable of Setting
-        The table; an empty list as default declares a list without a value.
-    read_only : bool
-        Whether they may be changed at run time.
-
-    Returns
-    -------
-    dict
-        Checked values by name.
-
-    Raises
-    ------
-    ConfigurationError
-        When an override has the wrong type or is out of range.
-
-    """
+    """Declare settings as parameters; return the checked values by name."""
     values = {}
     for setting in settings:
         default = setting.default
@@ -411,22 +260,10 @@ def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
                     accept: Callable[[dict[str, Any]], object] | None = None,
                     fixed: Callable[[str], str] = lambda name: '') -> None:
     """
-    Keep ``values`` up to date with changes at run time, refusing those without sense or effect.
+    Keep ``values`` up to date with run-time changes, refusing invalid or useless ones.
 
-    Parameters
-    ----------
-    node, dialect : Node, Dialect
-        Whose parameters they are.
-    settings : iterable of Setting
-        The table they were declared from.
-    values : dict
-        Values by dotted name; changed in place.
-    accept : callable, optional
-        Takes all values as they are to be, before they are; refuses by a ConfigurationError.
-        Values that did not go together before either are not refused: they come one by one.
-    fixed : callable
-        Takes a name; returns why it cannot be changed now, or ''.
-
+    ``accept`` takes all new values and refuses by ConfigurationError (ignored if they were
+    inconsistent before); ``fixed`` returns why a name cannot be changed now, or ''.
     """
     table = {setting.name: setting for setting in settings}
 

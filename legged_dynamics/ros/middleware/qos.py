@@ -13,22 +13,11 @@ from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
 
 @dataclass(frozen=True)
 class QoSProfile:
-    """
-    What a publisher offers or a subscription asks for; the defaults are rclpy's.
+    """What a publisher offers or a subscription asks for; the defaults are rclpy's."""
 
-    Attributes
-    ----------
-    depth : int
-        Messages kept per publisher or subscription (keep last).
-    reliable : bool
-        Reliable, or best effort.
-    latched : bool
-        Transient local: late subscriptions get the last ``depth`` messages. Else volatile.
-
-    """
-
-    depth: int = 10
-    reliable: bool = True
+    depth: int = 10  # Messages kept per publisher or subscription (keep last)
+    reliable: bool = True  # Reliable, or best effort
+    # Transient local: late subscriptions get the last ``depth`` messages. Else volatile.
     latched: bool = False
 
     def __post_init__(self):
@@ -36,20 +25,7 @@ class QoSProfile:
             raise MiddlewareError(f'expected a QoS depth of at least 1, got {self.depth}')
 
     def serves(self, request: QoSProfile) -> bool:
-        """
-        Tell whether a publisher with this profile matches a subscription with ``request``.
-
-        Parameters
-        ----------
-        request : QoSProfile
-            Quality of service that a subscription requests.
-
-        Returns
-        -------
-        bool
-            Whether they match.
-
-        """
+        """Return whether a publisher with this profile matches a subscription's."""
         return (self.reliable or not request.reliable) and (self.latched or not request.latched)
 
 
@@ -61,83 +37,22 @@ class QoSPresets:
 
     @staticmethod
     def reliable(depth: int = 10) -> QoSProfile:
-        """
-        Make ROS 2's default profile: reliable, volatile, keep last.
-
-        Parameters
-        ----------
-        depth : int
-            Messages kept for a subscription that is slower.
-
-        Returns
-        -------
-        QoSProfile
-            The profile.
-
-        """
+        """Return ROS 2's default profile: reliable, volatile, keep last."""
         return QoSProfile(depth=depth)
 
     @staticmethod
     def best_effort(depth: int = 10) -> QoSProfile:
-        """
-        Make a profile for streams: best effort, volatile, keep last.
-
-        Parameters
-        ----------
-        depth : int
-            Messages kept for a subscription that is slower.
-
-        Returns
-        -------
-        QoSProfile
-            The profile.
-
-        """
+        """Return the profile for streams: best effort, volatile, keep last."""
         return QoSProfile(depth=depth, reliable=False)
 
 
 def as_profile(qos: QoSProfile | int) -> QoSProfile:
-    """
-    Read a bare number as a profile of that depth, as rclpy does.
-
-    Parameters
-    ----------
-    qos : QoSProfile | int
-        Quality of service that is offered or requested.
-
-    Returns
-    -------
-    QoSProfile
-        Profile of that depth, or the one given.
-
-    """
+    """Return a number as a profile of that depth, as rclpy does; a profile unchanged."""
     return QoSProfile(depth=qos) if isinstance(qos, int) else qos
 
 
 def overridden(profile: QoSProfile, prefix: str, values: Mapping[str, Any]) -> QoSProfile:
-    """
-    Apply the policies that parameters give, named as rclpy names them.
-
-    Parameters
-    ----------
-    profile : QoSProfile
-        The node's own.
-    prefix : str
-        Such as 'qos_overrides./joint_states.subscription.'.
-    values : mapping
-        Parameters by name; those that do not begin with the prefix are left alone.
-
-    Returns
-    -------
-    QoSProfile
-        Profile with those policies.
-
-    Raises
-    ------
-    ConfigurationError
-        When a policy is unknown or has a wrong value.
-
-    """
+    """Return the profile with the policies of parameters below ``prefix``, as in rclpy."""
     changes: dict[str, Any] = {}
     for name, value in values.items():
         policy = name.removeprefix(prefix)
@@ -194,25 +109,9 @@ class Bounds:
     """
     Decides whether a message of one subscription is to be decoded.
 
-    In any time T at most FASTEST (T + LONGEST_PAUSE) messages are. A sender at FASTEST loses none
-    when its listener pauses for LONGEST_PAUSE, a slower one none when it pauses for longer.
-
-    Parameters
-    ----------
-    name : str
-        The message's ROS name.
-    topic : str
-        Name of the topic, for the warning.
-    clock : callable
-        Monotonic time [ns].
-
-    Attributes
-    ----------
-    largest : int
-        Bytes.
-    dropped : int
-        Messages that were too large or too many.
-
+    At most FASTEST (T + LONGEST_PAUSE) in any time T: a sender at FASTEST loses none when
+    its listener pauses for LONGEST_PAUSE. `largest` [bytes]; `dropped`: too large or too
+    many.
     """
 
     def __init__(self, name: str, topic: str, clock: Callable[[], int] = time.monotonic_ns):
@@ -223,20 +122,7 @@ class Bounds:
         self._credit, self._since = self._most, clock()
 
     def refuse(self, size: int) -> str:
-        """
-        Decide whether a message of a size is to be decoded.
-
-        Parameters
-        ----------
-        size : int
-            Size of the message [bytes].
-
-        Returns
-        -------
-        str
-            The reason; empty where it is to be decoded.
-
-        """
+        """Return why a message of ``size`` bytes is not to be decoded, or ''."""
         if size > self.largest:
             self.dropped += 1
             return (f'a {self._name} of {size} bytes on {self._topic} was left unread: expected '

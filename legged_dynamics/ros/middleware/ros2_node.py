@@ -85,25 +85,7 @@ class _RclpyQoS:
 
 @cache
 def rclpy_class(name: str) -> Any:
-    """
-    Look up rclpy's own class of a message or service.
-
-    Parameters
-    ----------
-    name : str
-        ROS type, e.g. ``sensor_msgs/msg/Imu``.
-
-    Returns
-    -------
-    type
-        Class of the message or service.
-
-    Raises
-    ------
-    MiddlewareError
-        When its package is not installed.
-
-    """
+    """Return rclpy's class of a message or service; MiddlewareError if not installed."""
     package, folder, kind = (name if '/srv/' in name else full_name(name)).split('/')
     try:
         return getattr(import_module(f'{package}.{folder}'), kind)
@@ -166,30 +148,12 @@ def _quiet_publisher_events() -> PublisherEventCallbacks:
 
 
 def quiet_subscription_events() -> SubscriptionEventCallbacks:
-    """
-    Make event callbacks that say nothing.
-
-    Returns
-    -------
-    SubscriptionEventCallbacks
-        None of rclpy's default warnings.
-
-    """
+    """Return event callbacks without rclpy's default warnings."""
     return SubscriptionEventCallbacks(use_default_callbacks=False)
 
 
 class _RclpyPublisher:
-    """
-    A protocol.Publisher of our messages; a message without subscribers is not serialized.
-
-    Parameters
-    ----------
-    publisher : rclpy.publisher.Publisher
-        Publisher of the message's rclpy class.
-    name : str
-        The message's ROS name.
-
-    """
+    """A protocol.Publisher of our messages, serialized only for subscribers."""
 
     def __init__(self, publisher: Any, name: str):
         self.publisher, self._name = publisher, name
@@ -211,26 +175,7 @@ class _RclpyPublisher:
 
 
 class _RclpySubscription:
-    """
-    Takes our messages to a callback; what is too large or too frequent is left unread.
-
-    Parameters
-    ----------
-    name : str
-        The message's ROS name.
-    topic : str
-        Name of the topic, for the warning.
-    callback : callable
-        Called with each message.
-    refused : callable
-        Called with the reason why a message was left unread.
-
-    Attributes
-    ----------
-    subscription : rclpy.subscription.Subscription
-        Once it is made.
-
-    """
+    """Passes our messages to a callback; too large or too frequent ones are left unread."""
 
     def __init__(self, name: str, topic: str, callback: Callable[[Any], None],
                  refused: Callable[[str], None]):
@@ -251,35 +196,13 @@ class _RclpySubscription:
 
 
 class NativePublishers:
-    """
-    Lets a plain rclpy node publish our messages.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
-    """
+    """Lets a plain rclpy node publish our messages."""
 
     def __init__(self, node: Any):
         self._node = node
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> _RclpyPublisher:
-        """
-        Open a publisher of one of our messages.
-
-        Parameters
-        ----------
-        msg_type : type
-            Class made by `message_class`.
-        topic, qos_profile
-            As rclpy takes them.
-
-        Returns
-        -------
-        Publisher
-            Serializes by our own text.
-
-        """
+        """Open a publisher of one of our messages; topic and QoS as in rclpy."""
         return _RclpyPublisher(self._node.create_publisher(
             rclpy_class(msg_type.ros_type), topic, qos_profile,
             event_callbacks=_quiet_publisher_events()), msg_type.ros_type)
@@ -302,31 +225,9 @@ class _ComponentNode(LifecycleNode):
     """
     A lifecycle node whose transitions are those of the component it hosts.
 
-    Exceptions of the component's callbacks are logged and told to the component; the node goes on.
-    So it does after requests that it cannot fulfil: they are answered with a refusal.
-
-    Parameters of the methods it shares with :class:`~.protocol.Node` are described there; further
-    options go to rclpy's methods of the same names.
-
-    Parameters
-    ----------
-    component_class : type
-        Subclass of Component.
-
-    Attributes
-    ----------
-    component : Component
-        What it hosts.
-    autostart : bool
-        Whether it is to configure and activate itself.
-    busy : str
-        What keeps it from being configured now, or empty.
-
-    Raises
-    ------
-    ConfigurationError
-        When a parameter has a wrong type or is out of range.
-
+    Exceptions of its callbacks are logged and reported to it, failed requests refused; the
+    node goes on. Methods as in :class:`~.protocol.Node`. `autostart`: whether to activate
+    itself; `busy`: what prevents configuring now.
     """
 
     def __init__(self, component_class: type[Component], **options: Any):
@@ -407,21 +308,7 @@ class _ComponentNode(LifecycleNode):
 
     def create_raw_subscription(self, name: str, topic: str,
                                 callback: Callable[[bytes, int], None], qos_profile: Any) -> Any:
-        """
-        Create a subscription whose callback gets a message's bytes and when they came [ns].
-
-        Parameters
-        ----------
-        name : str
-            ROS type, e.g. ``sensor_msgs/msg/Imu``.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        callback : callable
-            Called with each message that arrives.
-        qos_profile : QoSProfile or int
-            Quality of service, or the depth of a reliable queue.
-
-        """
+        """Create a subscription whose callback gets CDR bytes and receipt time [ns]."""
         return self._with_overrides(
             super().create_subscription, rclpy_class(name), topic,
             self._guarded(lambda cdr: callback(cdr, time.time_ns())), copy(qos_profile),
@@ -493,12 +380,7 @@ class _ComponentNode(LifecycleNode):
         return self._transition('activate', _FAILURE)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """
-        Deactivate the component.
-
-        One that first brings its outputs down stays active meanwhile, and goes inactive by itself
-        when that is done; asked again, it does so at once.
-        """
+        """Deactivate the component, once its outputs are down or if asked again."""
         if self._leaving is None and not self.leave():
             self.get_logger().warning(
                 'deactivated as soon as the robot is down; ask again to have it at once')
@@ -526,18 +408,7 @@ class _ComponentNode(LifecycleNode):
         return _SUCCESS
 
     def start(self, wanted: Callable[[], bool] = lambda: True) -> bool:
-        """
-        Configure and, while that is still wanted, activate.
-
-        Returns False when the component cannot do either; the log says why.
-
-        Parameters
-        ----------
-        wanted : callable, optional
-            Returns whether the node is still wanted; asked while it compiles and
-            waits.
-
-        """
+        """Configure and, while ``wanted()`` is true, activate; return False on failure."""
         if self.trigger_configure() != _SUCCESS:
             return False
         return not wanted() or self.trigger_activate() == _SUCCESS
@@ -568,15 +439,7 @@ class _ComponentNode(LifecycleNode):
             self.get_logger().debug(f'no shutdown transition: {error}')
 
     def warn_of_undeclared_parameters(self, arguments: RosArguments) -> None:
-        """
-        Warn of parameters given for this node that it does not have; of QoS, once active.
-
-        Parameters
-        ----------
-        arguments : RosArguments
-            Parsed ROS arguments.
-
-        """
+        """Warn of unknown parameters given for this node; of QoS ones, once active."""
         overrides = arguments.overrides_for(self.get_fully_qualified_name())
         self._given_qos = {name: override for name, override in overrides.items()
                            if name.startswith(_QOS_OVERRIDES)}
@@ -669,23 +532,10 @@ _LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
 
 class Spinner:
     """
-    Runs callbacks with the executor that costs least.
+    Runs callbacks with the cheapest executor.
 
-    rclpy has an event-driven executor since 7.1.4 (Jazzy); an older one builds a new wait set at
-    every wake, which at 500 Hz takes half a core.
-
-    Parameters
-    ----------
-    context : rclpy.context.Context, optional
-        The default one when None.
-
-    Attributes
-    ----------
-    executor : rclpy executor
-        Runs the callbacks of the nodes added to it.
-    one_at_a_time : bool
-        Whether a spin runs one callback at most.
-
+    Event-driven since rclpy 7.1.4 (Jazzy); an older one builds a wait set at every wake,
+    half a core at 500 Hz. `one_at_a_time`: whether a spin runs one callback at most.
     """
 
     def __init__(self, context: Any = None):
@@ -697,15 +547,7 @@ class Spinner:
             self.one_at_a_time = True
 
     def spin(self, seconds: float = _LONGEST_WAIT_S) -> None:
-        """
-        Run callbacks for so long [s]; with an older executor, one of them at most.
-
-        Parameters
-        ----------
-        seconds : float, optional
-            Longest time to wait [s].
-
-        """
+        """Run callbacks for ``seconds``; with an older executor, one at most."""
         if self.one_at_a_time:
             self.executor.spin_once(timeout_sec=seconds)
         else:       # leaving and entering it costs as much as a callback: not at every wake
@@ -715,24 +557,7 @@ class Spinner:
 @contextmanager
 def ros2_process(component_class: type[Component], argv: Sequence[str]
                  ) -> Iterator[tuple[_ComponentNode, Spinner, list[bool]]]:
-    """
-    Have a component's node in a process that rclpy and signals are set up for.
-
-    The list gets an element with each signal to stop. At the end the node has ended safely.
-
-    Parameters
-    ----------
-    component_class : type[Component]
-        Class of the component to run.
-    argv : sequence of str
-        Command line arguments, with ROS arguments behind ``--ros-args``.
-
-    Yields
-    ------
-    tuple of (_ComponentNode, Spinner, list of bool)
-        The node, what runs its callbacks, and a list that gets an element at each signal to stop.
-
-    """
+    """Yield a component's node, its spinner, and a list that grows with each stop signal."""
     stopping: list[bool] = []
     with stopped_by_signals(lambda: stopping.append(True)):
         rclpy.init(args=['node', *argv], signal_handler_options=SignalHandlerOptions.NO)
@@ -750,27 +575,7 @@ def ros2_process(component_class: type[Component], argv: Sequence[str]
 
 
 def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
-    """
-    Run a component as a ROS 2 lifecycle node; see ``runner.run``.
-
-    Parameters
-    ----------
-    component_class : type[Component]
-        Class of the component to run.
-    argv : sequence of str
-        Command line arguments, with ROS arguments behind ``--ros-args``.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When an argument is malformed, or a parameter has a wrong type or is out of range.
-
-    """
+    """Run a component as a ROS 2 lifecycle node; return the exit code."""
     arguments = RosArguments.parse(argv)
     try:
         with ros2_process(component_class, argv) as (node, spinner, stopping):

@@ -27,25 +27,7 @@ _LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
 
 
 def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
-    """
-    Choose the backend that the environment names, else rclpy where it is installed.
-
-    Parameters
-    ----------
-    environ : mapping of str to str, optional
-        Environment variables.
-
-    Returns
-    -------
-    str
-        'rclpy' or 'cyclonedds'.
-
-    Raises
-    ------
-    MiddlewareError
-        When the environment names an unknown backend, or neither can be imported.
-
-    """
+    """Return 'rclpy' or 'cyclonedds': as the environment says, else rclpy if installed."""
     wanted = environ.get(CHOICE, '')
     if wanted and wanted not in BACKENDS:
         raise MiddlewareError(f'expected {CHOICE} to be one of {", ".join(BACKENDS)}, '
@@ -59,22 +41,7 @@ def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def run(component_class: type[Component], argv: Sequence[str] | None = None) -> int:
-    """
-    Run a component until Ctrl-C or SIGTERM.
-
-    Parameters
-    ----------
-    component_class : type
-        Subclass of Component.
-    argv : sequence of str, optional
-        Command line without the program's name, ``--ros-args`` included; sys.argv when None.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    """
+    """Run a component until Ctrl-C or SIGTERM; return the exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
         if choose_backend() == 'cyclonedds':
@@ -150,28 +117,10 @@ _ROS_CALLBACKS = 20         # of an older executor, which runs one at a time
 def run_polled(component_class: type[Component], argv: Sequence[str],
                work: Callable[[Any], None]) -> int:
     """
-    Run a component until Ctrl-C or SIGTERM.
+    Run a component until Ctrl-C or SIGTERM, calling ``work``; return the exit code.
 
-    Parameters
-    ----------
-    component_class : type
-        Subclass of Component.
-    argv : sequence of str
-        Command line without the program's name, ``--ros-args`` included.
-    work : callable
-        Called again and again with the component, after it has got the newest messages; it
-        sleeps until the next ones are due.
-
-    Returns
-    -------
-    int
-        Exit code of the process.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the bus cannot be joined or the arguments are wrong, and what `work` raises.
-
+    ``work`` takes the component after it got the newest messages, and sleeps until the
+    next.
     """
     if choose_backend() == 'cyclonedds':
         return _poll_on_cyclone(component_class, argv, work)

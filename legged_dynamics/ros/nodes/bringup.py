@@ -43,18 +43,10 @@ TF = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
 
 def robot_node(executable: str) -> Any:
     """
-    Return the LaunchDescription of a node that listens to a robot.
+    Return the LaunchDescription of a node in `NODES` that listens to a robot.
 
-    Parameters
-    ----------
-    executable : str
-        Node in `NODES`; its settings are config/nodes/<executable>.yaml.
-
-    Returns
-    -------
-    LaunchDescription
-        Node and, where asked for, robot_state_publisher and rviz.
-
+    With robot_state_publisher and rviz on request; settings:
+    config/nodes/<executable>.yaml.
     """
     from launch.conditions import IfCondition
     from launch.substitutions import LaunchConfiguration
@@ -117,31 +109,10 @@ _IMU_STATES = (*(f'orientation.{axis}' for axis in 'xyzw'),
 
 def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: str = '') -> str:
     """
-    Add the <ros2_control> element of the chosen hardware to a URDF.
+    Return a URDF with the <ros2_control> element of the chosen hardware.
 
-    Parameters
-    ----------
-    urdf : str
-        XML.
-    config : RobotConfig
-        Command order, standing pose.
-    hardware : str
-        'own': what the URDF has itself; 'mock': joints that stay where they are, to try the
-        wiring; 'topic': a simulator or driver behind two topics of joint states, which has its
-        IMU on a topic of its own.
-    namespace : str
-        Namespace of the robot; hardware's topics are in it.
-
-    Returns
-    -------
-    str
-        URDF as XML.
-
-    Raises
-    ------
-    ConfigurationError
-        When 'own' is asked for and the URDF has no <ros2_control>, or there is no such hardware.
-
+    'own': the URDF's; 'mock': joints that do not move; 'topic': simulator or driver behind
+    two joint state topics and an IMU topic, in ``namespace``.
     """
     if hardware not in HARDWARE:
         raise ConfigurationError(f'hardware: expected one of {", ".join(HARDWARE)}, '
@@ -162,24 +133,7 @@ def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: 
 
 
 def controllers_text(config: RobotConfig, model: RobotModel, rate: int = 500) -> str:
-    """
-    Write the parameter file of controller manager, broadcasters and effort controller.
-
-    Parameters
-    ----------
-    config : RobotConfig
-        Command order and IMU.
-    model : RobotModel
-        Whose order holds where the configuration states none.
-    rate : int [Hz]
-        Rate of the controller manager.
-
-    Returns
-    -------
-    str
-        YAML.
-
-    """
+    """Return the YAML for controller manager (at ``rate`` Hz), broadcasters and efforts."""
     return f"""# Made by legged_dynamics for {model.name}.
 /**/controller_manager:
   ros__parameters:
@@ -203,20 +157,7 @@ def controllers_text(config: RobotConfig, model: RobotModel, rate: int = 500) ->
 
 
 def broadcasters(hardware: str) -> tuple[str, ...]:
-    """
-    Return the controllers that only read.
-
-    Parameters
-    ----------
-    hardware : str
-        As for :func:`with_ros2_control`.
-
-    Returns
-    -------
-    tuple of str
-        Names of controllers; topic-based hardware has no sensors.
-
-    """
+    """Return the names of controllers that only read; 'topic' hardware has no sensors."""
     return ('joint_state_broadcaster',
             *(('imu_sensor_broadcaster',) if hardware != 'topic' else ()))
 
@@ -289,20 +230,9 @@ def _include(name: str, **arguments: Any) -> Any:
 
 def launch_description(arguments: Sequence[tuple[str, str, str]], start: Any) -> Any:
     """
-    Compose a launch file of arguments and what is started with them.
+    Return the LaunchDescription of (name, default, description) arguments and actions.
 
-    Parameters
-    ----------
-    arguments : sequence of tuple of str
-        Name, default and description of each.
-    start : callable
-        Takes the arguments' values by name, and returns the actions.
-
-    Returns
-    -------
-    LaunchDescription
-        Declares the arguments, then starts.
-
+    ``start`` maps the arguments' values by name to actions.
     """
     from launch.actions import DeclareLaunchArgument, OpaqueFunction
     from launch.launch_description import LaunchDescription
@@ -317,48 +247,13 @@ def launch_description(arguments: Sequence[tuple[str, str, str]], start: Any) ->
 
 
 def described(values: dict[str, str]) -> str:
-    """
-    Return the URDF that the arguments `robot` and `robot_description` name.
-
-    Parameters
-    ----------
-    values : dict of str
-        Arguments of the launch file by name, at least `ROBOT`.
-
-    Returns
-    -------
-    str
-        URDF as XML.
-
-    Raises
-    ------
-    ConfigurationError
-        When there is none.
-
-    """
+    """Return the URDF that the arguments `robot` and `robot_description` name."""
     _, urdf = robot_files(values['robot'])
     return urdf_text(values['robot_description'] or str(urdf or ''))
 
 
 def state_publisher(values: dict[str, str], urdf: str, sim_time: bool = False) -> Any:
-    """
-    Return robot_state_publisher, whose topic gives the URDF to all other nodes.
-
-    Parameters
-    ----------
-    values : dict of str
-        Arguments of the launch file by name, at least `ROBOT`.
-    urdf : str
-        URDF as XML.
-    sim_time : bool
-        Whether time is taken from /clock.
-
-    Returns
-    -------
-    Node
-        Action that starts it.
-
-    """
+    """Return robot_state_publisher, whose topic gives the URDF to all other nodes."""
     from launch_ros.actions import Node
     from launch_ros.parameter_descriptions import ParameterValue
 
@@ -371,25 +266,9 @@ def state_publisher(values: dict[str, str], urdf: str, sim_time: bool = False) -
 
 def control(values: dict[str, str], hardware: str) -> list[Any]:
     """
-    Start ros2_control of a robot: manager, broadcasters, effort controller, and the description.
+    Return the actions that start ros2_control: manager, controllers and description.
 
-    Parameters
-    ----------
-    values : dict
-        Values of the arguments `ROBOT` and `CONTROL`; `controllers_file` is filled in.
-    hardware : str
-        As for :func:`with_ros2_control`.
-
-    Returns
-    -------
-    list of actions
-        Those that start them; controllers are spawned when their manager is up.
-
-    Raises
-    ------
-    ConfigurationError
-        When the robot has no such hardware.
-
+    ``values`` are those of `ROBOT` and `CONTROL`; its `controllers_file` is filled in.
     """
     from launch_ros.actions import Node
 
@@ -414,20 +293,7 @@ def control(values: dict[str, str], hardware: str) -> list[Any]:
 
 
 def hardware_relay(values: dict[str, str]) -> Any:
-    """
-    Return the relay from topic-based hardware's commands to the simulated robot's.
-
-    Parameters
-    ----------
-    values : dict of str
-        Arguments of the launch file by name, at least `ROBOT`.
-
-    Returns
-    -------
-    Node
-        Action that starts a reaction_relay.
-
-    """
+    """Return the reaction_relay from topic-based hardware's commands to the simulation."""
     from launch_ros.actions import Node
     return Node(package='legged_dynamics', executable='reaction_relay', name='hardware_relay',
                 namespace=values['namespace'], output='screen', parameters=[{
@@ -436,22 +302,7 @@ def hardware_relay(values: dict[str, str]) -> Any:
 
 
 def simulated_robot(values: dict[str, str], behind_ros2_control: bool) -> Any:
-    """
-    Return the simulated robot, in place of hardware or of topic-based hardware.
-
-    Parameters
-    ----------
-    values : dict of str
-        Arguments of the launch file by name, at least `ROBOT`.
-    behind_ros2_control : bool
-        Whether it stands in for topic-based hardware, not for the whole robot.
-
-    Returns
-    -------
-    GroupAction
-        Action that starts it, with its topics remapped.
-
-    """
+    """Return the simulated robot, in place of hardware or of topic-based hardware."""
     from launch.actions import GroupAction
     from launch_ros.actions import SetRemap
 
@@ -466,29 +317,7 @@ def simulated_robot(values: dict[str, str], behind_ros2_control: bool) -> Any:
 
 
 def nodes(values: dict[str, str], imu: str, sim_time: bool = False) -> list[Any]:
-    """
-    Start the estimator and, where efforts are commanded, watchdog and controller.
-
-    Parameters
-    ----------
-    values : dict
-        Values of the arguments `ROBOT`, `CONTROL` and `SHOWN`.
-    imu : str
-        Topic of the IMU.
-    sim_time : bool
-        Whether time is taken from /clock.
-
-    Returns
-    -------
-    list of actions
-        Those that start them.
-
-    Raises
-    ------
-    ConfigurationError
-        When there is no such controller.
-
-    """
+    """Return the actions that start estimator and, for efforts, watchdog and controller."""
     # Set explicitly, since an included launch file also sees arguments of the bringup's.
     shared = {'robot': values['robot'], 'robot_description': '', 'joint_states': 'joint_states',
               'imu': imu, 'namespace': values['namespace'], 'rviz': 'false',

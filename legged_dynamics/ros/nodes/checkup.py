@@ -24,12 +24,7 @@ from legged_dynamics.ros.nodes.robot_component import RobotComponent
 
 
 class CheckupNode(Component):
-    """
-    Records joint states and IMU through a checkup.
-
-    Its class attributes are set by :func:`live_patient`; it ends the process's spinning when the
-    checkup is over.
-    """
+    """Records joint states and IMU through a checkup, then ends the process's spinning."""
 
     default_name = 'legged_dynamics_doctor'
     robot, urdf = '', ''
@@ -95,27 +90,7 @@ class CheckupNode(Component):
 
 def live_patient(args: argparse.Namespace,
                  say: Callable[[str], None]) -> tuple[RobotChoice, SensorLog]:
-    """
-    Go through a checkup of a running robot and return robot and sensor readings.
-
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Options ``robot``, ``urdf``, ``joint_states``, ``imu`` and ``use_sim_time``.
-    say : callable
-        Prints a line for the person at the robot.
-
-    Returns
-    -------
-    tuple of RobotChoice and SensorLog
-        Robot, and what its sensors read.
-
-    Raises
-    ------
-    MiddlewareError
-        When nothing came.
-
-    """
+    """Run a checkup of a running robot; return the robot and its sensor readings."""
     class Node(CheckupNode):
         robot, urdf = args.robot, args.urdf
     Node.say = staticmethod(say)        # type: ignore[method-assign]

@@ -121,22 +121,10 @@ class EffortOutput(Diagnosed):
     def listen(self, described: Callable[[RobotModel], None],
                measured: Callable[[Measurement], Commands | None]) -> None:
         """
-        Subscribe to description and sensors; measurements are made while `input` is started.
+        Subscribe to description and sensors; measure while `input` is started.
 
-        No commanded joint is guessed when joint states lack it.
-
-        Parameters
-        ----------
-        described : callable
-            Takes a new RobotModel; raises LeggedDynamicsError when it cannot work with it.
-        measured : callable
-            Takes a Measurement; returns what was commanded, as names and values, or None.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the description given by parameter cannot be used.
-
+        ``described`` may raise LeggedDynamicsError; ``measured`` returns what was commanded, as
+        names and values, or None. No commanded joint is guessed when joint states lack it.
         """
         common = self._common
         self.input = RobotInput(common.component, common.endpoints, common.parameters,
@@ -145,41 +133,15 @@ class EffortOutput(Diagnosed):
         self.input.join()
 
     def commanded_joints(self, model: RobotModel) -> tuple[str, ...]:
-        """
-        Return the joints that get efforts, in the order of commands.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot, whose order holds where ``robot.joints`` is empty.
-
-        Returns
-        -------
-        tuple of str
-            Names of joints.
-
-        """
+        """Return the joints that get efforts, in command order (default: the model's)."""
         return tuple(self._common.config.joints or model.joint_names)
 
     def guard_of(self, model: RobotModel) -> EffortGuard:
         """
-        Return a guard for a robot.
+        Return a guard for a robot, with the parameters ``safety.*``.
 
-        Parameters
-        ----------
-        model : RobotModel
-            Robot as its URDF describes it.
-
-        Returns
-        -------
-        EffortGuard
-            Guard with the parameters ``safety.*``.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the robot cannot be guarded, or ``safety.controllers_file`` has other joints.
-
+        Raises LeggedDynamicsError if the robot cannot be guarded or ``safety.controllers_file``
+        has other joints.
         """
         values, joints = self._common.parameters, self.commanded_joints(model)
         if values['safety.controllers_file']:
@@ -188,17 +150,7 @@ class EffortOutput(Diagnosed):
                            self._common.values(SAFETY_SETTINGS))
 
     def build(self, model: RobotModel, guard: EffortGuard) -> None:
-        """
-        Command a robot from now on, once its controller is built.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot as its URDF describes it.
-        guard : EffortGuard
-            Guard for it, from :meth:`guard_of`.
-
-        """
+        """Command a robot from now on, once its controller is built."""
         common = self._common
         model = common.config.apply_to(model)
         self._names = self.commanded_joints(model)
@@ -226,15 +178,7 @@ class EffortOutput(Diagnosed):
         self._arm()
 
     def leave(self) -> bool:
-        """
-        Bring the robot down as ``safety.stop`` says.
-
-        Returns
-        -------
-        bool
-            Whether it is down, or nothing more can be done.
-
-        """
+        """Bring the robot down as ``safety.stop`` says; return whether that has ended."""
         guard, way = self.guard, self._common.parameters['safety.stop']
         if guard is None or not self._sending or way == 'zero':
             return True
@@ -262,15 +206,7 @@ class EffortOutput(Diagnosed):
         self.guard = None
 
     def fault(self, error: Exception) -> None:
-        """
-        Report a failed callback in the diagnostics, and let the guard bridge it.
-
-        Parameters
-        ----------
-        error : Exception
-            What the callback raised.
-
-        """
+        """Report a failed callback in the diagnostics, and let the guard bridge it."""
         self._why = f'{type(error).__name__}: {error}'
         self._monitor.refused(self._common.now(), self._why)
         self._answer_without_command()
@@ -287,15 +223,7 @@ class EffortOutput(Diagnosed):
     # ---- work ------------------------------------------------------------------------------
 
     def ready(self) -> bool:
-        """
-        Tell whether the controller is to answer a measurement.
-
-        Returns
-        -------
-        bool
-            False while it is not armed because of the description.
-
-        """
+        """Return whether to answer a measurement; False while disarmed by the description."""
         self._why, self._spoke = '', False
         fault = self.input.description.fault
         if self.state is GuardState.ARMED and fault:
@@ -306,23 +234,9 @@ class EffortOutput(Diagnosed):
     def send(self, measurement: Measurement, command: np.ndarray | None,
              why: str) -> np.ndarray | None:
         """
-        Send a command through the guard.
+        Send efforts (model order) through the guard; return those sent, None if silent.
 
-        Parameters
-        ----------
-        measurement : Measurement
-            Sensor readings that the command answers.
-        command : (nj,) array [N m or N] or None
-            Efforts in the model's joint order. As long as nothing was commanded, None leaves the
-            motors to the node that has them.
-        why : str
-            Reason why there is no command.
-
-        Returns
-        -------
-        (nj,) array [N m or N] or None
-            Efforts sent, in the model's joint order; None when the guard is silent.
-
+        Before the first command, None leaves the motors to the node that has them.
         """
         assert self.guard is not None
         measured = None if measurement.effort is None else measurement.effort[self._order]
@@ -338,22 +252,7 @@ class EffortOutput(Diagnosed):
         return self._effort
 
     def answer(self, feet: Sequence[str] = (), grips: Sequence[float] = ()) -> Commands | None:
-        """
-        Return what was commanded last, for a simulator in lock-step.
-
-        Parameters
-        ----------
-        feet : sequence of str
-            Feet that grip.
-        grips : sequence of float
-            Command of each of them.
-
-        Returns
-        -------
-        tuple of names and values, or None
-            Joints with their efforts, then feet with their grips; None when nothing was sent.
-
-        """
+        """Return the last command as names and values, joints then feet, or None."""
         return ((*self._names, *feet), [*self._sent, *grips]) if self._spoke else None
 
     def _watch(self) -> None:
@@ -446,22 +345,7 @@ DEPTH = 5
 
 
 def settings_of(defaults: Mapping[str, Any], *tables: Sequence[Setting]) -> tuple[Setting, ...]:
-    """
-    Return the parameters of a node that commands motors.
-
-    Parameters
-    ----------
-    defaults : mapping
-        Defaults that differ in this node, by name.
-    *tables : sequence of Setting
-        Its own parameters.
-
-    Returns
-    -------
-    tuple of Setting
-        Those of robot, inputs and safety, then its own.
-
-    """
+    """Return the parameters of a node that commands motors: robot, inputs, safety, own."""
     own = {'input_depth': DEPTH, **defaults}
     return tuple(replace(setting, default=own.get(setting.name, setting.default))
                  for table in (ROBOT, INPUT_SETTINGS, SAFETY_SETTINGS, *tables)

@@ -23,22 +23,10 @@ SETTINGS = (
 def when_described(component: Component, endpoints: Endpoints, parameter: str,
                    callback: Callable[[str], None]) -> None:
     """
-    Pass the URDF to a callback: at once when the parameter has it, else when the topic does.
+    Pass the URDF to a callback: at once from the parameter, else from the topic.
 
-    The parameter, set by the person who started the node, may be a path. What comes over the topic
-    is read as XML only: no file is opened because a message says so.
-
-    Parameters
-    ----------
-    component : Component
-        Node that needs the URDF.
-    endpoints : Endpoints
-        Endpoints of the component.
-    parameter : str
-        Its parameter robot_description: XML, a path, or empty.
-    callback : callable
-        Takes the URDF as XML.
-
+    The parameter may be a path; what comes over the topic is read as XML only, so no file
+    is opened because a message says so.
     """
     if parameter:
         callback(urdf_text(parameter))
@@ -50,27 +38,7 @@ def when_described(component: Component, endpoints: Endpoints, parameter: str,
 
 
 def urdf_text(description: str) -> str:
-    """
-    Return the XML of a description that may be a path.
-
-    Parameters
-    ----------
-    description : str
-        XML, or the path of a URDF.
-
-    Returns
-    -------
-    str
-        XML.
-
-    Raises
-    ------
-    ConfigurationError
-        When it is empty.
-    ModelError
-        When the file cannot be read.
-
-    """
+    """Return the XML of a description that may be a path."""
     if not description:
         raise ConfigurationError('robot_description: expected the URDF of the robot, as XML or as '
                                  'a path, got nothing')
@@ -81,29 +49,11 @@ def urdf_text(description: str) -> str:
 
 class RobotDescription:
     """
-    The robot_description in use, and the fault of the last one that came.
+    The robot_description in use, and the fault of the last one received.
 
-    Parameters
-    ----------
-    component : Component
-        Node that needs the description.
-    described : callable
-        Takes the RobotModel of each description that can be read, mounted joints' physics not
-        applied; raises LeggedDynamicsError when the node cannot work with it.
-    holds : callable
-        Returns whether the description in use must be kept: another then waits for
-        :meth:`take_waiting`, and the same text again changes nothing. None: every description is
-        taken when it comes.
-
-    Attributes
-    ----------
-    model : RobotModel or None
-        Once a description was accepted.
-    fault : str
-        Why the last one was refused, or empty.
-    waiting : str
-        One that has come and is not in force, or empty.
-
+    ``described`` takes each readable RobotModel, without mounted joint physics, and may
+    raise LeggedDynamicsError. While ``holds()`` is true, another description waits for
+    :meth:`take_waiting`.
     """
 
     def __init__(self, component: Component, described: Callable[[RobotModel], None],
@@ -114,22 +64,7 @@ class RobotDescription:
         self._given = False
 
     def join(self, endpoints: Endpoints, parameter: str) -> None:
-        """
-        Use the description of the parameter, or else subscribe to the topic.
-
-        Parameters
-        ----------
-        endpoints : Endpoints
-            Endpoints of the component.
-        parameter : str
-            Parameter robot_description: XML, a path, or empty.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When that of the parameter cannot be used: no other will come.
-
-        """
+        """Use the parameter's description (XML or path), or else subscribe to the topic."""
         self._given = bool(parameter)
         when_described(self._component, endpoints, parameter, self._came)
 
@@ -139,29 +74,13 @@ class RobotDescription:
             self._take(self.waiting)
 
     def state(self) -> tuple[str, str] | None:
-        """
-        Tell what is wrong when there is no description to work with.
-
-        Returns
-        -------
-        tuple of str, or None
-            Level and message; None when there is a description.
-
-        """
+        """Return level and message while there is no description, else None."""
         if self.fault:
             return 'ERROR', f'robot_description: {self.fault}'
         return ('WARN', 'waiting for robot_description') if self.model is None else None
 
     def judge(self) -> dict[str, tuple[str, str]]:
-        """
-        Warn in the diagnostics while another description waits.
-
-        Returns
-        -------
-        dict
-            Level and message of `robot_description`, or nothing.
-
-        """
+        """Return a warning as `robot_description` while another description waits."""
         return {'robot_description': ('WARN', 'another robot_description came; the one in force '
                                       'stays until the node is deactivated')} \
             if self.waiting else {}

@@ -22,131 +22,39 @@ from legged_dynamics.ros.middleware.protocol import Component, Publication
 
 
 def publish_if_heard(publisher: Any, make: Callable[..., Any], *args: Any) -> None:
-    """
-    Publish ``make(*args)``; without subscriptions the message is not built.
-
-    Parameters
-    ----------
-    publisher : Publisher
-        Where the message goes.
-    make : callable
-        Returns the message.
-    *args
-        What it takes.
-
-    """
+    """Publish ``make(*args)``; without subscriptions the message is not built."""
     if publisher.get_subscription_count():
         publisher.publish(make(*args))
 
 
 class Endpoints:
-    """
-    Opens publishers, subscriptions and timers by message name, and closes them again.
-
-    Parameters
-    ----------
-    component : Component
-        Component on whose node they live.
-
-    """
+    """Opens publishers, subscriptions and timers by message name, and closes them again."""
 
     def __init__(self, component: Component):
         self._component = component
         self._closing: list[Callable[[], Any]] = []
 
     def publisher(self, kind: str, topic: str, qos: Any) -> Any:
-        """
-        Open a publisher.
-
-        Parameters
-        ----------
-        kind : str
-            Message such as 'sensor_msgs/msg/JointState'.
-        topic : str
-            Relative, private ('~/x') or absolute name.
-        qos : QoS profile
-            One of the dialect's ``qos``.
-
-        Returns
-        -------
-        Publisher
-            Open until :meth:`close`.
-
-        """
+        """Open a publisher on a relative, private ('~/x') or absolute topic."""
         node, message = self._component.node, self._component.dialect.message(kind)
         return self._keep(node.create_publisher(message, topic, qos), node.destroy_publisher)
 
     def subscription(self, kind: str, topic: str, callback: Callable[[Any], None],
                      qos: Any) -> Any:
-        """
-        Open a subscription.
-
-        Parameters
-        ----------
-        kind : str
-            Message such as 'sensor_msgs/msg/JointState'.
-        topic : str
-            Relative, private ('~/x') or absolute name.
-        callback : callable
-            Takes each message.
-        qos : QoS profile
-            One of the dialect's ``qos``.
-
-        Returns
-        -------
-        Subscription
-            Open until :meth:`close`.
-
-        """
+        """Open a subscription on a relative, private ('~/x') or absolute topic."""
         node, message = self._component.node, self._component.dialect.message(kind)
         return self._keep(node.create_subscription(message, topic, callback, qos),
                           node.destroy_subscription)
 
     def raw_subscription(self, kind: str, topic: str, callback: Callable[[bytes, int], None],
                          qos: Any) -> Any:
-        """
-        Open a subscription to serialised messages.
-
-        Parameters
-        ----------
-        kind : str
-            Message such as 'sensor_msgs/msg/JointState'.
-        topic : str
-            Relative, private ('~/x') or absolute name.
-        callback : callable
-            Takes the bytes of each message (CDR) and when it came [ns].
-        qos : QoS profile
-            One of the dialect's ``qos``.
-
-        Returns
-        -------
-        Subscription
-            Open until :meth:`close`.
-
-        """
+        """Open a subscription whose callback gets CDR bytes and receipt time [ns]."""
         node: Any = self._component.node
         return self._keep(node.create_raw_subscription(kind, topic, callback, qos),
                           node.destroy_subscription)
 
     def service(self, kind: str, name: str, answer: Callable[[Any, Any], Any]) -> Any:
-        """
-        Open a service.
-
-        Parameters
-        ----------
-        kind : str
-            Service such as 'std_srvs/srv/Trigger'.
-        name : str
-            Relative, private or absolute name.
-        answer : callable
-            Takes request and response, and returns the response.
-
-        Returns
-        -------
-        Service or None
-            None where the middleware has no services.
-
-        """
+        """Open a service; return None where the middleware has none."""
         node: Any = self._component.node
         service = self._component.dialect.service(kind)
         if service is None:
@@ -154,22 +62,7 @@ class Endpoints:
         return self._keep(node.create_service(service, name, answer), node.destroy_service)
 
     def timer(self, period: float, callback: Callable[[], None]) -> Any:
-        """
-        Start a timer.
-
-        Parameters
-        ----------
-        period : float [s]
-            Time between calls.
-        callback : callable
-            Called without arguments.
-
-        Returns
-        -------
-        Timer
-            Running until :meth:`close`.
-
-        """
+        """Start a timer that runs until :meth:`close`."""
         node = self._component.node
         return self._keep(node.create_timer(period, callback), node.destroy_timer)
 
@@ -193,19 +86,10 @@ FAULT_MEMORY_NS = 2_000_000_000
 
 @dataclass
 class InputMonitor:
-    """
-    Age, rate and jitter of one input topic, and its last fault.
-
-    Attributes
-    ----------
-    name : str
-    timeout_ns : int
-        Age from which the input counts as stopped.
-
-    """
+    """Age, rate and jitter of one input topic, and its last fault."""
 
     name: str
-    timeout_ns: int
+    timeout_ns: int  # Age from which the input counts as stopped
     received: int = 0
     rejected: int = 0
     last_ns: int = 0
@@ -214,64 +98,23 @@ class InputMonitor:
     _intervals: _Intervals = field(default_factory=lambda: _Intervals())
 
     def saw(self, now_ns: int) -> None:
-        """
-        Count a message.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            When it arrived.
-
-        """
+        """Count a message."""
         if self.received and now_ns > self.last_ns:
             self._intervals.add(now_ns - self.last_ns)
         self.received += 1
         self.last_ns = now_ns
 
     def refused(self, now_ns: int, why: str) -> None:
-        """
-        Count a message that could not be used, or was in doubt.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-        why : str
-            Reason, for people.
-
-        """
+        """Count a message that was unusable or doubtful."""
         self.rejected += 1
         self.fault, self.fault_ns = why, now_ns
 
     def fault_of(self, now_ns: int, error: Exception) -> None:
-        """
-        Count a failure of a callback.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-        error : Exception
-            What the callback raised.
-
-        """
+        """Count a failed callback."""
         self.refused(now_ns, f'{type(error).__name__}: {error}')
 
     def judge(self, now_ns: int) -> tuple[str, str]:
-        """
-        Return how the input does, for the diagnostics.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-
-        Returns
-        -------
-        tuple of str
-            Level and message.
-
-        """
+        """Return level and message of the input, for the diagnostics."""
         if not self.received:
             return 'STALE', 'nothing received yet'
         age = now_ns - self.last_ns
@@ -282,37 +125,11 @@ class InputMonitor:
         return 'OK', 'ok'
 
     def recent(self, now_ns: int) -> bool:
-        """
-        Return whether the last fault is still to be shown.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-
-        Returns
-        -------
-        bool
-            True for `FAULT_MEMORY_NS` after it.
-
-        """
+        """Return whether the last fault is at most `FAULT_MEMORY_NS` old."""
         return now_ns - self.fault_ns < FAULT_MEMORY_NS
 
     def values(self, now_ns: int) -> dict[str, Any]:
-        """
-        Return key figures and start the next interval.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-
-        Returns
-        -------
-        dict
-            Counts, age [s], rate [Hz], jitter and worst interval [ms].
-
-        """
+        """Return counts, age [s], rate [Hz], jitter and worst interval [ms]; start anew."""
         intervals, self._intervals = self._intervals, _Intervals()
         found: dict[str, Any] = {'received': self.received, 'rejected': self.rejected}
         if self.received:
@@ -343,18 +160,10 @@ class _Intervals:
 
 class DiagnosticsPublisher:
     """
-    Publishes a component's status once a second, and at once when a level changes.
+    Publishes a component's status once a second, and at once on a level change.
 
-    Parameters
-    ----------
-    component : Component
-        The node: its `judge` and `details` are published; its name, with its namespace, begins
-        every status.
-    endpoints : Endpoints
-        Endpoints of the component.
-    clock : callable, optional
-        Returns the time that the component is asked with [ns]; by default the node's.
-
+    Its `judge` and `details`, called with ``clock()`` [ns] (default: the node's), below its
+    full name.
     """
 
     def __init__(self, component: Component, endpoints: Endpoints,

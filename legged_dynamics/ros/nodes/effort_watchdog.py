@@ -48,19 +48,9 @@ class EffortWatchdogNode(Component):
     """
     Takes ``~/commands``, from one controller at a time, and commands the motors.
 
-    Controllers reach it by remapping ``effort_controller/commands`` to
-    ``effort_watchdog/commands``; hardware listens to ``effort_controller/commands``.
-
-    When all nodes are stopped at once, the controller needs the motors to bring its robot down:
-    the watchdog therefore ends when the robot is down. A controller that goes on commanding loses
-    the motors after `LONGEST_WAIT_NS`, and the robot is let down as if the controller had left.
-
-    One that is killed cannot do that. The next one finds in a file what was sent last
-    (`LastEfforts`), holds the posture, and lets the robot down unless a controller is
-    still there. What it does and why is published on ``~/safety``; who publishes to the motors
-    beside it is named, because no watchdog can stop that. Where time is simulated
-    (``use_sim_time``) every joint state is answered on ``~/answer``, so that a simulator in
-    lock-step can wait.
+    It ends when the robot is down; a controller that keeps commanding loses the motors
+    after `LONGEST_WAIT_NS`. After a kill, the next one holds the posture of `LastEfforts`,
+    and lets the robot down without a controller.
     """
 
     default_name = 'effort_watchdog'

@@ -50,15 +50,8 @@ class _ForceMapOutput:
     """
     Publishes D, k_0, condition and producible sets at a rate of its own.
 
-    ``~/force_map/matrix`` and ``~/force_map/offset`` are in base axes, their dimensions labelled
-    with the names of their rows and columns. The markers of one foot at a time follow each other,
-    so that no sample has to wait for all of them.
-
-    Parameters
-    ----------
-    common : RobotComponent
-        Common part of the node; with the parameters `MAP_SETTINGS`.
-
+    ``~/force_map/matrix`` and ``~/force_map/offset`` are in base axes, with labelled
+    dimensions; markers are sent one foot at a time, to spread the load over samples.
     """
 
     def __init__(self, common: RobotComponent):
@@ -161,11 +154,9 @@ class FootForceController(BodyController):
     """
     Holds the body, and gives feet their desired forces.
 
-    Takes ``~/<foot>/desired_wrench``, the force of the ground on the robot in the axes of its
-    frame: the foot's link, the base or the world's. A force that friction, effort limits or
-    balance do not allow is replaced by the nearest one that they do, and the diagnostics say so.
-    Publishes, while somebody listens, ``~/<foot>/commanded_wrench``, the force map and its
-    markers.
+    Takes ``~/<foot>/desired_wrench``, ground on robot, in axes of its frame: foot link,
+    base or world. Replaced by the nearest one within friction, effort limits and balance.
+    Publishes ``~/<foot>/commanded_wrench``, force map and markers.
     """
 
     default_name = 'foot_force_controller'

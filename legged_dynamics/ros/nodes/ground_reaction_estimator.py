@@ -43,24 +43,8 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     """
     Return all results of an estimate as a sensor_msgs/JointState of named values.
 
-    Parameters
-    ----------
-    dialect : Dialect
-        Whose message to make.
-    reaction : GroundReaction
-        The estimate.
-
-    Returns
-    -------
-    JointState
-        ``effort`` [N, N m, 1, m] of ``<foot>/force.x ... torque.z`` (in and about the foot's
-        link), ``<foot>/contact`` and ``<foot>/observable`` (0 or 1),
-        ``<foot>/contact_probability``, ``<foot>/force.x.stddev ...``, ``<foot>/base_force.x ...``
-        (the force in the base link's axes), and in the base link ``net/force.x ...``,
-        ``center_of_pressure.x ...``, ``external/force.x ...``, ``external/force.x.stddev ...``,
-        ``ground_normal.x ...``; ``<joint>/external_torque``. What is not known is not there:
-        nothing is NaN.
-
+    ``effort`` of ``<foot>/force.x`` (foot link), ``<foot>/contact``,
+    ``center_of_pressure.x`` (base link) and so on; unknown values are left out.
     """
     deviation = np.sqrt([np.diagonal(reaction.covariance_of(foot, latest=True)).clip(0.0)
                          for foot in reaction.feet])
@@ -123,15 +107,11 @@ FAULT_TEXTS = {
 
 class GroundReactionNode(Component):
     """
-    Estimates ground reactions for every joint state that arrives.
+    Estimates ground reactions for every joint state, and publishes with its stamp.
 
-    Publishes while there are subscriptions, with the stamp of the joint state described:
-    ``~/<foot>/wrench`` (ground on robot, in the foot's frame), ``~/<foot>/contact``,
-    ``~/<foot>/wrench_stddev``, ``~/<foot>/contact_probability``, ``~/net_wrench``,
-    ``~/center_of_pressure``, ``~/external_torque``, ``~/markers``, and all of it in one message
-    on ``~/reactions``; by leg odometry ``~/odom``, ``~/base_velocity`` and
-    ``~/<foot>/slip_probability``. No published value is NaN: unknown values are
-    left out, and ``/diagnostics`` gives the reason.
+    ``~/<foot>/wrench`` (ground on robot, foot frame), ``~/reactions`` (everything) and
+    others, while subscribed; by leg odometry ``~/odom`` and ``~/base_velocity``. Unknown
+    values are left out, never NaN; ``/diagnostics`` gives the reason.
     """
 
     default_name = 'ground_reaction_estimator'

@@ -29,18 +29,8 @@ class InputScreen:
     """
     Judges joint states and IMU readings, and reports to the guard.
 
-    Parameters
-    ----------
-    clock : SteadyClock
-        Monotonic time, and the time of stamps.
-
-    Attributes
-    ----------
-    clock_note : str
-        Says that the clock of the joint states was set; empty when it was not.
-    stance : sequence of bool or None
-        Which feet stand, by the contact detector; None when it is not known.
-
+    `clock_note` says that the clock of the joint states was set, or is empty; `stance`:
+    which feet stand by the contact detector, or None.
     """
 
     def __init__(self, clock: SteadyClock):
@@ -56,23 +46,8 @@ class InputScreen:
         """
         Judge the sensors of a robot from now on.
 
-        Parameters
-        ----------
-        model : RobotModel
-            The robot.
-        order : (nj,) int array
-            Indices of the commanded joints in the model's order.
-        guard : EffortGuard
-            Guard that the findings are reported to.
-        R_BI : (3, 3) array
-            Orientation of the IMU; it turns vectors from IMU to base axes.
-        frozen : float [s]
-            Time after which a reading that does not change counts as frozen (`safety.frozen`).
-        feet : sequence of str
-            Links of the feet, in the order of `stance`.
-        turn : float [rad/s]
-            What gyro and legs in stance may differ by (`safety.stance_turn`).
-
+        ``order``: model indices of commanded joints; ``R_BI``: IMU to base axes; ``frozen`` [s]
+        and ``turn`` [rad/s] as `safety.frozen` and `safety.stance_turn`.
         """
         self._model, self._order = model, order
         self._imu = ImuWatch(R_BI, frozen)
@@ -99,49 +74,15 @@ class InputScreen:
             self._sent, self._sent_ns = None, 0
 
     def commanded(self, effort: np.ndarray) -> None:
-        """
-        Note what the motors were told, for the sign of what they say that they deliver.
-
-        Parameters
-        ----------
-        effort : (nj,) array [N m or N]
-            Efforts in command order.
-
-        """
+        """Store the commanded efforts (command order), to check the sign of measured ones."""
         self._sent = effort
 
     def age(self, stamp_ns: int) -> int:
-        """
-        Return the age of joint states.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Their stamp.
-
-        Returns
-        -------
-        int [ns]
-
-        """
+        """Return the age of joint states [ns]."""
         return self._clock.age(self._steady(), stamp_ns)
 
     def check(self, sample: Sample) -> Verdict:
-        """
-        Judge a sample, and report to the guard.
-
-        Measured efforts that cannot be true count as not known: they become NaN in the sample.
-
-        Parameters
-        ----------
-        sample : JointSample, ImuSample or SwitchSample
-            The newest one.
-
-        Returns
-        -------
-        Verdict
-
-        """
+        """Judge a sample and report to the guard; implausible efforts become NaN."""
         if self._guard is None:
             return Verdict()
         if isinstance(sample, JointSample):
@@ -178,15 +119,7 @@ class InputScreen:
                             self._clock.age(now, sample.stamp_ns))
 
     def unreadable_joints(self, why: str) -> None:
-        """
-        Report a joint state that could not be read to the guard.
-
-        Parameters
-        ----------
-        why : str
-            The reason.
-
-        """
+        """Report a joint state that could not be read to the guard."""
         if self._guard is not None:
             self._guard.doubt(why.removeprefix('joint_states: '))
 

@@ -45,24 +45,7 @@ _PATIENCE = 10.0        # s between complaints about an answer that does not com
 
 
 def answer(dialect: Any, ns: int, commands: tuple[Sequence[str], Sequence[float]] | None) -> Any:
-    """
-    Return the answer to a sample.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Whose message to make.
-    ns : int
-        The sample's stamp [ns].
-    commands : tuple of names and values, or None
-        Joints with their efforts, feet with their grips; None when nothing was commanded.
-
-    Returns
-    -------
-    JointState
-        With the sample's stamp, and the commands as ``effort``.
-
-    """
+    """Return a JointState with a sample's stamp and the commands, if any, as ``effort``."""
     names, values = commands or ((), ())
     return convert.joint_state(dialect, ns, names, effort=values)
 
@@ -71,32 +54,8 @@ class LockStep:
     """
     Decides when the next sample may come, and which command it obeys.
 
-    With the same nodes and a window of one, runs are the same bit for bit, since every node always
-    works on the newest sample.
-
-    Parameters
-    ----------
-    component : Component
-        The simulator.
-    endpoints : Endpoints
-        Endpoints of the component.
-    settings : LockStepSettings
-        Topics of the answers, window, listeners, speed and duration.
-    answered : callable
-        Called whenever an answer has come.
-
-    Attributes
-    ----------
-    duration_ns : int
-        When simulated time ends; 0: never.
-    speed : float
-        Greatest real-time factor; 0: as fast as answered.
-
-    Raises
-    ------
-    ConfigurationError
-        When an entry of `lock_step.answers` is malformed.
-
+    With the same nodes and a window of one, runs are bit-identical. `duration_ns`: end of
+    simulated time, 0: never; `speed`: greatest real-time factor, 0: unlimited.
     """
 
     def __init__(self, component: Component, endpoints: Endpoints, settings: LockStepSettings,
@@ -125,18 +84,9 @@ class LockStep:
 
     def ready(self, sensors: Sequence[Any], others: Sequence[Any]) -> bool:
         """
-        Tell whether everybody listens and is there to answer.
+        Return whether all nodes listen, so that time may begin.
 
-        Parameters
-        ----------
-        sensors, others : sequence of Publisher
-            Every answering node subscribes to the first; the second need `lock_step.listeners`.
-
-        Returns
-        -------
-        bool
-            Whether time may begin.
-
+        Every answering node subscribes to ``sensors``; ``others`` need `lock_step.listeners`.
         """
         counts = [(publisher, max(len(self._newest), self._listeners)) for publisher in sensors]
         counts += [(publisher, self._listeners) for publisher in others]
@@ -148,40 +98,12 @@ class LockStep:
         return found
 
     def open(self, ns: int, period_ns: int) -> bool:
-        """
-        Return whether a sample may be made.
-
-        Parameters
-        ----------
-        ns : int [ns]
-            Stamp of the sample.
-        period_ns : int [ns]
-            Between samples.
-
-        Returns
-        -------
-        bool
-            False while an answer within its window is missing.
-
-        """
+        """Return whether a sample may be made: no answer in its window is missing."""
         return self._heard(ns, {topic: due for topic, window in self._windows.items()
                                 if (due := ns - window * period_ns) > BEGIN_NS})
 
     def over(self, ns: int) -> bool:
-        """
-        Return whether the last sample has been answered.
-
-        Parameters
-        ----------
-        ns : int [ns]
-            Stamp of the last sample.
-
-        Returns
-        -------
-        bool
-            True when all nodes have answered it.
-
-        """
+        """Return whether all nodes have answered the last sample."""
         return self._heard(ns, dict.fromkeys(self._newest, ns))
 
     def _heard(self, ns: int, due: Mapping[str, int]) -> bool:
@@ -193,22 +115,7 @@ class LockStep:
         return not silent
 
     def commands(self, ns: int, period_ns: int) -> dict[str, float]:
-        """
-        Return the commands that are obeyed on the way to the next sample.
-
-        Parameters
-        ----------
-        ns : int [ns]
-            Stamp of the next sample.
-        period_ns : int [ns]
-            Between samples.
-
-        Returns
-        -------
-        dict of str to float
-            Efforts [N m or N] and grips by name; empty when the last ones are held.
-
-        """
+        """Return efforts and grips by name until the next sample; empty: hold the last."""
         due = ns - self._window * period_ns
         found = self._commands.pop(due, {})
         for stale in [stamp for stamp in self._commands if stamp < due]:
@@ -216,22 +123,7 @@ class LockStep:
         return found
 
     def due(self, elapsed_s: float, period_ns: int) -> float:
-        """
-        Return how many samples there may have been after a time.
-
-        Parameters
-        ----------
-        elapsed_s : float [s]
-            Wall time since the beginning.
-        period_ns : int [ns]
-            Between samples.
-
-        Returns
-        -------
-        float
-            Samples; infinite when `lock_step.speed` is 0.
-
-        """
+        """Return how many samples may exist after a wall time; infinite for speed 0."""
         return elapsed_s * self.speed * 1e9 / period_ns if self.speed else float('inf')
 
     def _take(self, topic: str, message: Any) -> None:

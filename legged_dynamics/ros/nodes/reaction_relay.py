@@ -33,20 +33,7 @@ _LONGEST = 1000     # items that writing may append to a sequence
 
 
 class _FieldPath:
-    """
-    A place in a message.
-
-    Parameters
-    ----------
-    text : str
-        Such as 'effort[LF_FOOT/contact]'.
-
-    Raises
-    ------
-    MiddlewareError
-        When the text is not a place.
-
-    """
+    """A field in a message, given as text such as 'effort[LF_FOOT/contact]'."""
 
     def __init__(self, text: str):
         self.text = text
@@ -203,9 +190,8 @@ class ReactionRelay(Component):
     """
     Fills a message of any type from each message of another, field by field.
 
-    That is how contact flags and forces reach state estimators with messages of their own; see
-    config/works_with. Unknown values are not in the input; then nothing is published, and
-    ``/diagnostics`` names what is missing.
+    So contact flags and forces reach other state estimators; see config/works_with. With
+    unknown values nothing is published, and ``/diagnostics`` names what is missing.
     """
 
     default_name = 'reaction_relay'

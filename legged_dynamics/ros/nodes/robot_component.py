@@ -39,15 +39,7 @@ OVERTAKING_NS, LONGEST_LAG_NS = 20_000_000, 500_000_000
 
 
 class SteadyClock:
-    """
-    A node's monotonic time; simulated time where the node follows that, going on when it is reset.
-
-    Parameters
-    ----------
-    node : Node
-        Whose clock gives the time.
-
-    """
+    """A node's monotonic time, or simulated time, which continues after a reset."""
 
     def __init__(self, node: Any):
         self._node = node
@@ -64,15 +56,7 @@ class SteadyClock:
         return raw + self._shift
 
     def heard(self, stamp_ns: int) -> None:
-        """
-        Note the stamp of a sample: simulated time has come at least as far, whatever /clock says.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Stamp of the sample.
-
-        """
+        """Advance simulated time to at least the stamp of a sample."""
         if not self._simulated:
             return
         here = self.wall()
@@ -80,15 +64,7 @@ class SteadyClock:
             self._heard = max(stamp_ns, here)
 
     def wall(self) -> int:
-        """
-        Tell the time that stamps refer to.
-
-        Returns
-        -------
-        int [ns]
-            Time of stamps; it may be set back.
-
-        """
+        """Return the time [ns] that stamps refer to, which may be set back."""
         raw = self._node.get_clock().now().nanoseconds
         if raw < self._raw:         # simulated time begins anew
             self._heard = 0
@@ -118,22 +94,10 @@ STANDSTILL, CALLS = 5.0, 50
 
 class Shutdown:
     """
-    Watches the time that a node takes to bring its robot down.
+    Monitors the time that a node takes to bring its robot down.
 
-    Parameters
-    ----------
-    now : callable
-        Returns the node's time [ns].
-    longest_ns : int [ns]
-        Time from which the shutdown is late.
-    wall : callable
-        Returns time that advances even when the node's does not [s].
-
-    Attributes
-    ----------
-    begun : bool
-        Whether the node is being stopped.
-
+    ``longest_ns``: from when it is late; ``wall`` [s] advances even when the node's time
+    stops.
     """
 
     def __init__(self, now: Callable[[], int], longest_ns: int,
@@ -148,44 +112,18 @@ class Shutdown:
         self._moved, self._calls = 0.0, 0
 
     def begin(self) -> bool:
-        """
-        Begin the shutdown, unless it has begun.
-
-        Returns
-        -------
-        bool
-            Whether this is the first call.
-
-        """
+        """Begin the shutdown; return whether this is the first call."""
         first = not self.begun
         if first:
             self.begun, self._since = True, self._now()
         return first
 
     def late(self) -> bool:
-        """
-        Tell whether it has taken too long.
-
-        Returns
-        -------
-        bool
-            Whether more than `longest_ns` have passed.
-
-        """
+        """Return whether more than `longest_ns` have passed."""
         return self._now() - self._since > self.longest_ns
 
     def clock_stopped(self) -> bool:
-        """
-        Tell whether the node's time stands still, so that nothing will change any more.
-
-        Simulated time does when the simulator was stopped first. To be called again and again.
-
-        Returns
-        -------
-        bool
-            Whether it has stood still for `STANDSTILL` and many calls.
-
-        """
+        """Return whether the node's time has stood still for `STANDSTILL` and many calls."""
         now, wall = self._now(), self._wall()
         if now != self._before:
             self._before, self._moved, self._calls = now, wall, 0
@@ -276,32 +214,11 @@ class RobotComponent:
         return config
 
     def values(self, table: Iterable[Setting]) -> dict[str, Any]:
-        """
-        Return the present values of a table of settings.
-
-        Parameters
-        ----------
-        table : iterable of Setting
-            Settings among the node's parameters.
-
-        Returns
-        -------
-        dict
-            Values by dotted name.
-
-        """
+        """Return the present values of settings by dotted name."""
         return {setting.name: self.parameters[setting.name] for setting in table}
 
     def configure(self) -> None:
-        """
-        Read the parameters, and publish the node's diagnostics from now on.
-
-        Raises
-        ------
-        ConfigurationError
-            When the parameters do not go together.
-
-        """
+        """Read the parameters, and publish the node's diagnostics from now on."""
         self.close()        # endpoints that a failed attempt has left open
         config = self._check(self.parameters)
         if config is not None:
@@ -309,17 +226,7 @@ class RobotComponent:
         DiagnosticsPublisher(self.component, self.endpoints, self.now)
 
     def rehearse(self, model: RobotModel, work: Callable[[Measurement], object]) -> None:
-        """
-        Have kernels compiled now, and not while a robot waits: work with one that stands still.
-
-        Parameters
-        ----------
-        model : RobotModel
-            The robot.
-        work : callable
-            Takes a Measurement and does all that the node does with it.
-
-        """
+        """Compile kernels by running ``work`` on measurements of a standing robot."""
         for measurement in _standing_still(model, self.config):
             work(measurement)
 

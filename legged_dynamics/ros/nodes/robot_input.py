@@ -37,43 +37,11 @@ SETTINGS = (
 
 class RobotInput(Diagnosed):
     """
-    Turns the messages on a robot's topics into measurements, in the model's joint order.
+    Turns a robot's messages into measurements, in the model's joint order.
 
-    Where time is simulated (``use_sim_time``), every measurement is answered on ``~/answer``: a
-    simulator in lock-step waits for the answer.
-
-    Parameters
-    ----------
-    component : Component
-        Component on whose node the subscriptions are made.
-    endpoints : Endpoints
-        Endpoints of the component.
-    parameters : mapping
-        Parameters of the component: `SETTINGS` and robot_description.
-    config : RobotConfig
-        The robot's YAML: which joints a message may lack, and how sensors are corrected.
-    clock : callable
-        Returns the time for ages and diagnostics [ns].
-    described : callable
-        Called with a new RobotModel, once for each description that can be read; raises
-        LeggedDynamicsError when the model is of no use to the node.
-    measured : callable
-        Called with each Measurement; its MeasurementErrors are shown as refused joint states. It
-        may return the command that it sent, as names and values.
-    screen : InputScreen, optional
-        Screen of a node that commands: samples that it refuses make no measurement, and a
-        description that comes while measurements are made waits for the next :meth:`start`.
-    needed : callable, optional
-        Called with a new RobotModel; returns the joints that must not be assumed at rest, in
-        addition to those that carry a foot or the IMU.
-
-    Attributes
-    ----------
-    description : RobotDescription
-    listening : bool
-        Whether measurements are made; the age of the inputs is watched in any case.
-    joints, imu, switches : InputMonitor
-
+    With ``use_sim_time`` each is answered on ``~/answer``. ``measured`` may return the sent
+    command; its MeasurementErrors count as refused joint states. ``screen`` may refuse
+    samples; ``needed`` returns joints not to be assumed at rest.
     """
 
     def __init__(self, component: Component, endpoints: Endpoints, parameters: Mapping[str, Any],
@@ -104,15 +72,7 @@ class RobotInput(Diagnosed):
         self._spare: dict[str, float] = {}
 
     def join(self) -> None:
-        """
-        Join the topics; a description by parameter is read at once.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When that description cannot be used.
-
-        """
+        """Join the topics; a description by parameter is read at once."""
         self.description.join(self._endpoints, self._parameters['robot_description'])
         self._silence = SilenceWatch(self._component, self._endpoints, self._now)
         self._sources = self._subscribe(self._component.dialect.qos.best_effort(
@@ -156,15 +116,7 @@ class RobotInput(Diagnosed):
         return level, text
 
     def state(self) -> tuple[str, str] | None:
-        """
-        Tell what keeps a node from working.
-
-        Returns
-        -------
-        tuple of str, or None
-            Level and message; None when the node can work.
-
-        """
+        """Return level and message of what keeps the node from working, or None."""
         return self.description.state() or (None if self.listening else ('OK', 'inactive'))
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:

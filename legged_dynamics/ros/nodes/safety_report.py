@@ -25,17 +25,7 @@ INACTIVE = 'inactive'
 
 
 class SafetyReport:
-    """
-    Publishes the status of a guard or watchdog.
-
-    Parameters
-    ----------
-    common : RobotComponent
-        The node's, configured.
-    part : str
-        What the status is of; it follows the name of the node.
-
-    """
+    """Publishes the status of a guard or watchdog, named after the node and ``part``."""
 
     def __init__(self, common: RobotComponent, part: str):
         self._common = common
@@ -48,41 +38,14 @@ class SafetyReport:
         self._said_ns = -PERIOD_NS
 
     def due(self, now: int, state: str, why: str) -> bool:
-        """
-        Tell whether there is something to say.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-        state, why : str
-            State, and the fault that it answers, or ''.
-
-        Returns
-        -------
-        bool
-            Whether the state is new, or the last message old.
-
-        """
+        """Return whether the state is new or the last message old."""
         if (state, bool(why)) == self._said and 0 <= now - self._said_ns < PERIOD_NS:
             return False
         self._said, self._said_ns = (state, bool(why)), now
         return True
 
     def publish(self, level: str, message: str, values: dict[str, Any]) -> None:
-        """
-        Publish a status.
-
-        Parameters
-        ----------
-        level : str
-            'OK', 'WARN' or 'ERROR'.
-        message : str
-            What is done and why.
-        values : dict
-            Key figures by name.
-
-        """
+        """Publish a status of level 'OK', 'WARN' or 'ERROR', with key figures."""
         dialect = self._common.dialect
         stamp = self._common.node.get_clock().now().nanoseconds
         self._publisher.publish(convert.diagnostics(dialect, stamp, [convert.diagnostic_status(
@@ -91,21 +54,10 @@ class SafetyReport:
 
 class WatchdogMonitor(Diagnosed):
     """
-    What becomes of efforts once they are published: the watchdog's life, and other publishers.
+    Monitors published efforts: whether the watchdog lives, and other publishers.
 
-    Efforts that go to `effort_controller/commands` go straight to the motors; those that are
-    remapped, to `<watchdog>/commands`, whose watchdog reports on `<watchdog>/safety`.
-
-    Parameters
-    ----------
-    common : RobotComponent
-        The controller's, being configured.
-
-    Attributes
-    ----------
-    watchdog : str
-        Full name of the watchdog's node; empty where efforts go straight to the motors.
-
+    Efforts to `effort_controller/commands` go straight to the motors (`watchdog` is empty),
+    remapped ones to `<watchdog>/commands`, whose watchdog reports on `<watchdog>/safety`.
     """
 
     def __init__(self, common: RobotComponent):

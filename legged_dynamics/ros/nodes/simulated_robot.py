@@ -43,18 +43,11 @@ CLOCK_SET_NS = 100_000_000
 
 class SimulatedRobotNode(Component):
     """
-    A simulated robot: publishes sensors, obeys effort commands, publishes the truth.
+    A simulated robot: publishes sensors and ground truth, obeys effort commands.
 
-    Publishes ``joint_states``, ``imu/data``, ``robot_description`` (latched), ``clock`` on
-    request, and ``ground_truth/<foot>/wrench``, ``ground_truth/<foot>/contact``,
-    ``ground_truth/odom``. Obeys ``effort_controller/commands`` in the order of ``robot.joints``,
-    for as long as they keep coming; a robot whose feet grip also ``adhesion_controller/commands``
-    in the order of ``robot.feet``. ``simulation.kind`` chooses the kind of robot.
-
-    Time is the wall's, and lost where the machine is too slow; with ``lock_step.answers`` it is
-    simulated, published on ``/clock``, and waits for the nodes that answer. Steps are paced by the
-    monotonic clock; stamps are of the machine's clock, as a driver's are, and follow when that is
-    set.
+    Obeys ``effort_controller/commands`` while they keep coming, in the order of
+    ``robot.joints``, and ``adhesion_controller/commands``. Wall time, or with
+    ``lock_step.answers`` simulated time, which waits for the answering nodes.
     """
 
     default_name = 'simulated_robot'

@@ -49,28 +49,7 @@ OUTPUT_SETTINGS = (
 
 
 class _WallOutput:
-    """
-    Turns the controller's commands into messages.
-
-    Parameters
-    ----------
-    common : RobotComponent
-        Common part of the node; with the parameters `OUTPUT_SETTINGS`.
-    climber : StickybotModel
-        The robot on its wall.
-    limbs : LimbJoints
-        Its joints, in the order of the URDF.
-    base_link : str
-        Frame of markers and pose.
-
-    Attributes
-    ----------
-    limbs : LimbJoints
-        Replaced with another URDF.
-    grips : list of float
-        Last command to the feet: 1 hold, 0 let go.
-
-    """
+    """Turns the controller's commands into messages."""
 
     def __init__(self, common: RobotComponent, climber: StickybotModel, limbs: LimbJoints,
                  base_link: str):
@@ -177,12 +156,9 @@ class StickybotControllerNode(ControllerNode):
     """
     Climbs: a gait on compliant hips, with reaction-force reduction on top.
 
-    The hips' springs are the robot's own; the efforts move their rest positions. In addition to
-    ``effort_controller/commands`` and, in the order of ``robot.feet``,
-    ``adhesion_controller/commands`` it publishes ``~/rest``, ``~/<foot>/wrench``,
-    ``~/<foot>/contact``, ``~/odom``, ``~/events``, ``~/markers``. A foot that does not hold is
-    planted again, and reported. Whenever the guard makes the efforts safe, all feet are commanded
-    to hold.
+    Efforts move the rest positions of the hips' own springs. A foot that does not hold is
+    planted again and reported; when the guard makes the efforts safe, all feet are
+    commanded to hold.
     """
 
     default_name = 'stickybot_controller'
@@ -279,20 +255,7 @@ class StickybotControllerNode(ControllerNode):
         self._last_ns: int | None = None
 
     def control(self, measurement: Measurement) -> np.ndarray | None:
-        """
-        Return the hips' efforts.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Reading of joints and IMU.
-
-        Returns
-        -------
-        (nj,) array [N m] or None
-            Efforts in the model's joint order; None without an IMU reading.
-
-        """
+        """Return the hips' efforts (nj,) [N m], model order; None without an IMU reading."""
         if self._last_ns is not None and measurement.stamp_ns <= self._last_ns:
             self._reset()       # time was set back
         self._last_ns, self._command = measurement.stamp_ns, None

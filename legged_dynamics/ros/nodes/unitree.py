@@ -64,19 +64,7 @@ NODE_SETTINGS = (*ESTIMATOR_NODE, *WATCHDOG_SETTINGS, *SHARED, *UNITREE_SETTINGS
 
 
 class _LowStateInput(RobotInput):
-    """
-    RobotInput whose joint states and IMU readings come from LowState.
-
-    Parameters
-    ----------
-    node : UnitreeNode
-        Component on whose node the subscription is made.
-    described, measured : callable
-        As RobotInput takes them.
-    arrived : callable
-        Called with each LowState and its sample, before measurements are made of it.
-
-    """
+    """RobotInput whose joint states and IMU readings come from LowState."""
 
     def __init__(self, node: UnitreeNode, described: Callable[[RobotModel], None],
                  measured: Callable[[Measurement], None], arrived: Callable[[Any, Any], None]):

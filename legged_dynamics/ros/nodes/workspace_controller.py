@@ -25,13 +25,11 @@ _TRANSFORM = (
 
 class WorkspaceControllerNode(BodyController):
     """
-    Holds the body where it was on activation, and moves it to targets and along trajectories.
+    Holds the body at its activation pose; moves it to targets and along trajectories.
 
-    Takes ``~/body_target`` (PoseStamped) and ``~/body_trajectory`` (MultiDOFJointTrajectory of
-    one body), in ``odom_frame``: on the ground in the middle of the first stance. Publishes in
-    addition to efforts, while there are subscriptions: ``~/<foot>/desired_wrench``,
-    ``~/<foot>/estimated_wrench``, ``~/odom``, ``~/body_reference``, ``~/state``, and /tf on
-    request.
+    Takes ``~/body_target`` (PoseStamped) and ``~/body_trajectory``
+    (MultiDOFJointTrajectory) in ``odom_frame``, on the ground in the middle of the first
+    stance. Publishes efforts, foot wrenches, ``~/odom``, ``~/body_reference``, ``~/state``.
     """
 
     default_name = 'workspace_controller'

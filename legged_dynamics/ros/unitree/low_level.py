@@ -181,40 +181,12 @@ _BACKWARDS = bytes(int(f'{byte:08b}'[::-1], 2) for byte in range(256))
 
 
 def low_state(family: str) -> Any:
-    """
-    Return an empty LowState.
-
-    Parameters
-    ----------
-    family : {'unitree_go', 'unitree_hg'}
-        Package of the message.
-
-    Returns
-    -------
-    message
-        All fields zero.
-
-    """
+    """Return an empty LowState of 'unitree_go' or 'unitree_hg'."""
     return message_class(f'{family}/msg/LowState')()
 
 
 def checksum(message: Any, family: str) -> int:
-    """
-    Return the checksum of a LowState or LowCmd, whatever its field ``crc`` holds.
-
-    Parameters
-    ----------
-    message : LowState or LowCmd
-        Message of this module, or rclpy's of the same fields.
-    family : {'unitree_go', 'unitree_hg'}
-        Package of the message.
-
-    Returns
-    -------
-    int
-        From 0 to 2^32 - 1; source: the module's description.
-
-    """
+    """Return the checksum of a LowState or LowCmd, whatever its field ``crc`` holds."""
     kind = 'LowState' if hasattr(message, 'motor_state') else 'LowCmd'
     packed = _layout(f'{family}/msg/{kind}').pack(*_numbers(f'{family}/msg/{kind}')(message))[:-4]
     # words are little endian in memory and read from their most significant byte
@@ -280,12 +252,7 @@ _MOST = 2**15 - 1       # of int16
 
 
 class TickClock:
-    """
-    Turns ticks of the robot into stamps of this machine.
-
-    Where the tick stands still from the first message on, as in Unitree's Python simulator, stamps
-    are times of arrival.
-    """
+    """Converts ticks of the robot to stamps of this machine."""
 
     def __init__(self) -> None:
         self._tick: int | None = None
@@ -293,23 +260,7 @@ class TickClock:
         self._moves = False
 
     def __call__(self, tick: int, arrival_ns: int) -> int | None:
-        """
-        Return the stamp of a message.
-
-        Parameters
-        ----------
-        tick : int
-            Field of LowState, counts of 1 ms.
-        arrival_ns : int
-            When the message came, by this machine's clock [ns].
-
-        Returns
-        -------
-        int or None
-            Stamp [ns]; later than the last one except after a restart. None for a message that
-            repeats the last one's tick.
-
-        """
+        """Return a message's stamp [ns], or None when it repeats the last tick (1 ms)."""
         step = 0 if self._tick is None else (tick - self._tick + _WRAP // 2) % _WRAP - _WRAP // 2
         if self._tick is not None and step == 0:
             if self._moves:
@@ -435,20 +386,10 @@ class LowStateReader:
 def write_foot_forces(message: Any, robot: UnitreeRobot, forces: dict[str, float],
                       measured_too: bool) -> None:
     """
-    Write forces into a LowState, and its checksum.
+    Write normal forces [N] by foot link, and the checksum, into a LowState.
 
-    Parameters
-    ----------
-    message : LowState
-        Changed in place.
-    robot : UnitreeRobot
-        Robot with the order of feet.
-    forces : dict of str to float
-        Normal force of the ground on each foot by the foot's link [N].
-    measured_too : bool
-        Whether ``foot_force`` is overwritten in addition to ``foot_force_est``, for nodes that
-        read only that.
-
+    ``measured_too``: overwrite ``foot_force`` besides ``foot_force_est``, for nodes that
+    read only it.
     """
     for i, foot in enumerate(robot.feet):
         value = max(-_MOST, min(_MOST, round(forces.get(foot, 0.0))))

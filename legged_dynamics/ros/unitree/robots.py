@@ -20,38 +20,18 @@ _QUADRUPED_FEET = ('FR_foot', 'FL_foot', 'RR_foot', 'RL_foot')
 
 @dataclass(frozen=True)
 class UnitreeRobot:
-    """
-    One robot's place in LowState and LowCmd.
+    """One robot's place in LowState and LowCmd."""
 
-    Attributes
-    ----------
-    name : str
-        Name as in ``--robot``; the robot's YAML has the same name.
-    family : {'unitree_go', 'unitree_hg'}
-        Package of its messages.
-    joints : tuple of str
-        URDF joint of motor 0, 1, ...; an empty name where a place has no motor.
-    feet : tuple of str
-        URDF links in the order of ``foot_force``; empty where LowState has no such field.
-    modes : tuple of int
-        What ``mode`` of each place must be for its motor to obey.
-    description : str
-        Its package in ``robot_descriptions`` (PyPI), or empty.
-    urdf : str
-        Where its URDF is in ``unitree_ros``.
-    source : str
-        Where order and modes were taken from.
-
-    """
-
-    name: str
-    family: str
+    name: str  # Name as in ``--robot``; the robot's YAML has the same name
+    family: str  # Package of its messages
+    # URDF joint of motor 0, 1, ...; an empty name where a place has no motor
     joints: tuple[str, ...]
+    # URDF links in the order of ``foot_force``; empty where LowState has no such field
     feet: tuple[str, ...]
-    modes: tuple[int, ...]
-    description: str
-    urdf: str
-    source: str
+    modes: tuple[int, ...]  # What ``mode`` of each place must be for its motor to obey
+    description: str  # Its package in ``robot_descriptions`` (PyPI), or empty
+    urdf: str  # Where its URDF is in ``unitree_ros``
+    source: str  # Where order and modes were taken from
 
     @property
     def motors(self) -> tuple[int, ...]:
@@ -101,25 +81,7 @@ ROBOTS: dict[str, UnitreeRobot] = {robot.name: robot for robot in (
 
 
 def robot_named(name: str) -> UnitreeRobot:
-    """
-    Return a robot by its name; case, and ``-`` for ``_``, do not matter.
-
-    Parameters
-    ----------
-    name : str
-        Such as 'go2' or 'H1-2'.
-
-    Returns
-    -------
-    UnitreeRobot
-        Its entry of the table.
-
-    Raises
-    ------
-    ConfigurationError
-        When there is no such robot.
-
-    """
+    """Return a robot by name, such as 'go2'; case and ``-`` for ``_`` do not matter."""
     found = ROBOTS.get(name.lower().replace('-', '_'))
     if found is None:
         raise ConfigurationError(f'--robot: expected one of {", ".join(ROBOTS)}, got {name!r}; '

@@ -107,27 +107,7 @@ def _magnitude(wrench: np.ndarray) -> float:
 
 def answer(grasp: np.ndarray, wrench: np.ndarray, forces: np.ndarray, value: float, gap: float
            ) -> Allocation:
-    """
-    Return an optimal allocation with its balance checked again.
-
-    Parameters
-    ----------
-    grasp : (3, 2 k) array
-        ``G``: feet's forces to force and moment.
-    wrench : (3,) array [N, N, N m]
-        The load.
-    forces : (2 k,) array [N]
-        The solution.
-    value : float
-        What was minimised or maximised.
-    gap : float
-        Relative duality gap.
-
-    Returns
-    -------
-    Allocation
-
-    """
+    """Return an optimal allocation with its balance verified."""
     error = float(np.abs(grasp @ forces - wrench).max()) / _magnitude(wrench)
     return Allocation(AllocationStatus.OPTIMAL, forces.reshape(-1, 2).copy(), float(value), gap,
                       error)
@@ -135,24 +115,7 @@ def answer(grasp: np.ndarray, wrench: np.ndarray, forces: np.ndarray, value: flo
 
 def no_answer(n: int, status: AllocationStatus, certificate: Infeasibility | None = None
               ) -> Allocation:
-    """
-    Return an allocation without forces.
-
-    Parameters
-    ----------
-    n : int
-        Number of feet.
-    status : AllocationStatus
-        Why there are none.
-    certificate : Infeasibility, optional
-        Proof that there are none.
-
-    Returns
-    -------
-    Allocation
-        Its forces and numbers are NaN.
-
-    """
+    """Return an allocation without forces (NaN), with its status and any proof."""
     return Allocation(status, np.full((n, 2), math.nan), math.nan, math.nan, math.nan,
                       certificate)
 
@@ -175,25 +138,10 @@ def _unreachable(grasp: np.ndarray, wrench: np.ndarray) -> Allocation:
 
 def certificate(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Infeasibility | None:
     """
-    Return a proof that no forces in the sets produce the load, or None when there is none.
+    Return a proof that no forces in the sets produce the load, or None.
 
-    The multipliers of the relaxed program give a direction in the space of the load. The proof
-    does not depend on the solver: the largest value that the sets allow in that direction is
-    summed exactly.
-
-    Parameters
-    ----------
-    grasp : (3, 2 k) array
-        ``G``: feet's forces to force and moment; a further column for a free multiple.
-    wrench : (3,) array [N, N, N m]
-        The load.
-    sets : ForceSets
-        Limits of the k feet.
-
-    Returns
-    -------
-    Infeasibility or None
-
+    From the relaxed program's multipliers, a direction in load space; the sets' largest
+    value along it is summed exactly. ``grasp`` may have a column for a free multiple.
     """
     n, columns = sets.n_feet, grasp.shape[1]
     basis, least = np.zeros((columns + 1, columns)), np.zeros(columns)

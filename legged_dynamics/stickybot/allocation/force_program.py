@@ -54,20 +54,8 @@ def fill_sets(pads, normals, angles, table):
     """
     Fill the set of forces that each pad can hold under its normal load.
 
-    Where the pull alone already exceeds the limit of the pad, one of the half-planes lies beyond
-    the disc: the set is empty.
-
-    Parameters
-    ----------
-    pads : (N, PAD.width) array
-        Of :meth:`Adhesion.packed`.
-    normals : (N,) array [N]
-        The wall's push on each foot.
-    angles : (N,) array [rad]
-        Direction of each pad in the axes of the forces.
-    table : (N, SET.width) array
-        Filled.
-
+    ``normals`` [N]: the wall's push. Where the pull alone exceeds the pad's limit, a
+    half-plane lies beyond the disc: the set is empty.
     """
     for i in range(pads.shape[0]):
         pressed, pull = pads[i, PAD.friction] * max(normals[i], 0.0), max(-normals[i], 0.0)
@@ -269,37 +257,16 @@ RANK_TOLERANCE = 1e-9
 
 
 class ForceMemory(NamedTuple):
-    """
-    Memory for programs of up to N feet.
+    """Memory for programs of up to N feet."""
 
-    Attributes
-    ----------
-    basis : (2 N + 1, 2 N) array
-        Orthonormal rows: first those of the balance, then its null space.
-    particular : (2 N,) array
-    program : ConeProgram
-
-    """
-
+    # (2 N + 1, 2 N): orthonormal rows: first those of the balance, then its null space
     basis: np.ndarray
-    particular: np.ndarray
+    particular: np.ndarray  # (2 N,)
     program: ConeProgram
 
 
 def make_force_memory(n_feet: int) -> ForceMemory:
-    """
-    Return memory for programs of a number of feet.
-
-    Parameters
-    ----------
-    n_feet : int
-        Largest number of feet.
-
-    Returns
-    -------
-    ForceMemory
-
-    """
+    """Return memory for programs of up to ``n_feet`` feet."""
     size = 2 * n_feet
     return ForceMemory(np.zeros((size + 1, size)), np.zeros(size),
                        make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
@@ -308,28 +275,10 @@ def make_force_memory(n_feet: int) -> ForceMemory:
 @kernel
 def solve_balance(G, w, basis, particular):
     """
-    Find all F with G F = w: the least F and an orthonormal basis of the null space.
+    Find all F with G F = w; return the rank and the largest unproduced part of w.
 
-    Gram-Schmidt, twice over, with the longest remaining row first.
-
-    Parameters
-    ----------
-    G : (m, n) array
-        Rows of the balance.
-    w : (m,) array
-        Right-hand side.
-    basis : (n + 1, n) array
-        Filled with orthonormal rows: those of the balance, then those of the null space.
-    particular : (n,) array
-        Filled with the least F.
-
-    Returns
-    -------
-    rank : int
-        Number of independent rows; rows `rank` and up of `basis` span the null space.
-    error : float
-        Largest part of w that no F produces, in the units of w's scaled rows.
-
+    Fills ``particular`` (least F) and ``basis``: orthonormal rows, of the null space from
+    `rank` on. Gram-Schmidt, twice, with the longest remaining row first.
     """
     rows, size = G.shape
     particular[:] = 0.0
@@ -412,40 +361,10 @@ def _complete_basis(basis, rank, size):
 @kernel
 def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, program, forces):
     """
-    Solve one of the three programs for ``F = base + sum_a x_a directions[first + a]``.
+    Solve one of three programs for ``F = base + sum_a x_a directions[first + a]``.
 
-    Parameters
-    ----------
-    kind : int
-        `LEAST_MAXIMUM`, `LARGEST` or `RELAXED`.
-    base : (2 N,) array [N]
-        Forces at x = 0.
-    directions : (first + n or more, 2 N) array
-        Changes of all forces by each unknown.
-    first : int
-        Row of the first unknown's.
-    n : int
-        Number of unknowns x.
-    sets : (N, SET.width) array
-        What the feet can carry.
-    weights : (N,) array
-        Of `LEAST_MAXIMUM`.
-    goal : (n,) array
-        Of `LARGEST`.
-    ridge : float
-        Weight of ``|x|^2 / 2``: which of several solutions.
-    program : ConeProgram
-        Memory of the cone program.
-    forces : (2 N,) array [N]
-        Filled.
-
-    Returns
-    -------
-    int
-        Iterations, or negative without success.
-    float
-        s, g . x, or t.
-
+    ``kind``: `LEAST_MAXIMUM`, `LARGEST` or `RELAXED`; fills ``forces``. Returns the
+    iterations (negative on failure), and s, g . x, or t.
     """
     G, h, unknown = program.G, program.h, program.unknown
     feet = sets.shape[0]
@@ -498,21 +417,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
 
 @kernel
 def force_multipliers(kind, sets, program, out):
-    """
-    Fill the multiplier of each foot's force, ``nu_i = d(optimum)/d F_i``, after a program.
-
-    Parameters
-    ----------
-    kind : int
-        `LEAST_MAXIMUM`, `LARGEST` or `RELAXED`.
-    sets : (N, SET.width) array
-        Limits of the feet.
-    program : ConeProgram
-        After the solution.
-    out : (2 N,) array
-        Filled.
-
-    """
+    """Fill each foot force's multiplier, ``nu_i = d(optimum)/d F_i``, after a program."""
     lines = 0
     out[:] = 0.0
     for i in range(sets.shape[0]):

@@ -239,19 +239,7 @@ class FrozenForces:
         return np.abs(across) / np.hypot(self.c[:, 0], self.c[:, 1])
 
     def at(self, u: np.ndarray) -> np.ndarray:
-        """
-        Return the forces at given rest angles.
-
-        Parameters
-        ----------
-        u : (k,) array [rad]
-            Rest angles.
-
-        Returns
-        -------
-        (k, 2) array [N]
-
-        """
+        """Return the forces (k, 2) [N] at rest angles u (k,) [rad]."""
         return self.b + self.c * np.asarray(u, dtype=float)[:, None]
 
 
@@ -297,21 +285,11 @@ def frozen_forces(model: StickybotModel, state: StickybotState, rest: RestPositi
 
 @dataclass(frozen=True, eq=False)
 class EqualForces:
-    """
-    One way to make all magnitudes equal.
+    """One way to make all magnitudes equal."""
 
-    Attributes
-    ----------
-    magnitude : float [N]
-    u : (k,) array [rad]
-    signs : (k,) array
-        Along (+1) or against (-1) c_i, from the point of least force.
-
-    """
-
-    magnitude: float
-    u: np.ndarray
-    signs: np.ndarray
+    magnitude: float  # [N]
+    u: np.ndarray  # (k,) [rad]
+    signs: np.ndarray  # (k,): along (+1) or against (-1) c_i, from the point of least force
 
 
 def equal_magnitudes(frozen: FrozenForces) -> list[EqualForces]:

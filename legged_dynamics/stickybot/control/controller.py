@@ -378,11 +378,7 @@ class StickybotController:
 
 @kernel
 def _fill_loads(forces, weights, loads):
-    """
-    Fill the size of the load that each foot transmits to its hip, (N,) [N].
-
-    It is the hip's force less the limb's weight, which also holds for a foot that has let go.
-    """
+    """Fill the load (N,) [N] on each hip: hip force less limb weight."""
     for i in range(loads.shape[0]):
         fx, fy = forces[i, FORCE.hip], forces[i, FORCE.hip + 1]
         loads[i] = math.hypot(fx - weights[i, 0], fy - weights[i, 1])

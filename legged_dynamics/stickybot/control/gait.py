@@ -175,25 +175,10 @@ class GaitClock:
 @kernel
 def _fill_phase(offsets, sides, period, on_wall, amplitude, time_ns, out, stance):
     """
-    Fill angle, rate and time until lift-off of every limb, and which are on the wall.
+    Fill angle, rate and time until lift-off of every limb, and which are in stance.
 
-    Parameters
-    ----------
-    offsets : (N,) int array [ns]
-        By which each limb is ahead.
-    sides : (N,) array
-        +1 for limbs whose feet lie to the left, -1 for the others.
-    period, on_wall : int [ns]
-        Of a cycle, and of its part on the wall.
-    amplitude : float [rad]
-        Half of the sweep of the rest angle.
-    time_ns : int [ns]
-        The instant.
-    out : (3, N) array [rad, rad/s, s]
-        Filled.
-    stance : (N,) array of bool
-        Filled.
-
+    ``offsets`` [ns]: by which limbs are ahead; ``sides``: +1 for left feet, else -1;
+    ``amplitude`` [rad]: half the sweep of the rest angle.
     """
     swing = period - on_wall
     for i in range(offsets.shape[0]):
@@ -285,19 +270,7 @@ SETTINGS = ControlSettings.table()
 
 @kernel
 def smooth_step(x):
-    """
-    Return ``3 x^2 - 2 x^3`` on [0, 1], and 0 or 1 outside.
-
-    Parameters
-    ----------
-    x : float
-        Argument.
-
-    Returns
-    -------
-    float
-
-    """
+    """Return ``3 x^2 - 2 x^3`` on [0, 1], and 0 or 1 outside."""
     x = min(max(x, 0.0), 1.0)
     return x * x * (3.0 - 2.0 * x)
 
@@ -312,36 +285,11 @@ def _fill_shares(since, until_lift, handover, least, share):
 
 class Footing:
     """
-    Follows a gait's clock, and stops it while a lost foot is set again.
+    Follows a gait's clock, and stops it while a lost foot is replanted.
 
-    When a foot is lost, every other foot is set on the wall at once and the gait stops. The lost
-    foot is off for a moment and set again. When all feet have taken up their load, the feet that
-    the gait lifts give theirs away, and the gait continues.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    gait : Gait
-        Which feet hold when.
-    settings : ControlSettings
-        Checked settings.
-    walking : bool
-        Whether to walk from the start; otherwise all feet stand.
-
-    Attributes
-    ----------
-    wanted : (N,) array of bool
-        Feet that are to be on the wall.
-    share : (N,) array
-        Fraction of the load that each foot on the wall may take, relative to the others.
-    angle, rate, angle_ahead : (N,) array [rad, rad/s, rad]
-        Rest angles now (less the nominal ones), their rates, and the angles one period on.
-    walking : bool
-        Whether the user wants the robot to walk.
-    pose : float
-        Progress from standing at the nominal rest angles (0) to the first pose of the gait (1).
-
+    Then all other feet are set at once, the lost one is off shortly and set again; once all
+    are loaded, the gait continues. `share`: relative load of wall feet; `angle_ahead`: rest
+    angles one period on; `pose`: 0 standing to 1 first gait pose.
     """
 
     def __init__(self, model: StickybotModel, gait: Gait, settings: ControlSettings,
@@ -383,21 +331,9 @@ class Footing:
     def update(self, stamp_ns: int, dt_ns: int, period_ns: int, lost: np.ndarray
                ) -> list[FootEvent]:
         """
-        Advance to a new sample.
+        Advance to a new sample; return the foot events.
 
-        Parameters
-        ----------
-        stamp_ns, dt_ns, period_ns : int [ns]
-            Stamp of the sample; time since the last one; time until the command is to be
-            fulfilled.
-        lost : (N,) array of bool
-            Feet that do not hold though they should.
-
-        Returns
-        -------
-        list of FootEvent
-            What happens to feet at this instant.
-
+        ``period_ns``: time until the command is fulfilled; ``lost``: feet that fail to hold.
         """
         events = []
         if lost.any():

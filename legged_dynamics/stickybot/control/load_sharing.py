@@ -100,21 +100,7 @@ class _SharingMemory(NamedTuple):
 
 
 def make_sharing_memory(machine: Machine, nz: int) -> _SharingMemory:
-    """
-    Return memory for sharing the load.
-
-    Parameters
-    ----------
-    machine : Machine
-        The robot as arrays.
-    nz : int
-        Number of coordinates.
-
-    Returns
-    -------
-    SharingMemory
-
-    """
+    """Return memory for load sharing with nz coordinates."""
     n = machine.index.shape[0]
     return _SharingMemory(make_workspace(machine), make_force_memory(n), np.zeros((3, 2 * n)),
                           np.zeros(3), np.zeros(2 * n), np.zeros((n, SET.width)), np.zeros(n),
@@ -140,23 +126,10 @@ def _begin_sharing(memory, holds, planned):
 @kernel
 def static_load(machine, z, wanted, w):
     """
-    Fill the load that all feet must carry together for desired accelerations of the body.
+    Fill ``w``: the total foot load for desired body accelerations, about its CoM.
 
-    The limbs count with their weight alone: their own accelerations are small except for the first
-    millisecond after a foot is set or released, which a controller that samples would mistake for
-    a constant load.
-
-    Parameters
-    ----------
-    machine : Machine
-        The robot as arrays.
-    z : (nz,) array
-        Coordinates.
-    wanted : (3,) array [m/s^2, m/s^2, rad/s^2]
-        Accelerations of the body.
-    w : (3,) array [N, N, N m]
-        Filled: force, and moment about the body's centre of mass.
-
+    Limbs count by weight only: their accelerations matter only in the first millisecond
+    after a foot is set or released, which sampling would mistake for a constant load.
     """
     index, constants = machine.index, machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
@@ -182,34 +155,10 @@ def static_load(machine, z, wanted, w):
 @kernel
 def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, planned):
     """
-    Choose the feet's forces for wanted accelerations of the body.
+    Choose foot forces for wanted body accelerations; return whether found.
 
-    Parameters
-    ----------
-    machine : Machine
-        The robot as arrays.
-    memory : SharingMemory
-        Scratch memory; its report is filled.
-    z, v : (nz,) array
-        Coordinates and rates.
-    holds : (N,) array of bool
-        Feet on the wall.
-    share : (N,) array
-        Above 0: how much of the load a foot may take, relative to the others.
-    wanted : (3,) array [m/s^2, rad/s^2]
-        Accelerations of the body.
-    sets : (N, SET.width) array
-        Half-planes that the forces are to keep to.
-    ridge : float
-        Smoothness against optimality, see :func:`force_program.solve_forces`.
-    planned : (N, 2) array [N]
-        Filled; zero for feet off the wall.
-
-    Returns
-    -------
-    bool
-        False when no forces were found; `planned` is then unusable.
-
+    ``share`` (N,) > 0: relative load of feet; ``sets``: half-planes to keep to; ``ridge``:
+    see :func:`force_program.solve_forces`; ``planned`` (N, 2) is filled, zero off the wall.
     """
     report = memory.report
     n = _begin_sharing(memory, holds, planned)
@@ -270,26 +219,10 @@ def _solve3(a, b):
 @kernel
 def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
     """
-    Move the offsets of the rest positions one period on towards the planned forces.
+    Move the rest position offsets by one period towards the planned forces, in place.
 
-    ``u`` and ``ud`` are the nominal rest positions that the offsets add to. The offsets of a foot
-    off the wall fade.
-
-    Parameters
-    ----------
-    machine, z, v, u, ud
-        See :mod:`~legged_dynamics.stickybot.model.limb`.
-    memory : SharingMemory
-        Scratch memory.
-    holds : (N,) array of bool
-        Feet on the wall.
-    planned : (N, 2) array [N]
-        Forces of the wall on the feet, wall axes.
-    dt : float [s]
-        Length of the period.
-    offsets : (nz - 3,) array
-        Changed in place.
-
+    ``u`` and ``ud``: nominal rest positions, to which offsets add; those of swing feet
+    decay.
     """
     index, constants, work = machine.index, machine.constants, memory.work
     accelerate(machine, work, holds, z, v, u, ud, memory.zdd, memory.forces)
@@ -350,26 +283,10 @@ TANGENTIAL_PART = 0.25
 def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, gain, moments,
                      planned):
     """
-    Choose tangential foot forces, and move the hips' moments towards them.
+    Choose tangential foot forces and move hip moments towards them; return if found.
 
-    Parameters
-    ----------
-    machine, memory, z, v, holds, wanted, ridge, planned
-        As :func:`~legged_dynamics.stickybot.control.load_sharing.choose_forces` takes them.
-    hips : (N, FORCE.width) array
-        Present hip forces.
-    share : (N,) array
-        How much of the load a foot may take, relative to the others.
-    gain : float
-        Part of the difference made up in this period.
-    moments : (N,) array [N m]
-        Moments beyond the nominal ones, changed; of a foot off the wall set to zero.
-
-    Returns
-    -------
-    bool
-        False when no forces were found.
-
+    ``gain``: part of the difference per period; ``moments`` (N,) [N m] beyond nominal, zero
+    off the wall. Others as for `choose_forces`.
     """
     index, constants, work, report = machine.index, machine.constants, memory.work, memory.report
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
@@ -452,21 +369,7 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
 
 @kernel
 def follow_moments(machine, moments, dt, offsets):
-    """
-    Move the offsets of the rest angles one period on towards the moments.
-
-    Parameters
-    ----------
-    machine : Machine
-        The robot as arrays.
-    moments : (N,) array [N m]
-        Moments of the hips beyond the nominal ones.
-    dt : float [s]
-        Length of the period.
-    offsets : (nz - 3,) array
-        Offsets of the rest positions, changed in place.
-
-    """
+    """Move the rest angle offsets by a period towards the hips' extra moments, in place."""
     index, constants = machine.index, machine.constants
     for i in range(index.shape[0]):
         at, limb = index[i, LIMB.start] - 3, index[i, LIMB.hip]

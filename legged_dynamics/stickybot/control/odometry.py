@@ -38,32 +38,10 @@ IDLE_PART = 0.3
 @kernel
 def _reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, z, v, votes):
     """
-    Fill coordinates and rates from measurements.
+    Fill coordinates z and rates v from measurements.
 
-    Parameters
-    ----------
-    machine : Machine
-        The robot as arrays.
-    work : array
-        Workspace of one limb.
-    hips : (N, 6) array
-        d and its rate.
-    inner : (2, nq - N) array
-        Inner joints and their rates.
-    angle, rate : float
-        Of the body.
-    holds : (N,) array of bool
-        Feet believed to be on the wall.
-    anchors : (N, 2) array [m]
-        Where those feet stand.
-    trust : float [m/s]
-        A foot whose vote for the body's velocity differs more than this from the velocity in `v`
-        is not averaged while others are within.
-    z, v : (nz,) array
-        On entry the last estimate; filled.
-    votes : (N, 5) array
-        Filled: each limb's vote for the body's position and velocity, and whether it was trusted.
-
+    ``hips`` (N, 6): d and rate; ``anchors`` (N, 2): where feet stand; ``votes`` (N, 5): by
+    limb. Votes farther than ``trust`` [m/s] from v are left out while others are within.
     """
     index, constants = machine.index, machine.constants
     c, s = math.cos(angle), math.sin(angle)
@@ -117,20 +95,7 @@ class WallOdometry:
     """
     Pose, velocity and foot positions from hips, inner joints and attitude.
 
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    trust : float [m/s]
-        See `_reconstruct`.
-
-    Attributes
-    ----------
-    z, v : (nz,) array
-        Coordinates and rates; the body starts at the wall frame's origin.
-    holds : (N,) array of bool
-        Feet believed to be on the wall.
-
+    The body starts at the wall frame's origin; ``trust`` [m/s]: see `_reconstruct`.
     """
 
     def __init__(self, model: StickybotModel, trust: float):
@@ -149,20 +114,7 @@ class WallOdometry:
         self.z[:], self.v[:], self._anchors[:], self.holds[:] = 0.0, 0.0, 0.0, False
 
     def take(self, measurement: StickybotMeasurement) -> None:
-        """
-        Store a measurement after checking it.
-
-        Parameters
-        ----------
-        measurement : StickybotMeasurement
-            Joint states and attitude.
-
-        Raises
-        ------
-        MeasurementError
-            When it does not fit the model or is not finite.
-
-        """
+        """Store a measurement after checking it."""
         m, n, inner = measurement, len(self._hips), self._inner.shape[1]
         shapes = ((n, 3), (n, 3), (inner,), (inner,))
         got = tuple(np.shape(a) for a in (m.hip, m.hip_rate, m.joint, m.joint_rate))
@@ -188,15 +140,7 @@ class WallOdometry:
                                    f'{measurement}')
 
     def read(self, wanted: np.ndarray) -> None:
-        """
-        Update the estimate by the stored measurement.
-
-        Parameters
-        ----------
-        wanted : (N,) array of bool
-            Feet on the wall from now on.
-
-        """
+        """Update by the stored measurement; ``wanted`` feet are on the wall from now on."""
         staying = self.holds & wanted
         if not staying.any() and self.holds.any():
             # All feet change at once: use those that held so far.
@@ -211,29 +155,10 @@ class WallOdometry:
     def suspects(self, settled: np.ndarray, loads: np.ndarray, dt: float, limits: np.ndarray,
                  suspected: np.ndarray) -> np.ndarray | None:
         """
-        Return which feet seem to have let go, or None when all seem to hold.
+        Return which feet seem to have detached, or None when all seem to hold.
 
-        Where all feet seem to move, their average is no reference: the feet that carry nearly
-        nothing are then suspected. If every foot carries load, the body was pushed or its angle is
-        wrong.
-
-        Parameters
-        ----------
-        settled : (N,) array of bool
-            Feet that should hold.
-        loads : (N,) array [N]
-            Load of each foot, by its hip's spring.
-        dt : float [s]
-            Time since the last sample.
-        limits : (3,) array [m/s, m, s]
-            Speed, distance, and how long one of them must be exceeded.
-        suspected : (N,) array [s]
-            How long each foot has been suspected; changed.
-
-        Returns
-        -------
-        (N,) array of bool or None
-
+        If all seem to move, those with almost no load are suspected; if all are loaded, the
+        body was pushed. ``limits``: speed, distance, duration; ``suspected`` [s] is changed.
         """
         lost = np.empty(settled.size, bool)
         return lost if _suspect(self.z, self.v, self._feet, self._anchors, settled, loads, dt,
@@ -245,27 +170,8 @@ def _suspect(z, v, feet, anchors, settled, loads, dt, limits, suspected, lost):
     """
     Fill the feet that are lost; return whether any is.
 
-    Parameters
-    ----------
-    z, v : (nz,) array
-        Estimated coordinates and rates.
-    feet : (N, 2) int array
-        Where the feet's positions stand among the coordinates.
-    anchors : (N, 2) array [m]
-        Where the feet were set.
-    settled : (N,) array of bool
-        Feet that have been on the wall for long enough to be judged.
-    loads : (N,) array [N]
-        Sizes of their forces.
-    dt : float [s]
-        Since the last sample.
-    limits : (3,) array [m/s, m, s]
-        Speed and distance beyond which a foot is suspected, and for how long until it is lost.
-    suspected : (N,) array [s]
-        How long each foot has been; changed.
-    lost : (N,) array of bool
-        Filled.
-
+    ``feet`` (N, 2): coordinate indices; ``limits``: speed, distance [m/s, m] to suspect,
+    and duration [s] until lost; ``suspected`` (N,) [s] is changed.
     """
     n, moving, watched = lost.shape[0], 0, 0
     for i in range(n):
@@ -303,20 +209,9 @@ LEAST_PART = 0.1
 
 class BodyAngle:
     """
-    Estimates the body's angle in the plane of the wall.
+    Estimates the body's angle in the plane of the wall, 0 with the head up the slope.
 
-    Parameters
-    ----------
-    R_BI : (3, 3) array
-        Orientation of the IMU in the body's axes (x right, y to the head, z off the wall).
-
-    Attributes
-    ----------
-    angle, rate : float [rad, rad/s]
-        By the last measurement; 0 with the head up the slope.
-    inclination : float [rad]
-        Of the wall, by the last measurement.
-
+    ``R_BI``: IMU in body axes (x right, y to the head, z off the wall).
     """
 
     def __init__(self, R_BI: np.ndarray):
@@ -331,21 +226,7 @@ class BodyAngle:
         self.angle = self.rate = self.inclination = 0.0
 
     def update(self, measurement: Measurement) -> bool:
-        """
-        Update the angle by a measurement.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            IMU reading; joints are not used.
-
-        Returns
-        -------
-        bool
-            False when the angle is not known: without an IMU reading, and without an orientation
-            as long as the accelerometer has not shown gravity yet.
-
-        """
+        """Update the angle by an IMU reading; return False while it is unknown."""
         if measurement.angular_velocity is None or measurement.linear_acceleration is None:
             return False
         stamp = measurement.stamp_ns

@@ -117,26 +117,7 @@ class Adhesion:
 
 @kernel
 def pad_failure(pad, angle, fx, fy, normal):
-    """
-    Return whether a foot holds, slips or peels under a force.
-
-    Parameters
-    ----------
-    pad : (PAD.width,) array
-        Of :meth:`Adhesion.packed`.
-    angle : float [rad]
-        Direction of the pad, in the axes of the force.
-    fx, fy : float [N]
-        Force of the wall on the foot in the wall's plane.
-    normal : float [N]
-        The wall's push on the foot.
-
-    Returns
-    -------
-    int
-        `HOLDS`, `SLIPS` or `PEELS`.
-
-    """
+    """Return `HOLDS`, `SLIPS` or `PEELS` for a pad under shear fx, fy and wall push."""
     pressed, pull = pad[PAD.friction] * max(normal, 0.0), max(-normal, 0.0)
     limit = pad[PAD.shear] + pressed
     if pull > pad[PAD.normal]:
@@ -156,26 +137,10 @@ def pad_failure(pad, angle, fx, fy, normal):
 @kernel
 def normal_loads(machine, wall, attached, z, forces, normals):
     """
-    Fill the wall's normal force on each foot: in plane statics, the closed form of least norm.
+    Fill the wall's normal foot forces (N,), positive in compression, of least norm.
 
-    All mass is at one height over the wall. Three balances hold: of force along the normal, and
-    of the two moments that tip the robot off the wall, which the shear forces at the wall make
-    with the weight and inertia at that height::
-
-        sum n_i = -M g_n          sum n_i (p_i - c) = -height sum F_r,i
-
-    The solution of least norm is used, which holds for equally soft pads. A moment that the feet
-    cannot balance (two feet, about the line through them) is left to other contacts.
-
-    Parameters
-    ----------
-    machine, attached, z, forces
-        See :mod:`~legged_dynamics.stickybot.model.limb`; the reactions are read.
-    wall : (2,) array
-        Height of the centre of mass over the wall [m], gravity along the outward normal [m/s^2].
-    normals : (N,) array [N]
-        Filled; positive presses the foot to the wall.
-
+    ``sum n_i = -M g_n``, ``sum n_i (p_i - c) = -height sum F_r,i``: all mass at one height;
+    what feet cannot balance is left to other contacts.
     """
     index, constants = machine.index, machine.constants
     total = constants[BODY.mass]

@@ -75,18 +75,10 @@ N_FLOWS = TOTAL.struck
 @kernel
 def stored(machine, work, z, v, zdd, u, ud, out, rate):
     """
-    Fill energies, momentum, angular momentum and centre of mass, and the rates of all.
+    Fill energies, momenta and centre of mass, and the rates of all.
 
-    The rates follow from each body's own velocity and acceleration, without the equations of
-    motion, so they are an independent check of these.
-
-    Parameters
-    ----------
-    machine, work, z, v, zdd, u, ud
-        See :mod:`~legged_dynamics.stickybot.model.limb`.
-    out, rate : (STORED.width,) array
-        Filled: the quantities and their rates.
-
+    Rates follow from each body's motion without the equations of motion, an independent
+    check.
     """
     index, constants = machine.index, machine.constants
     m, inertia = constants[BODY.mass], constants[BODY.inertia]
@@ -146,21 +138,7 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
 
 @kernel
 def _add_body(out, rate, m, inertia, p, v, a, w, alpha):
-    """
-    Add one rigid body; the centre of mass is summed as a first moment.
-
-    Parameters
-    ----------
-    out, rate : (STORED.width,) array
-        Added to.
-    m, inertia : float [kg, kg m^2]
-        Of the body, about its centre of mass.
-    p, v, a : tuple of 2 floats [m, m/s, m/s^2]
-        Motion of the centre of mass, wall axes.
-    w, alpha : float [rad/s, rad/s^2]
-        Angular velocity and acceleration.
-
-    """
+    """Add one rigid body in place; the centre of mass as a first moment, wall axes."""
     out[STORED.kinetic] += 0.5 * (m * (v[0] * v[0] + v[1] * v[1]) + inertia * w * w)
     out[STORED.momentum] += m * v[0]
     out[STORED.momentum + 1] += m * v[1]
@@ -175,19 +153,7 @@ def _add_body(out, rate, m, inertia, p, v, a, w, alpha):
 
 @kernel
 def limb_weight_moment(machine, i, z):
-    """
-    Return the moment of a limb's weight about the origin of the wall's frame.
-
-    Parameters
-    ----------
-    machine, i, z
-        See :mod:`~legged_dynamics.stickybot.model.limb`.
-
-    Returns
-    -------
-    float [N m]
-
-    """
+    """Return the moment [N m] of a limb's weight about the wall frame's origin."""
     index, constants = machine.index, machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     start, link = index[i, LIMB.start], index[i, LIMB.links]
@@ -205,17 +171,7 @@ def limb_weight_moment(machine, i, z):
 
 @kernel
 def flow(machine, z, forces, out):
-    """
-    Fill the rates of work, damper loss, impulse and angular impulse.
-
-    Parameters
-    ----------
-    machine, z, forces
-        See :mod:`~legged_dynamics.stickybot.model.limb`.
-    out : (N_FLOWS,) array or longer
-        Filled at the places `TOTAL`.
-
-    """
+    """Fill the rates of work, damper loss, impulse and angular impulse, at `TOTAL`."""
     index, constants = machine.index, machine.constants
     gx, gy, mass = constants[BODY.gravity_x], constants[BODY.gravity_y], constants[BODY.mass]
     power, loss, fx, fy = 0.0, 0.0, 0.0, 0.0

@@ -39,19 +39,7 @@ from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, 
 
 @kernel
 def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, forces):
-    """
-    Fill accelerations and forces of limbs first to last - 1; the body is only read.
-
-    Parameters
-    ----------
-    machine, work, attached, z, v, u, ud
-        See :mod:`~legged_dynamics.stickybot.model.limb`.
-    first, last : int
-        Range of the limbs.
-    zdd, forces : arrays
-        Filled for these limbs.
-
-    """
+    """Fill accelerations and forces of limbs first to last - 1; the body is only read."""
     index, constants = machine.index, machine.constants
     c, s = math.cos(z[2]), math.sin(z[2])
     for i in range(first, last):
@@ -101,17 +89,7 @@ def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, f
 
 @kernel
 def solve_limb(work, first, n):
-    """
-    Solve for accelerations of a limb, in place of their forces.
-
-    Parameters
-    ----------
-    work : array
-        Workspace with the mass matrix, and the forces in column `WORK.solution`; changed in place.
-    first, n : int
-        First coordinate and number of coordinates.
-
-    """
+    """Replace a limb's forces in column `WORK.solution` by accelerations."""
     at = WORK.mass_matrix + work.shape[0] - 1
     for j in range(n):
         for k in range(j + 1):
@@ -138,17 +116,7 @@ def _body_acceleration(machine, forces, zdd):
 
 @kernel
 def accelerate(machine, work, attached, z, v, u, ud, zdd, forces):
-    """
-    Fill all accelerations and forces; see :func:`accelerations`.
-
-    Parameters
-    ----------
-    machine, work, attached, z, v, u, ud
-        See :mod:`~legged_dynamics.stickybot.model.limb`.
-    zdd, forces : arrays
-        Filled.
-
-    """
+    """Fill all accelerations and forces; see :func:`accelerations`."""
     limb_accelerations(machine, work, 0, forces.shape[0], attached, z, v, u, ud, zdd, forces)
     _body_acceleration(machine, forces, zdd)
 

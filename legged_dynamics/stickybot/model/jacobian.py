@@ -91,19 +91,7 @@ class Stepper(NamedTuple):
 
 
 def make_stepper(machine: Machine) -> Stepper:
-    """
-    Return memory for steps of a robot.
-
-    Parameters
-    ----------
-    machine : Machine
-        The robot as arrays.
-
-    Returns
-    -------
-    Stepper
-
-    """
+    """Return memory for steps of a robot."""
     n = machine.index.shape[0]
     nz = int(machine.index[n - 1, LIMB.start] + 2 + machine.index[n - 1, LIMB.n_links])
     return Stepper(make_workspace(machine), np.zeros(nz, np.int64), np.zeros((nz, nz)),
@@ -115,22 +103,7 @@ def make_stepper(machine: Machine) -> Stepper:
 
 @kernel
 def free_coordinates(machine, attached, free):
-    """
-    List the coordinates that are free to move.
-
-    Parameters
-    ----------
-    machine, attached
-        See :mod:`~legged_dynamics.stickybot.model.limb`.
-    free : (nz,) int array
-        Filled from the front.
-
-    Returns
-    -------
-    int
-        Number of free coordinates.
-
-    """
+    """List the free coordinates in ``free``; return their number."""
     n = 0
     for j in range(3):
         free[n] = j
@@ -172,12 +145,7 @@ def _deflection_change(column, c, s, d, rate):
 
 @kernel
 def _body_columns(machine, step, attached, z, v, u, ud, forces):
-    """
-    Fill the columns of the body, and of a free foot, in all rows.
-
-    Arguments: see :mod:`~legged_dynamics.stickybot.model.limb`. The Jacobians in ``step``
-    are filled; ``forces`` are those of the present state.
-    """
+    """Fill the Jacobian columns of the body, and of a free foot, in all rows."""
     index, constants, work = machine.index, machine.constants, step.work
     by_position, by_velocity = step.by_position, step.by_velocity
     flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
@@ -246,10 +214,9 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
 @kernel
 def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
     """
-    Fill the columns of all limbs' angles by forward differences.
+    Fill the Jacobian columns of all limb angles by forward differences.
 
-    Arguments: see :mod:`~legged_dynamics.stickybot.model.limb`. The Jacobians in ``step``
-    are filled; ``zdd`` and ``forces`` are those of the present state. z and v are restored.
+    ``zdd`` and ``forces`` are of the present state; z and v are restored.
     """
     index, work = machine.index, step.work
     mass, inertia = machine.constants[BODY.mass], machine.constants[BODY.inertia]
@@ -293,17 +260,9 @@ def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
 @kernel
 def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
     """
-    Fill the Jacobians of the accelerations, and of the rates of work, loss and impulses.
+    Fill the Jacobians of accelerations and of the rates of work, loss and impulses.
 
-    Parameters
-    ----------
-    machine, attached, z, v, u, ud
-        See :mod:`~legged_dynamics.stickybot.model.limb`; z and v are restored.
-    step : Stepper
-        Its Jacobians are filled.
-    zdd, forces : arrays
-        Of the present state.
-
+    ``zdd`` and ``forces`` are of the present state; z and v are restored.
     """
     index, constants = machine.index, machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]

@@ -38,29 +38,10 @@ def _foot_link(limb: Limb) -> str:
 
 class LimbJoints:
     """
-    Turns joint states into measurements, and rest positions into efforts.
+    Converts joint states to measurements, and rest positions to efforts.
 
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-    order : sequence of str, optional
-        Names of all joints in the order wanted; limb after limb, each from the body to the foot,
-        unless given.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the nj joints, in that order.
-    feet : tuple of str
-        Links of the feet.
-    hip : (N, 3) int array
-        Where the hips' joints stand among the names.
-    inner : (ni,) int array
-        Where the inner joints stand, in the order of the model's inner joints.
-    stiffness, damping : (nj, nj) array
-        Of the passive springs and dampers.
-
+    Default order: limb by limb, from body to foot. `hip` (N, 3), `inner` (ni,): indices in
+    `names`; `stiffness`, `damping` (nj, nj): passive.
     """
 
     def __init__(self, model: StickybotModel, order: Sequence[str] = ()):
@@ -97,25 +78,7 @@ class LimbJoints:
     def measurement(self, stamp_ns: int, position: np.ndarray, velocity: np.ndarray,
                     body_angle: float, body_rate: float, effort: np.ndarray | None = None
                     ) -> StickybotMeasurement:
-        """
-        Return the measurement of joint states.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            When they were measured.
-        position, velocity : (nj,) array [m or rad, m/s or rad/s]
-            In the order of `names`.
-        body_angle, body_rate : float [rad, rad/s]
-            Of the body in the wall's plane.
-        effort : (nj,) array, optional [N or N m]
-            Efforts of the motors in addition to the springs.
-
-        Returns
-        -------
-        StickybotMeasurement
-
-        """
+        """Return the measurement of joint states, in the order of `names`."""
         hip, inner = self.hip, self.inner
         motors = (None, None) if effort is None else (effort[hip], effort[inner])
         return StickybotMeasurement(
@@ -124,116 +87,33 @@ class LimbJoints:
             joint_effort=motors[1])
 
     def positions(self, rest: np.ndarray, joint_rest: np.ndarray) -> np.ndarray:
-        """
-        Return the joint positions of hips and inner joints, (nj,).
-
-        Parameters
-        ----------
-        rest : (N, 3) array [m, m, rad]
-            Of the hips, in body axes.
-        joint_rest : (ni,) array [rad]
-            Of the inner joints.
-
-        Returns
-        -------
-        (nj,) array [m or rad]
-            Zero at the nominal rest.
-
-        """
+        """Return joint positions (nj,) of hips (body axes) and inner joints, 0 nominally."""
         found = np.zeros(len(self.names))
         found[self.hip], found[self.inner] = rest - self._rest, joint_rest - self._bends
         return found
 
     def efforts(self, position: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        """
-        Return the motors' efforts that move the springs' rest positions, (nj,) [N or N m].
-
-        Parameters
-        ----------
-        position, rate : (nj,) array [m or rad, m/s or rad/s]
-            Where the joints are to rest, and how fast that moves.
-
-        Returns
-        -------
-        (nj,) array [N or N m]
-            Efforts in addition to the passive springs.
-
-        """
+        """Return motor efforts (nj,) that move the springs' rest positions."""
         return self.stiffness @ position + self.damping @ rate
 
     def link_angles(self, position: np.ndarray, body_angle: float) -> np.ndarray:
-        """
-        Return the angles of the links, as in :attr:`StickybotState.joint`.
-
-        Parameters
-        ----------
-        position : (nj,) array [m or rad]
-            Joint positions, in the order of `names`.
-        body_angle : float [rad]
-            Of the body in the wall's plane.
-
-        Returns
-        -------
-        (nq,) array [rad]
-
-        """
+        """Return the link angles (nq,) [rad], as in :attr:`StickybotState.joint`."""
         angles = self._angles + self._angle_map @ position
         angles[self._firsts] += body_angle
         return angles
 
     def link_rates(self, velocity: np.ndarray, body_rate: float) -> np.ndarray:
-        """
-        Return the rates of the links' angles.
-
-        Parameters
-        ----------
-        velocity : (nj,) array [m/s or rad/s]
-            Joint velocities, in the order of `names`.
-        body_rate : float [rad/s]
-            Of the body in the wall's plane.
-
-        Returns
-        -------
-        (nq,) array [rad/s]
-
-        """
+        """Return the rates of the links' angles (nq,) [rad/s]."""
         rates = self._angle_map @ velocity
         rates[self._firsts] += body_rate
         return rates
 
     def foot_angles(self, position: np.ndarray, body_angle: float) -> np.ndarray:
-        """
-        Return the angles of the feet's x axes in the wall's axes.
-
-        Parameters
-        ----------
-        position : (nj,) array [m or rad]
-            Joint positions, in the order of `names`.
-        body_angle : float [rad]
-            Of the body in the wall's plane.
-
-        Returns
-        -------
-        (N,) array [rad]
-
-        """
+        """Return the angles (N,) of the feet's x axes in wall axes [rad]."""
         return self.link_angles(position, body_angle)[self._firsts]
 
     def foot_positions(self, position: np.ndarray) -> np.ndarray:
-        """
-        Return the positions of the feet in body axes.
-
-        Parameters
-        ----------
-        position : (nj,) array [m or rad]
-            Joint positions, in the order of `names`.
-
-        Returns
-        -------
-        (N, 2) array [m]
-            From the body's centre of mass.
-
-        """
+        """Return foot positions (N, 2) [m] from the body's CoM, body axes."""
         feet = (self._rest + position[self.hip])[:, :2]
         angles = self.link_angles(position, 0.0)
         for i, lengths in enumerate(self._lengths):
@@ -261,20 +141,7 @@ FOOT_RADIUS = 0.01
 
 
 def urdf(model: StickybotModel) -> str:
-    """
-    Return the URDF of a robot.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot; its wall is not part of the description.
-
-    Returns
-    -------
-    str
-        XML of the description.
-
-    """
+    """Return the URDF of a robot, without its wall."""
     lines = ['<robot name="stickybot">', *_body(model)]
     for limb in model.limbs:
         lines += _limb(limb, model.body.height)

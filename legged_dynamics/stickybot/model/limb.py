@@ -124,37 +124,15 @@ FORCE, WORK, END = offsets(ForceColumns()), offsets(WorkColumns()), offsets(EndC
 
 
 class Machine(NamedTuple):
-    """
-    Constants of a robot of N limbs with nl links in all.
+    """Constants of a robot of N limbs with nl links in all."""
 
-    Attributes
-    ----------
-    index : (N, 4) int array
-        At the columns `LIMB`.
-    constants : (4 + 18 N + 6 nl,) array
-        Those of the body, of N hips and of nl links; at `BODY`, `HIP`, `LINK`.
-
-    """
-
-    index: np.ndarray
+    index: np.ndarray  # (N, 4): at the columns `LIMB`
+    # (4 + 18 N + 6 nl,): those of the body, of N hips and of nl links; at `BODY`, `HIP`, `LINK`
     constants: np.ndarray
 
 
 def make_workspace(machine: Machine) -> np.ndarray:
-    """
-    Return a workspace that fits the limb with the most links.
-
-    Parameters
-    ----------
-    machine : Machine
-        The robot as arrays.
-
-    Returns
-    -------
-    (s + 1, WORK.mass_matrix + 2 s) array
-        See `WorkColumns`.
-
-    """
+    """Return a workspace for the limb with the most links; see `WorkColumns`."""
     s = 2 + int(machine.index[:, LIMB.n_links].max())
     return np.zeros((s + 1, WORK.mass_matrix + 2 * s))
 
@@ -166,19 +144,10 @@ def make_workspace(machine: Machine) -> np.ndarray:
 @kernel
 def limb_terms(index, constants, work, i, z, v):
     """
-    Fill the workspace with the terms of limb i.
+    Fill ``work`` with the terms of limb i; of the mass matrix the lower triangle.
 
-    ``mass zdd + bias = -jacobian^T [F; m] + servo torques + [F_r; 0]``, with [F; m] the hip's
-    force on the body and F_r the wall's on the foot. Of the mass matrix the lower triangle is
-    filled.
-
-    Parameters
-    ----------
-    index, constants, i, z, v
-        See the conventions at the top of this module.
-    work : array
-        Filled, at the columns `WORK`; its last row at `END`.
-
+    ``mass zdd + bias = -jacobian^T [F; m] + servo torques + [F_r; 0]``, [F; m]: hip on
+    body, F_r: wall on foot.
     """
     n, start, link = index[i, LIMB.n_links], index[i, LIMB.start], index[i, LIMB.links]
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
@@ -235,24 +204,7 @@ def limb_terms(index, constants, work, i, z, v):
 
 @kernel
 def hip_deflection(c, s, z, v, work):
-    """
-    Return d and its rate: the limb's end seen from the body, in body axes (19).
-
-    Parameters
-    ----------
-    c, s : float
-        Cosine and sine of the body's angle.
-    z, v : (nz,) array
-        Coordinates and rates.
-    work : array
-        Of :func:`limb_terms`.
-
-    Returns
-    -------
-    tuple of 6 floats
-        d (x, y [m], angle [rad]) and its rate.
-
-    """
+    """Return d (x, y, angle) and its rate: the limb's end from the body, body axes (19)."""
     end = work.shape[0] - 1
     dx, dy = work[end, END.pose] - z[0], work[end, END.pose + 1] - z[1]
     wx, wy = work[end, END.velocity] - v[0], work[end, END.velocity + 1] - v[1]
@@ -265,25 +217,10 @@ def hip_deflection(c, s, z, v, work):
 @kernel
 def hip_force(constants, limb, deflection, rest, u, ud):
     """
-    Return the hip's force on the body in body axes, its actuators' power, its dampers' loss.
+    Return the hip's force on the body (body axes), actuator power and damper loss.
 
-    ``F = K (d - r) + B (ddot - rdot)`` (38); the actuators that move r deliver ``-F . rdot``.
-
-    Parameters
-    ----------
-    constants : array
-        Of a Machine.
-    limb, rest : int
-        Where the hip's constants begin, and its rest position in ``u`` and ``ud``.
-    deflection : tuple of 6 floats
-        Of :func:`hip_deflection`.
-    u, ud : (nz - 3,) array
-        Rest positions and their rates.
-
-    Returns
-    -------
-    5 floats [N, N, N m, W, W]
-
+    ``F = K (d - r) + B (ddot - rdot)`` (38); the actuators that move r deliver
+    ``-F . rdot``. ``limb``, ``rest``: offsets of its constants and rest position.
     """
     K, B = limb + HIP.stiffness, limb + HIP.damping
     e0, e1, e2 = deflection[0] - u[rest], deflection[1] - u[rest + 1], deflection[2] - u[rest + 2]
@@ -302,23 +239,9 @@ def hip_force(constants, limb, deflection, rest, u, ud):
 @kernel
 def servo_torque(constants, link, at, z, v, u, ud):
     """
-    Return torque, actuator's power and damper's loss of an inner joint's servo.
+    Return an inner joint servo's torque, actuator power and damper loss.
 
-    Parameters
-    ----------
-    constants : array
-        Of a Machine.
-    link, at : int
-        Where the link's constants begin, and the number of its joint's coordinate.
-    z, v : (nz,) array
-        Coordinates and rates.
-    u, ud : (nz - 3,) array
-        Rest positions and their rates.
-
-    Returns
-    -------
-    3 floats [N m, W, W]
-
+    ``link``: offset of the link's constants; ``at``: index of the joint's coordinate.
     """
     slip = v[at] - ud[at - 3]
     torque = (-constants[link + LINK.stiffness] * (z[at] - u[at - 3])
@@ -328,17 +251,7 @@ def servo_torque(constants, link, at, z, v, u, ud):
 
 @kernel
 def hip_deflections(machine, work, z, v, out):
-    """
-    Fill every limb's d and its rate, which the hips' joint sensors measure.
-
-    Parameters
-    ----------
-    machine, work, z, v
-        See the conventions at the top of this module.
-    out : (N, 6) array
-        Filled: d (x, y [m], angle [rad]) and its rate.
-
-    """
+    """Fill every limb's d (x, y, angle) and rate (N, 6), which hip sensors measure."""
     c, s = math.cos(z[2]), math.sin(z[2])
     for i in range(out.shape[0]):
         limb_terms(machine.index, machine.constants, work, i, z, v)

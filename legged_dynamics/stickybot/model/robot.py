@@ -167,28 +167,7 @@ class StickybotModel:
 
 
 def fitting(values: object, shape: tuple[int, ...], what: str) -> np.ndarray:
-    """
-    Return values as a float array of a required shape.
-
-    Parameters
-    ----------
-    values : array_like
-        The values.
-    shape : tuple of int
-        Required shape.
-    what : str
-        Name of the values in an error message.
-
-    Returns
-    -------
-    array
-
-    Raises
-    ------
-    MeasurementError
-        When the shape is another one or a value is not finite.
-
-    """
+    """Return values as a finite float array of a shape, or raise MeasurementError."""
     array = np.array(values, dtype=float)
     if array.shape != shape:
         raise MeasurementError(f'expected {what} of shape {shape}, got shape {array.shape}')

@@ -51,26 +51,7 @@ SAMPLES = 7                         # pictures whose colours a palette is made o
 
 
 class ClimbAnimation:
-    """
-    Draws a climb, frame by frame.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    attempt : Attempt
-        A climb with its trace.
-    title : str
-        Stands over the wall.
-    frame_rate : float [1/s]
-        Pictures per second of the climb, at most one a sample.
-
-    Attributes
-    ----------
-    n_frames : int
-    frame_rate : float [1/s]
-
-    """
+    """Draws a climb, frame by frame; ``frame_rate`` at most one a sample [1/s]."""
 
     def __init__(self, model: StickybotModel, attempt: Attempt, title: str,
                  frame_rate: float = 25.0):
@@ -101,29 +82,13 @@ class ClimbAnimation:
         self._draw_key()
 
     def samples(self) -> list[np.ndarray]:
-        """
-        Draw some pictures over the whole climb, for a palette.
-
-        Returns
-        -------
-        list of (height, width, 3) array of uint8
-            Pictures of the first sample to the last.
-
-        """
+        """Return pictures (height, width, 3) uint8 over the whole climb, for a palette."""
         times = self._trace.time[:self._last + 1]
         return [self.picture(float(times[int(k)]))
                 for k in np.linspace(0.0, len(times) - 1.0, SAMPLES)]
 
     def frames(self) -> Iterator[np.ndarray]:
-        """
-        Draw every picture.
-
-        Yields
-        ------
-        (height, width, 3) array of uint8
-            Red, green and blue.
-
-        """
+        """Yield every picture (height, width, 3) of uint8, RGB."""
         background, seen = None, math.nan
         for frame in range(self.n_frames):
             time = self._trace.time[0] + frame / self.frame_rate
@@ -135,20 +100,7 @@ class ClimbAnimation:
             yield self._picture(sample)
 
     def picture(self, time: float) -> np.ndarray:
-        """
-        Draw the picture of one time.
-
-        Parameters
-        ----------
-        time : float
-            Since the start of the climb [s].
-
-        Returns
-        -------
-        (height, width, 3) array of uint8
-            The picture in red, green and blue.
-
-        """
+        """Return the picture (height, width, 3) of uint8, RGB, at a time of the climb [s]."""
         sample = int(np.argmin(np.abs(self._trace.time - time)))
         self._background(self._low(sample))
         return self._picture(sample)
@@ -301,31 +253,10 @@ COLORS = 128        # of a GIF; flat colours and the smoothed edges between them
 def write_film(frames: Iterable[np.ndarray], frame_rate: float, folder: Path, name: str,
                samples: Sequence[np.ndarray]) -> list[Path]:
     """
-    Write a film and return its files.
+    Write a film and return its files: GIF, and MP4 where ffmpeg is installed.
 
-    Parameters
-    ----------
-    frames : iterable of (height, width, 3) arrays of uint8
-        At least one; all of one size.
-    frame_rate : float [1/s]
-        A GIF counts in hundredths of a second: 20, 25 and 50 are exact.
-    folder : Path
-        Where the files go.
-    name : str
-        Of the files, without suffix.
-    samples : sequence of frames
-        Some that have all the film's colours, of which the GIF's palette is made.
-
-    Returns
-    -------
-    list of Path
-        The GIF, and the MP4 where ffmpeg is installed.
-
-    Raises
-    ------
-    OutputError
-        When there is no frame, ffmpeg fails, or the folder cannot be written.
-
+    ``samples`` have all colours, for the GIF's palette; its frame rates of 20, 25, 50 are
+    exact.
     """
     gif, mp4 = folder / f'{name}.gif', folder / f'{name}.mp4'
     pictures: list[Image.Image] = []

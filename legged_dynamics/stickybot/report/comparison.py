@@ -62,28 +62,13 @@ WAYS = {'off': 'plain gait', 'turning': 'reduced by turning', 'full': 'reduced'}
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """
-    One climb of a comparison.
-
-    Attributes
-    ----------
-    reduction : {'off', 'turning', 'full'}
-    pads : tuple of Adhesion or None
-        Limits of the feet; None for feet that hold anything.
-    climb : Climb or None
-        With its trace; None when it could not be made.
-    error : str
-        Why not.
-    plant : {'own', 'mujoco'}
-        Whose physics it was.
-
-    """
+    """One climb of a comparison."""
 
     reduction: str
-    pads: tuple[Adhesion, ...] | None
-    climb: Climb | None
-    error: str = ''
-    plant: str = OWN
+    pads: tuple[Adhesion, ...] | None  # Limits of the feet; None for feet that hold anything
+    climb: Climb | None  # With its trace; None when it could not be made
+    error: str = ''  # Why not
+    plant: str = OWN  # Whose physics it was
 
     @property
     def name(self) -> str:
@@ -111,70 +96,31 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Residuals:
-    """
-    How far the motion misses the balances, the largest of all samples.
+    """How far the motion misses the balances, the largest of all samples."""
 
-    Attributes
-    ----------
-    force : float [N]
-        Newton: rate of momentum less wall reactions and weight.
-    moment : float [N m]
-        The same for angular momentum.
-    power : float [W]
-        Rate of the stored energy less actuator power, plus losses.
-
-    """
-
-    force: float
-    moment: float
-    power: float
+    force: float  # [N]: newton: rate of momentum less wall reactions and weight
+    moment: float  # [N m]: the same for angular momentum
+    power: float  # [W]: rate of the stored energy less actuator power, plus losses
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """
-    The climbs of one robot.
-
-    Attributes
-    ----------
-    settings : StickybotSettings
-    model : StickybotModel
-    seconds : float
-    speed : float [m/s]
-        Asked of the reduced climbs.
-    asked : bool
-        Whether the settings name it; otherwise it is what the plain gait reaches.
-    attempts : tuple of Attempt
-        On feet without limits, then on pads where there are some; then by MuJoCo, if asked for.
-    shown : Attempt
-        The one that is to be seen in motion.
-
-    """
+    """The climbs of one robot."""
 
     settings: StickybotSettings
     model: StickybotModel
     seconds: float
-    speed: float
-    asked: bool
+    speed: float  # [m/s]: asked of the reduced climbs
+    asked: bool  # Whether the settings name it; otherwise it is what the plain gait reaches
+    # On feet without limits, then on pads where there are some; then by MuJoCo, if asked for
     attempts: tuple[Attempt, ...]
-    shown: Attempt
+    shown: Attempt  # The one that is to be seen in motion
 
     def attempt(self, reduction: str, limited: bool = False) -> Attempt | None:
         """
-        Return a climb by the package's own physics.
+        Return a climb by the package's own physics; None if there was none.
 
-        Parameters
-        ----------
-        reduction : str
-            How reaction forces are reduced: 'off', 'turning' or 'full'.
-        limited : bool
-            Whether pads limit the forces.
-
-        Returns
-        -------
-        Attempt or None
-            None when there was no such climb, or it was not possible.
-
+        ``reduction``: 'off', 'turning' or 'full'; ``limited``: whether pads limit the forces.
         """
         return next((attempt for attempt in self.attempts if attempt.reduction == reduction
                      and (attempt.pads is not None) == limited and attempt.climb is not None
@@ -184,29 +130,10 @@ class Comparison:
 def compare(settings: StickybotSettings, seconds: float,
             progress: Callable[[float], None] | None = None, *, plant: str = OWN) -> Comparison:
     """
-    Climb in every way, with the limits of the pads and without.
+    Climb in every way, with and without pad limits, also those not possible.
 
-    Parameters
-    ----------
-    settings : StickybotSettings
-        ``control.reduction`` names the climb that is shown.
-    seconds : float
-        Of each climb; rounded up to whole periods of the gait, at least two.
-    progress : callable, optional
-        Called with the part done.
-    plant : {'own', 'mujoco'}
-        Whose physics is shown; with MuJoCo's, the same climbs are made by both.
-
-    Returns
-    -------
-    Comparison
-        All climbs, those that were not possible included.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the climb that is to be shown cannot be made.
-
+    ``seconds`` are rounded up to whole gait periods, at least two; with ``plant`` 'mujoco'
+    the same climbs are made by both physics.
     """
     model, gait, pads = settings.model(), settings.gait(), settings.pads()
     asked = settings.values['control.speed'] != 0.0
@@ -252,22 +179,7 @@ def _attempt(settings: StickybotSettings, pads: tuple[Adhesion, ...] | None, pla
 
 
 def residuals_of(model: StickybotModel, trace: ClimbTrace) -> Residuals:
-    """
-    Return the largest residuals of the balances over all samples of a climb.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    trace : ClimbTrace
-        Its motion and its rest positions.
-
-    Returns
-    -------
-    Residuals
-        The largest of each balance.
-
-    """
+    """Return the largest residual of each balance over a climb."""
     found = [balance(model, state, rest) for state, rest in zip(trace.states, trace.rests)]
     return Residuals(float(max(np.abs(now.force_residual).max() for now in found)),
                      float(max(abs(now.moment_residual) for now in found)),
@@ -283,38 +195,20 @@ UP, DOWN, ASIDE, TURN = np.array([[0, 1, 0], [0, -1, 0], [1, 0, 0], [0, 0, 1]], 
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """
-    Question (a) at one state; forces are of the k feet on the wall.
-
-    Attributes
-    ----------
-    name : str
-    state : StickybotState
-    reaction : (k, 2) array [N]
-        As they are.
-    even : Allocation
-        Least maximum, accelerations of body and limbs held.
-    squares : Allocation
-        Least sum of squares.
-    rest_change : (k, 3) array [m, m, rad] or None
-        What it takes of the hips' rest positions.
-    turned : StaticReduction or None
-        What rest angles alone do of a robot at rest, once it has settled.
-    frozen_peak : float [N]
-        Least maximum with rest angles alone at the frozen state; NaN where they move nothing.
-    frozen_equal : tuple of float [N]
-        Magnitudes at which all forces are equal there; there may be none.
-
-    """
+    """Question (a) at one state; forces are of the k feet on the wall."""
 
     name: str
     state: StickybotState
-    reaction: np.ndarray
-    even: Allocation
-    squares: Allocation
+    reaction: np.ndarray  # (k, 2) [N]: as they are
+    even: Allocation  # Least maximum, accelerations of body and limbs held
+    squares: Allocation  # Least sum of squares
+    # (k, 3) [m, m, rad] or None: what it takes of the hips' rest positions
     rest_change: np.ndarray | None
+    # What rest angles alone do of a robot at rest, once it has settled
     turned: StaticReduction | None
+    # [N]: least maximum with rest angles alone at the frozen state; NaN where they move nothing
     frozen_peak: float
+    # [N]: magnitudes at which all forces are equal there; there may be none
     frozen_equal: tuple[float, ...]
 
     @property
@@ -325,75 +219,34 @@ class Sharing:
 
 @dataclass(frozen=True, eq=False)
 class Strength:
-    """
-    Question (b) for one limit.
-
-    Attributes
-    ----------
-    name : str
-    sets : ForceSets
-        Of all feet.
-    along : dict of str to Allocation
-        Largest acceleration up, down, aside [m/s^2] and in turning [rad/s^2], from rest on all
-        feet; 'stride, up' on the feet that carry in the middle of a stride.
-    turning_range : (float, float) [rad/s^2]
-        Of the body's angular acceleration with rest angles alone at the frozen state.
-    boundary : (73, 2) array [m/s^2]
-        Outermost accelerations of the body without turning, all around; NaN where there is none.
-
-    """
+    """Question (b) for one limit."""
 
     name: str
-    sets: ForceSets
+    sets: ForceSets  # Of all feet
+    # Largest acceleration up, down, aside [m/s^2] and in turning [rad/s^2], from rest on all feet;
+    # 'stride, up' on the feet that carry in the middle of a stride
     along: dict[str, Allocation]
+    # (float, float) [rad/s^2]: of the body's angular acceleration with rest angles alone at the
+    # frozen state
     turning_range: tuple[float, float]
+    # (73, 2) [m/s^2]: outermost accelerations of the body without turning, all around; NaN where
+    # there is none
     boundary: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """
-    Both questions answered.
+    """Both questions answered."""
 
-    Attributes
-    ----------
-    share : float [N]
-        Weight in the wall's plane over the number of feet.
-    sharing : tuple of Sharing
-        At rest, with misplaced feet, and at the hardest instant of the plain gait.
-    strength : tuple of Strength
-        By limit; the last one of the pads, where there are any.
-    speed : Allocation
-        Largest steady speed up the wall for the last limit.
-
-    """
-
-    share: float
+    share: float  # [N]: weight in the wall's plane over the number of feet
+    # At rest, with misplaced feet, and at the hardest instant of the plain gait
     sharing: tuple[Sharing, ...]
-    strength: tuple[Strength, ...]
-    speed: Allocation
+    strength: tuple[Strength, ...]  # By limit; the last one of the pads, where there are any
+    speed: Allocation  # Largest steady speed up the wall for the last limit
 
 
 def answer_questions(comparison: Comparison) -> Answers:
-    """
-    Return the answers for the robot of a comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        With a climb by the plain gait, whose hardest instant is looked at.
-
-    Returns
-    -------
-    Answers
-        Load sharing, and accelerations that limits allow.
-
-    Raises
-    ------
-    LeggedDynamicsError
-        When the robot cannot stand on its wall.
-
-    """
+    """Return load sharing and accelerations within limits, for the robot of a comparison."""
     model = comparison.model
     rest = RestPosition.nominal(model)
     calm = find_equilibrium(model, unloaded_state(model), rest)
@@ -423,22 +276,7 @@ def answer_questions(comparison: Comparison) -> Answers:
 
 
 def misplaced(model: StickybotModel, state: StickybotState) -> StickybotState:
-    """
-    Return a state whose feet are set 2 mm outwards and inwards, alternating by row.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-    state : StickybotState
-        The state to change.
-
-    Returns
-    -------
-    StickybotState
-        A copy with other feet.
-
-    """
+    """Return a copy with feet set 2 mm outwards and inwards, alternating by row."""
     rows = np.unique(np.round([limb.hip[1] for limb in model.limbs], 9), return_inverse=True)[1]
     foot = state.foot.copy()
     foot[:, 0] -= MISPLACED * model.sides * np.where(rows % 2, 1.0, -1.0)
@@ -503,20 +341,7 @@ def _boundary(model: StickybotModel, calm: StickybotState, sets: ForceSets) -> n
 
 
 def is_disc(sets: ForceSets) -> bool:
-    """
-    Return whether feet hold the same in every direction.
-
-    Parameters
-    ----------
-    sets : ForceSets
-        The forces that the feet can hold.
-
-    Returns
-    -------
-    bool
-        True when no foot has a directional limit.
-
-    """
+    """Return whether no foot has a directional limit."""
     return not sets.table[:, SET.n_planes].any()
 
 
@@ -529,47 +354,15 @@ SHOWN = 0.12        # part of a mode's motion that a name needs
 
 @dataclass(frozen=True)
 class NamedMode:
-    """
-    One mode.
+    """One mode."""
 
-    Attributes
-    ----------
-    name : str
-        What moves, by its part of the kinetic energy.
-    eigenvalue : complex [1/s]
-        Of the state matrix.
-    damping_ratio : float
-        1 where it does not oscillate.
-
-    """
-
-    name: str
-    eigenvalue: complex
-    damping_ratio: float
+    name: str  # What moves, by its part of the kinetic energy
+    eigenvalue: complex  # [1/s]: of the state matrix
+    damping_ratio: float  # 1 where it does not oscillate
 
 
 def modes_at_rest(model: StickybotModel) -> tuple[Modes, list[NamedMode]]:
-    """
-    Return the modes of the robot hanging on all feet, slowest decay first.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-
-    Returns
-    -------
-    Modes
-        Eigenvalues, damping ratios and shapes.
-    list of NamedMode
-        The same, named by what moves.
-
-    Raises
-    ------
-    SimulationError
-        When the robot cannot hang there.
-
-    """
+    """Return the modes of the robot hanging on all feet, slowest decay first, and named."""
     rest = RestPosition.nominal(model)
     found = modes(model, find_equilibrium(model, unloaded_state(model), rest), rest)
     # Inertia of each coordinate alone, for the kinetic energy of a mode.
@@ -594,22 +387,10 @@ def modes_at_rest(model: StickybotModel) -> tuple[Modes, list[NamedMode]]:
 
 def nominal_poles(model: StickybotModel) -> list[tuple[str, complex]]:
     """
-    Return the poles for which the hips' damping is designed, each axis of a hip by itself.
+    Return name and pole [1/s] per axis for which the hips' damping is designed.
 
-    The mass m/N (or the inertia I/N) moves on spring and damper of the first limb's hip alone; by
-    (36) and (37) of the climbing robot's source both roots are equal when the nominal damping
-    ratio is 1.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-
-    Returns
-    -------
-    list of tuple
-        Name of the axis and pole [1/s].
-
+    Mass m/N (inertia I/N) on the first limb's hip alone; by (36) and (37) of the climbing
+    robot's source both roots are equal at the nominal damping ratio 1.
     """
     limb, found = model.limbs[0], []
     for j, name in enumerate(('x', 'y', 'angle')):

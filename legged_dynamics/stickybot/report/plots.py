@@ -23,62 +23,19 @@ ARC = np.linspace(0.0, 2.0 * np.pi, 73)
 
 
 def limb_length(model: StickybotModel) -> float:
-    """
-    Return the length of the longest limb.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-
-    Returns
-    -------
-    float
-        Length of its links together [m].
-
-    """
+    """Return the length of the longest limb [m]."""
     return max(sum(link.length for link in limb.links) for limb in model.limbs)
 
 
 def reach_of(model: StickybotModel) -> np.ndarray:
-    """
-    Return how far a robot at rest reaches from its centre.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot.
-
-    Returns
-    -------
-    (2,) array [m]
-        Sideways and along the body.
-
-    """
+    """Return the reach from the centre at rest (2,) [m], sideways and along the body."""
     calm = unloaded_state(model)
     outline = np.vstack([calm.foot, _body_outline(model, calm.pose)])
     return np.abs(outline).max(axis=0)
 
 
 def round_force(model: StickybotModel, typical: float) -> tuple[float, float]:
-    """
-    Return a round force for a key [N] and the length of 1 N in a picture [m/N].
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot that is drawn.
-    typical : float [N]
-        A force that should be drawn at a readable size.
-
-    Returns
-    -------
-    float
-        The force of the key [N].
-    float
-        Length of 1 N in the picture [m/N].
-
-    """
+    """Return a round force for a legend [N], and the length of 1 N in a picture [m/N]."""
     unit = min(ROUND, key=lambda size: abs(np.log(size / max(typical, 1e-9))))
     return unit, 0.45 * limb_length(model) / max(typical, 1e-9)
 
@@ -108,24 +65,10 @@ def _limb_lines(model: StickybotModel, foot: np.ndarray, joint: np.ndarray) -> l
 def pad_outline(pad: Adhesion, normal: float, angle: float, farthest: float = math.inf
                 ) -> np.ndarray:
     """
-    Return the outline of the forces that a pad holds, (m, 2) [N]; empty where it holds none.
+    Return the outline (m, 2) [N] of the forces that a pad holds; empty for none.
 
-    Parameters
-    ----------
-    pad : Adhesion
-        Of finite shear.
-    normal : float [N]
-        The wall's push on it.
-    angle : float [rad]
-        Its direction in wall axes; NaN for one that holds every way.
-    farthest : float [N]
-        Larger forces are left out.
-
-    Returns
-    -------
-    (m, 2) array [N]
-        Corners of the outline; empty where the pad holds nothing.
-
+    ``angle`` [rad] in wall axes, NaN for isotropic pads; forces beyond ``farthest`` are
+    left out.
     """
     sets = ForceSets.of_pads([pad], [normal], [0.0 if math.isnan(angle) else angle])
     normals, bounds = sets.planes(0)
@@ -155,22 +98,7 @@ def _turn(angle: float) -> np.ndarray:
 
 
 def arrow_outlines(start: np.ndarray, vector: np.ndarray, width: float) -> np.ndarray:
-    """
-    Return arrows as closed outlines, (k, 7, 2), in the units of `start`.
-
-    Parameters
-    ----------
-    start, vector : (k, 2) array
-        Foot of each arrow, and the way to its tip.
-    width : float
-        Of the shaft; the head is three times as wide, and shrinks with a short arrow.
-
-    Returns
-    -------
-    (k, 7, 2) array
-        Corners of each arrow.
-
-    """
+    """Return arrows as closed outlines (k, 7, 2), in the units of `start`."""
     length = np.hypot(*vector.T)[:, None]
     along = vector / np.maximum(length, 1e-12)
     across = np.column_stack([-along[:, 1], along[:, 0]])
@@ -185,54 +113,19 @@ def arrow_outlines(start: np.ndarray, vector: np.ndarray, width: float) -> np.nd
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """
-    What of a robot is seen at one instant.
+    """What of a robot is seen at one instant."""
 
-    Attributes
-    ----------
-    pose : (3,) array [m, m, rad]
-    foot : (N, 2) array [m]
-    joint : (nq,) array [rad]
-    force : (N, 2) array [N]
-        The wall's on each foot.
-    attached : (N,) array of bool
-    pad_foot : (k, 2) array [m]
-        Where pads are.
-    pads : sequence of k (m, 2) arrays [N]
-        Outlines of what they hold.
-
-    """
-
-    pose: np.ndarray
-    foot: np.ndarray
-    joint: np.ndarray
-    force: np.ndarray
-    attached: np.ndarray
-    pad_foot: np.ndarray
-    pads: Sequence[np.ndarray]
+    pose: np.ndarray  # (3,) [m, m, rad]
+    foot: np.ndarray  # (N, 2) [m]
+    joint: np.ndarray  # (nq,) [rad]
+    force: np.ndarray  # (N, 2) [N]: the wall's on each foot
+    attached: np.ndarray  # (N,)
+    pad_foot: np.ndarray  # (k, 2) [m]: where pads are
+    pads: Sequence[np.ndarray]  # (m, 2) [N]: outlines of what they hold
 
 
 class Climber:
-    """
-    A robot on axes; moved by :meth:`show`, and drawn in the order of `artists`.
-
-    Parameters
-    ----------
-    axes : Axes
-        In metres, of equal aspect.
-    model : StickybotModel
-        The robot.
-    scale : float [m/N]
-        Length of a force of 1 N.
-    animated : bool
-        Whether the artists are left out when the figure is drawn.
-
-    Attributes
-    ----------
-    artists : tuple of Artist
-    arrow_width : float [m]
-
-    """
+    """A robot on axes [m] of equal aspect; moved by :meth:`show`, drawn as `artists`."""
 
     def __init__(self, axes: Axes, model: StickybotModel, scale: float, animated: bool = False):
         self._model, self._scale = model, scale
@@ -254,15 +147,7 @@ class Climber:
             artist.set_animated(animated)
 
     def show(self, look: Look) -> None:
-        """
-        Move the robot.
-
-        Parameters
-        ----------
-        look : Look
-            Pose, feet, joints and forces of one time.
-
-        """
+        """Move the robot to the pose, feet, joints and forces of one time."""
         self._limbs.set_segments(_limb_lines(self._model, look.foot, look.joint))
         self._body.set_xy(_body_outline(self._model, look.pose))
         self._feet.set_offsets(look.foot)

@@ -357,11 +357,7 @@ LINEAR = 50.0       # 1/s up to which the axes are even; beyond, logarithmic
 
 
 def _draw_modes(model: StickybotModel, modes: list[NamedMode]) -> Figure:
-    """
-    Draw eigenvalues in the complex plane, with lines of equal damping.
-
-    Axes are linear up to 50 1/s and logarithmic beyond.
-    """
+    """Draw eigenvalues in the complex plane, with lines of equal damping."""
     figure = style.new_figure(3.9)
     axes = figure.subplots()
     nominal = nominal_poles(model)
@@ -505,31 +501,7 @@ QUESTION_B = (
 
 def write_climb_report(comparison: Comparison, folder: Path, film: Path | None = None,
                        command: str = 'legged-dynamics stickybot') -> tuple[Path, list[Table]]:
-    """
-    Write page and figures into a folder; return the page's path and its tables.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The climbs.
-    folder : Path
-        Made if need be.
-    film : Path, optional
-        GIF of the shown climb.
-    command : str
-        What made it, for the footer.
-
-    Returns
-    -------
-    tuple of Path and list of Table
-        The page, and the tables for a terminal.
-
-    Raises
-    ------
-    OutputError
-        When the folder cannot be written.
-
-    """
+    """Write page and figures into a folder; return the page's path and its tables."""
     first: list[Part] = [Cards(_cards(comparison))]
     if film is not None:
         first.append(ReportFigure('', film.read_bytes, _film_caption(comparison), 'image/gif'))

@@ -28,42 +28,15 @@ WAYS = ('off', 'full')
 
 @dataclass(frozen=True)
 class Axis:
-    """
-    A parameter that is swept.
+    """A parameter that is swept."""
 
-    Attributes
-    ----------
-    setting : str
-        Its dotted name.
-    label : str
-        For tables and plots, with its unit.
-    values : tuple
-        In the label's unit.
-    factor : float
-        From that unit to the setting's.
-
-    """
-
-    setting: str
-    label: str
-    values: tuple[Any, ...]
-    factor: float = 1.0
+    setting: str  # Its dotted name
+    label: str  # For tables and plots, with its unit
+    values: tuple[Any, ...]  # In the label's unit
+    factor: float = 1.0  # From that unit to the setting's
 
     def value(self, index: int) -> Any:
-        """
-        Return a value in the setting's unit.
-
-        Parameters
-        ----------
-        index : int
-            Which of the values.
-
-        Returns
-        -------
-        any
-            For the setting.
-
-        """
+        """Return a value in the setting's unit."""
         chosen = self.values[index]
         return chosen * self.factor if isinstance(chosen, float) else chosen
 
@@ -80,93 +53,31 @@ AXES = (
 
 @dataclass(frozen=True, eq=False)
 class SweepPoint:
-    """
-    One setting of the parameters.
+    """One setting of the parameters."""
 
-    Attributes
-    ----------
-    place : dict of Axis to value
-        The parameters that were set, in the units of their labels.
-    rows : dict of str to dict
-        Results by reduction, see `study.RESULTS`.
-
-    """
-
-    place: Mapping[Axis, Any]
+    place: Mapping[Axis, Any]  # The parameters that were set, in the units of their labels
+    # Results by reduction, see `study.RESULTS`
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """
-    A sweep that was done.
-
-    Attributes
-    ----------
-    axes : tuple of Axis
-    grid : bool
-        Whether all combinations were climbed; otherwise one parameter at a time.
-    points : tuple of SweepPoint
-    seconds : float
-        Of each climb.
-
-    """
+    """A sweep that was done."""
 
     axes: tuple[Axis, ...]
-    grid: bool
+    grid: bool  # Whether all combinations were climbed; otherwise one parameter at a time
     points: tuple[SweepPoint, ...]
-    seconds: float
+    seconds: float  # Of each climb
 
     def along(self, axis: Axis) -> list[SweepPoint]:
-        """
-        Return the points at which that parameter was set.
-
-        Parameters
-        ----------
-        axis : Axis
-            The parameter.
-
-        Returns
-        -------
-        list of SweepPoint
-            In the order of its values.
-
-        """
+        """Return the points at which a parameter was set, in the order of its values."""
         return [point for point in self.points if axis in point.place]
 
 
 def sweep(parameters: Mapping[str, Any], axes: Sequence[Axis], *, grid: bool = False,
           seconds: float = 4.0, workers: int | None = None,
           progress: Callable[[float], None] | None = None) -> Sweep:
-    """
-    Climb at every point of a sweep, in parallel on the cores.
-
-    Parameters
-    ----------
-    parameters : mapping
-        Settings that all climbs have in common.
-    axes : sequence of Axis
-        What is swept.
-    grid : bool
-        All combinations; otherwise one parameter at a time, the others as they are.
-    seconds : float
-        Of each climb.
-    workers : int, optional
-        Processes; as many as there are cores unless given.
-    progress : callable, optional
-        Called with the part done.
-
-    Returns
-    -------
-    Sweep
-        Results of all points.
-
-    Raises
-    ------
-    ConfigurationError
-        When a parameter is unknown or has no value.
-
-    """
+    """Climb at every point of a sweep, in parallel; ``grid``: all combinations."""
     for axis in axes:
         if not axis.values:
             raise ConfigurationError(f'{axis.label}: expected at least one value')
@@ -193,20 +104,7 @@ def _key(parameters: Mapping[str, Any], change: Mapping[str, Any]) -> frozenset:
 
 
 def sweep_table(done: Sweep) -> Table:
-    """
-    Return one row a point: plain gait against reduced.
-
-    Parameters
-    ----------
-    done : Sweep
-        The climbs of all points.
-
-    Returns
-    -------
-    Table
-        Speed, forces and cost of both gaits.
-
-    """
+    """Return a table with a row per point: speed, forces and cost, plain against reduced."""
     rows: list[tuple[str, ...]] = []
     first = []
     last = None
@@ -248,29 +146,7 @@ def _pair(off: Mapping[str, Any], full: Mapping[str, Any], name: str, factor: fl
 
 
 def write_sweep(done: Sweep, folder: Path, command: str) -> list[Path]:
-    """
-    Write the table as Markdown and all numbers as CSV.
-
-    Parameters
-    ----------
-    done : Sweep
-        What was climbed.
-    folder : Path
-        Made if need be.
-    command : str
-        What made it, for the head of the table.
-
-    Returns
-    -------
-    list of Path
-        Both files.
-
-    Raises
-    ------
-    OutputError
-        When the folder cannot be written.
-
-    """
+    """Write the table as Markdown and all numbers as CSV; return both paths."""
     table = sweep_table(done)
     names = [axis.setting for axis in done.axes]
     try:
@@ -305,20 +181,7 @@ COLOR_MAP = 'cividis'
 
 
 def draw_sweep(done: Sweep) -> Figure | None:
-    """
-    Draw lines over each parameter, or maps over two.
-
-    Parameters
-    ----------
-    done : Sweep
-        The climbs of all points.
-
-    Returns
-    -------
-    Figure or None
-        None for all combinations of more than two parameters.
-
-    """
+    """Draw lines over each parameter, or maps over two; None for grids of more than two."""
     if not done.grid or len(done.axes) == 1:
         return _draw_lines(done)
     return _draw_maps(done) if len(done.axes) == 2 else None

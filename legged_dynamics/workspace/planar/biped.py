@@ -195,20 +195,7 @@ def biped_urdf(biped: Biped) -> str:
 
 
 def sole(biped: Biped) -> tuple[float, float, float, float]:
-    """
-    Return the edges of a sole, from the point below the ankle.
-
-    Parameters
-    ----------
-    biped : Biped
-        Stature.
-
-    Returns
-    -------
-    front, back, left, right : float [m]
-        Distances, positive to the front and to the left.
-
-    """
+    """Return a sole's edges [m] from below the ankle, positive to the front and left."""
     half = FOOT_WIDTH * biped.height / 2.0
     return biped.foot - HEEL, -HEEL, half, -half
 

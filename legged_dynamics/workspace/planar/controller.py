@@ -36,23 +36,9 @@ from legged_dynamics.workspace.planar.robot import (
 @lean_kernel
 def _propagate_force(parent, links, force, shares, wrenches, torque):
     """
-    Fill wrenches on the links, from inboard, and joint torques: (3.24)-(3.27).
+    Fill link wrenches (n, 3) in link axes, and joint torques: (3.24)-(3.27).
 
-    Parameters
-    ----------
-    parent : (n,) int array
-        Inboard link of each link.
-    links : (n, MOTION.width) array
-        Links in the columns of stage 1.
-    force : (3,) array [N, N, N m]
-        Wanted on the body, its axes.
-    shares : (legs,) array
-        Part of it that each leg takes.
-    wrenches : (n, 3) array
-        Filled, link axes.
-    torque : (n - 1,) array [N m]
-        Filled.
-
+    ``force`` (3,): wanted on the body, its axes; ``shares``: part of it for each leg.
     """
     leg = 0
     for i in range(1, parent.shape[0]):

@@ -118,19 +118,7 @@ def propagate_velocity(parent, constants, pose, twist, position, velocity, gravi
     """
     Fill the rows of all links: (3.1), (3.2) for the body, (3.5)-(3.9) outboard of it.
 
-    Parameters
-    ----------
-    parent, constants : (n,) int array, (n, LINK.width) array
-        Arrays of the PlanarRobot.
-    pose, twist : (3,) array [m, m, rad], [m/s, m/s, rad/s]
-        Pose and twist of the body, in inertial axes and in its own.
-    position, velocity : (n - 1,) array [rad, rad/s]
-        Positions and velocities of the joints.
-    gravity : float [m/s^2]
-        Acceleration of gravity, downwards.
-    links : (n, MOTION.width) array
-        Filled.
-
+    ``pose`` in inertial axes, ``twist`` in body axes; ``gravity`` [m/s^2] downwards.
     """
     body, V = links[0], load3(twist, 0)
     body[MOTION.angle] = pose[2]
@@ -271,29 +259,10 @@ def _reduce_big_base(parent, constants, links, size, articulated):
 @lean_kernel
 def reduce_exact(parent, constants, links, rates, workspace):
     """
-    Fill P_1 and z_1 of the body with the feet fixed, and the joints' rows of ``rates``.
+    Fill P_1 and z_1 with the feet fixed, and ``rates``; return the worst condition.
 
-    Each leg is rooted at its foot, where twist and acceleration are zero, and followed inboard:
-    ``V_k = J_k thd``, ``Vdot_k = J_k thdd + c_k``. With M and h the sums of ``J_k^T M_k J_k`` and
-    ``J_k^T (M_k c_k + b_k)`` over the links that move, the leg adds ``J^-T M J^-1`` and
-    ``J^-T (h - M J^-1 c)`` to the body's.
-
-    Parameters
-    ----------
-    parent, constants : (n,) int array, (n, LINK.width) array
-        Arrays of the PlanarRobot.
-    links : (n, MOTION.width) array
-        Links in the columns of stage 1.
-    rates : (n, 3) array
-        Filled for the joints; see `WorkspaceDynamics.rates`.
-    workspace : (12,) array
-        Filled: P_1 by rows (9) and z_1 (3), body axes.
-
-    Returns
-    -------
-    float
-        Largest condition number of a leg's Jacobian.
-
+    From each foot, ``V_k = J_k thd``, ``Vdot_k = J_k thdd + c_k``: a leg adds
+    ``J^-T M J^-1`` and ``J^-T (h - M J^-1 c)``. ``workspace`` (12,): P_1, z_1, body axes.
     """
     m = constants[0, LINK.mass]
     P = (m, 0.0, 0.0, 0.0, m, 0.0, 0.0, 0.0, constants[0, LINK.inertia])

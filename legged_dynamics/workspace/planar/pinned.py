@@ -111,25 +111,8 @@ def _pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slo
     """
     Fill d/dt of (pose, twist); ``work`` holds joints (2 n), links, rates and dynamics.
 
-    Parameters
-    ----------
-    parent, constants : (n,) int array, (n, LINK.width) array
-        Arrays of the PlanarRobot.
-    feet : (legs, HELD.width) array
-        Places of the fixed feet.
-    body : (6,) array
-        Pose [m, m, rad] and twist in the body's axes [m/s, rad/s].
-    torque : (n - 1,) array [N m]
-        Efforts of the joints.
-    push : (3,) array [N, N, N m]
-        Wrench on the body's centre of mass, inertial axes.
-    gravity : float [m/s^2]
-        Downwards.
-    work : (., .) array
-        Scratch.
-    slope : (6,) array
-        Filled.
-
+    ``body`` (6,): pose, and twist in body axes; ``push`` (3,): wrench on its CoM, inertial
+    axes.
     """
     n = parent.shape[0]
     position, velocity = work[0, :n - 1], work[1, :n - 1]
@@ -160,21 +143,7 @@ def _pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slo
 
 @lean_kernel
 def _pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps, work, slopes):
-    """
-    Advance pose and twist by a number of steps of h with constant torques and push.
-
-    Parameters
-    ----------
-    parent, constants, feet, body, torque, push, gravity
-        As :func:`_pinned_rate` takes them; the body is advanced.
-    h : float [s]
-        Length of a step.
-    steps : int
-        How many.
-    work, slopes : (., .), (5, 6) array
-        Scratch.
-
-    """
+    """Advance pose and twist by ``steps`` of h [s] with constant torques and push."""
     for _ in range(steps):
         half = slopes[4]
         for k in range(4):

@@ -125,20 +125,7 @@ class Trace:
         object.__setattr__(self, 'error', self.pose[-1] - self.target.pose)
 
     def slip(self, start: float = 0.0) -> float:
-        """
-        Return how far a sole moved at most from where it stood at some time.
-
-        Parameters
-        ----------
-        start : float
-            That time [s].
-
-        Returns
-        -------
-        float
-            Distance [m].
-
-        """
+        """Return how far a sole moved at most from its place at ``start`` [s], in m."""
         places = self.ground[self.time >= start - 1e-9, :, :2]
         return float(np.linalg.norm(places - places[0], axis=2).max())
 
@@ -151,26 +138,7 @@ class Trace:
 def close_loop(plant: PinnedRobot | PlanarBiped,
                controller: PlanarController | _SpatialController, loop: Loop | None = None,
                target: PlanarTarget = CROUCH) -> Trace:
-    """
-    Run the controller on the plant.
-
-    Parameters
-    ----------
-    plant : PinnedRobot or PlanarBiped
-        At its start.
-    controller : PlanarController
-        Or another with its `reset` and `update`; it is reset first.
-    loop : Loop, optional
-        Rate, delay and push; the paper's unless given.
-    target : PlanarTarget
-        What is commanded of the body.
-
-    Returns
-    -------
-    Trace
-        What happened.
-
-    """
+    """Run the controller, which is reset first, on the plant from its start."""
     loop = Loop() if loop is None else loop
     period, rows = 1.0 / loop.rate, []
     late, rest = divmod(round(loop.delay * 1e9), round(period * 1e9))
@@ -224,11 +192,7 @@ class _SpatialCommand:
 
 
 class _SpatialController:
-    """
-    `WorkspaceController` behind the planar controller's interface, without integral.
-
-    The gains of x are used along all axes, those of the angle about all axes.
-    """
+    """`WorkspaceController` behind the planar controller's interface, without integral."""
 
     def __init__(self, gains: PlanarGains):
         settings: dict[str, Any] = {
@@ -283,61 +247,28 @@ LANDED = 1.0            # s after which a dropped robot has come to rest on its 
 
 @dataclass(frozen=True)
 class Run:
-    """
-    One way to crouch.
-
-    Attributes
-    ----------
-    name : str
-    pinned : bool
-        Whether the feet are fixed to the ground, or stand on it by MuJoCo's contact.
-    big_base : float or None
-        Size of the feet in the controller's dynamics; None for exact dynamics.
-    spatial : bool
-        Whether the controller is the one in SE(3), and not the planar one.
-    biped : Biped
-        What stands there; the controller always has the biped as modelled.
-    plant : mapping
-        Options of :class:`PlanarBiped`.
-    loop : Loop
-    integral : float
-        Integral gain on all three coordinates [1/s^3].
-
-    """
+    """One way to crouch."""
 
     name: str
+    # Whether the feet are fixed to the ground, or stand on it by MuJoCo's contact
     pinned: bool = False
+    # Size of the feet in the controller's dynamics; None for exact dynamics
     big_base: float | None = None
-    spatial: bool = False
+    spatial: bool = False  # Whether the controller is the one in SE(3), and not the planar one
+    # What stands there; the controller always has the biped as modelled
     biped: Biped = field(default_factory=Biped)
-    plant: Mapping[str, Any] = field(default_factory=dict)
+    plant: Mapping[str, Any] = field(default_factory=dict)  # Options of :class:`PlanarBiped`
     loop: Loop = field(default_factory=Loop)
-    integral: float = 0.0
+    integral: float = 0.0  # Integral gain on all three coordinates [1/s^3]
 
     def make_plant(self) -> PinnedRobot | PlanarBiped:
-        """
-        Build the plant, at the start of the crouch.
-
-        Returns
-        -------
-        PinnedRobot or PlanarBiped
-            At the start of the crouch.
-
-        """
+        """Return the plant at the start of the crouch."""
         if self.pinned:
             return PinnedRobot(self.biped.planar(), start_state())
         return PlanarBiped(self.biped, **self.plant)
 
     def make_controller(self) -> PlanarController | _SpatialController:
-        """
-        Build the controller, which believes in the biped as modelled.
-
-        Returns
-        -------
-        PlanarController or the one in SE(3)
-            With the gains of the run.
-
-        """
+        """Return the controller, planar or in SE(3), for the biped as modelled."""
         gains = PlanarGains(integral=np.full(3, self.integral))
         if self.spatial:
             return _SpatialController(gains)
@@ -365,21 +296,11 @@ RUNS = (
 
 @dataclass(frozen=True)
 class Crouch:
-    """
-    A run and what came of it.
-
-    Attributes
-    ----------
-    run : Run
-    trace : Trace
-    computing : float
-        Time that controller and plant took [s].
-
-    """
+    """A run and what came of it."""
 
     run: Run
     trace: Trace
-    computing: float
+    computing: float  # Time that controller and plant took [s]
 
     @property
     def error(self) -> np.ndarray:
@@ -393,20 +314,7 @@ class Crouch:
 
 
 def crouch(run: Run) -> Crouch:
-    """
-    Run the controller on the plant once.
-
-    Parameters
-    ----------
-    run : Run
-        Robot, plant, controller and loop.
-
-    Returns
-    -------
-    Crouch
-        What happened, and how long computing took; compiling is not counted.
-
-    """
+    """Run the controller on the plant once; computing time excludes compilation."""
     plant, controller = run.make_plant(), run.make_controller()
     controller.update(plant.state, CROUCH, 1.0)     # compiles, and is forgotten
     if run.pinned:
@@ -568,20 +476,7 @@ FIGURES: dict[str, tuple[str, Callable[[Sequence[Crouch]], Figure], str]] = {
 
 
 def final_values(done: Sequence[Crouch]) -> Table:
-    """
-    Return the table of final values.
-
-    Parameters
-    ----------
-    done : sequence of Crouch
-        The first is on pinned feet, the second on MuJoCo.
-
-    Returns
-    -------
-    Table
-        The paper's values in the first row.
-
-    """
+    """Return the table of final values, the paper's in the first row."""
     target = done[0].trace.target.pose
     rows: list[Sequence[str]] = [("the paper's simulator", *_cells(PAPER, target), 'not said',
                                   '1000 to 2000')]
@@ -601,29 +496,7 @@ def _cells(pose: np.ndarray, target: np.ndarray) -> list[str]:
 
 
 def write_report(done: Sequence[Crouch], folder: Path, tables: Sequence[Table] = ()) -> Path:
-    """
-    Write page and figures into a folder.
-
-    Parameters
-    ----------
-    done : sequence of Crouch
-        The first is on pinned feet, the second on MuJoCo.
-    folder : Path
-        Made when it is not there.
-    tables : sequence of Table
-        Further tables, each with its title as heading.
-
-    Returns
-    -------
-    Path
-        Of the page.
-
-    Raises
-    ------
-    ConfigurationError
-        When the folder cannot be written.
-
-    """
+    """Write page and figures into a folder; return the page's path."""
     final = final_values(done)
     pinned, ground = done[0], done[1]
     cards = Cards([
@@ -688,24 +561,7 @@ def _with_integral(run: Run) -> Run:
 
 def measure(cases: Sequence[Run] = CASES, workers: int | None = None,
             progress: Callable[[float], None] | None = None) -> list[tuple[Crouch, Crouch]]:
-    """
-    Run every case with the paper's gains and with the integral term, in parallel on the cores.
-
-    Parameters
-    ----------
-    cases : sequence of Run
-        With the paper's gains.
-    workers : int, optional
-        Processes; as many as there are cores unless given. With 1, this process does it all.
-    progress : callable, optional
-        Called with the part done.
-
-    Returns
-    -------
-    list of tuple of Crouch
-        Each case with the paper's gains and with the integral term.
-
-    """
+    """Run every case with the paper's gains and with the integral term, in parallel."""
     runs = [run for case in cases for run in (case, _with_integral(case))]
     done = []
     for finished in _each(runs, (os.cpu_count() or 1) if workers is None else workers):
@@ -725,20 +581,7 @@ def _each(runs: Sequence[Run], workers: int) -> Iterator[Crouch]:
 
 
 def table(pairs: Sequence[tuple[Crouch, Crouch]]) -> Table:
-    """
-    Return the table of robustness: errors, slip and the least load of a foot.
-
-    Parameters
-    ----------
-    pairs : sequence of tuple of Crouch
-        Each with the paper's gains and with the integral term.
-
-    Returns
-    -------
-    Table
-        A row a case.
-
-    """
+    """Return the table of robustness: errors, slip and least foot load, a row per case."""
     rows = [(plain.run.name, *_robustness_cells(plain), _least_load(plain),
              *_robustness_cells(integral))
             for plain, integral in pairs]

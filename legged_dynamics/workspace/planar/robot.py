@@ -139,28 +139,7 @@ class PlanarRobot:
 
 
 def finite_vector(values: object, what: str, length: int | None = None) -> np.ndarray:
-    """
-    Return values as a read-only vector of finite numbers.
-
-    Parameters
-    ----------
-    values : array_like
-        The values.
-    what : str
-        Name of the vector in an error message.
-    length : int, optional
-        Required length.
-
-    Returns
-    -------
-    (n,) array
-
-    Raises
-    ------
-    MeasurementError
-        When the values are not finite or not a vector of that length.
-
-    """
+    """Return values as a read-only finite vector, or raise MeasurementError."""
     array = np.array(values, dtype=float)
     if array.ndim != 1 or (length is not None and len(array) != length) or not np.isfinite(
             array).all():
@@ -241,24 +220,10 @@ class PlanarTarget:
 @part
 def adjoint_of_joint(angle, in_x, in_z, out_x, out_z):
     """
-    Return ``Ad_g`` (3.10) of ``g = g_io,ii``: inboard twists into outboard axes.
+    Return ``Ad_g`` (3.10) of ``g = g_io,ii``, by rows: inboard twists to outboard axes.
 
-    ``g`` is the rotation by -angle with ``p = r_out - R(-angle) r_in``.
-
-    Parameters
-    ----------
-    angle : float [rad]
-        Joint angle.
-    in_x, in_z : float [m]
-        Position of the joint in the inboard link's frame.
-    out_x, out_z : float [m]
-        Position of the joint in the outboard link's frame.
-
-    Returns
-    -------
-    9 floats
-        By rows.
-
+    ``g`` is the rotation by -angle with ``p = r_out - R(-angle) r_in``; joint positions in
+    the inboard and outboard link frames.
     """
     c, s = math.cos(angle), math.sin(angle)
     p_x = out_x - (c * in_x - s * in_z)
@@ -268,78 +233,26 @@ def adjoint_of_joint(angle, in_x, in_z, out_x, out_z):
 
 @part
 def hinge(out_x, out_z):
-    """
-    Return ``H``: the twist of the outboard link, in its frame, at one rad/s of the joint.
-
-    Parameters
-    ----------
-    out_x, out_z : float [m]
-        Position of the joint in the outboard link's frame.
-
-    Returns
-    -------
-    3 floats [m, m, 1]
-
-    """
+    """Return ``H``: the outboard link's twist, in its frame, at a joint rate of 1 rad/s."""
     return -out_z, out_x, 1.0
 
 
 @part
 def bracket(V, U):
-    """
-    Return ``ad_V U`` with ``ad_V = [[0, w, -v_z], [-w, 0, v_x], [0, 0, 0]]``.
-
-    Parameters
-    ----------
-    V, U : 3 floats
-        Twists ``(v_x, v_z, w)`` in the same axes.
-
-    Returns
-    -------
-    3 floats
-
-    """
+    """Return ``ad_V U`` with ``ad_V = [[0, w, -v_z], [-w, 0, v_x], [0, 0, 0]]``."""
     return V[2] * U[1] - V[1] * U[2], V[0] * U[2] - V[2] * U[0], 0.0
 
 
 @part
 def inboard(A, U):
-    """
-    Return ``A^-1 U``: an outboard twist in inboard axes.
-
-    Parameters
-    ----------
-    A : 9 floats
-        Adjoint of :func:`adjoint_of_joint`.
-    U : 3 floats [m/s, m/s, rad/s]
-        Twist in outboard axes.
-
-    Returns
-    -------
-    3 floats
-
-    """
+    """Return ``A^-1 U``: an outboard twist in inboard axes."""
     x, z = U[0] - A[2] * U[2], U[1] - A[5] * U[2]
     return A[0] * x + A[3] * z, A[1] * x + A[4] * z, U[2]
 
 
 @part
 def outboard_wrench(A, F):
-    """
-    Return ``(A^-1)^T F``: an inboard wrench in outboard axes.
-
-    Parameters
-    ----------
-    A : 9 floats
-        Adjoint of :func:`adjoint_of_joint`.
-    F : 3 floats [N, N, N m]
-        Wrench in inboard axes.
-
-    Returns
-    -------
-    3 floats
-
-    """
+    """Return ``(A^-1)^T F``: an inboard wrench in outboard axes."""
     x, z = A[0] * F[0] + A[1] * F[1], A[3] * F[0] + A[4] * F[1]
     return x, z, F[2] - A[2] * x - A[5] * z
 
@@ -349,24 +262,8 @@ def gravity_and_spin(mass, angle, V, gravity):
     """
     Return the load b of (3.2) and (3.9): ``M Vdot + b = F``, in the link's axes.
 
-    The multiplier of the second term is the link's *total* rate ``V[2]``; as printed, (3.9) has
-    the inboard one.
-
-    Parameters
-    ----------
-    mass : float [kg]
-        Mass of the link.
-    angle : float [rad]
-        Orientation of the link about +y in the inertial frame.
-    V : 3 floats [m/s, m/s, rad/s]
-        Twist of the link, in its axes.
-    gravity : float [m/s^2]
-        Acceleration of gravity, downwards.
-
-    Returns
-    -------
-    3 floats [N, N, N m]
-
+    The second term has the link's *total* rate ``V[2]``, not the inboard one printed in
+    (3.9). ``angle``: about +y in the inertial frame; ``gravity`` is downwards.
     """
     c, s = math.cos(angle), math.sin(angle)
     return (mass * (V[2] * V[1] - gravity * s), mass * (gravity * c - V[2] * V[0]), 0.0)

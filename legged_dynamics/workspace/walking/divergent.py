@@ -43,21 +43,7 @@ class Shift(NamedTuple):
 
 
 def divergent_start(shifts: Sequence[Shift], omega: float) -> np.ndarray:
-    """
-    Return the divergent component from which the last shift ends at rest.
-
-    Parameters
-    ----------
-    shifts : sequence of Shift
-        Way of the centre of pressure from now on; it stays at the end of the last.
-    omega : float [1/s]
-        Natural frequency of the pendulum.
-
-    Returns
-    -------
-    (2,) array [m]
-
-    """
+    """Return the divergent component (2,) [m] from which the last shift ends at rest."""
     found = np.asarray(shifts[-1].end, dtype=float)
     for start, end, duration in reversed(shifts):
         if duration <= 0.0:
@@ -69,24 +55,10 @@ def divergent_start(shifts: Sequence[Shift], omega: float) -> np.ndarray:
 
 def step_share(omega: float, left: float, shift: float) -> float:
     """
-    Return by what part of a step's displacement the divergent component of now is to change.
+    Return the present divergent component's change as a part of a step's displacement.
 
-    It is ``exp(-omega t) (1 - exp(-omega T)) / (omega T)``: the foot lands after t, and the weight
-    shifts to it in T; later steps move along.
-
-    Parameters
-    ----------
-    omega : float [1/s]
-        Natural frequency of the pendulum.
-    left : float [s]
-        Time until the foot lands.
-    shift : float [s]
-        Time in which the weight shifts to the foot then.
-
-    Returns
-    -------
-    float
-
+    ``exp(-omega t) (1 - exp(-omega T)) / (omega T)``: the foot lands after t (``left``),
+    the weight shifts in T (``shift``), later steps move along.
     """
     spread = -math.expm1(-omega * shift) / (omega * shift) if shift > 0.0 else 1.0
     return math.exp(-omega * left) * spread
@@ -95,24 +67,10 @@ def step_share(omega: float, left: float, shift: float) -> float:
 def step_correction(error: np.ndarray, omega: float, left: float, shift: float,
                     reach: np.ndarray) -> np.ndarray:
     """
-    Return how far a step is to land from its planned place.
+    Return how far (2,) [m] a step is to land from its planned place.
 
-    The centre of pressure takes away what it can until the foot lands: held d from its plan it
-    takes ``d (1 - exp(-omega t))`` from an error of now. The step takes the rest.
-
-    Parameters
-    ----------
-    error : (2,) array [m]
-        Error of the divergent component.
-    omega, left, shift : float
-        As for `step_share`.
-    reach : (2,) array [m]
-        How far the centre of pressure can be from its plan, either way.
-
-    Returns
-    -------
-    (2,) array [m]
-
+    The CoP, at most ``reach`` from its plan, removes ``d (1 - exp(-omega t))`` of the
+    divergent component's error until landing; the step the rest.
     """
     rest = np.maximum(np.abs(error) + reach * math.expm1(-omega * left), 0.0)
     return np.sign(error) * rest / step_share(omega, left, shift)

@@ -32,25 +32,10 @@ UNEVEN, STEEP = 0.02, 0.35
 def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: float,
                   capture: float) -> Plane:
     """
-    Return where a foot is to land, from the place under its hip at touch-down.
+    Return the foothold (2,) [m] from the place under the hip at touch-down.
 
-    Parameters
-    ----------
-    velocity : (2,) array or complex [m/s]
-        Velocity of the body at touch-down, across the ground.
-    wanted : (2,) array or complex [m/s]
-        Mean velocity of the walk.
-    height : float [m]
-        Height of the body over the ground.
-    step_time : float [s]
-        Time from one touch-down to the next.
-    capture : float
-        Part of an error of the velocity that is taken away.
-
-    Returns
-    -------
-    (2,) array or complex [m]
-
+    ``velocity``: at touch-down; ``step_time``: between touch-downs; ``capture``: part of
+    the velocity error to remove.
     """
     omega = math.sqrt(GRAVITY / height)
     half = 0.5 * omega * step_time
@@ -62,25 +47,7 @@ def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: floa
 
 def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: float,
          time: float) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return where a pendulum is after a time, and how fast.
-
-    Parameters
-    ----------
-    place, velocity : (2,) array [m, m/s]
-        Place and velocity of the body now.
-    pressure : (2,) array [m]
-        Centre of pressure.
-    height : float [m]
-        Height of the body over the ground.
-    time : float [s]
-        How far ahead.
-
-    Returns
-    -------
-    tuple of two (2,) arrays [m, m/s]
-
-    """
+    """Return an inverted pendulum's place and velocity after a time."""
     omega = math.sqrt(GRAVITY / height)
     c, s, off = math.cosh(omega * time), math.sinh(omega * time), place - pressure
     return pressure + c * off + s / omega * velocity, omega * s * off + c * velocity
@@ -88,19 +55,7 @@ def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: 
 
 @lean_kernel
 def move_center(rotation, position, twist, com, out):
-    """
-    Fill how the centre of mass moves across the ground.
-
-    Parameters
-    ----------
-    rotation, position, twist : (3, 3), (3,), (6,) array [m, m/s, rad/s]
-        Rotation, position and twist of the base: ``R_WB``; its twist in base axes.
-    com : (3,) array [m]
-        Centre of mass in base axes.
-    out : (6,) array [m, m/s]
-        Filled with its place from the base, its place and its velocity, x and y of the world.
-
-    """
+    """Fill ``out`` (6,): CoM from the base, its place and velocity, world x and y."""
     R, c = load9(rotation.reshape(9), 0), load3(com, 0)
     arm, v = rotate(R, c), rotate(R, add(load3(twist, 0), cross(load3(twist, 3), c)))
     for k in range(2):
@@ -110,19 +65,9 @@ def move_center(rotation, position, twist, com, out):
 @lean_kernel
 def fit_plane(points, spread):
     """
-    Return ``a, b, c`` of the plane ``z = a x + b y + c`` nearest to places of feet.
+    Return ``a, b, c`` of the plane ``z = a x + b y + c`` nearest to foot places.
 
-    Parameters
-    ----------
-    points : (n, 3) array [m]
-        Last places where feet stood, in world axes.
-    spread : float [m]
-        Width of the stance: feet far nearer to each other define a height, and no slope.
-
-    Returns
-    -------
-    tuple of 3 floats
-
+    ``spread`` [m]: stance width; feet far closer together give a height, and no slope.
     """
     n = points.shape[0]
     x, y, z = 0.0, 0.0, 0.0
@@ -142,24 +87,10 @@ def fit_plane(points, spread):
 @lean_kernel
 def stand_on_slope(slope, heading, now, R):
     """
-    Fill the orientation whose z is normal to a slope and whose x has a heading.
+    Fill R with z normal to a slope and x along a heading; return its trace to ``now``.
 
-    Parameters
-    ----------
-    slope : (2,) array
-        Slope of the ground, along x and y of the world.
-    heading : (2, 2) array
-        Rotation about the vertical.
-    now : (3, 3) array
-        Another orientation, to world axes.
-    R : (3, 3) array
-        Filled, to world axes.
-
-    Returns
-    -------
-    float
-        Trace of the rotation between the two: 1 and twice the cosine of its angle.
-
+    ``slope``: along world x, y; ``heading`` (2, 2); trace of the relative rotation, 1 + 2
+    cos.
     """
     n = 1.0 / math.sqrt(1.0 + slope[0] * slope[0] + slope[1] * slope[1])
     z = (-slope[0] * n, -slope[1] * n, n)
@@ -177,26 +108,10 @@ def stand_on_slope(slope, heading, now, R):
 @lean_kernel
 def fill_target(place, drive, pull, turning, R, com, plane, goal, packed):
     """
-    Fill pose, twist and acceleration of a base whose centre of mass is to be led over a plane.
+    Fill pose, twist and acceleration of a base whose CoM is led over a plane.
 
-    Parameters
-    ----------
-    place, drive, pull : (2,) array [m, m/s, m/s^2]
-        Place, velocity and acceleration of the centre of mass, across the ground.
-    turning : float [rad/s]
-        About the vertical.
-    R : (3, 3) array
-        Orientation of the base.
-    com : (3,) array [m]
-        Centre of mass in base axes.
-    plane : tuple of 3 floats
-        ``a, b, c`` of the ground.
-    goal : (3,) array [m, -, m]
-        Height of the base over the ground, part of the way that its height goes now, and its
-        height in the world, which is updated.
-    packed : (24,) array
-        Numbers of a `BodyTarget`; filled.
-
+    ``plane``: ``a, b, c`` of the ground; ``com`` in base axes; ``goal`` (3,): height above
+    ground, part of the way to it now, and world height, which is updated.
     """
     a, b, c = plane
     arm = rotate(load9(R.reshape(9), 0), load3(com, 0))

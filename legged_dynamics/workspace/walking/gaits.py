@@ -22,29 +22,17 @@ from legged_dynamics.exceptions import ConfigurationError
 
 
 class Gait(NamedTuple):
-    """
-    One row of the table.
+    """One row of the table."""
 
-    Attributes
-    ----------
-    order : {'all', 'diagonal', 'wave'}
-        Rule by which the feet get their offsets.
-    duty : float
-        Part of the cycle in which a foot stands.
-    cycle : float
-        Duration of a cycle, in ``sqrt(height / g)``, the time unit of an inverted pendulum.
-    least : int
-        Feet that the gait must always leave on the ground, as a check that a robot can use it.
-    tried : tuple of (3,) tuples [m/s, m/s, rad/s]
-        Velocities ahead, to the left and of turning that ``benchmarks.walking`` walks, every robot
-        of the gait each of them; the first is the fastest ahead.
-
-    """
-
-    order: str
-    duty: float
+    order: str  # Rule by which the feet get their offsets
+    duty: float  # Part of the cycle in which a foot stands
+    # Duration of a cycle, in ``sqrt(height / g)``, the time unit of an inverted pendulum
     cycle: float
+    # Feet that the gait must always leave on the ground, as a check that a robot can use it
     least: int
+    # (3,) [m/s, m/s, rad/s]: velocities ahead, to the left and of turning that
+    # ``benchmarks.walking`` walks, every robot of the gait each of them; the first is the fastest
+    # ahead
     tried: tuple[tuple[float, float, float], ...]
 
 
@@ -123,15 +111,7 @@ def rows_of(places: np.ndarray) -> np.ndarray:
     """
     Return row (from the front, 0) and side (left 0, right 1) of each foot.
 
-    Parameters
-    ----------
-    places : (nf, 2) array [m]
-        Places of the feet in base axes, x ahead and y to the left, in a standing pose.
-
-    Returns
-    -------
-    (nf, 2) int array
-
+    ``places`` (nf, 2) [m]: standing pose, base axes, x forward, y left.
     """
     found = np.zeros((len(places), 2), int)
     found[:, 1] = places[:, 1] < np.median(places[:, 1])
@@ -143,24 +123,9 @@ def rows_of(places: np.ndarray) -> np.ndarray:
 
 def offsets_of(gait: str, places: np.ndarray) -> np.ndarray:
     """
-    Return the offsets of a gait's feet, as parts of a cycle.
+    Return the offsets (nf,) of a gait's feet, as parts of a cycle.
 
-    Parameters
-    ----------
-    gait : str
-        A name in `GAITS`.
-    places : (nf, 2) array [m]
-        Places of the feet in base axes, in a standing pose.
-
-    Returns
-    -------
-    (nf,) array
-
-    Raises
-    ------
-    ConfigurationError
-        When there is no such gait, or the robot has too few feet for it.
-
+    ``places`` (nf, 2) [m]: standing pose, base axes. ConfigurationError for too few feet.
     """
     if gait not in GAITS:
         raise ConfigurationError(f'expected a gait among {", ".join(GAITS)}; got {gait!r}')

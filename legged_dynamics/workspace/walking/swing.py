@@ -64,17 +64,7 @@ FIRST = 0.025
 
 
 class SwingPath:
-    """
-    Reference of one swinging foot.
-
-    Parameters
-    ----------
-    start : (3,) array [m]
-        Where the foot lifts, in world axes.
-    clearance : float [m]
-        Height above the line between the ends.
-
-    """
+    """Reference of a swing foot; ``clearance`` [m]: above the line between the ends."""
 
     def __init__(self, start: np.ndarray, clearance: float):
         self._across = np.zeros((2, 3))
@@ -84,62 +74,27 @@ class SwingPath:
     def advance(self, goal: np.ndarray, part: float, left: float, duration: float,
                 dt: float) -> np.ndarray:
         """
-        Return the reference one step later.
+        Return position, velocity and acceleration (9,) one step later, world axes.
 
-        Parameters
-        ----------
-        goal : (3,) array [m]
-            Foothold, in world axes.
-        part : float
-            Part of the swing that has passed, 0 to 1.
-        left, duration : float [s]
-            Time until touch-down, and of the whole swing.
-        dt : float [s]
-            Time step.
-
-        Returns
-        -------
-        (9,) array [m, m/s, m/s^2]
-            Position, velocity and acceleration of the foot's frame, in world axes.
-
+        ``goal``: foothold; ``part``: of the swing passed, 0 to 1; ``left`` [s]: until
+        touch-down.
         """
         out = np.empty(9)
         advance_path(self._across, self._ends, goal, part, left, duration, dt, out)
         return out
 
     def rise(self, step: float, most: float) -> None:
-        """
-        Raise the way of a foot that has run into an edge.
-
-        Parameters
-        ----------
-        step : float [m]
-            Amount by which the clearance grows.
-        most : float [m]
-            Largest clearance that this leads to.
-
-        """
+        """Raise the clearance by ``step`` to at most ``most`` [m], after hitting an edge."""
         self._ends[1] = max(self._ends[1], min(self._ends[1] + step, most))
 
 
 @lean_kernel
 def advance_path(across, ends, goal, part, left, duration, dt, out):
     """
-    Advance the reference of a swinging foot by one step.
+    Advance a swing foot's reference by one step; fill ``out`` (9,).
 
-    Parameters
-    ----------
-    across : (2, 3) array [m, m/s, m/s^2]
-        Its motion along x and y of the world; updated.
-    ends : (2,) array [m]
-        Height at which it started, and clearance.
-    goal : (3,) array [m]
-        Foothold.
-    part, left, duration, dt : float [-, s, s, s]
-        Part of the swing that has passed, time left, duration, time step.
-    out : (9,) array
-        Filled with position, velocity and acceleration.
-
+    ``across`` (2, 3): motion along world x and y, updated; ``ends``: start height and
+    clearance; ``part``: of the swing passed; ``left`` [s]: until touch-down.
     """
     for axis in range(2):
         x, v, a = across[axis, 0], across[axis, 1], across[axis, 2]
@@ -160,19 +115,7 @@ def advance_path(across, ends, goal, part, left, duration, dt, out):
 
 
 def lower(motion: np.ndarray, speed: float, time: float) -> None:
-    """
-    Change a reference to that of a foot that has not met the ground in time.
-
-    Parameters
-    ----------
-    motion : (9,) array [m, m/s, m/s^2]
-        As :meth:`SwingPath.advance` returns it; written.
-    speed : float [m/s]
-        How fast the foot is lowered.
-    time : float [s]
-        Since it was to stand.
-
-    """
+    """Change a reference in place to lower a foot that has not met the ground in time."""
     motion[2] -= speed * time
     motion[3:] = 0.0, 0.0, -speed, 0.0, 0.0, 0.0
 
@@ -180,21 +123,9 @@ def lower(motion: np.ndarray, speed: float, time: float) -> None:
 @lean_kernel
 def directions(up, turn, force):
     """
-    Return the size of a foot's force against gravity and across it.
+    Return a foot force's size [N] against gravity and across it.
 
-    Parameters
-    ----------
-    up : (3,) array
-        Against gravity, in base axes.
-    turn : (3, 3) array
-        Rotation from the axes of the foot to those of the base.
-    force : (3,) array [N]
-        Force in the axes of the foot.
-
-    Returns
-    -------
-    tuple of 2 floats [N]
-
+    ``up`` in base axes; ``turn``: foot to base axes.
     """
     f = rotate(load9(turn.reshape(9), 0), load3(force, 0))
     along = dot(load3(up, 0), f)
@@ -242,30 +173,10 @@ class SwingLegs:
                       motions: Sequence[np.ndarray], rotation: np.ndarray, gains: tuple[
                           float, float], threshold: float, moved: np.ndarray) -> np.ndarray:
         """
-        Fill the accelerations of the swinging legs' joints.
+        Fill ``moved`` at the swing legs' joints; return foot errors (k,) [m].
 
-        Parameters
-        ----------
-        body : (18,) array
-            ``R_WB`` by rows, position and twist of the base.
-        q, v : (nv,) array [rad or m, rad/s or m/s]
-            Positions and velocities of the joints.
-        motions : sequence of (9,) array
-            References of the swinging feet, as :meth:`SwingPath.advance` returns them.
-        rotation : (3, 3) array
-            Orientation at which soles are held, to world axes.
-        gains : tuple of float [1/s^2, 1/s]
-            Stiffness and damping of the feet.
-        threshold : float
-            Singular value of a leg below which its inverse is damped.
-        moved : (nv,) array [rad/s^2 or m/s^2]
-            Filled at the joints of these legs.
-
-        Returns
-        -------
-        (k,) array [m]
-            Distance of each foot from its reference.
-
+        ``body`` (18,): ``R_WB`` by rows, position, twist; ``rotation``: of soles, to world
+        axes; ``threshold``: singular value below which a leg's inverse is damped.
         """
         s, goal = self.arrays, self._goal
         s.q[:], s.v[:] = q, v
@@ -278,46 +189,16 @@ class SwingLegs:
         return away
 
     def turn(self, foot: int) -> np.ndarray:
-        """
-        Return the orientation of a foot's frame at the last tick.
-
-        Parameters
-        ----------
-        foot : int
-            Number among `members`.
-
-        Returns
-        -------
-        (3, 3) array
-            ``R_BF``.
-
-        """
+        """Return the ``R_BF`` at the last tick of a foot, by its index in `members`."""
         return self.arrays.states[foot, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3).copy()
 
     def effort_at(self, q: np.ndarray, places: np.ndarray, force: float,
                   limits: np.ndarray) -> tuple[float, np.ndarray]:
         """
-        Return the effort, as a part of its limit, of legs that carry a vertical force.
+        Return relative effort and joint positions of legs with a vertical force.
 
-        Of a leg's joints the norm of fourth powers counts, so that not the largest alone does; of
-        legs the one that is worst off.
-
-        Parameters
-        ----------
-        q : (nv,) array [rad or m]
-            Joint positions near those sought.
-        places : (k, 3) array [m]
-            Places of the feet in axes of a level base.
-        force : float [N]
-            Force on each foot.
-        limits : (nv,) array [N m or N]
-            Limits of the efforts; infinite ones do not count.
-
-        Returns
-        -------
-        tuple of float and (nv,) array
-            The effort, infinite where a foot does not reach its place; the joint positions.
-
+        Norm of fourth powers over joints, maximum over legs, infinite where a foot is out of
+        reach; ``places`` (k, 3): axes of a level base; ``q``: first guess.
         """
         s, still = self.arrays, np.zeros(len(q))
         body = np.concatenate([np.eye(3).ravel(), np.zeros(9)])
@@ -339,31 +220,10 @@ class SwingLegs:
 def learn_friction(learnt, moved, speed, inertia, most, dt, least, slides, borne, seen, friction,
                    effort):
     """
-    Learn the dry friction of joints while they swing, and compensate it in all legs.
+    Learn the dry friction of swinging joints; fill ``effort`` to compensate it.
 
-    It is the mean of what corrections have told so far, and later that of the last time.
-
-    Parameters
-    ----------
-    learnt : (2, nv) array
-        Learnt friction of :class:`SwingLegs`.
-    moved, speed : (nv,) array [rad/s^2 or m/s^2, rad/s or m/s]
-        Accelerations of swinging joints, NaN at others; measured velocities.
-    inertia, most : (nv,) array [kg m^2 or kg, N m or N]
-        Inertia of the joints; largest friction that is believed.
-    dt : float [s]
-        Since the last tick.
-    least : float [1/s]
-        How fast it is learned after a while.
-    slides : float [rad/s or m/s]
-        Velocity from which friction is whole.
-    borne : float
-        Part of the friction of joints that do not swing that is compensated.
-    seen, friction : (nv,) array [s, N m or N]
-        Time in which each joint has slid so far, and its friction; updated.
-    effort : (nv,) array [N m or N]
-        Filled with the efforts against it.
-
+    The mean of corrections, later with rate ``least`` [1/s]; ``slides``: velocity of full
+    friction; ``borne``: part compensated in stance; ``seen``, ``friction`` are updated.
     """
     for j in range(friction.shape[0]):
         if math.isnan(moved[j]):
@@ -381,28 +241,8 @@ def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, awa
     """
     Fill joint accelerations that take feet along their references.
 
-    Parameters
-    ----------
-    s : StanceArrays, packed
-        Arrays of the swinging feet; q and v are read.
-    body : (18,) array
-        ``R_WB`` by rows, position and twist of the base.
-    goal : (k, 18) array
-        Position, velocity, acceleration and orientation of the feet in world axes.
-    stiffness, damping : float [1/s^2, 1/s]
-        Gains of the feet.
-    threshold : float
-        Singular value below which a leg's inverse is damped.
-    columns : (nv,) array
-        One for joints of these legs.
-    moved : (nv,) array
-        Filled at these joints.
-    away : (k,) array [m]
-        Filled with the distance of each foot from its reference.
-    rows, learnt : (2, nc), (2, nv) array
-        Filled with the correction, and with the velocity of the reference: of the feet, in base
-        axes, and of the joints.
-
+    ``goal`` (k, 18): position, velocity, acceleration, orientation, world axes; ``away``
+    (k,): foot errors; ``rows``, ``learnt``: correction and reference velocity.
     """
     s, R, p = opened(s), load9(body, 0), load3(body, 9)
     vel, w = load3(body, 12), load3(body, 15)

@@ -28,23 +28,7 @@ SETTINGS = (*ODOMETRY_SETTINGS, Setting('odom_frame', 'odom', '', 'Parent frame 
 
 
 def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> Any:
-    """
-    Return a state of the base as a message, with its covariances.
-
-    Parameters
-    ----------
-    dialect : Dialect
-        Backend whose message class is used.
-    state : BodyState
-        Pose and twist.
-    frame, base : str
-        Frame of the pose, and link of the base.
-
-    Returns
-    -------
-    nav_msgs/Odometry
-
-    """
+    """Return a base state as a nav_msgs/Odometry, with its covariances."""
     message = convert.odometry(dialect, state.stamp_ns, frame, base, state.position,
                                quaternion_from_rotation(state.rotation), state.twist[:3],
                                state.twist[3:])
@@ -59,18 +43,10 @@ def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> An
 
 class BaseStateOutput:
     """
-    Publishes ``~/odom``, ``~/base_velocity`` and ``~/<foot>/slip_probability`` while subscribed.
+    Publishes ``~/odom``, ``~/base_velocity``, ``~/<foot>/slip_probability`` on demand.
 
-    Nothing is published where leg odometry cannot be had, as with an IMU that is not on the base;
-    the log says why.
-
-    Parameters
-    ----------
-    common : RobotComponent
-        Common part of the node; with the parameters `SETTINGS`.
-    model : RobotModel
-        Robot as its URDF describes it.
-
+    Nothing where leg odometry is not possible, as with an IMU off the base; the log says
+    why.
     """
 
     def __init__(self, common: RobotComponent, model: RobotModel):
@@ -86,15 +62,7 @@ class BaseStateOutput:
         self.build(model)
 
     def build(self, model: RobotModel) -> None:
-        """
-        Use a robot from now on.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot as its URDF describes it.
-
-        """
+        """Use a robot from now on."""
         self._odometry = None
         try:
             odometry = LegOdometry(model, self._common.config,
@@ -114,22 +82,7 @@ class BaseStateOutput:
             self._odometry.reset()
 
     def take(self, measurement: Measurement, reaction: GroundReaction) -> str:
-        """
-        Follow the base by one sample, and publish where it is.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Newest readings.
-        reaction : GroundReaction
-            Estimate of the same instant.
-
-        Returns
-        -------
-        str
-            Why that was not possible, or ''.
-
-        """
+        """Track and publish the base at one sample; return why not, or ''."""
         listened = (self._odom.get_subscription_count()
                     or self._velocity.get_subscription_count()
                     or any(slip.get_subscription_count() for slip in self._slips))

@@ -292,12 +292,11 @@ BLIND = 'no IMU reading: the body is held by the legs alone'
 
 class BodyController(ControllerNode):
     """
-    Holds the body where it was on activation, or where its targets are.
+    Holds the body at its activation pose or at its targets.
 
-    A body that is lost (too far off, unbalanced for too long, without IMU for too long) is held
-    first; then the motors get the safe output, until the node is activated again. Subclasses set
-    `default_name` and `settings`, return desired forces of feet (:meth:`asked`), open topics of
-    their own (:meth:`join`) and publish on them (:meth:`commanded`).
+    A lost body (too far off, too long unbalanced or without IMU) is held first; then motors
+    get the safe output until reactivation. Subclasses set `default_name` and `settings`,
+    and override :meth:`asked`, :meth:`join` and :meth:`commanded`.
     """
 
     settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
@@ -311,41 +310,13 @@ class BodyController(ControllerNode):
     # ---- for subclasses ---------------------------------------------------------------------
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
-        """
-        Open topics that need the robot's names; called once, when they are known.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot as its URDF describes it.
-        config : RobotConfig
-            Its configuration.
-
-        """
+        """Open topics that need the robot's names; called once, when they are known."""
 
     def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
-        """
-        Take a new description of the robot; called for each of them.
-
-        Parameters
-        ----------
-        model : RobotModel
-            Robot as its URDF describes it.
-        config : RobotConfig
-            Its configuration.
-
-        """
+        """Use a new description of the robot; called for each of them."""
 
     def asked(self) -> dict[int, AskedForce]:
-        """
-        Tell which forces are desired of feet.
-
-        Returns
-        -------
-        dict of int to AskedForce
-            Desired forces by the index of the foot; none unless a subclass asks for them.
-
-        """
+        """Return the desired foot forces by foot index; none by default."""
         return {}
 
     # ---- lifecycle -------------------------------------------------------------------------
@@ -404,15 +375,7 @@ class BodyController(ControllerNode):
         self.reset()
 
     def rehearse(self, measurement: Measurement) -> None:
-        """
-        Run all code once that a measurement may lead to, so that its kernels are compiled.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Readings of a robot that stands still.
-
-        """
+        """Run all code that a measurement may lead to once, to compile its kernels."""
         assert self._controller is not None
         self._estimator.update(measurement)
         state = self._odometry.update(measurement)
@@ -456,25 +419,7 @@ class BodyController(ControllerNode):
         return self.efforts.answer()
 
     def control(self, measurement: Measurement) -> np.ndarray | None:
-        """
-        Return the efforts that take the body towards its reference.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Readings of joints and IMU.
-
-        Returns
-        -------
-        (nj,) array [N m or N] or None
-            In the model's joint order; None when the body cannot be controlled now.
-
-        Raises
-        ------
-        MeasurementError
-            When the measurement cannot be used.
-
-        """
+        """Return efforts (nj,) towards the reference, model order; None if not possible."""
         assert self._controller is not None
         reaction = self._estimator.update(measurement)
         # A robot that lies on its belly or gets up stands on all feet, however they are loaded.
@@ -533,30 +478,12 @@ class BodyController(ControllerNode):
                              'the controller starts from the stance that it finds')
 
     def commanded(self, measurement: Measurement, effort: np.ndarray) -> None:
-        """
-        Publish the state of the body; called after each command.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Sensor readings that were answered.
-        effort : (nj,) array [N m or N]
-            Efforts that were sent, in the model's joint order.
-
-        """
+        """Publish the state of the body; called after each command."""
         if self.state is not None and self.command is not None:
             self._topics.publish(self.state, self.command, self._position, self.mode())
 
     def mode(self) -> str:
-        """
-        Say in a word what the body does.
-
-        Returns
-        -------
-        str
-            'lost', 'idle', the walker's state, or that of the posture or target.
-
-        """
+        """Return 'lost', 'idle', or the state of walker, posture or target."""
         if self.lost:
             return 'lost'
         if self.command is None or not self._started:

@@ -36,19 +36,7 @@ SETTINGS = (
 
 
 class StateOutput:
-    """
-    Publishes what the body does while there are subscriptions.
-
-    ``~/state`` is a status with values, ``~/state_markers`` the same for rviz.
-
-    Parameters
-    ----------
-    common : RobotComponent
-        Common part of the node; with the parameters `SETTINGS`.
-    controller : WorkspaceController
-        Controller whose margins are published.
-
-    """
+    """Publishes ``~/state`` (a status) and ``~/state_markers`` (for rviz) on demand."""
 
     def __init__(self, common: RobotComponent, controller: WorkspaceController):
         self._dialect, self._parameters = common.dialect, common.parameters
@@ -60,44 +48,13 @@ class StateOutput:
 
     def margins(self, command: WorkspaceCommand, state: BodyState,
                 position: np.ndarray) -> dict[str, float]:
-        """
-        Return the margins of a command.
-
-        Parameters
-        ----------
-        command : WorkspaceCommand
-            Command for that state.
-        state : BodyState
-            Pose and contacts of the body.
-        position : (nj,) array [rad or m]
-            Joint positions, in the model's order.
-
-        Returns
-        -------
-        dict of str to float
-            Margins by their names as people read them.
-
-        """
+        """Return the margins of a command for that state, by display name."""
         return {f'margin: {name}': value for name, value in self.controller.margins(
             command, state, position).items()}
 
     def publish(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray,
                 mode: str) -> None:
-        """
-        Publish mode, pose, stance and margins when it is time.
-
-        Parameters
-        ----------
-        state : BodyState
-            Pose and contacts of the body.
-        command : WorkspaceCommand
-            Command for that state.
-        position : (nj,) array [rad or m]
-            Joint positions, in the model's order.
-        mode : str
-            What the body does, in a word.
-
-        """
+        """Publish mode, pose, stance and margins when due."""
         rate, ns = self._parameters['state.rate'], state.stamp_ns
         if not rate or self._next_ns - 2_000_000_000 < ns < self._next_ns:
             return
@@ -131,19 +88,7 @@ class StateOutput:
 
 
 class BodyOutput:
-    """
-    Publishers of a body under control; each publishes only while it has subscriptions.
-
-    Parameters
-    ----------
-    common : RobotComponent
-        Common part of the node; with the parameters odom_frame and publish_tf.
-    feet : sequence of str
-        Links of the feet, which are frames of their wrenches.
-    base : str
-        Link of the base.
-
-    """
+    """Publishers of a body under control, each active only while subscribed."""
 
     def __init__(self, common: RobotComponent, feet: Sequence[str], base: str):
         self._dialect, endpoints = common.dialect, common.endpoints
@@ -162,21 +107,7 @@ class BodyOutput:
 
     def publish(self, state: BodyState, command: WorkspaceCommand, reaction: GroundReaction,
                 target: BodyTarget) -> None:
-        """
-        Publish what belongs to one command.
-
-        Parameters
-        ----------
-        state : BodyState
-            Where the body is.
-        command : WorkspaceCommand
-            Command with the forces wanted of the ground.
-        reaction : GroundReaction
-            Newest estimate, `delay` samples older.
-        target : BodyTarget
-            Where the body was wanted.
-
-        """
+        """Publish state, command, reaction (older by `delay` samples) and target."""
         dialect, ns = self._dialect, command.stamp_ns
         for foot, publisher, wrench in zip(self._feet, self._desired, command.foot_wrench):
             publish_if_heard(publisher, convert.wrench_stamped, dialect, ns, foot, wrench)
@@ -226,14 +157,9 @@ class BodyPostures:
     restart : callable
         Starts the body's state again from where the robot is.
 
-    Attributes
-    ----------
-    posture : Posture
-        Set once the robot is known.
-
     """
 
-    posture: Posture
+    posture: Posture  # Set once the robot is known
 
     def __init__(self, common: RobotComponent, targets: BodyTargets,
                  why_not: Callable[[], str], holding: Callable[[], bool],
@@ -247,34 +173,11 @@ class BodyPostures:
                                      partial(self._serve, word))
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
-        """
-        Use a robot from now on.
-
-        Parameters
-        ----------
-        controller : WorkspaceController
-            Controller of the body.
-        config : RobotConfig
-            Its configuration.
-
-        """
+        """Use a robot from now on."""
         self._controller, self.posture = controller, Posture(controller.model, config)
 
     def request(self, word: str) -> tuple[bool, str]:
-        """
-        Take a posture by its name.
-
-        Parameters
-        ----------
-        word : str
-            One of `WORDS`.
-
-        Returns
-        -------
-        tuple of bool and str
-            Whether it is done; what is done, or why not.
-
-        """
+        """Start a posture, one of `WORDS`; return whether, and what is done or why not."""
         try:
             if word not in WORDS:
                 raise ConfigurationError(f'expected a posture among {", ".join(WORDS)}, got '
@@ -287,17 +190,7 @@ class BodyPostures:
             return False, str(error)
 
     def step(self, stamp: int, error: np.ndarray) -> None:
-        """
-        Go on to the next phase when it is time.
-
-        Parameters
-        ----------
-        stamp : int [ns]
-            Stamp of the joint states.
-        error : (6,) array [m, rad]
-            Error of the body's pose.
-
-        """
+        """Go to the next phase when due; ``error``: of the body's pose [m, rad]."""
         posture, targets = self.posture, self._targets
         if not posture.active:
             return
@@ -310,24 +203,7 @@ class BodyPostures:
 
     def shape(self, state: BodyState, effort: np.ndarray, position: np.ndarray,
               velocity: np.ndarray) -> np.ndarray:
-        """
-        Return the efforts that the present posture makes of the controller's.
-
-        Parameters
-        ----------
-        state : BodyState
-            Pose and contacts of the body.
-        effort : (nj,) array [N m or N]
-            Efforts of the controller.
-        position, velocity : (nj,) array [rad or m, rad/s or m/s]
-            Positions and velocities of the joints, in the model's order.
-
-        Returns
-        -------
-        (nj,) array [N m or N]
-            Efforts to send.
-
-        """
+        """Return the efforts (nj,) to send, as the present posture changes them."""
         return self.posture.shape(state.stamp_ns, effort, self._controller.unloaded(), position,
                                   velocity)
 

@@ -90,17 +90,7 @@ class BodyTargets:
                                    lambda cdr, _: self._request(self._follow, cdr), qos)
 
     def build(self, controller: WorkspaceController, config: RobotConfig) -> None:
-        """
-        Use a robot from now on.
-
-        Parameters
-        ----------
-        controller : WorkspaceController
-            Controller of the body.
-        config : RobotConfig
-            Its configuration.
-
-        """
+        """Use a robot from now on."""
         self._controller = controller
         # Within this margin the guard reduces efforts, so that no pose can be held there.
         self._limiter = ReachLimiter(controller.model, config,
@@ -108,35 +98,13 @@ class BodyTargets:
                                      self._parameters['safety.position_margin'])
 
     def start(self, stamp: int, position: np.ndarray, rotation: np.ndarray) -> None:
-        """
-        Stay at a pose; later targets must lie around it.
-
-        Parameters
-        ----------
-        stamp : int [ns]
-            Stamp of the joint states.
-        position : (3,) array [m]
-            Position of the body in odom_frame.
-        rotation : (3, 3) array
-            Orientation of the body, to the axes of odom_frame.
-
-        """
+        """Stay at a pose in odom_frame; later targets must lie around it."""
         self._job = None
         self._home = BodyPose(np.array(position), np.array(rotation))
         self.reference.rest(stamp, self._home)
 
     def plan(self, state: BodyState, position: np.ndarray) -> None:
-        """
-        Go on planning, by one piece.
-
-        Parameters
-        ----------
-        state : BodyState
-            Pose and contacts of the body.
-        position : (nj,) array [rad or m]
-            Joint positions, in the model's order.
-
-        """
+        """Continue planning, by one piece."""
         self.state, self._position = state, position
         if self._job is None:
             return
@@ -151,49 +119,16 @@ class BodyTargets:
             self.refuse(error)
 
     def arrived(self, stamp: int) -> bool:
-        """
-        Return whether the reference has reached its target.
-
-        Parameters
-        ----------
-        stamp : int [ns]
-            Stamp of the joint states.
-
-        Returns
-        -------
-        bool
-            True when nothing is being planned and the reference has ended.
-
-        """
+        """Return whether nothing is being planned and the reference has ended."""
         return self._job is None and stamp >= self.reference.end_ns
 
     def stay(self, stamp: int) -> None:
-        """
-        Keep the body where it is, from a stamp on.
-
-        Parameters
-        ----------
-        stamp : int [ns]
-            Stamp of the joint states.
-
-        """
+        """Keep the body where it is, from a stamp on."""
         self._job = None
         self.reference.rest(stamp, BodyPose(self.state.position, self.state.rotation))
 
     def move(self, pose: BodyPose, title: str, home: bool = False) -> None:
-        """
-        Move to a pose.
-
-        Parameters
-        ----------
-        pose : BodyPose
-            Target in odom_frame.
-        title : str
-            What the log calls the motion.
-        home : bool
-            Whether later targets must lie around this pose.
-
-        """
+        """Move to a pose in odom_frame; ``home``: later targets must lie around it."""
         if home:
             self._home = pose
         self._job = self._move(pose, title)
@@ -206,36 +141,13 @@ class BodyTargets:
         return 'moves' if self.state.stamp_ns < self.reference.end_ns else 'holds'
 
     def judge(self, now: int) -> tuple[str, str]:
-        """
-        Return how targets do, for the diagnostics.
-
-        Parameters
-        ----------
-        now : int [ns]
-            Present time.
-
-        Returns
-        -------
-        tuple of str
-            Level and message.
-
-        """
+        """Return level and message of the targets, for the diagnostics."""
         if self.monitor.recent(now):
             return 'WARN', self.monitor.fault
         return 'OK', f'{self.monitor.received} taken'
 
     def rehearse(self, state: BodyState, position: np.ndarray) -> None:
-        """
-        Plan a target of every kind, so that the kernels are compiled.
-
-        Parameters
-        ----------
-        state : BodyState
-            Pose and contacts of the body.
-        position : (nj,) array [rad or m]
-            Joint positions.
-
-        """
+        """Plan a target of every kind, to compile the kernels."""
         self.state, self._position = state, position
         here = BodyPose(state.position, state.rotation)
         self.reference.follow(0, [1.0, 2.0], [here, here])
@@ -325,15 +237,7 @@ class BodyTargets:
             self.refuse(error)
 
     def refuse(self, error: LeggedDynamicsError) -> None:
-        """
-        Report why a request is refused, in log and diagnostics.
-
-        Parameters
-        ----------
-        error : LeggedDynamicsError
-            Reason.
-
-        """
+        """Report in log and diagnostics why a request is refused."""
         self.monitor.refused(self._now(), str(error))
         self._node.get_logger().warning(f'target refused: {error}')
 
