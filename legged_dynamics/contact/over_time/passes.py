@@ -42,7 +42,7 @@ from legged_dynamics.spatial.jit import as_python
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """Information of earlier frames about the next one's coordinates x: ``x^T P x / 2 - h^T x``."""
+    """Information of earlier frames on the next one's coordinates x: ``x^T P x / 2 - h^T x``."""
 
     information: np.ndarray  # (nc, nc): P
     linear: np.ndarray  # (nc,): h
