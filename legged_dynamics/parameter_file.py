@@ -249,22 +249,7 @@ WIDTH = 99
 
 
 def rounded(value: Any, digits: int = 6) -> Any:
-    """
-    Return numbers as people write them.
-
-    Parameters
-    ----------
-    value : object
-        A value, or a list of them.
-    digits : int
-        How many digits floats keep.
-
-    Returns
-    -------
-    object
-        Other values than floats as they are.
-
-    """
+    """Return floats, also in lists, with so many significant digits; other values as they are."""
     if isinstance(value, float):
         return float(f'{value:.{digits}g}')
     if isinstance(value, (list, tuple)):
@@ -273,20 +258,7 @@ def rounded(value: Any, digits: int = 6) -> Any:
 
 
 def written(value: Any) -> str:
-    """
-    Return a value as YAML that is read as that value: a float with its point, a name in quotes.
-
-    Parameters
-    ----------
-    value : bool, int, float, str, or a sequence or array of one of these
-        Any value of a parameter.
-
-    Returns
-    -------
-    str
-        In one line.
-
-    """
+    """Return a value as one line of YAML that is read as that value: a float keeps its point."""
     if hasattr(value, 'tolist'):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
@@ -308,39 +280,12 @@ def written(value: Any) -> str:
 
 
 def written_line(name: str, value: Any) -> str:
-    """
-    Return a parameter in one line.
-
-    Parameters
-    ----------
-    name : str
-        Dotted or not.
-    value : object
-        As `written` takes it.
-
-    """
+    """Return ``name: value`` in one line."""
     return f'{name}: {written(value)}'
 
 
 def written_lines(name: str, values: Sequence[Any], indent: int = 0) -> list[str]:
-    """
-    Return a list in as many lines as it needs.
-
-    Parameters
-    ----------
-    name : str
-        Of the parameter.
-    values : sequence
-        The list.
-    indent : int
-        Spaces before the name.
-
-    Returns
-    -------
-    list of str
-        Of at most `WIDTH` characters.
-
-    """
+    """Return a list as lines of at most `WIDTH` characters; ``indent``: spaces before the name."""
     lines, line = [], f'{" " * indent}{name}: ['
     beside = ' ' * len(line)
     for i, item in enumerate(values):
@@ -353,20 +298,7 @@ def written_lines(name: str, values: Sequence[Any], indent: int = 0) -> list[str
 
 
 def written_file(values: Mapping[str, Any]) -> str:
-    """
-    Return parameters for a node of any name, as a file has them.
-
-    Parameters
-    ----------
-    values : mapping of str to value
-        By dotted name.
-
-    Returns
-    -------
-    str
-        YAML.
-
-    """
+    """Return parameters by dotted name as the YAML of a file for a node of any name."""
     tree: dict[str, Any] = {}
     for name, value in values.items():
         *path, key = name.split('.')

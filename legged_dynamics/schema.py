@@ -113,19 +113,7 @@ class Setting:
 
 def setting(name: str, default: Any, unit: str, description: str, lower: float | None = None,
             upper: float | None = None, choices: tuple[str, ...] = ()) -> Any:
-    """
-    Return a field of `CheckedSettings`.
-
-    Parameters
-    ----------
-    name, default, unit, description, lower, upper, choices
-        As `Setting` has them.
-
-    Returns
-    -------
-    dataclass field
-
-    """
+    """Return a dataclass field of `CheckedSettings`; the arguments are those of `Setting`."""
     metadata = {'setting': Setting(name, default, unit, description, lower, upper, choices)}
     if isinstance(default, list):
         return field(default_factory=default.copy, metadata=metadata)

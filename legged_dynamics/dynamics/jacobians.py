@@ -126,24 +126,7 @@ class FeetTable(NamedTuple):
         return grasp
 
     def touching(self, i: int, R: np.ndarray, up: np.ndarray) -> np.ndarray:
-        """
-        Return the corners of where a foot touches.
-
-        Parameters
-        ----------
-        i : int
-            Number of the foot.
-        R : (3, 3) array
-            Rotation from the axes of the foot's frame to those of the result.
-        up : (3,) array
-            Unit normal of the ground, in the axes of the result.
-
-        Returns
-        -------
-        (k, 3) array [m]
-            One, two or four points, from the origin of the foot's frame.
-
-        """
+        """Return the 1, 2 or 4 corners of contact of foot i, from its frame's origin, in up's axes."""
         geometry = self.geometry[i]
         return touching_points(corners_of(geometry[SOLE:SOLE + 4]), geometry[RADIUS], R, up)
 
@@ -242,27 +225,9 @@ def unit(k):
 @part
 def touching_point(feet, i, R_BF, p_BF, at, normal):
     """
-    Return where a foot touches, in the base frame: `model.feet.Foot.touching` for kernels.
+    Return the contact point in base axes [m]: `model.feet.Foot.touching` for kernels.
 
-    Parameters
-    ----------
-    feet : FeetTable
-        The feet.
-    i : int
-        Number of the foot.
-    R_BF : 9 floats
-        Rotation from the axes of the foot's frame to those of the base.
-    p_BF : 3 floats [m]
-        Origin of that frame, in the base.
-    at : 3 floats [m]
-        Point within the edges, in the foot's frame.
-    normal : 3 floats
-        Unit normal of the ground, in base axes.
-
-    Returns
-    -------
-    3 floats [m]
-
+    ``at``: point within the edges, foot's frame [m]; ``normal``: of the ground, base axes.
     """
     return add_scaled(add(p_BF, rotate(R_BF, at)), -feet.geometry[i, RADIUS], normal)
 
@@ -364,25 +329,10 @@ def contact_map(feet, states, grasp):
 @lean_kernel
 def contact_bias(feet, bodies, states, normal, bias):
     """
-    Fill the accelerations of the contacts from the present motion of the bodies, in base axes.
+    Fill ``bias`` (nc,), the contacts' accelerations without joint accelerations, base axes.
 
-    A ball rolls, and a cylinder: its centre has the acceleration ``alpha x (radius n)`` of a
-    wheel's, so the point that touches has only the centripetal one, towards the centre, and that
-    is left out.
-
-    Parameters
-    ----------
-    feet : FeetTable
-        The feet.
-    bodies : (nb, at least N_BODY_STATE) array
-        Motion of the bodies.
-    states : (nf, N_FOOT_STATE) array
-        Frames and contact points of the feet.
-    normal : 3 floats
-        Unit normal of the ground, in base axes.
-    bias : (nc,) array [m/s^2, rad/s^2]
-        Is filled.
-
+    A ball or cylinder rolls: its centre accelerates with ``alpha x (radius n)``, so the contact
+    point has only the centripetal part, which is left out.
     """
     for i in range(feet.index.shape[0]):
         b, row = feet.index[i, BODY], feet.index[i, START]

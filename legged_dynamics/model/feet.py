@@ -498,23 +498,7 @@ KINDS: dict[str, Any] = {foot.kind: foot for foot in (
 
 
 def foot_of_kind(kind: str, link: str, radius: float, edges: Sequence[float]) -> Foot:
-    """
-    Return a foot of one of the `KINDS`, given the dimensions of all of them.
-
-    Parameters
-    ----------
-    kind, link : str
-        Key of `KINDS`, and the foot's link.
-    radius : float
-        Radius of a ball or a cylinder [m].
-    edges : sequence of 4 floats
-        Front, back, left and right edge in the foot's frame [m].
-
-    Returns
-    -------
-    Foot
-
-    """
+    """Return a foot of one of the `KINDS`; ``edges``: front, back, left, right [m]."""
     front, back, left, right = edges
     has = {'radius': radius, 'front': front, 'back': back, 'left': left, 'right': right}
     chosen = KINDS[kind]

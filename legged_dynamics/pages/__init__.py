@@ -7,7 +7,7 @@ from legged_dynamics._lazy import lazy_names
 
 if TYPE_CHECKING:
     from legged_dynamics.pages.page import Chart, Table
-    from legged_dynamics.pages.robot_picture import FootLoad, force_picture, robot_picture
+    from legged_dynamics.pages.robot_picture import FootLoad, force_picture
     from legged_dynamics.pages.section import Report, ReportFigure, ReportSection
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     'ReportSection',
     'Table',
     'force_picture',
-    'robot_picture',
 ]
 __getattr__, __dir__ = lazy_names(__name__, {
     'Report': 'section',
@@ -28,5 +27,4 @@ __getattr__, __dir__ = lazy_names(__name__, {
     'Table': 'page',
     'FootLoad': 'robot_picture',
     'force_picture': 'robot_picture',
-    'robot_picture': 'robot_picture',
 })

@@ -31,24 +31,9 @@ def read_model(source: str | Path) -> tuple[RobotModel, list[str]]:
 
 def recognise(model: RobotModel, by_name: bool = False) -> Path:
     """
-    Return the YAML of the one robot that comes with the package and fits a model.
+    Return the YAML of the only robot of the package that fits; refuse none or several.
 
-    Parameters
-    ----------
-    model : RobotModel
-        As read from a URDF.
-    by_name : bool
-        Whether its own name must be that robot's, too: others may share its links and joints.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    ConfigurationError
-        When none fits, or several do.
-
+    ``by_name``: the model's name must be that robot's too, as others may share links and joints.
     """
     folder = share_directory() / 'config' / 'robots'
     fitting = []

@@ -161,23 +161,7 @@ class Alignment:
 
 def align(dynamics: GaitInverseDynamics, plates: Plates,
           settings: GaitSettings | None = None) -> Alignment:
-    """
-    Return the differences between plates and motion.
-
-    Parameters
-    ----------
-    dynamics : GaitInverseDynamics
-        Inverse dynamics of the motion, whose wrench is the sum of all ground reactions.
-    plates : Plates
-        True forces at the same instants.
-    settings : GaitSettings, optional
-        `error.scale` and `error.speed` are used; the default ones when None.
-
-    Returns
-    -------
-    Alignment
-
-    """
+    """Return the differences of clock, place and mass between plates and motion."""
     force, weight = dynamics.wrench[:, :3], dynamics.weight
     truth = plates.world_force(dynamics.foot_rotation).sum(axis=1)
     valid = plates.valid & np.isfinite(truth).all(axis=1)

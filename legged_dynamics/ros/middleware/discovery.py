@@ -46,20 +46,7 @@ def _discovery_range(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def reach(environ: Mapping[str, str] = os.environ) -> str:
-    """
-    Say which part of the network is asked.
-
-    Parameters
-    ----------
-    environ : mapping of str to str, optional
-        Environment variables.
-
-    Returns
-    -------
-    str
-        For people, such as 'interface eth0'.
-
-    """
+    """Return which part of the network is asked, for people, such as 'interface eth0'."""
     named = re.findall(r'<NetworkInterface[^>]*\b(?:name|address)="([^"]+)"',
                        environ.get('CYCLONEDDS_URI', ''))
     if named:

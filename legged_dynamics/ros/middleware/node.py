@@ -168,22 +168,7 @@ class Transport(Protocol):
     name: str       # tells the bus from others of the machine; '' where it ends with the process
 
     def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
-        """
-        Return who else publishes on a topic now.
-
-        Parameters
-        ----------
-        node : StandaloneNode
-            Node whose own publishers do not count.
-        topic : str
-            Full name of the topic.
-
-        Returns
-        -------
-        list of Publication
-            One for each publisher.
-
-        """
+        """Return the publishers on a topic's full name now, without those of the node itself."""
 
     def withdraw(self, endpoint: Any) -> None:
         """Remove a publisher or subscription from the bus."""

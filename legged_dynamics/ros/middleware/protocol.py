@@ -154,20 +154,7 @@ class Node(Protocol):
         """Return other publishers on a topic: by node, or by process and machine."""
 
     def publications(self, topic: str) -> list[Publication]:
-        """
-        Return the publishers of others on a topic now, whatever their type and quality of service.
-
-        Parameters
-        ----------
-        topic : str
-            Name of the topic, as this node would give it.
-
-        Returns
-        -------
-        list of Publication
-            One for each publisher.
-
-        """
+        """Return the publishers of others on a topic now, of whatever type and QoS."""
 
     def destroy_publisher(self, publisher: Any) -> Any:
         """Remove a publisher of this node from the bus; return whether it was this node's."""

@@ -248,19 +248,7 @@ class SilenceWatch:
         endpoints.timer(LOOK_PERIOD, self._look)
 
     def expect(self, monitor: InputMonitor, topic: str, kind: str, subscription: Any) -> None:
-        """
-        Watch an input from now on.
-
-        Parameters
-        ----------
-        monitor : InputMonitor
-            Counts what arrives.
-        topic, kind : str
-            Name and ROS type.
-        subscription : Subscription
-            Tells how many publishers match.
-
-        """
+        """Watch an input from now on; ``kind`` is its ROS type."""
         self._inputs.append(_Awaited(monitor, topic, kind, subscription))
 
     def _look(self) -> None:

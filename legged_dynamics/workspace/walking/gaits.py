@@ -54,43 +54,17 @@ GAITS = {
 
 
 def fastest(gait: str) -> tuple[float, float, float]:
-    """
-    Return the largest velocities that a gait has been tried with.
-
-    Parameters
-    ----------
-    gait : str
-        A name in `GAITS`, but 'stand'.
-
-    Returns
-    -------
-    tuple of float [m/s, m/s, rad/s]
-        Ahead, to the side, and of turning; not all at once.
-
-    """
+    """Return the largest tried velocities ahead, sideways, turning [m/s, m/s, rad/s], one at a time."""
     ahead, left, turning = np.abs(GAITS[gait].tried).max(axis=0).tolist()
     return ahead, left, turning
 
 
 def part_walked(gait: str, velocity: tuple[float, float, float]) -> float:
     """
-    Return the part of a velocity that lies among those a gait has been tried with.
+    Return the part, 0 to 1, of a velocity that lies in the convex hull of those tried.
 
-    Among them is every mean of tried velocities and of their mirror images (ahead and back, left
-    and right).
-
-    Parameters
-    ----------
-    gait : str
-        A name in `GAITS`, but 'stand'.
-    velocity : tuple of float
-        Ahead, to the left, and of turning, in the `fastest` of each.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
+    ``velocity``: ahead, to the left and turning, in units of `fastest`; mirror images count as
+    tried.
     """
     ahead, left, turning = map(abs, velocity)
     return 1.0 / max(1.0, *(a * ahead + b * left + c * turning for a, b, c in _faces(gait)))
