@@ -126,7 +126,7 @@ class FeetTable(NamedTuple):
         return grasp
 
     def touching(self, i: int, R: np.ndarray, up: np.ndarray) -> np.ndarray:
-        """Return the 1, 2 or 4 corners of contact of foot i, from its frame's origin, in up's axes."""
+        """Return the 1, 2 or 4 corners of contact of foot i from its frame's origin, up's axes."""
         geometry = self.geometry[i]
         return touching_points(corners_of(geometry[SOLE:SOLE + 4]), geometry[RADIUS], R, up)
 

@@ -54,7 +54,7 @@ GAITS = {
 
 
 def fastest(gait: str) -> tuple[float, float, float]:
-    """Return the largest tried velocities ahead, sideways, turning [m/s, m/s, rad/s], one at a time."""
+    """Return the largest tried velocities: ahead, sideways [m/s], turning [rad/s]."""
     ahead, left, turning = np.abs(GAITS[gait].tried).max(axis=0).tolist()
     return ahead, left, turning
 
