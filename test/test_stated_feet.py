@@ -11,6 +11,7 @@ from legged_dynamics import cli
 from legged_dynamics.diagnosis.doctor.checkup import Checkup
 from legged_dynamics.node_registry import NODES
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
+from legged_dynamics.ros.unitree.robots import ROBOTS as UNITREE
 from legged_dynamics.workspace.walking import make_walker
 
 ROBOTS = sorted(set(FILES) - {'human', 'stickybot'})    # which neither walk nor stand
@@ -90,6 +91,8 @@ def test_every_node_takes_it(robot, form):
     values = stated.stated(robot, form)
     values = {name: value for name, value in values.items() if not name.startswith('simulation')}
     for name, entry in TAKING.items():
+        if name == 'unitree' and robot not in UNITREE:
+            continue    # reads the motors of those robots alone
         bus = LoopbackBus(stated.START_NS - 10 ** 9)
         more = {'unitree.robot': robot} if name == 'unitree' else {}
         bus.host(entry.component(), parameters={
