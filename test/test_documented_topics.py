@@ -8,9 +8,9 @@ import pytest
 import stated_robots as stated
 
 from legged_dynamics import schema
-from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.model.sensor_correction import SETTINGS as SENSORS
 from legged_dynamics.node_registry import NODES
+from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 
 DOCS = Path(__file__).resolve().parent.parent / 'docs'
@@ -30,8 +30,9 @@ SERVICE = 'std_srvs'
 
 def opened(node):
     """Return (whether it publishes, topic, type) of a node that has everything open."""
-    return set().union(*(_opened(node, robot, told) for robot in ROBOTS.get(
-        node, (NODES[node].robot,)) for told in (True, False) if told or node != 'simulated_robot'))
+    ways = (True,) if node == 'simulated_robot' else (True, False)
+    return set().union(*(_opened(node, robot, told)
+                         for robot in ROBOTS.get(node, (NODES[node].robot,)) for told in ways))
 
 
 def _opened(node, robot, told):
