@@ -3,8 +3,9 @@
 """
 Run all benchmarks of calls, or those named, and print their tables.
 
-``digests`` and ``tables`` are run by their names only: the first compares results
-(`benchmarks/digests.py`), the second makes the documents' tables (`benchmarks/tables.py`).
+``digests``, ``sensitivity`` and ``tables`` are run by their names only: they compare results
+(`benchmarks/digests.py`), vary tuned numbers (`benchmarks/sensitivity.py`) and make the
+documents' tables (`benchmarks/tables.py`).
 """
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-OTHERS = ('digests', 'tables')
+OTHERS = ('digests', 'sensitivity', 'tables')
 
 
 def processor() -> str:

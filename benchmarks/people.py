@@ -189,7 +189,7 @@ def trials_of(folder: Path) -> list[tuple[Path, GaitOptions]]:
     return found
 
 
-def _with_noise(source: Path, noise: float) -> Iterator[Path]:
+def with_noise(source: Path, noise: float) -> Iterator[Path]:
     """Yield the source, or copies of its table with noise [mm] on all coordinates."""
     if not noise or source.suffix != '.mot':
         yield source
@@ -281,7 +281,7 @@ def main(words: list[str]) -> int:
     for word in words[2:] if noise else words:
         name, _, folder = word.partition('=')
         for source, options in ((copy, options) for trial, options in trials_of(Path(folder))
-                                for copy in _with_noise(trial, noise)):
+                                for copy in with_noise(trial, noise)):
             try:
                 result, _ = analyse_gait(source, options)
             except LeggedDynamicsError as error:

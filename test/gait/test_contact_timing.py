@@ -75,9 +75,11 @@ def test_the_load_puts_late_signs_right(monkeypatch):
     """The share by the centre of pressure is exact here: signs 30 ms late are moved by it."""
     unit = np.sqrt(dynamics().leg_length / GRAVITY)
     late = 0.03 / unit
-    for name in ('MOVES', 'RISES', 'LIFTS'):
-        level, delay, deviation = getattr(timing_module, name)
-        monkeypatch.setattr(timing_module, name, (level, delay - late, 2.0 * deviation))
+    late_signs = replace(timing_module.TIMING, **{
+        name: replace(sign, delay=sign.delay - late, deviation=2.0 * sign.deviation)
+        for name, sign in ((name, getattr(timing_module.TIMING, name))
+                           for name in ('start_speed', 'toe_height', 'toe_speed'))})
+    monkeypatch.setattr(timing_module, 'TIMING', late_signs)
     leavings = [time for _, landing, time in true_changes(WALK.contact) if not landing]
 
     def error():
@@ -85,7 +87,7 @@ def test_the_load_puts_late_signs_right(monkeypatch):
         return np.mean([c.time for c in found.changes if not c.landing]) - np.mean(leavings)
 
     helped = error()
-    monkeypatch.setattr(timing_module, 'ROUNDS', 0)
+    monkeypatch.setattr(timing_module, 'TIMING', replace(late_signs, rounds=0))
     assert error() > 0.04 and helped < 0.7 * error()
 
 

@@ -9,7 +9,7 @@ from walkers import GRAVITY, MASS, standing, two_footed_walk
 
 from legged_dynamics.people.gait.contact_timing import ContactTiming, given_timing
 from legged_dynamics.people.gait.double_support import DoubleSupport
-from legged_dynamics.people.gait.error_bars import PLANTED, force_covariance
+from legged_dynamics.people.gait.error_bars import BARS, force_covariance
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs
@@ -86,12 +86,12 @@ def test_feet_side_by_side_share_as_their_distance_allows():
     points = walk.points(walk.low_point)
     found = force_covariance(walk, given_timing(walker.contact, walk), force, points, settings)
     apart = np.linalg.norm(points[0, 0, :2] - points[0, 1, :2])
-    pressure, even = PLANTED / apart, settings.uneven_share
+    pressure, even = BARS.planted / apart, settings.uneven_share
     expected = WEIGHT / np.sqrt(pressure ** -2 + even ** -2)
     np.testing.assert_allclose(np.sqrt(found[..., 2, 2]), expected, rtol=0.05)
     doubted = GaitSettings.from_parameters(NONE | {'error.center_of_mass': 0.01})
     found = force_covariance(walk, given_timing(walker.contact, walk), force, points, doubted)
-    pressure = np.hypot(PLANTED, 0.01) / apart
+    pressure = np.hypot(BARS.planted, 0.01) / apart
     expected = WEIGHT / np.sqrt(pressure ** -2 + even ** -2)
     np.testing.assert_allclose(np.sqrt(found[..., 2, 2]), expected, rtol=0.05)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from walkers import DT, GRAVITY, MASS, standing, two_footed_walk
 
-from legged_dynamics.people.gait.force_direction import STANDING, _drawn, directions, through_sole
+from legged_dynamics.people.gait.force_direction import DIRECTION, _drawn, directions, through_sole
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
 
@@ -67,7 +67,7 @@ def test_feet_side_by_side_push_each_other_apart_and_a_foot_alone_points_at_the_
     further = leans(two, walk.contact, shares) - to_pivot
     np.testing.assert_allclose(further.sum(axis=1), 0.0, atol=1e-3)    # it sways
     outward = np.sign(two.foot_arm[..., 1]) * further[..., 1]
-    np.testing.assert_allclose(outward, STANDING * 0.5 ** 1.5, rtol=0.01)
+    np.testing.assert_allclose(outward, DIRECTION.standing_lean * 0.5 ** 1.5, rtol=0.01)
     np.testing.assert_allclose(further[..., 0], 0.0, atol=1e-3)
     aim = -two.points(two.low_point)[..., :2] + two.center_of_mass[:, None, :2]
     np.testing.assert_allclose(to_pivot[..., 0] * aim[..., 1], to_pivot[..., 1] * aim[..., 0],

@@ -102,7 +102,7 @@ def test_a_signal_of_the_stated_kind_has_the_stated_deviation():
 
 def test_long_recordings_are_treated_in_blocks(monkeypatch):
     dynamics = recorded(1e-3)
-    monkeypatch.setattr(pose_noise, 'LONGEST', 120)
+    monkeypatch.setattr(pose_noise, 'POSE_NOISE', replace(pose_noise.POSE_NOISE, longest=120))
     found = without_noise(dynamics, WALK.contact, SETTINGS)
     assert len(LOAD) > 2 * 120
     assert np.std(found.load - LOAD) < 0.3 * np.std(dynamics.load - LOAD)

@@ -32,33 +32,48 @@ from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.sole_motion import SoleMotion, speed_scale
 from legged_dynamics.people.gait.stance_detection import detect_stance, soles_of
 
-# Signs of a change of contact: their level, how long they come after the change, and the standard
-# deviation of that, in sqrt(l / g). Levels: parts of the fastest speed of the swing, speeds in
-# sqrt(g l), heights in leg lengths, loads in weights.
-RESTS, SLOW, FALLS = (0.11, 0.0, 0.04), (0.18, 0.0, 0.045), (-0.1, 0.083, 0.035)
-MOVES, RISES, LIFTS = (0.25, 0.0, 0.03), (0.02, 0.0, 0.045), (0.2, 0.0, 0.04)
-LOADED, UNLOADED = (0.06, 0.015, 0.03), (0.06, -0.065, 0.035)
-# Load at which a transfer is half done, in weights.
-HALF_LOAD = 0.5
-# The same where feet jump or land together: the load changes sooner than that of a runner.
-LANDED_TOGETHER, LEFT_TOGETHER = (0.06, -0.043, 0.03), (0.06, 0.03, 0.035)
-# Signs are those of swings faster than this, in sqrt(g l); slower ones, as of humanoids, keep the
-# times that were detected.
-SWING = 0.6
-# Deviation of a change of which nothing but its detection is known, and that no sign is free of.
-UNKNOWN, LEAST = 0.3, 0.02
-# How far from the detected change its signs may be, and the longest swing and double support that
-# count, in sqrt(l / g).
-REACH, LONGEST, AT_MOST = 0.33, 1.2, 0.15
-# Share of the load that a foot has as soon as it lands, and just before it leaves.
-FIRST_SHARE = 0.05
-# Error of the share by the centre of pressure: correlated for this time [s], and the part of it
-# that is white.
-SHARE_MEMORY, WHITE = 0.03, 0.3
-# The centre of pressure of feet in double support errs by more than in single support [m].
-PRESSURE_ERROR = 0.035
-# How often times and loads, which depend on each other, are found in turns.
-ROUNDS = 2
+
+@dataclass(frozen=True)
+class Sign:
+    """A sign of a change of contact; units of the level at the fields of `TimingSettings`."""
+
+    level: float  # At which it is taken
+    delay: float  # [sqrt(l / g)]: how long after the change it comes
+    deviation: float  # [sqrt(l / g)]: standard deviation of that
+
+
+@dataclass(frozen=True)
+class TimingSettings:
+    """Signs by comparison with the force plates of three laboratories (docs/people.md)."""
+
+    relative_rest_speed: Sign = Sign(0.11, 0.0, 0.04)  # [fastest speed of the swing]: landing
+    rest_speed: Sign = Sign(0.18, 0.0, 0.045)  # [sqrt(g l)]: landing
+    forefoot_speed: Sign = Sign(-0.1, 0.083, 0.035)  # [sqrt(g l)]: landing, lowest vertical speed
+    start_speed: Sign = Sign(0.25, 0.0, 0.03)  # [sqrt(g l)]: leaving
+    toe_height: Sign = Sign(0.02, 0.0, 0.045)  # [l]: leaving
+    toe_speed: Sign = Sign(0.2, 0.0, 0.04)  # [sqrt(g l)]: leaving, vertical
+    landing_load: Sign = Sign(0.06, 0.015, 0.03)  # [weight]: end of a flight
+    leaving_load: Sign = Sign(0.06, -0.065, 0.035)  # [weight]: begin of a flight
+    # The same where feet jump or land together: the load changes sooner than that of a runner.
+    joint_landing_load: Sign = Sign(0.06, -0.043, 0.03)  # [weight]
+    joint_leaving_load: Sign = Sign(0.06, 0.03, 0.035)  # [weight]
+    half_load: float = 0.5  # [weight]: at which a transfer is half done
+    # Slower swings, as of humanoids, keep the times that were detected.
+    swing_speed: float = 0.6  # [sqrt(g l)]
+    detection_deviation: float = 0.3  # [sqrt(l / g)]: of a change without signs
+    least_deviation: float = 0.02  # [sqrt(l / g)]: that no sign is free of
+    reach: float = 0.33  # [sqrt(l / g)]: distance of signs from the detected change
+    longest: float = 1.2  # [sqrt(l / g)]: swing and double support that count
+    largest_shift: float = 0.15  # [sqrt(l / g)]: by the centre of pressure, in one round
+    first_share: float = 0.05  # Of the load, just after landing and just before leaving
+    # Error of the share by the centre of pressure, which in double support exceeds that in single.
+    share_memory: float = 0.03  # [s]: correlation time
+    white_share: float = 0.3  # Its white part
+    pressure_error: float = 0.035  # [m]
+    rounds: int = 2  # Times and loads, which depend on each other, are found in turns
+
+
+TIMING = TimingSettings()
 
 
 @dataclass(frozen=True)
@@ -97,7 +112,7 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
             signed.append(ContactChange(i, landing, *_combined(
                 times, (sample - 0.5) * signs.dt, signs.unit)))
     first, found = contact[0], signed
-    for _ in range(ROUNDS):
+    for _ in range(TIMING.rounds):
         contact = _flags(found, first, dynamics)
         points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
         found = _by_pressure(dynamics, contact, points, signed, found, signs.unit)
@@ -155,25 +170,34 @@ class _Signs:
     def of_change(self, foot: int, landing: bool, before: int, sample: int,
                   after: int) -> list[tuple[float, float]]:
         """Return times and deviations [s] of a change that was detected at a sample."""
-        reach = max(round(REACH * self.unit / self.dt), 2)
+        reach = max(round(TIMING.reach * self.unit / self.dt), 2)
         window = max(before, sample - reach), min(after, sample + reach)
         others = np.delete(self.contact, foot, axis=1).any(axis=1)
-        found: list[tuple[float | None, tuple[float, float, float]]] = []
+        # Where each sign is, how long after the change it comes, and its deviation.
+        found: list[tuple[float | None, float, float]] = []
+
+        def add(at: float | None, sign: Sign) -> None:
+            found.append((at, sign.delay, sign.deviation))
+
         if not others[sample - 1 if landing else sample]:
             together = others[sample:sample + reach] if landing else others[
                 max(sample - reach, 0):sample]
-            signs = ((LANDED_TOGETHER, LEFT_TOGETHER) if together.any() else (LOADED, UNLOADED))
-            least, delay, spread = signs[0 if landing else 1]
+            joint = bool(together.any())
+            if landing:
+                sign = TIMING.joint_landing_load if joint else TIMING.landing_load
+            else:
+                sign = TIMING.joint_leaving_load if joint else TIMING.leaving_load
+            delay = sign.delay
             wide = slice(max(sample - reach, 0), sample + reach)
-            crossed = _crossing(self.load, least, wide, landing, sample)
-            if not landing and crossed is not None and not together.any():
+            crossed = _crossing(self.load, sign.level, wide, landing, sample)
+            if not landing and crossed is not None and not joint:
                 # The faster the load falls, the shorter is its tail.
-                half = _crossing(self.load, HALF_LOAD, wide, False, sample)
+                half = _crossing(self.load, TIMING.half_load, wide, False, sample)
                 tail = np.inf if half is None else max(crossed - half, 0.0) * self.dt / self.unit
                 delay = max(delay, -tail)
-            found.append((crossed, (least, delay, spread)))
+            found.append((crossed, delay, sign.deviation))
         else:
-            part, far = slice(*window), round(LONGEST * self.unit / self.dt)
+            part, far = slice(*window), round(TIMING.longest * self.unit / self.dt)
             speed, height, rise = (values[foot] for values in (self.speed, self.toe_height,
                                                                self.toe_speed))
             swing = slice(max(before, sample - far), sample + 1) if landing else slice(
@@ -181,19 +205,23 @@ class _Signs:
             # A swing that the recording cuts off counts as the fastest of all.
             whole = after < len(speed) if not landing else before > 0
             fastest = float(speed[swing].max() if whole else np.max(self.speed))
-            if fastest < SWING:
+            if fastest < TIMING.swing_speed:
                 return []
             if landing:
-                found.append((_crossing(speed, RESTS[0] * fastest, part, False, sample), RESTS))
-                found.append((_crossing(speed, SLOW[0], part, False, sample), SLOW))
-                found.append((_lowest(rise, part, FALLS[0]), FALLS))
+                sign = TIMING.relative_rest_speed
+                add(_crossing(speed, sign.level * fastest, part, False, sample), sign)
+                sign = TIMING.rest_speed
+                add(_crossing(speed, sign.level, part, False, sample), sign)
+                sign = TIMING.forefoot_speed
+                add(_lowest(rise, part, sign.level), sign)
             else:
                 ground = float(height[max(before, sample - far // 2):sample + 1].min())
-                found.append((_crossing(speed, MOVES[0], part, True, sample), MOVES))
-                found.append((_crossing(height, ground + RISES[0], part, True, sample), RISES))
-                found.append((_crossing(rise, LIFTS[0], part, True, sample), LIFTS))
+                for values, rest, sign in ((speed, 0.0, TIMING.start_speed),
+                                           (height, ground, TIMING.toe_height),
+                                           (rise, 0.0, TIMING.toe_speed)):
+                    add(_crossing(values, rest + sign.level, part, True, sample), sign)
         return [(at * self.dt - delay * self.unit, deviation * self.unit)
-                for at, (_, delay, deviation) in found if at is not None]
+                for at, delay, deviation in found if at is not None]
 
 
 def _crossing(values: np.ndarray, level: float, part: slice, rising: bool,
@@ -222,13 +250,13 @@ def _combined(times: list[tuple[float, float]], detected: float,
               unit: float) -> tuple[float, float]:
     """Return the mean of signs by inverse variances, and its deviation [s]."""
     if not times:
-        return detected, UNKNOWN * unit
+        return detected, TIMING.detection_deviation * unit
     at, deviation = np.array(times).T
     weight = deviation ** -2
     mean = float(weight @ at / weight.sum())
     # Birge ratio: signs that disagree are worse than stated.
     ratio = 1.0 if len(at) == 1 else max(float(weight @ (at - mean) ** 2) / (len(at) - 1), 1.0)
-    return mean, float(np.hypot(np.sqrt(ratio / weight.sum()), LEAST * unit))
+    return mean, float(np.hypot(np.sqrt(ratio / weight.sum()), TIMING.least_deviation * unit))
 
 
 def _flags(changes: list[ContactChange], first: np.ndarray,
@@ -250,7 +278,7 @@ def _by_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.
     for down, landing in enumerate(now):
         leavings = [k for k, change in enumerate(now)
                     if not change.landing and change.foot != landing.foot
-                    and 0.0 < change.time - landing.time < LONGEST * unit]
+                    and 0.0 < change.time - landing.time < TIMING.longest * unit]
         if not landing.landing or not leavings:
             continue
         up = min(leavings, key=lambda k: now[k].time)
@@ -260,24 +288,27 @@ def _by_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.
                                 & contact[:, pair].all(axis=1) & (contact.sum(axis=1) == 2))
         apart = points[inside, pair[0], :2] - points[inside, pair[1], :2]
         length = (apart ** 2).sum(axis=1)
-        if len(inside) < 3 or length.min() < PRESSURE_ERROR ** 2:
+        if len(inside) < 3 or length.min() < TIMING.pressure_error ** 2:
             continue
         share = ((center[inside] - points[inside, pair[1], :2]) * apart).sum(axis=1) / length
         if not np.isfinite(share).all():
             continue
         phase = (time[inside] - landing.time) / duration
-        rate = 1.0 - 2.0 * FIRST_SHARE
+        rate = 1.0 - 2.0 * TIMING.first_share
         slope = -rate * np.column_stack([1.0 - phase, phase]) / duration
-        error = PRESSURE_ERROR ** 2 / length.mean()
-        covariance = error * (np.exp(-np.abs(phase[:, None] - phase) * duration / SHARE_MEMORY)
-                              + WHITE ** 2 * np.eye(len(phase)))
+        error = TIMING.pressure_error ** 2 / length.mean()
+        apart_in_time = np.abs(phase[:, None] - phase) * duration
+        covariance = error * (np.exp(-apart_in_time / TIMING.share_memory)
+                              + TIMING.white_share ** 2 * np.eye(len(phase)))
         weighed = np.linalg.solve(covariance, slope).T
         prior = np.array([signed[down].deviation, signed[up].deviation]) ** -2
         before = np.array([signed[k].time - now[k].time for k in (down, up)])
         information = weighed @ slope + np.diag(prior)
-        change = np.linalg.solve(information, weighed @ (share - FIRST_SHARE - rate * phase)
-                                 + prior * before).clip(-AT_MOST * unit, AT_MOST * unit)
-        deviation = np.hypot(np.sqrt(np.diag(np.linalg.inv(information))), LEAST * unit)
+        change = np.linalg.solve(information, weighed @ (share - TIMING.first_share - rate * phase)
+                                 + prior * before)
+        change = change.clip(-TIMING.largest_shift * unit, TIMING.largest_shift * unit)
+        deviation = np.hypot(np.sqrt(np.diag(np.linalg.inv(information))),
+                             TIMING.least_deviation * unit)
         for k, late, spread in zip((down, up), change, deviation):
             found[k] = replace(now[k], time=now[k].time + float(late), deviation=float(spread))
     return found

@@ -11,6 +11,7 @@ load is indeterminate, and each method here closes that gap by another assumptio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -104,16 +105,25 @@ def _smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
 # wrench of the feet can produce stays as root residual.
 
 
-# Standard deviations of the wrench of a foot that carries the whole weight, as multiples of the
-# weight [-, -, m].
-NORMAL, SIDEWAYS, MOMENT = 1e-4, 0.05, 0.02
-# The same of the root residual, where there is one [-, m].
-FORCE_RESIDUAL, MOMENT_RESIDUAL = 1e-4, 1e-2
-# Smallest share of the load in the variances: friction acts on a hardly loaded foot, too.
-LEAST_SHARE = 0.01
-# Least width of a sole seen from above [m], for one that stands on its edge.
-LEAST_SOLE = 0.01
-TOLERANCE = 1e-9
+TOLERANCE = 1e-9        # of the equations and limits, over the weight
+
+
+@dataclass(frozen=True)
+class WrenchPrior:
+    """Standard deviations of the wrench of a foot, over the weight; chosen by their order."""
+
+    # Of a foot that carries the whole weight.
+    normal: float = 1e-4
+    sideways: float = 0.05
+    moment: float = 0.02  # [m]
+    # Of the root residual, where there is one.
+    force_residual: float = 1e-4
+    moment_residual: float = 1e-2  # [m]
+    least_share: float = 0.01  # Of the load: friction acts on a hardly loaded foot, too
+    least_sole: float = 0.01  # [m]: width from above of one that stands on its edge
+
+
+PRIOR = WrenchPrior()
 
 
 def _complete_wrenches(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
@@ -155,10 +165,10 @@ def _prior(load: np.ndarray, share: np.ndarray, direction: np.ndarray,
            columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and variance of the wrenches before the motion is used, over the weight."""
     mean, variance = [], []
-    for f, s, (x, y), size in zip(load, np.maximum(share, LEAST_SHARE), direction, columns):
+    for f, s, (x, y), size in zip(load, np.maximum(share, PRIOR.least_share), direction, columns):
         mean.append([f * x, f * y, f, 0.0, 0.0, 0.0][:size])
-        variance.append([SIDEWAYS ** 2 * s, SIDEWAYS ** 2 * s, NORMAL ** 2,
-                         *[(MOMENT * s) ** 2] * 3][:size])
+        variance.append([PRIOR.sideways ** 2 * s, PRIOR.sideways ** 2 * s, PRIOR.normal ** 2,
+                         *[(PRIOR.moment * s) ** 2] * 3][:size])
     return np.concatenate(mean), np.concatenate(variance)
 
 
@@ -171,7 +181,7 @@ def _limits(cone: FrictionCone, dynamics: GaitInverseDynamics, t: int, down: np.
         # From the middle of the sole to the reference.
         foot = dynamics.feet[i]
         pressed = p - dynamics.foot_arm[t, i] - foot.touching(R_WF, UP, foot.center)
-        foot, turned = foot.shadow(R_WF, pressed, LEAST_SOLE)
+        foot, turned = foot.shadow(R_WF, pressed, PRIOR.least_sole)
         A, b = contact_inequalities(cone, foot, turned)
         if size > 3:
             shift = np.eye(size)
@@ -193,7 +203,7 @@ def _nearest(A: np.ndarray, b: np.ndarray, mean: np.ndarray, variance: np.ndarra
         w = problem.with_rows(A, b).solve().mean
         if (np.abs(A @ w - b) < TOLERANCE).all() and (C @ w >= d - TOLERANCE).all():
             return w
-    residual = np.array([FORCE_RESIDUAL] * 3 + [MOMENT_RESIDUAL] * 3)
+    residual = np.array([PRIOR.force_residual] * 3 + [PRIOR.moment_residual] * 3)
     found = problem.with_rows(A, b, residual ** 2).with_limits(C, d).solve()
     return found.mean if found.outcome is Outcome.SOLVED else np.zeros_like(mean)
 

@@ -15,6 +15,8 @@ of a force in proportion, which the covariance keeps.
 """
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import ndtr
 
@@ -24,25 +26,32 @@ from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs
 
-# Deviations of the sum along x, y and z, as multiples of that of the vertical force.
-AXES = np.array([1.4, 1.25, 1.0])
-# Deviations of the horizontal force on a foot that is down alone by where it stands, along and
-# across the sole, as parts of the load (`force_direction`), and of what a force that varies by the
-# weight adds to that, in weights.
-ALONE, ALONE_MOVING = np.array([0.034, 0.018]), 2.0
-# Horizontal force between feet that are down together, which no motion shows, as a part of the
-# load: along the line between them, and across it.
-BETWEEN, ACROSS = 0.06, 0.02
-# Movement, as a part of the weight, from which on the sum errs more slowly than that grows: in
-# flight its momentum is known.
-SATURATED = 0.5
-# The centre of pressure of feet that stay, which balance moves slowly: its error at rest, and what
-# a force that varies by the weight adds [m].
-PLANTED, PLANTED_MOVING = 0.006, 0.03
-# The movement that counts is that within this time, in sqrt(l / g).
-MEMORY = 2.0
-# Time around a change over which the rate of the load is taken, in sqrt(l / g).
-NEAR = 0.2
+
+@dataclass(frozen=True)
+class ErrorBarSettings:
+    """Errors of forces by motion against plates of three laboratories (docs/people.md)."""
+
+    # Deviation of the sum, as a multiple of that of the vertical force.
+    fore_aft: float = 1.4
+    sideways: float = 1.25
+    # Deviation of the horizontal force on a foot that is down alone, by where it stands
+    # (`force_direction`).
+    sole_along: float = 0.034  # [load]
+    sole_across: float = 0.018  # [load]
+    sole_moving: float = 2.0  # [weight]: added to that load where the force varies by the weight
+    # Horizontal force between feet that are down together, which no motion shows.
+    between_feet: float = 0.06  # [load]: along the line between them
+    across_feet: float = 0.02  # [load]
+    # From this movement on the sum errs more slowly: in flight its momentum is known.
+    saturation: float = 0.5  # [weight]
+    # Centre of pressure of feet that stay, which balance moves slowly.
+    planted: float = 0.006  # [m]: at rest
+    planted_moving: float = 0.03  # [m]: added where the force varies by the weight
+    movement_time: float = 2.0  # [sqrt(l / g)]: in which movement counts
+    rate_window: float = 0.2  # [sqrt(l / g)]: around a change, for the rate of the load
+
+
+BARS = ErrorBarSettings()
 
 
 def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force: np.ndarray,
@@ -58,7 +67,8 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     total = vertical.sum(axis=1, keepdims=True)
     share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
     moving, arm = _moving(dynamics), from_middle(contact, points)
-    deviation = np.hypot(sum_deviation(dynamics, settings)[:, None] * AXES * dynamics.weight,
+    axes = np.array([BARS.fore_aft, BARS.sideways, 1.0])
+    deviation = np.hypot(sum_deviation(dynamics, settings)[:, None] * axes * dynamics.weight,
                          dynamics.noise_left)
     # A foot that is alone has all of the error, one of two about half of it.
     carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
@@ -66,8 +76,8 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     if by_markers:
         alone = contact & (contact.sum(axis=1) == 1)[:, None]
         seen = np.diagonal(covariance[alone], axis1=1, axis2=2)[:, :2]
-        size = np.hypot(vertical, ALONE_MOVING * dynamics.weight * moving[:, None])[alone]
-        stood = (ALONE * size[:, None]) ** 2
+        size = np.hypot(vertical, BARS.sole_moving * dynamics.weight * moving[:, None])[alone]
+        stood = (np.array([BARS.sole_along, BARS.sole_across]) * size[:, None]) ** 2
         sole = _heading(dynamics.foot_rotation[alone])
         covariance[alone, :2, :2] = np.einsum(
             'kia,ka,kja->kij', sole, seen * stood / np.maximum(seen + stood, 1e-12), sole)
@@ -75,8 +85,9 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     size = np.maximum(np.linalg.norm(arm, axis=2, keepdims=True), 1e-6)
     along = np.concatenate([arm / size, np.zeros((*contact.shape, 1))], axis=2)
     covariance += several[..., None, None] * (
-        (BETWEEN ** 2 - ACROSS ** 2) * along[..., :, None] * along[..., None, :]
-        + ACROSS ** 2 * np.diag([1.0, 1.0, 0.0]))
+        (BARS.between_feet ** 2 - BARS.across_feet ** 2)
+        * along[..., :, None] * along[..., None, :]
+        + BARS.across_feet ** 2 * np.diag([1.0, 1.0, 0.0]))
     shared, stepping = _share_variance(dynamics, timing, share, size[..., 0], moving, settings)
     moved = shared * total ** 2
     # Within a step, the share has the error of the times already.
@@ -101,13 +112,15 @@ def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
     from scipy.ndimage import gaussian_filter1d  # slow to import
 
     unit = np.sqrt(dynamics.leg_length / GRAVITY)
-    return np.sqrt(gaussian_filter1d((dynamics.load - 1.0) ** 2, MEMORY * unit / dynamics.step))
+    return np.sqrt(gaussian_filter1d((dynamics.load - 1.0) ** 2,
+                                     BARS.movement_time * unit / dynamics.step))
 
 
 def sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
     """Return the standard deviation of the total vertical force (n,), over the weight."""
     moving = _moving(dynamics)
-    return settings.sum_error + settings.sum_moving * moving / np.hypot(1.0, moving / SATURATED)
+    return settings.sum_error + settings.sum_moving * moving / np.hypot(
+        1.0, moving / BARS.saturation)
 
 
 def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -139,8 +152,8 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
     contact, variance = timing.contact, np.zeros(share.shape)
     time, stepping = dynamics.time - dynamics.time[0], steps(contact)
     length = np.maximum(2.0 * size.max(axis=1), 1e-3)
-    planted = np.hypot(np.minimum(PLANTED + PLANTED_MOVING * moving, settings.pressure_error),
-                       settings.center_error)
+    planted = np.hypot(np.minimum(BARS.planted + BARS.planted_moving * moving,
+                                  settings.pressure_error), settings.center_error)
     for first, end in runs(contact.sum(axis=1) > 1):
         part = slice(first, end)
         s = share[part]
@@ -175,7 +188,7 @@ def _timing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming,
     variance, dt = np.zeros(vertical.shape), dynamics.step
     time = dynamics.time - dynamics.time[0]
     rate = np.abs(np.gradient(vertical, dt, axis=0))
-    near = NEAR * np.sqrt(dynamics.leg_length / GRAVITY)
+    near = BARS.rate_window * np.sqrt(dynamics.leg_length / GRAVITY)
     for change in timing.changes:
         window = np.abs(time - change.time) <= max(near, dt)
         distance = np.abs(time - change.time) / change.deviation

@@ -27,7 +27,7 @@ then put right by what is left. How feet share the load is found from the accele
 """
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,37 +37,44 @@ from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.pressure_path import travelling_reference
 from legged_dynamics.people.gait.required_wrench import (
     FEWEST,
-    FORCE_MEMORY,
     NO_FORCE,
-    TRAVELS,
+    REQUIRED,
     on_path,
 )
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.sole_motion import SoleMotion
 
-# Deviation of the horizontal force, over that of the vertical one, and of the moment about the
-# centre of mass, over that of the horizontal force times the leg length.
-LEVEL, TURNING = 1.3, 0.7
-# Standard deviation of the path of the centre of pressure, as a part of the sole's length and
-# width: a priori, and once it is combined with what the motion itself says.
-PATH, KNOWN_PATH = np.array([0.08, 0.15]), np.array([0.08, 0.12])
-# The motion's own centre of pressure is almost ignored while the force is estimated, for it
-# carries the error that is sought: its standard deviation there [m].
-LOOSE_PRESSURE_ERROR = 0.2
-# Part of the moment about the centre of mass that is believed where the force is found: it is
-# small, and its noise is not.
-BELIEVED = 0.75
-# Deviation of that moment there, over the leg length: in the plane of travel, over the square of
-# the deviation of the force, and across it, over that deviation.
-PITCHED, ROLLED = 6.0, 0.5
-# Part of the load by which the forces of a step lean further forward and outward, per speed in
-# sqrt(g l), and outward at rest, for a foot that hardly bears any.
-STEPPING, STANDING = 0.33, 0.1
-# Deviation of the sum of these forces in a step, as a part of the load. Distance from the middle
-# that is hardly to a side, in leg lengths.
-LEAN, BESIDE = 0.03, 0.01
-# Smallest load that tells where it acts, and least height of the centre of mass, in leg lengths.
-LEAST_LOAD, LEAST_HEIGHT = 0.1, 0.1
+
+@dataclass(frozen=True)
+class DirectionSettings:
+    """
+    How well feet, centre of mass and moments are known; l is the leg length.
+
+    By comparison with force plates (docs/people.md); leans of 22 steps of ten people.
+    """
+
+    horizontal_error: float = 1.3  # Deviation of the horizontal force over the vertical one's
+    moment_error: float = 0.7  # [l]: of the moment about the centre of mass over that
+    # Deviation of the path of the centre of pressure in the sole.
+    path_along: float = 0.08  # [length of the sole]
+    path_across: float = 0.15  # [width of the sole]: a priori
+    known_path_across: float = 0.12  # [width of the sole]: with what the motion says
+    # The motion's centre of pressure carries the error that is sought: hardly used for the force.
+    loose_pressure_error: float = 0.2  # [m]
+    moment_part: float = 0.75  # Of the moment, that is used for the force: small, unlike its noise
+    # Deviation of that moment.
+    pitch_error: float = 6.0  # [l]: over the square of the force's deviation
+    roll_error: float = 0.5  # [l]: over the force's deviation
+    # Lean of the force on a foot that hardly bears any load, as a part of it.
+    step_lean: float = 0.33  # [1 / sqrt(g l)]: forward and outward
+    standing_lean: float = 0.1  # Outward at rest
+    lean_error: float = 0.03  # Deviation of the sum in a step, as a part of the load
+    side_distance: float = 0.01  # [l]: from the middle, that is hardly to a side
+    least_load: float = 0.1  # [weight]: that tells where it acts
+    least_height: float = 0.1  # [l]: of the centre of mass
+
+
+DIRECTION = DirectionSettings()
 
 
 def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
@@ -81,20 +88,21 @@ def directions(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.nd
     # Directions to the pivot are meaningless for a centre of mass near the ground.
     to_center = dynamics.center_of_mass[:, None] - points
     height = settings.pivot_height * np.maximum(to_center[..., 2:],
-                                                LEAST_HEIGHT * dynamics.leg_length)
+                                                DIRECTION.least_height * dynamics.leg_length)
     aims = to_center[..., :2] / height
     if contact.shape[1] != 2:
         return aims
     velocity = dynamics.center_velocity[:, None] - dynamics.ground_velocity
     velocity = velocity[..., :2] / np.sqrt(GRAVITY * dynamics.leg_length)
     speed = np.linalg.norm(velocity, axis=2, keepdims=True)
-    forward = velocity / np.maximum(speed, TRAVELS)
+    forward = velocity / np.maximum(speed, REQUIRED.travel_speed)
     arm = from_middle(contact, points)
     outward = arm - (arm * forward).sum(axis=2, keepdims=True) * forward
     outward /= np.hypot(np.linalg.norm(outward, axis=2, keepdims=True),
-                        BESIDE * dynamics.leg_length)
+                        DIRECTION.side_distance * dynamics.leg_length)
+    lean = DIRECTION.step_lean * speed
     return aims + np.clip(1.0 - share[..., None], 0.0, 1.0) ** 1.5 * (
-        STEPPING * speed * forward + np.hypot(STEPPING * speed, STANDING) * outward)
+        lean * forward + np.hypot(lean, DIRECTION.standing_lean) * outward)
 
 
 def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
@@ -106,31 +114,31 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     ``lean`` (n, 2): horizontal over vertical force by `directions`, used in steps from foot
     to foot; without it nothing is learned there.
     """
-    alone = (contact.sum(axis=1) == 1) & (dynamics.load > LEAST_LOAD)
+    alone = (contact.sum(axis=1) == 1) & (dynamics.load > DIRECTION.least_load)
     if alone.sum() < 1 or len(alone) < FEWEST:
         return dynamics
-    error = LEVEL * sum_deviation(dynamics, settings)
-    turning = (TURNING * dynamics.leg_length * error) ** 2
+    error = DIRECTION.horizontal_error * sum_deviation(dynamics, settings)
+    turning = (DIRECTION.moment_error * dynamics.leg_length * error) ** 2
     center, weight = dynamics.center_of_mass, dynamics.weight
     force = dynamics.wrench[:, :3] / weight
     moment = dynamics.wrench[:, 3:] / weight - np.cross(center, force)
 
-    hardly = replace(settings, pressure_error=LOOSE_PRESSURE_ERROR)
-    arm, doubt = _pressed(dynamics, contact, hardly, moved, PATH)
-    height = np.maximum(-arm[:, 2], LEAST_HEIGHT * dynamics.leg_length)
+    hardly = replace(settings, pressure_error=DIRECTION.loose_pressure_error)
+    arm, doubt = _pressed(dynamics, contact, hardly, moved, DIRECTION.path_across)
+    height = np.maximum(-arm[:, 2], DIRECTION.least_height * dynamics.leg_length)
     # Horizontal moments as they tilt a force along x and along y.
-    tilting = BELIEVED * np.stack([moment[:, 1], -moment[:, 0]], axis=1)
+    tilting = DIRECTION.moment_part * np.stack([moment[:, 1], -moment[:, 0]], axis=1)
     wanted = -(arm[:, :2] * force[:, 2:] + tilting) / height[:, None]
     stepping = np.zeros((len(alone), 1), bool)
     if lean is not None:
-        stepping = (steps(contact) & (dynamics.load > LEAST_LOAD))[:, None]
+        stepping = (steps(contact) & (dynamics.load > DIRECTION.least_load))[:, None]
         wanted = np.where(stepping, lean * force[:, 2:], wanted)
 
     def drawn(moment_variance: np.ndarray) -> np.ndarray:
         """Return forces (n, 3) where the moment about the centre of mass is that uncertain."""
         variance = ((doubt * force[:, 2:]) ** 2 + moment_variance) / height[:, None] ** 2
         variance = np.where(alone[:, None], variance, np.inf)
-        variance = np.where(stepping, (LEAN * force[:, 2:]) ** 2, variance)
+        variance = np.where(stepping, (DIRECTION.lean_error * force[:, 2:]) ** 2, variance)
         return np.hstack([_drawn(force[:, :2], wanted, variance, error, contact.any(axis=1),
                                  dynamics.step, settings.path_error), force[:, 2:]])
 
@@ -139,9 +147,9 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     center_force = drawn(turning[:, None])
     there = replace(dynamics, wrench=np.hstack(
         [center_force, moment + np.cross(center, center_force)]) * weight)
-    arm, doubt_of_arm = _pressed(there, contact, settings, moved, KNOWN_PATH)
-    force = drawn((dynamics.leg_length * np.stack([PITCHED * error ** 2, ROLLED * error],
-                                                  axis=1)) ** 2)
+    arm, doubt_of_arm = _pressed(there, contact, settings, moved, DIRECTION.known_path_across)
+    force = drawn((dynamics.leg_length * np.stack(
+        [DIRECTION.pitch_error * error ** 2, DIRECTION.roll_error * error], axis=1)) ** 2)
     found = np.hstack([force, moment + np.cross(center, force)])
     part = np.where(alone, turning, 0.0)[:, None] / (
         turning[:, None] + (doubt_of_arm[:, ::-1] * force[:, 2:]) ** 2 + 1e-12)
@@ -151,12 +159,12 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
 
 
 def _pressed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
-             moved: SoleMotion | None, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+             moved: SoleMotion | None, across: float) -> tuple[np.ndarray, np.ndarray]:
     """Return a single stance foot's CoP from the CoM (n, 3), and its x, y deviations [m]."""
     points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
     arm = np.einsum('nf,nfi->ni', contact.astype(float), points) - dynamics.center_of_mass
     front, back, left, right = np.array([foot.edges for foot in dynamics.feet]).T
-    own = part[:, None] * [front - back, left - right]
+    own = np.array([[DIRECTION.path_along], [across]]) * [front - back, left - right]
     R = dynamics.foot_rotation[:, :, :2, :2]
     variance = np.einsum('nf,nfij,jf->ni', contact.astype(float), R ** 2, own ** 2)
     return arm, np.sqrt(variance)
@@ -166,9 +174,9 @@ def _drawn(force: np.ndarray, wanted: np.ndarray, variance: np.ndarray, error: n
            standing: np.ndarray, dt: float, path_error: float) -> np.ndarray:
     """Return forces (n, 2) over the weight between those of the motion and those wanted."""
     inner, found = slice(1, -1), force.copy()
-    own = np.where(standing, dt / (FORCE_MEMORY * error ** 2), NO_FORCE)[inner]
+    own = np.where(standing, dt / (REQUIRED.force_memory * error ** 2), NO_FORCE)[inner]
     for k in range(2):
-        drawn = dt / FORCE_MEMORY / variance[inner, k]
+        drawn = dt / REQUIRED.force_memory / variance[inner, k]
         found[:, k] += on_path(drawn / (own + drawn) * (wanted - force)[inner, k], own + drawn,
                                dt, path_error)
     return found

@@ -55,8 +55,15 @@ from legged_dynamics.spatial.frames import Transform
 # What of the sole is in front of the hinge moves with the toes.
 
 
-# Least cosine between the hinge's axis and the foot's y axis, and the front part of the sole.
-ACROSS, FRONT_PART = 0.7, 0.3
+@dataclass(frozen=True)
+class ToeSettings:
+    """Which hinges are toe joints, by the shape of feet."""
+
+    least_across: float = 0.7  # Cosine between the hinge's axis and the foot's y axis
+    front_part: float = 0.5  # [length of the sole]: in which the hinge is
+
+
+TOE = ToeSettings()
 
 
 class Toe(NamedTuple):
@@ -81,8 +88,8 @@ def _toes_of(model: RobotModel, feet: Sequence[Foot]) -> list[Toe | None]:
             in_foot = pose.inverse() @ model.frame(joint.parent).pose @ joint.placement
             across = abs(float((in_foot.R @ joint.axis)[1]))
             start = float(in_foot.p[0])
-            least = back + (1.0 - FRONT_PART - 0.2) * (front - back)
-            if across > ACROSS and least < start < front:
+            least = back + (1.0 - TOE.front_part) * (front - back)
+            if across > TOE.least_across and least < start < front:
                 toes = Toe(k + 1, model.frame(joint.child).pose @ in_foot.inverse(), start)
         found.append(toes)
     return found

@@ -24,6 +24,7 @@ primal-dual active set method.
 """
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -36,16 +37,22 @@ from legged_dynamics.people.gait.sole_motion import speed_scale
 
 # Weight of the constraints (a share of zero, a sum of one) against smoothing of the order of one.
 PENALTY = 1e7
-# Weight of even shares where the centre of pressure does not determine them.
-EVEN = 1e-3
-# Loads below this part of the weight do not tell where they act.
-LEAST_LOAD = 0.02
 # Iterations at most.
 ROUNDS = 50
-# Smaller loads, as parts of the weight, count as this one when relative changes are taken.
-LEAST_RELATIVE_LOAD = 0.5
 # Directions in which a centre of pressure may be outside the soles: right to a thousandth.
 DIRECTIONS = 64
+
+
+@dataclass(frozen=True)
+class TransferSettings:
+    """Where the centre of pressure does not determine shares; chosen small."""
+
+    even_weight: float = 1e-3  # Of even shares, against the centre of pressure
+    least_load: float = 0.02  # [weight]: smaller ones do not tell where they act
+    least_relative_load: float = 0.5  # [weight]: least one that changes are relative to
+
+
+TRANSFER = TransferSettings()
 
 
 def smooth_shares(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.ndarray,
@@ -92,7 +99,7 @@ def center_of_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray,
     f, m = dynamics.wrench[:, :3], dynamics.wrench[:, 3:]
     height = (np.where(contact, points[..., 2], 0.0).sum(axis=1)
               / np.maximum(contact.sum(axis=1), 1))
-    fz = np.where(dynamics.load > LEAST_LOAD, f[:, 2], np.nan)
+    fz = np.where(dynamics.load > TRANSFER.least_load, f[:, 2], np.nan)
     return np.stack([(height * f[:, 0] - m[:, 1]) / fz, (height * f[:, 1] + m[:, 0]) / fz], axis=1)
 
 
@@ -126,7 +133,7 @@ def _cutoff(dynamics: GaitInverseDynamics, contact: np.ndarray,
                                     settings.step_cutoff / ((end - first) * dt))
     # Where the total load changes fast, as at an impact, the shares may as well.
     change = np.abs(np.gradient(dynamics.load, dt)) / np.maximum(
-        dynamics.load, LEAST_RELATIVE_LOAD)
+        dynamics.load, TRANSFER.least_relative_load)
     return cutoff + change / (2.0 * np.pi)
 
 
@@ -151,7 +158,7 @@ def _normal_equations(contact: np.ndarray, points: np.ndarray, center: np.ndarra
     # What an impact leaves undetermined is shared as evenly as between feet side by side.
     evenly = np.minimum(settings.pressure_error / (settings.uneven_share * np.sqrt(2.0) * length),
                         1.0) ** 2
-    even = EVEN * weight + (weight - seen) * evenly + 1e-9
+    even = TRANSFER.even_weight * weight + (weight - seen) * evenly + 1e-9
     index = np.arange(nf)
     H[:, index, index] += np.where(contact, even[:, None], PENALTY)
     g += down * even[:, None] / count[:, None]

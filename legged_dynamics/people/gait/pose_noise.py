@@ -15,9 +15,11 @@ The signal's third derivative is taken for white, of intensity :math:`q`. With t
 
 (Wahba 1990, section 1.3). The intensity is not known: the result is the mean over intensities,
 each weighted by its restricted likelihood (Patterson and Thompson 1971) and by what walkers show
-(`USUAL`), and what they differ by is part of the deviation.
+(`usual_intensity`), and what they differ by is part of the deviation.
 """
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
@@ -25,20 +27,29 @@ from scipy.linalg import eigh
 from legged_dynamics.contact.over_time.recorded_motion import low_pass, second_difference
 from legged_dynamics.dynamics.motion import GRAVITY
 
-# Frequencies at which the poses' noise is seen, in sqrt(g / l): 20 to 36 Hz for a person.
-SEEN = (38.0, 69.0)
-# Fewest frequencies there that tell a noise.
+# Fewest frequencies that tell a noise.
 FEWEST = 6
-# Least deviation of the force by noise of poses, in weights, that is treated as such: a quarter of
-# a millimetre in walking. Steps and soft tissue look like less than that.
-LEAST = 0.03
-# Most samples that are treated at once.
-LONGEST = 500
-# Derivative that is taken for white; its intensities that are tried, in weights squared times
-# (g / l)^(5/2), that of walkers, and the standard deviation of its decimal logarithm.
+# Derivative that is taken for white.
 ORDER = 3
+# Its intensities that are tried [weight^2 (g / l)^(5/2)].
 INTENSITY = np.geomspace(3e-2, 3e5, 36)
-USUAL, DECADES = 300.0, 0.7
+
+
+@dataclass(frozen=True)
+class PoseNoiseSettings:
+    """White noise of poses; intensities of walkers are those of docs/people.md."""
+
+    # Where it is seen: 20 to 36 Hz for a person.
+    lowest_noise: float = 38.0  # [sqrt(g / l)]
+    highest_noise: float = 69.0  # [sqrt(g / l)]
+    # Less is taken for soft tissue: a quarter of a millimetre in walking.
+    least_deviation: float = 0.03  # [weight]: of the force
+    longest: int = 500  # Samples that are treated at once
+    usual_intensity: float = 300.0  # [weight^2 (g / l)^(5/2)]: of walkers
+    decades: float = 0.7  # Standard deviation of its decimal logarithm
+
+
+POSE_NOISE = PoseNoiseSettings()
 
 
 def response(n: int, dt: float, cutoff: float) -> np.ndarray:
@@ -58,7 +69,8 @@ def seen_variance(values: np.ndarray, dt: float, A: np.ndarray, rate: float) -> 
     # Differences keep the ends of the recording from leaking into high frequencies.
     seen, unit = (np.diff(columns, ORDER, axis=0) for columns in (values, A))
     frequency = np.pi * np.arange(len(seen)) / (len(seen) * dt)
-    used = (frequency > SEEN[0] * rate) & (frequency < SEEN[1] * rate)
+    used = (frequency > POSE_NOISE.lowest_noise * rate) & (
+        frequency < POSE_NOISE.highest_noise * rate)
     if used.sum() < FEWEST:
         return np.zeros(values.shape[1])
     expected = (dct(unit, axis=0, norm='ortho')[used] ** 2).sum(axis=1, keepdims=True)
@@ -79,7 +91,7 @@ def smoothed(values: np.ndarray, dt: float, noise: np.ndarray,
     signal = values - (seen / total) @ gain.T
     variance = np.diag(noise) - (1.0 / total) @ (gain ** 2).T
     unlikely = (np.log(total) + seen ** 2 / total).sum(axis=1) + (
-        np.log10(INTENSITY / USUAL) / DECADES) ** 2
+        np.log10(INTENSITY / POSE_NOISE.usual_intensity) / POSE_NOISE.decades) ** 2
     weight = np.exp(-0.5 * (unlikely - unlikely.min()))
     weight /= weight.sum()
     mean = weight @ signal
@@ -94,7 +106,7 @@ def without_pose_noise(values: np.ndarray, dt: float, cutoff: float, rate: float
     Over the weight; NaN, with deviation 0, where the noise is negligible. ``rate``: sqrt(g
     / l); ``white`` [1/Hz]: two-sided density of further white force noise.
     """
-    n, size = len(values), min(len(values), LONGEST)
+    n, size = len(values), min(len(values), POSE_NOISE.longest)
     # Blocks of a long recording overlap by half, and are faded into each other.
     starts = sorted({*range(0, n - size, max(size // 2, 1)), n - size})
     fade = np.minimum(np.arange(1, size + 1), np.arange(size, 0, -1))[:, None].astype(float)
@@ -102,7 +114,7 @@ def without_pose_noise(values: np.ndarray, dt: float, cutoff: float, rate: float
     blocks = [values[first:first + size] for first in starts]
     variance = np.mean([seen_variance(block, dt, A, rate) for block in blocks], axis=0)
     passed = (A ** 2).sum(axis=1)[size // 4:size - size // 4].mean()
-    noisy = np.flatnonzero(variance * passed > LEAST ** 2)
+    noisy = np.flatnonzero(variance * passed > POSE_NOISE.least_deviation ** 2)
     total, mean, left = np.zeros((n, 1)), np.zeros(values.shape), np.zeros(values.shape)
     noise = A @ A.T if len(noisy) else A
     for first, block in zip(starts, blocks):

@@ -10,7 +10,7 @@ import numpy as np
 from legged_dynamics.people.gait.contact_timing import ContactTiming
 from legged_dynamics.people.gait.error_bars import force_covariance
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.load_transfer import LEAST_LOAD
+from legged_dynamics.people.gait.load_transfer import TRANSFER
 from legged_dynamics.people.gait.settings import GaitSettings
 
 
@@ -86,7 +86,7 @@ def gait_reactions(dynamics: GaitInverseDynamics, timing: ContactTiming, wrench:
             for part in (slice(0, 3), slice(3, 6)))
     carried = np.hstack([f.sum(axis=1), (m + np.cross(dynamics.foot_arm, f)).sum(axis=1)])
     arm = dynamics.points(reference) - dynamics.foot_arm
-    load = np.where(f[..., 2] > LEAST_LOAD * dynamics.weight, f[..., 2], np.nan)
+    load = np.where(f[..., 2] > TRANSFER.least_load * dynamics.weight, f[..., 2], np.nan)
     pressed = np.stack([(arm[..., 2] * f[..., 0] - m[..., 1]) / load,
                         (arm[..., 2] * f[..., 1] + m[..., 0]) / load,
                         np.where(np.isnan(load), np.nan, arm[..., 2])], axis=-1)

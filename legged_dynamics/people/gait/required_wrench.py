@@ -33,48 +33,70 @@ the mass, as if on springs of the frequency `motion.yielding`,
 """
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solveh_banded
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.pose_noise import without_pose_noise
+from legged_dynamics.people.gait.pose_noise import ORDER, without_pose_noise
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs
 
-# Derivative that is taken for white.
-ORDER = 3
-# Band in which the least noise is stated, and in which the likelihood is taken [Hz].
-BAND, SLOWEST, FASTEST = 8.0, 0.3, 12.0
-# Frequencies at which the densities of signal and noise may be equal, as multiples of sqrt(g / l):
-# sway is slower, and no muscle changes the force on the ground faster.
-EQUAL = np.geomspace(2.0, 18.0, 33)
-# Frequencies that gait does not reach, in the same unit: 12 to 20 Hz for a person.
-BEYOND = (23.0, 38.0)
-# Density of the noise that is seen, across the direction of travel over vertical; speed of travel,
-# in sqrt(g l), from which on there is one.
-SWAY, TRAVELS = 6.0, 0.1
+# Band in which `motion.noise` is stated [Hz].
+BAND = 8.0
+# Number of frequencies that are tried.
+TRIED = 33
 # Weight of the change of the third derivative at most: a fit with a period of a minute.
 STIFFEST = 1e9
-# Landing: the speed from which on it shows, in sqrt(g l). In running, when, and how wide, in
-# sqrt(l / g). In walking, the curve is a cubic spline of these coefficients, every tenth of
-# sqrt(l / g), the first of them before touch-down by four tenths.
-FROM_SPEED, LANDS, WIDE = 0.25, 0.12, 0.047
-FIRST, SPACING = -0.4, 0.1
-CURVE = (-1.38, 0.585, 0.725, 0.375, -2.34, 3.815, -0.365, -0.055, -1.9, 0.545)
-# Standard deviation of a force that is changed: a part of the weight, and of the force itself.
-LEAST_CHANGE, CHANGE = 0.02, 0.1
-# Time over which errors of the force, and of the path, are correlated [s].
-FORCE_MEMORY, PATH_MEMORY = 0.03, 0.3
-# Stance with flight on a side: frequency up to which the force is followed, in sqrt(g / l), at
-# this density of the noise in squared weights times sqrt(l / g); and its limits.
-FOLLOWED, AT_NOISE, SLOWLY, QUICKLY = 15.0, 4e-3, 9.0, 90.0
 # Weight of a force of zero in flight, against changes of the order of one.
 NO_FORCE = 1e6
 # Fewest samples for a smoother of this order.
 FEWEST = 12
+
+
+@dataclass(frozen=True)
+class WrenchSettings:
+    """
+    Noise of a force by markers, and what they do not show; l is the leg length.
+
+    By comparison with the force plates of three laboratories (docs/people.md).
+    """
+
+    # The likelihood of a spectrum is taken over this band.
+    lowest_likely: float = 0.3  # [Hz]
+    highest_likely: float = 12.0  # [Hz]
+    # Densities of signal and noise are equal in between: sway is slower, and no muscle is faster.
+    lowest_equal: float = 2.0  # [sqrt(g / l)]
+    highest_equal: float = 18.0  # [sqrt(g / l)]
+    # Noise is seen where gait does not reach, 12 to 20 Hz for a person.
+    lowest_noise: float = 23.0  # [sqrt(g / l)]
+    highest_noise: float = 38.0  # [sqrt(g / l)]
+    sideways_noise: float = 6.0  # Density across the direction of travel over vertical
+    travel_speed: float = 0.1  # [sqrt(g l)]: from which on there is such a direction
+    landing_speed: float = 0.25  # [sqrt(g l)]: from which on landings show
+    # Landing in running: second derivative of a Gaussian.
+    impact_delay: float = 0.12  # [sqrt(l / g)]: after touch-down
+    impact_width: float = 0.047  # [sqrt(l / g)]
+    # Landing in walking: a cubic spline.
+    curve_start: float = -0.4  # [sqrt(l / g)]: first coefficient, after touch-down
+    curve_spacing: float = 0.1  # [sqrt(l / g)]
+    curve: tuple[float, ...] = (-1.38, 0.585, 0.725, 0.375, -2.34, 3.815, -0.365, -0.055, -1.9,
+                                0.545)  # Coefficients
+    # Standard deviation of a force that flight changes.
+    least_change: float = 0.02  # [weight]
+    relative_change: float = 0.1  # Of the force itself
+    force_memory: float = 0.03  # [s]: correlation time of errors of the force
+    path_memory: float = 0.3  # [s]: of the path of the centre of mass
+    # Stance with flight on a side: frequency up to which the force is followed.
+    stance_cutoff: float = 15.0  # [sqrt(g / l)]: at this noise
+    stance_noise: float = 4e-3  # [weight^2 sqrt(l / g)]
+    least_cutoff: float = 9.0  # [sqrt(g / l)]
+    largest_cutoff: float = 90.0  # [sqrt(g / l)]
+
+
+REQUIRED = WrenchSettings()
 
 
 def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
@@ -93,7 +115,8 @@ def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
     values[:, :2] = values[:, :2] @ axes
     densities = np.full(6, density)
     densities[1] += (sway - 1.0) * (density - _least_density(settings))
-    found = np.stack([_smoothed(column, dynamics.step, each, EQUAL * rate)
+    tried = np.geomspace(REQUIRED.lowest_equal, REQUIRED.highest_equal, TRIED) * rate
+    found = np.stack([_smoothed(column, dynamics.step, each, tried)
                       for column, each in zip(values.T, densities)], axis=1)
     left, cutoff = np.zeros((n, 6)), dynamics.motion.cutoff
     if cutoff is not None:
@@ -123,8 +146,8 @@ def _noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSetti
     From the recording itself; `rate` is sqrt(g / l) with the leg length l.
     """
     frequency, power = _spectrum(load, dt)
-    used = [2.0 * np.pi * frequency / rate > BEYOND[0], 2.0 * np.pi * frequency / rate < BEYOND[1]]
-    seen = power[np.logical_and(*used)]
+    relative = 2.0 * np.pi * frequency / rate
+    seen = power[(relative > REQUIRED.lowest_noise) & (relative < REQUIRED.highest_noise)]
     # The median of a chi-squared of one degree of freedom is 0.455.
     own = float(np.median(seen)) / 0.455 if len(seen) else 0.0
     return own + _least_density(settings)
@@ -145,7 +168,7 @@ def _smoothed(values: np.ndarray, dt: float, density: float,
 def _likely_equal(values: np.ndarray, dt: float, density: float, tried: np.ndarray) -> float:
     """Return the frequency of equal densities of greatest likelihood (Whittle) [rad/s]."""
     frequency, power = _spectrum(values, dt)
-    used = (frequency > SLOWEST) & (frequency < FASTEST)
+    used = (frequency > REQUIRED.lowest_likely) & (frequency < REQUIRED.highest_likely)
     falling = (2.0 * np.pi * frequency[used]) ** (-2 * ORDER)
     expected = tried[:, None] ** (2 * ORDER) * falling + 1.0
     return float(tried[np.argmin((np.log(expected) + power[used] / density / expected)
@@ -167,9 +190,9 @@ def _travel(dynamics: GaitInverseDynamics) -> tuple[np.ndarray, float]:
     speed = moved / (dynamics.time[-1] - dynamics.time[0])
     x, y = (speed - dynamics.ground_velocity.mean(axis=(0, 1)))[:2]
     size = float(np.hypot(x, y))
-    if size < TRAVELS * np.sqrt(GRAVITY * dynamics.leg_length):
+    if size < REQUIRED.travel_speed * np.sqrt(GRAVITY * dynamics.leg_length):
         return np.eye(2), 1.0
-    return np.array([[x, -y], [y, x]]) / size, SWAY
+    return np.array([[x, -y], [y, x]]) / size, REQUIRED.sideways_noise
 
 
 def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
@@ -182,8 +205,8 @@ def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
     from scipy.interpolate import BSpline  # slow to import
 
     # Three more knots on either side, where it begins and ends in zero.
-    knots = FIRST + SPACING * np.arange(-5, len(CURVE) + 5)
-    walked = BSpline(knots, np.pad(CURVE, 3), 3, extrapolate=False)
+    knots = REQUIRED.curve_start + REQUIRED.curve_spacing * np.arange(-5, len(REQUIRED.curve) + 5)
+    walked = BSpline(knots, np.pad(REQUIRED.curve, 3), 3, extrapolate=False)
     unit, dt = np.sqrt(dynamics.leg_length / GRAVITY), dynamics.step
     sample, found = np.arange(len(contact)), np.zeros(len(contact))
     moving = dynamics.center_velocity[:, :2]
@@ -193,14 +216,15 @@ def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
             near = np.abs(sample - k) * dt < unit
             speed = np.linalg.norm(np.median(
                 moving[near] - dynamics.ground_velocity[near, i, :2], axis=0))
-            size = settings.landing * (speed / np.sqrt(GRAVITY * dynamics.leg_length) - FROM_SPEED)
+            size = settings.landing * (speed / np.sqrt(GRAVITY * dynamics.leg_length)
+                                       - REQUIRED.landing_speed)
             phase = (sample - k + 0.5) * dt / unit
             if size <= 0.0:
                 continue
             if others[k - 1:k + 1].all():
                 found += size * np.nan_to_num(walked(phase))
             elif not (contact[k - 1].any() or others[k]):
-                square = ((phase - LANDS) / WIDE) ** 2
+                square = ((phase - REQUIRED.impact_delay) / REQUIRED.impact_width) ** 2
                 found += size * (1.0 - square) * np.exp(-0.5 * square)
     return found
 
@@ -239,12 +263,15 @@ def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float, rate: fl
                     density: float, path_error: float) -> np.ndarray:
     """Return forces (n, 3) over the weight that are zero in flight, by the least change."""
     inner, changed = standing[1:-1], force.copy()
-    followed = np.clip(FOLLOWED * (AT_NOISE / (density * rate)) ** 0.25, SLOWLY, QUICKLY)
-    bends = (inner[2:] & inner[1:-1] & inner[:-2]) * dt / (FORCE_MEMORY * CHANGE ** 2)
+    followed = np.clip(
+        REQUIRED.stance_cutoff * (REQUIRED.stance_noise / (density * rate)) ** 0.25,
+        REQUIRED.least_cutoff, REQUIRED.largest_cutoff)
+    bends = (inner[2:] & inner[1:-1] & inner[:-2]) * dt / (
+        REQUIRED.force_memory * REQUIRED.relative_change ** 2)
     bends = bends / (followed * rate * dt) ** 4
     for k in range(3):
-        size = LEAST_CHANGE + CHANGE * np.abs(force[1:-1, k])
-        weight = np.where(inner, dt / (FORCE_MEMORY * size ** 2), NO_FORCE)
+        size = REQUIRED.least_change + REQUIRED.relative_change * np.abs(force[1:-1, k])
+        weight = np.where(inner, dt / (REQUIRED.force_memory * size ** 2), NO_FORCE)
         target = np.where(inner, 0.0, -force[1:-1, k])
         changed[:, k] += on_path(target, weight, dt, path_error,
                                  (bends, np.diff(force[1:-1, k], 2)))
@@ -261,7 +288,7 @@ def on_path(target: np.ndarray, weight: np.ndarray, dt: float, path_error: float
     ``path_error`` [m]: deviation; ``bends``: weights of the force's second difference.
     """
     band = np.zeros((5, len(target) + 2))
-    band[4] = dt / PATH_MEMORY * (GRAVITY / path_error) ** 2
+    band[4] = dt / REQUIRED.path_memory * (GRAVITY / path_error) ** 2
     _add_differences(band, weight / dt ** 4, 2)
     pull = np.convolve(weight * target, [1.0, -2.0, 1.0])
     if bends is not None:

@@ -26,14 +26,18 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 
-# A sole rests while all of it is slower than this part of the touch-down speed.
-AT_REST = 0.3
-# A sole is level while its ends differ in height by less than this part of its size.
-TILTED = 0.1
-# Least cosine of the sole's tilt for a point of the floor to be found along its normal.
-LEAST_UPRIGHT = 0.3
-# Largest height of the floor above a rigid sole where toes bend, as a part of the sole's length.
-LARGEST_BEND = 0.3
+
+@dataclass(frozen=True)
+class SoleSettings:
+    """When a sole rests, is level, and how far it bends; chosen by the size of shoes."""
+
+    rest_speed: float = 0.3  # [touch-down speed]: all of a sole that rests is slower
+    level: float = 0.1  # [size of the sole]: difference in height of the ends of a level one
+    least_upright: float = 0.3  # Cosine of the tilt, for the floor along the normal
+    largest_bend: float = 0.3  # [length of the sole]: floor above a rigid one where toes bend
+
+
+SOLE = SoleSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +73,14 @@ def sole_motion(dynamics: GaitInverseDynamics, landing: float, leaving: float,
         speed = np.linalg.norm(velocity, axis=2)
         slowest = speed.min(axis=1)
         fastest = speed.max(axis=1)
-        floor = _floor(loaded, fastest, points[..., 2].mean(axis=1), AT_REST * landing)
+        floor = _floor(loaded, fastest, points[..., 2].mean(axis=1), SOLE.rest_speed * landing)
         # Not the lowest part: the tip of a rigid sole is below the ground while real toes bend.
         slow = speed <= np.maximum(leaving, slowest)[:, None]
         height = np.where(slow, points[..., 2], np.inf).min(axis=1)
         roll, rate = _roll(dynamics, i, floor)
         across = np.linalg.norm(points[0, -1] - points[0, 0])
-        level = np.ptp(points[..., 2], axis=1) <= TILTED * across
-        rate[level | (fastest < AT_REST * landing)] = 0.0
+        level = np.ptp(points[..., 2], axis=1) <= SOLE.level * across
+        rate[level | (fastest < SOLE.rest_speed * landing)] = 0.0
         parts.append((slowest, np.fmax(height, floor), floor, level, roll, rate))
     return SoleMotion(*(np.stack(columns, axis=1) for columns in zip(*parts)))
 
@@ -91,8 +95,8 @@ def on_floor(dynamics: GaitInverseDynamics, floor: np.ndarray, path: np.ndarray)
     for i, foot in enumerate(dynamics.feet):
         height = dynamics.base_position[:, 2] + dynamics.points(path)[:, i, 2]
         upright = dynamics.foot_rotation[:, i, 2, 2]
-        limit = LARGEST_BEND * (foot.edges[0] - foot.edges[1])
-        lift = (floor[:, i] - height) / np.maximum(upright, LEAST_UPRIGHT)
+        limit = SOLE.largest_bend * (foot.edges[0] - foot.edges[1])
+        lift = (floor[:, i] - height) / np.maximum(upright, SOLE.least_upright)
         moved[:, i, 2] += np.clip(np.nan_to_num(lift), -limit, limit)
     return moved
 
@@ -128,7 +132,7 @@ def _roll(dynamics: GaitInverseDynamics, i: int,
     turning = np.gradient(R, dynamics.step, axis=0)
     velocity = np.gradient(origin, dynamics.step, axis=0) - dynamics.ground_velocity[:, i]
     # In the foot's frame, the point at x on the floor has z = below + slope x.
-    upright = np.where(R[:, 2, 2] > LEAST_UPRIGHT, R[:, 2, 2], np.nan)
+    upright = np.where(R[:, 2, 2] > SOLE.least_upright, R[:, 2, 2], np.nan)
     below = np.nan_to_num(floor - origin[:, 2], nan=0.0) / upright
     slope = np.where(np.isfinite(floor), -R[:, 2, 0] / upright, 0.0)
     a = velocity + turning[:, :, 2] * below[:, None] + turning[:, :, 1] * foot.center[1]
