@@ -47,7 +47,6 @@ NONE, SMALL = 0.1, 1.0
 NOISE = 1.0         # [mm] of the noisy sample
 MEASURES = ('vertical', 'double', 'fore_aft', 'sideways')
 KERNELS = 'contact/contact_evidence.py'
-CHECKED = 'gait/settings'       # where `GaitSettings` are
 
 
 class Case(NamedTuple):
@@ -84,7 +83,7 @@ def numbers() -> Iterator[Number]:
                     yield Number(f'{place}: {".".join(path)}', name, path, number)
     for setting in SETTINGS:
         if isinstance(setting.default, float):
-            yield Number(f'{CHECKED}: {setting.name}', '', (setting.name,), setting.default)
+            yield Number(f'GaitSettings: {setting.name}', '', (setting.name,), setting.default)
 
 
 def _leaves(settings: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -128,6 +127,10 @@ def varied(number: Number, factor: float, cases: Sequence[Case]) -> dict[str, fl
             return measured(cases, settings, fresh=number.name.startswith('trials/'))
         except (LeggedDynamicsError, ArithmeticError, ValueError) as error:
             return f'{type(error).__name__}: {error}'
+
+
+def _job(job: tuple[Number, float, Sequence[Case]]) -> dict[str, float] | str:
+    return varied(*job)
 
 
 _READ: dict[tuple[Path, str], Any] = {}
@@ -227,7 +230,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     jobs = [(number, factor, cases) for number in chosen for factor in FACTORS]
     # Forked, so that what was read is there.
     with get_context('fork').Pool(max(options.workers, 1)) as pool:
-        answers = pool.starmap(varied, jobs, chunksize=1)
+        answers = []
+        for job, answer in zip(jobs, pool.imap(_job, jobs)):
+            print(job[0].name, job[1], answer, file=sys.stderr, flush=True)
+            answers.append(answer)
     noise.close()
     found = [row(number, usual, answers[2 * k:2 * k + 2]) for k, number in enumerate(chosen)]
     found.sort(key=lambda pair: -pair[0])
@@ -236,8 +242,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                        'of error bars [%]', 'effect'), [cells for _, cells in found], [0, 3, 5])
     print(f'{len(cases)} trials. {len(found)} numbers times 0.7 and 1.3; of them {counts[0]} '
           f'change no error and no error bar by {NONE:g} %, {counts[1]} by less than '
-          f'{SMALL:g} %.\n\n{table.markdown.rstrip()}\n\nNot varied: numbers that are compiled into kernels '
-          f'(`{KERNELS}`), and what is zero.')
+          f'{SMALL:g} %.\n\n{table.markdown.rstrip()}\n\nNot varied: numbers that are compiled '
+          f'into kernels (`{KERNELS}`), and what is zero.')
     return 0
 
 
