@@ -4,9 +4,9 @@
 How much each tuned number matters: `python -m benchmarks sensitivity [NAME=FOLDER ...]`.
 
 Each number in the frozen settings of the modules of `people`, and each of `GaitSettings`, is
-multiplied by 0.7 and by 1.3, by itself. Cases are the sample walk of the package with 1 mm of
-white noise, and trials with force plates in the folders given (`benchmarks/people.py` says what
-a trial is), or the sample as it is. An error is the root mean square over the trials of a group,
+multiplied by 0.7 and by 1.3, by itself. Cases are trials with force plates in the folders given
+(`benchmarks/people.py` says what a trial is), else the sample walk of the package, as it is and
+with 1 mm of white noise. An error is the root mean square over the trials of a group,
 of the vertical force, the same in double support, fore-aft or sideways. The table has the
 largest change of any of them, and that of the stated standard deviations. Exit code 2 where
 nothing was varied.
@@ -165,9 +165,9 @@ def measured(cases: Sequence[Case], settings: dict[str, Any],
 
 def _cases(groups: Sequence[str], most: int, noisy: Path) -> list[Case]:
     sample, options = analysis.sample_walk(GaitOptions(compare=False))
-    cases = [Case('noisy sample', noisy, options)]
     if not groups:
-        cases.append(Case('sample', sample, options))
+        return [Case('sample', sample, options), Case('noisy sample', noisy, options)]
+    cases: list[Case] = []
     for word in groups:
         name, _, folder = word.partition('=')
         trials = trials_of(Path(folder))
