@@ -126,19 +126,23 @@ def test_results_that_deserve_no_trust():
     n = 100
     reactions = SimpleNamespace(
         contact=np.ones((n, 2), bool), root_residual=np.zeros((n, 6)), feet=('a', 'b'),
-        supported=np.ones(n, bool), force=np.full((n, 2, 3), 300.0),
+        supported=np.ones(n, bool), inside_soles=np.ones(n, bool), force=np.full((n, 2, 3), 300.0),
         deviation=np.full((n, 2, 3), 20.0))
     result = SimpleNamespace(reactions=reactions,
                              dynamics=SimpleNamespace(noise=np.zeros((1, 6))), errors={},
-                             method='travelling', weight=600.0, together=None, alignment=None)
+                             method='travelling', weight=600.0, together=None, alignment=None,
+                             mass=None)
     assert not gait.doubts(result)
     text, judged = gait.verdict(result)
     assert not judged and 'a 300 N, b 300 N' in text
     reactions.root_residual[:, 0] = 90.0
     assert ['15 % of the weight' in reason for reason in gait.doubts(result)] == [True]
+    reactions.inside_soles[:60] = False
+    assert 'leaves the stated soles' in gait.doubts(result)[1]
     reactions.supported[:60] = False
     reactions.contact[:] = False
-    assert len(gait.doubts(result)) == 3
+    said = gait.doubts(result)
+    assert len(said) == 3 and 'something else than the feet' in said[2]
 
 
 def test_the_first_line_says_the_error_with_the_clocks_put_together(monkeypatch):
@@ -150,7 +154,7 @@ def test_the_first_line_says_the_error_with_the_clocks_put_together(monkeypatch)
 
     monkeypatch.setattr(gait, 'moment_error', lambda result: None)
     result = SimpleNamespace(errors={'travelling': errors(40.0)}, method='travelling',
-                             weight=800.0, as_recorded=errors(80.0),
+                             weight=800.0, as_recorded=errors(80.0), mass=None,
                              alignment=Alignment(0.014, 0.0, 0.0, 1.0, 0.002))
     text, judged = gait.verdict(result)
     assert judged and 'plates: 40 N' in text and '5.0 %' in text and '80 N' not in text

@@ -35,6 +35,7 @@ from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import _nonnegative
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs, stances
+from legged_dynamics.people.trials.accuracy import balance_notes
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import rotation_from_vector
 
@@ -189,17 +190,59 @@ def test_noise_of_the_body_is_not_taken_for_a_shift_of_load():
     assert load_error(solve(walker), walker) < 1.0
 
 
+def start_and_walk():
+    """Return a walker that stands, takes steps, and stands."""
+    places, intervals = [[], []], [[], []]
+    for k in range(6):
+        places[k % 2].append((0.7 * k, 0.09 if k % 2 == 0 else -0.09))
+        intervals[k % 2].append((1.5 + 0.55 * k if k > 1 else -2.5 + 0.5 * k,
+                                 2.2 + 0.55 * k + (2.0 if k > 3 else 0.0)))
+    return walk(places, intervals, 6.0)
+
+
+def led(walker, shift):
+    """Return the motion with the base elsewhere (3,) or (n, 3) [m], its feet where they are."""
+    shift = np.broadcast_to(shift, walker.base.shape)
+    joints = walker.position.reshape(len(shift), -1, 4).copy()
+    joints[..., :3] -= shift[:, None]
+    return RecordedMotion.from_poses(
+        walker.model, walker.time, walker.base + shift,
+        np.tile([0.0, 0.0, 0.0, 1.0], (len(shift), 1)), joints.reshape(len(shift), -1))
+
+
+SHORT = {'soles': [FlatFoot(foot.link, -0.08, BACK, SIDE, -SIDE) for foot in WALK.feet],
+         'blades': [LineFoot(foot.link, -0.08, BACK) for foot in WALK.feet]}
+
+
+@pytest.mark.parametrize('wrong', ['base', 'sideways', 'masses', *SHORT])
+def test_a_walk_with_a_wrong_model_sits_nowhere(wrong):
+    """The centre of pressure leaves the stated soles, and nothing but the feet bears load."""
+    walker = start_and_walk()
+    motion = led(walker, {'base': [-0.3, 0.0, 0.0], 'sideways': [0.0, 0.25, 0.0]}.get(wrong, 0.0))
+    model = RobotModel.from_urdf(description(2, center=0.3 if wrong == 'masses' else 0.0))
+    solver = DoubleSupport(model, SHORT.get(wrong, WALK.feet), AIM)
+    dynamics = solver.inverse_dynamics(motion)
+    found = solver.share(dynamics, walker.contact)
+    assert not found.inside_soles.all() and found.supported.all()
+    said, = balance_notes(found, dynamics, solver.settings)
+    assert 'leaves the stated soles' in said and 'a seat' not in said
+
+
 def test_a_seat_is_noticed():
     walker = standing()
-    behind = walker.base - [0.4, 0.0, 0.0]
-    joints = np.add(walker.position.reshape(len(walker.time), -1, 4), [0.4, 0.0, 0.0, 0.0])
-    motion = RecordedMotion.from_poses(
-        walker.model, walker.time, behind,
-        np.tile([0.0, 0.0, 0.0, 1.0], (len(behind), 1)), joints.reshape(len(behind), -1))
-    found = DoubleSupport(walker.model, walker.feet).solve(motion)
+    found = DoubleSupport(walker.model, walker.feet).solve(led(walker, [-0.4, 0.0, 0.0]))
     assert found.contact.all() and not found.supported.any()
     assert found.force[..., 2].min() >= 0.0
     assert solve(walker).supported.all()
+
+
+def test_a_seat_before_a_walk_is_noticed():
+    """It sits on both feet, then walks: the walk shows that soles and pose are right."""
+    walker = start_and_walk()
+    seated = 1.0 - smooth((walker.time - 0.7) / 1.2)
+    motion = led(walker, np.outer(seated, [0.0, -0.4, 0.0]))
+    found = DoubleSupport(walker.model, walker.feet, AIM).solve(motion, walker.contact)
+    assert not found.supported[5:70].any() and found.supported[200:].all()
 
 
 @pytest.mark.parametrize('on_one', [0.5, 0.7, 0.9])

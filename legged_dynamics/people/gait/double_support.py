@@ -35,6 +35,7 @@ from legged_dynamics.people.gait.contact_timing import (
 from legged_dynamics.people.gait.force_direction import directions, through_sole
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import (
+    borne_elsewhere,
     outside_soles,
     smooth_shares,
 )
@@ -406,6 +407,7 @@ class DoubleSupport:
                                                _level(motion.base_rotation[:, :, 0]))
             wrench[applies] = _in_feet(dynamics, found)[applies]
         return gait_reactions(dynamics, timing, wrench, reference,
+                              ~borne_elsewhere(dynamics, contact, outside, self.settings),
                               ~(outside > 2.0 * self.settings.plausible_distance),
                               self.settings, by_markers and method == 'travelling')
 

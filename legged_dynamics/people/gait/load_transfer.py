@@ -30,6 +30,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import solveh_banded
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.standing import UP
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
@@ -45,11 +46,13 @@ DIRECTIONS = 64
 
 @dataclass(frozen=True)
 class TransferSettings:
-    """Where the centre of pressure does not determine shares; chosen small."""
+    """What a centre of pressure leaves open of shares, and says of a seat."""
 
     even_weight: float = 1e-3  # Of even shares, against the centre of pressure
     least_load: float = 0.02  # [weight]: smaller ones do not tell where they act
     least_relative_load: float = 0.5  # [weight]: least one that changes are relative to
+    longest_step: float = 6.0  # [sqrt(l / g)]: feet that stay between changes for less are walking
+    usual_error: float = 0.95  # Quantile of how far it is outside the soles while feet step
 
 
 TRANSFER = TransferSettings()
@@ -91,6 +94,29 @@ def outside_soles(dynamics: GaitInverseDynamics, contact: np.ndarray) -> np.ndar
         reach = np.nanmax(corners[standing] @ direction, axis=1)
         outside[standing] = np.fmax(outside[standing], center[standing] @ direction - reach)
     return np.where(standing & np.isfinite(center).all(axis=1), outside, np.nan)
+
+
+def borne_elsewhere(dynamics: GaitInverseDynamics, contact: np.ndarray, outside: np.ndarray,
+                    settings: GaitSettings) -> np.ndarray:
+    """
+    Return where a seat or a hand bears load (n,): the moment of the feet is missing as they stay.
+
+    While feet step nothing else bears, so how far `outside` (n,) [m] is then shows what base pose,
+    masses and soles are wrong by; the same error is no larger where several feet stand.
+    """
+    planted, unit = np.zeros(len(contact), bool), np.sqrt(dynamics.leg_length / GRAVITY)
+    margin = round(settings.shortest_phase * unit / dynamics.step)
+    changes = np.flatnonzero((contact[1:] != contact[:-1]).any(axis=1)) + 1
+    walking = contact.any(axis=1)
+    for first, end in pairwise([0, *changes.tolist(), len(contact)]):
+        seen, left = first > 0, end < len(contact)
+        if contact[first].sum() > 1 and not (
+                seen and left and (end - first) * dynamics.step < TRANSFER.longest_step * unit):
+            walking[first:end] = False
+            planted[first + margin * seen:max(end - margin * left, 0)] = True
+    known = outside[walking & np.isfinite(outside)]
+    error = float(np.quantile(known, TRANSFER.usual_error)) if len(known) else 0.0
+    return planted & (outside > 2.0 * settings.plausible_distance + error)
 
 
 def center_of_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray,

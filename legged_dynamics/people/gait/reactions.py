@@ -44,6 +44,9 @@ class GaitReactions:
     supported : (n,) bool array
         False where something other than the feet must carry load, a seat or a hand: the forces on
         the feet are wrong there.
+    inside_soles : (n,) bool array
+        False where the centre of pressure that the motion requires is further outside the stated
+        soles than it errs by (`transfer.plausible_distance`).
     probability : (n, nf) array
         That each foot is on the ground.
     covariance : (n, nf, 3, 3) array [N^2]
@@ -63,6 +66,7 @@ class GaitReactions:
     root_residual: np.ndarray
     reference: np.ndarray
     supported: np.ndarray
+    inside_soles: np.ndarray
     probability: np.ndarray
     covariance: np.ndarray
 
@@ -73,13 +77,14 @@ class GaitReactions:
 
 
 def gait_reactions(dynamics: GaitInverseDynamics, timing: ContactTiming, wrench: np.ndarray,
-                   reference: np.ndarray, supported: np.ndarray, settings: GaitSettings,
-                   by_markers: bool = False) -> GaitReactions:
+                   reference: np.ndarray, supported: np.ndarray, inside_soles: np.ndarray,
+                   settings: GaitSettings, by_markers: bool = False) -> GaitReactions:
     """
     Return forces, efforts and centres of pressure that follow from the foot wrenches.
 
     ``wrench`` (n, nf, 6) and ``reference`` (n, nf, 3) or (nf, 3) are in foot frames;
-    ``supported`` (n,): where the feet may carry all load.
+    ``supported`` (n,): where the feet may carry all load; ``inside_soles`` (n,): where its centre
+    of pressure may be theirs.
     """
     R_WF, reference = dynamics.foot_rotation, np.broadcast_to(reference, dynamics.foot_arm.shape)
     f, m = (np.einsum('nfij,nfj->nfi', R_WF, wrench[..., part])
@@ -95,5 +100,5 @@ def gait_reactions(dynamics: GaitInverseDynamics, timing: ContactTiming, wrench:
         dynamics.time, tuple(foot.link for foot in dynamics.feet), timing.contact, wrench, f,
         position + pressed, position, R_WF, dynamics.joint_efforts(wrench),
         dynamics.wrench + dynamics.noise - carried, np.array(reference), supported,
-        timing.probability,
+        inside_soles, timing.probability,
         force_covariance(dynamics, timing, f, dynamics.points(reference), settings, by_markers))

@@ -83,8 +83,9 @@ class GaitSettings(CheckedSettings):
         'support.', 0.01, 1000.0)
     plausible_distance: float = setting(
         'transfer.plausible_distance', 0.05, 'm',
-        'A centre of pressure much further than this outside all soles means that something else '
-        'carries load, a chair or a hand.', 1e-3, 10.0)
+        'A centre of pressure twice as far as this outside all soles is not that of the feet: '
+        'while several stay in place, a chair or a hand carries load; while they step, soles, '
+        'base pose or masses are off.', 1e-3, 10.0)
     impact_arm: float = setting(
         'transfer.impact_arm', 0.1, '',
         'Standard deviation of the point where fast changes of the force act, as a fraction of '

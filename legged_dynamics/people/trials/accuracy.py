@@ -289,6 +289,26 @@ def alignment_notes(alignment: Alignment) -> list[str]:
     return found
 
 
+def balance_notes(reactions: GaitReactions, dynamics: GaitInverseDynamics,
+                  settings: GaitSettings) -> list[str]:
+    """Return notes on what feet cannot bear: a seat's or a hand's load, or a wrong input."""
+    found, count = [], len(reactions.time)
+    borne = ~reactions.supported
+    if borne.any():
+        found.append(f'In {borne.sum()} of {count} samples something else than the feet must '
+                     'bear load (a seat, a hand): what is said of the feet is not to be believed '
+                     'there.')
+    missing = reactions.supported & ~reactions.inside_soles
+    if missing.any():
+        rest = (reactions.root_residual - dynamics.noise)[missing, 3:]
+        found.append(f'In {missing.sum()} of {count} samples the centre of pressure leaves the '
+                     f'stated soles by more than {2.0 * settings.plausible_distance:.2f} m, and '
+                     f'{np.sqrt((rest ** 2).sum(axis=1).mean()):.0f} N m rms remain that no foot '
+                     'can give: the soles (--sole), the pose of the base or the masses are '
+                     'other than stated.')
+    return found
+
+
 def slope_notes(slope: tuple[float, float]) -> list[str]:
     """Return notes on the floor's slope, one per axis; empty for a level floor."""
     return [f'The soles rest on a plane that rises by {np.degrees(np.arctan(part)):+.1f} deg '

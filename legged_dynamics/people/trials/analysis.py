@@ -34,6 +34,7 @@ from legged_dynamics.people.trials.accuracy import (
     FootErrors,
     align,
     alignment_notes,
+    balance_notes,
     floor_slope,
     foot_errors,
     plates_later,
@@ -379,10 +380,7 @@ def _solved(trial: _Trial, options: GaitOptions,
                 errors[method] = foot_errors(
                     solver.share(dynamics, timing, method, moved=moved), aligned)
     notes = [*subject.notes, *trial.notes, *notes]
-    if not reactions.supported.all():
-        notes.append(f'In {(~reactions.supported).sum()} of {len(motion)} samples something else '
-                     'than the feet must bear load (a seat, a hand): what is said of the feet '
-                     'is not to be believed there.')
+    notes += balance_notes(reactions, dynamics, settings)
     if options.cutoff is not None:
         notes.append(f'Poses are low-passed at {options.cutoff:g} Hz; the first and last '
                      f'{0.5 / options.cutoff:.2f} s suffer from the ends of the filter.')

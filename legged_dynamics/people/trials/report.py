@@ -259,10 +259,12 @@ def doubts(result: GaitResult) -> list[str]:
     if rest > LARGEST_RESIDUAL:
         found.append(f'{100.0 * rest:.0f} % of the weight remain that no foot explains: mass, '
                      'contacts or friction are wrong, or something else pushes')
-    borne = (~r.supported).mean()
-    if borne > MOST_UNSUPPORTED:
-        found.append(f'in {100.0 * borne:.0f} % of the samples something else than the feet bears '
-                     'load')
+    for where, said in (
+            (~r.supported, 'something else than the feet bears load'),
+            (r.supported & ~r.inside_soles, 'the centre of pressure leaves the stated soles: '
+             'soles, pose of the base or masses are other than stated')):
+        if where.mean() > MOST_UNSUPPORTED:
+            found.append(f'in {100.0 * where.mean():.0f} % of the samples {said}')
     return found
 
 
