@@ -85,10 +85,11 @@ def measurements(model: RobotModel, config: RobotConfig) -> list[Measurement]:
                         np.array([0, 0, 0, 1.0])) for k in range(2000)]
 
 
-def longest_of(estimator: GroundReactionEstimator, recorded: list[Measurement]) -> float:
-    """Return the longest tick of a run [us]: of each the shortest of five, others' load aside."""
+def update_times(estimator: GroundReactionEstimator, recorded: list[Measurement],
+                 runs: int = 5) -> np.ndarray:
+    """Return the time of each update of a run (n,) [us]: the shortest of some, loads aside."""
     taken = []
-    for _ in range(5):
+    for _ in range(runs):
         estimator.reset()
         times = []
         for m in recorded:
@@ -97,7 +98,7 @@ def longest_of(estimator: GroundReactionEstimator, recorded: list[Measurement]) 
             times.append(time.perf_counter() - start)
         taken.append(times)
     estimator.reset()
-    return max(map(min, zip(*taken))) * 1e6
+    return np.min(taken, axis=0) * 1e6
 
 
 def rows() -> list[dict]:
@@ -121,7 +122,7 @@ def rows() -> list[dict]:
         if m.stamp_ns == 0:
             estimator.reset()
         estimator.update(m)
-    longest = longest_of(estimator, recorded)
+    longest = float(update_times(estimator, recorded).max())
     pin, q, v = peer.pin, peer.q.copy(), peer.v.copy()
     tick, tick_peer = microseconds(ours, lambda: peer.update(next(peer_next)))
     calm, bare = undisturbed(ours, lambda: pin.rnea(peer.model, peer.data, q, v, v))
