@@ -26,10 +26,9 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.safety.effort_watchdog import GOODBYE, LETS_GO
-from legged_dynamics.safety.envelope import bound, brake, compile_kernels, posture
-from legged_dynamics.safety.joint_watch import EFFORT, JointWatch, limit_table
-from legged_dynamics.safety.settings import SafetySettings
+from legged_dynamics.safety.effort_watchdog import END_SUFFIX, RELEASE_SUFFIX
+from legged_dynamics.safety.motor_output import MotorOutput
+from legged_dynamics.safety.settings import SafetySettings, nanoseconds
 
 # -------------------------------------------------------------------------------------------------
 # States of an EffortGuard, and its output.
@@ -112,14 +111,17 @@ def _command_fault(joints: Sequence[str], command: Sequence[float]) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-# Averaging time of the efforts to hold [s], since the last command may be a spike of noise.
-AVERAGING = 0.01
-# Longest time step that the slew limit is applied to [s].
-LONGEST_STEP = 0.02
-# Without joint states the safe output is zero; the motors are left alone after this [s].
-BLIND_DURATION = 0.5
-# Springs and dampers on joint states older than this could accelerate joints [ns].
-REACTING_AGE_NS = 20_000_000
+@dataclass(frozen=True)
+class GuardSettings:
+    """Settings of the guard that are no parameters."""
+
+    # Without joint states the safe output is zero; the motors are left alone after this.
+    blind_ns: int = 500_000_000
+    # Springs and dampers on joint states older than this could accelerate joints.
+    reacting_age_ns: int = 20_000_000
+
+
+GUARD = GuardSettings()
 
 
 class EffortGuard:
@@ -141,13 +143,10 @@ class EffortGuard:
     Attributes
     ----------
     joints : tuple of str
-    limits : (nj,) array [N m or N]
-        Effort limits.
+    settings : SafetySettings
     state : GuardState
     suspect : str
         Why the joint states are not believed at present, or empty.
-    latches : bool
-        Whether only :meth:`activate` ends the safe output.
     cause : str
         What led out of ACTIVE, for as long as the guard is not back there.
 
@@ -162,24 +161,26 @@ class EffortGuard:
 
     def __init__(self, model: RobotModel, joints: Sequence[str],
                  parameters: Mapping[str, Any] | None = None):
-        settings = SafetySettings.from_parameters(parameters)
+        self.settings = settings = SafetySettings.from_parameters(parameters)
         self.joints = tuple(joints)
-        self.table = limit_table(model, self.joints, settings)
-        self.limits = self.table[:, EFFORT].copy()
-        self._watch = JointWatch(self.joints, self.table, settings.frozen)
-        self._timeout_ns = round(settings.input_timeout * 1e9)
-        self._hold_ns = round(settings.hold * 1e9)
-        self._ramp_ns = round(settings.ramp * 1e9)
-        self._resume_ns = round(settings.resume * 1e9)
-        self._damping_ns = round(settings.damping_duration * 1e9)
-        self.latches, self._tilt = settings.latch, settings.tilt
-        self._sits = settings.output == 'damping'
-        n = len(self.joints)
-        self._state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
-        self._effort, self._feed, self._place = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._cut = np.zeros(n, np.int64)
+        self._motors = MotorOutput(model, self.joints, settings,
+                                   nanoseconds(settings.input_timeout))
         self.deactivate()
-        compile_kernels(self.table, self._watch)
+
+    @property
+    def table(self) -> np.ndarray:
+        """Limits of the joints, in the columns of `safety.joint_watch`."""
+        return self._motors.table
+
+    @property
+    def limits(self) -> np.ndarray:
+        """Effort limits, (nj,) [N m or N]."""
+        return self._motors.limits
+
+    @property
+    def latches(self) -> bool:
+        """Whether only :meth:`activate` ends the safe output."""
+        return self.settings.latch
 
     # ---- transitions by hand ---------------------------------------------------------------
 
@@ -190,25 +191,21 @@ class EffortGuard:
 
     def deactivate(self) -> None:
         """Stop obeying commands."""
-        self._watch.reset()
+        self._motors.reset()
         self.state, self.cause = GuardState.LIMP, ''
         self.suspect = ''
         self._tilted: float | None = None
-        self._sample_ns: int | None = None
-        self._heard_ns = 0
-        self._good_ns = self._sent_ns = self._since_ns = 0
+        self._heard_ns = self._good_ns = self._since_ns = 0
         self._blind = False
         self._ramp_start: tuple[int, int] = 0, 0
         self._start = np.zeros(len(self.joints))
-        self._last = np.zeros(len(self.joints))
-        self._feed[:] = 0.0
 
     @property
-    def farewell(self) -> str:
-        """What an EffortWatchdog is told behind the sender's name: that it ends, or lets go."""
+    def identity_suffix(self) -> str:
+        """What tells an EffortWatchdog, behind the identity, that the sender ends or releases."""
         if self.state.silent:
-            return GOODBYE
-        return LETS_GO if self.state.released and self.latches else ''
+            return END_SUFFIX
+        return RELEASE_SUFFIX if self.state.released and self.latches else ''
 
     def last(self) -> np.ndarray:
         """
@@ -248,12 +245,13 @@ class EffortGuard:
             The fault of the first joint that has one.
 
         """
-        fault = self._watch.check(stamp_ns, position, velocity)
+        watch = self._motors.watch
+        fault = watch.check(stamp_ns, position, velocity)
         self.doubt(fault)
-        believed = self._watch.believed(fault)
+        believed = watch.believed(fault)
         if believed is not None:
-            self._state[:] = believed
-            self._heard_ns, self._sample_ns = now_ns, now_ns - age_ns
+            self._motors.take(believed, now_ns - age_ns)
+            self._heard_ns = now_ns
         return fault
 
     def doubt(self, why: str) -> None:
@@ -270,7 +268,7 @@ class EffortGuard:
 
     def restamp(self) -> None:
         """Accept the next stamp as it is, because the clock of the stamps was set."""
-        self._watch.restamp()
+        self._motors.watch.restamp()
 
     def tilted(self, angle: float | None) -> None:
         """
@@ -319,7 +317,7 @@ class EffortGuard:
                 return self._silent(fault)
             self._begin(now_ns, measured)
         elif fault:
-            self._falter(now_ns, fault)
+            self._bridge(now_ns, fault)
         elif self.state is GuardState.HOLDING:
             self._resume(now_ns)
         elif self.state.released:
@@ -328,50 +326,60 @@ class EffortGuard:
             else:
                 self._begin(now_ns, measured)
         if self.state.released:
-            return self._let_go(now_ns, fault)
+            return self._safe_output(now_ns, fault)
         if self.state is GuardState.HOLDING:
-            return self._hold(now_ns, fault)
+            self._motors.hold(now_ns, 1.0, GUARD.reacting_age_ns)
+            return self._sent(fault)
         return self._obey(now_ns, command)
 
+    # ---- transitions -----------------------------------------------------------------------
+
     def _begin(self, now_ns: int, measured: Sequence[float] | None) -> None:
+        """Start from what the motors deliver now, where that is known."""
+        motors = self._motors
         values = np.asarray([] if measured is None else measured, float)
-        known = values.shape == self._last.shape and bool(np.isfinite(values).all())
-        self._start = np.clip(values, -self.limits, self.limits) if known else self._last.copy()
-        # What the motors deliver now is what the slew starts from.
-        self._last = self._start.copy()
-        self._feed[:] = self._start
-        self._ramp_start, self._sent_ns = (now_ns, self._ramp_ns), now_ns
-        self.state, self.cause = GuardState.RAMPING, ''
+        known = values.shape == motors.last.shape and bool(np.isfinite(values).all())
+        motors.begin(values if known else motors.last)
+        motors.sent_ns = now_ns
+        self._blend_in(now_ns, nanoseconds(self.settings.ramp))
 
     def _resume(self, now_ns: int) -> None:
         """Go on from what was held: blended for as long as it took, not from zero."""
-        self._start = self._last.copy()
-        self._ramp_start = now_ns, min(self._resume_ns, now_ns - self._good_ns)
+        self._blend_in(now_ns, min(nanoseconds(self.settings.resume), now_ns - self._good_ns))
+
+    def _blend_in(self, now_ns: int, length_ns: int) -> None:
+        self._start[:] = self._motors.last
+        self._ramp_start = now_ns, length_ns
         self.state, self.cause = GuardState.RAMPING, ''
 
-    def _falter(self, now_ns: int, fault: str) -> None:
+    def _bridge(self, now_ns: int, fault: str) -> None:
+        """Hold, and release the robot when the fault is too long or the robot has fallen."""
         if self.state.obeying:
             self.state, self.cause = GuardState.HOLDING, fault
             self._since_ns, self._blind = self._good_ns, False
-        if self.state is GuardState.HOLDING:
-            if self._is_tilted():
-                self._release(now_ns, fault, upright=False)
-                return
-            if not self._fresh(now_ns):
-                self._blind = True
-            elif self._blind:
-                # Joint states are back: give the controller time for a new command.
-                self._since_ns, self._blind = now_ns, False
-            if now_ns - self._since_ns >= self._hold_ns:
-                self._release(now_ns, self.cause)
+        if self.state is not GuardState.HOLDING:
+            return
+        if self._is_tilted():
+            self._release(now_ns, fault, upright=False)
+            return
+        if not self._motors.fresh(now_ns):
+            self._blind = True
+        elif self._blind:
+            # Joint states are back: give the controller time for a new command.
+            self._since_ns, self._blind = now_ns, False
+        if now_ns - self._since_ns >= nanoseconds(self.settings.hold):
+            self._release(now_ns, self.cause)
 
     def _release(self, now_ns: int, cause: str, upright: bool = True) -> None:
-        sits = upright and self._watch.one_bad and self._sits and self._fresh(now_ns)
+        sits = (upright and self._motors.watch.one_bad and self.settings.output == 'damping'
+                and self._motors.fresh(now_ns))
         self.state = GuardState.SITTING if sits else GuardState.DAMPING
         self.cause, self._since_ns = cause, now_ns
 
+    # ---- output ----------------------------------------------------------------------------
+
     def _obey(self, now_ns: int, command: Sequence[float] | None) -> GuardedEffort:
-        effort = self._effort
+        motors, effort = self._motors, self._motors.effort
         effort[:] = command
         began, length = self._ramp_start
         share = 1.0 if now_ns - began >= length else (now_ns - began) / length
@@ -380,78 +388,62 @@ class EffortGuard:
             np.clip(effort, -self.limits, self.limits, out=effort)
             effort *= share
             effort += (1.0 - share) * self._start
-        out = self._send(now_ns, '')
-        weight = 1.0 - math.exp(-(now_ns - self._good_ns) * 1e-9 / AVERAGING)
-        self._feed += (weight if self._good_ns else 1.0) * (out.effort - self._feed)
-        np.copyto(self._place, self._state[0], where=np.isfinite(self._state[0]))
+        motors.send(now_ns)
+        motors.remember((now_ns - self._good_ns) * 1e-9 if self._good_ns else math.inf)
         self._good_ns = now_ns
-        return out
+        return self._sent('')
 
-    def _hold(self, now_ns: int, fault: str) -> GuardedEffort:
-        if self._fresh(now_ns, REACTING_AGE_NS):
-            posture(self.table, self._state, self._place, self._feed, 1.0, self._effort)
-        else:
-            self._effort[:] = self._feed
-        return self._send(now_ns, fault)
-
-    def _let_go(self, now_ns: int, fault: str) -> GuardedEffort:
+    def _safe_output(self, now_ns: int, fault: str) -> GuardedEffort:
+        duration = nanoseconds(self.settings.damping_duration)
         passed = now_ns - self._since_ns
-        fresh = self._fresh(now_ns, REACTING_AGE_NS)
-        if self.state is GuardState.SITTING and (passed >= self._damping_ns
-                                                 or self._is_tilted() or not fresh):
+        fresh = self._motors.fresh(now_ns, GUARD.reacting_age_ns)
+        if self.state is GuardState.SITTING and (passed >= duration or self._is_tilted()
+                                                 or not fresh):
             self.state, self._since_ns, passed = GuardState.DAMPING, now_ns, 0
-        if self.state is GuardState.SITTING:
-            share = 1.0 - passed / self._damping_ns
-            posture(self.table, self._state, self._place, self._feed, share, self._effort)
-        elif fresh:
-            brake(self.table, self._state[1], self._watch.seen_velocity, self._effort)
-        else:
-            self._effort[:] = 0.0
-        if self.latches and (passed >= self._damping_ns or (
-                not fresh and passed >= round(BLIND_DURATION * 1e9))):
+        if self.latches and (passed >= duration or (not fresh and passed >= GUARD.blind_ns)):
             self.state = GuardState.LATCHED
             return self._silent(fault)
-        return self._send(now_ns, fault)
+        if self.state is GuardState.SITTING:
+            self._motors.hold(now_ns, 1.0 - passed / duration, GUARD.reacting_age_ns)
+        else:
+            self._motors.brake(now_ns, GUARD.reacting_age_ns)
+        return self._sent(fault)
 
-    def _send(self, now_ns: int, fault: str) -> GuardedEffort:
-        dt = min(max(now_ns - self._sent_ns, 0) * 1e-9, LONGEST_STEP)
-        state = self._state if self._fresh(now_ns) else self._unknown
-        bound(self.table, state, self._last, dt, self._effort, self._cut)
-        self._last[:] = self._effort
-        self._sent_ns = now_ns
-        limited = tuple(name for name, cut in zip(self.joints, self._cut.tolist()) if cut)
-        return GuardedEffort(self._effort.copy(), self.state, fault, limited)
+    def _sent(self, fault: str) -> GuardedEffort:
+        motors = self._motors
+        limited = tuple(name for name, cut in zip(self.joints, motors.cut.tolist()) if cut)
+        return GuardedEffort(motors.effort.copy(), self.state, fault, limited)
 
     def _silent(self, fault: str) -> GuardedEffort:
-        self._last[:] = 0.0
+        self._motors.last[:] = 0.0
         return GuardedEffort(np.zeros(len(self.joints)), self.state, fault, ())
 
-    def _is_tilted(self) -> bool:
-        return self._tilted is not None and 0.0 < self._tilt < self._tilted
+    # ---- faults ----------------------------------------------------------------------------
 
-    def _fresh(self, now_ns: int, limit_ns: int = 10**18) -> bool:
-        return (self._sample_ns is not None
-                and now_ns - self._sample_ns <= min(self._timeout_ns, limit_ns))
+    def _is_tilted(self) -> bool:
+        return self._tilted is not None and 0.0 < self.settings.tilt < self._tilted
 
     def _fault(self, now_ns: int, command: Sequence[float] | None, age_ns: int,
                why: str) -> str:
+        """Return why a command is not obeyed, or ''."""
+        motors = self._motors
         if self._is_tilted():
             assert self._tilted is not None
             return f'the robot is tilted by {math.degrees(self._tilted):.0f} deg'
         if self.suspect:
             return f'joint_states: {self.suspect}'
-        if self._sample_ns is None:
+        if motors.sample_ns is None:
             return 'no joint states yet'
         silent_ns = now_ns - self._heard_ns
         silence = f'no joint states for {silent_ns * 1e-6:.0f} ms'
-        if not self._fresh(now_ns):
-            late = silent_ns > self._timeout_ns
-            return silence if late else self._old(now_ns - self._sample_ns)
+        if not motors.fresh(now_ns):
+            late = silent_ns > motors.timeout_ns
+            return silence if late else self._old(now_ns - motors.sample_ns)
         if command is None:
-            return why or (silence if silent_ns > REACTING_AGE_NS else 'no command')
+            return why or (silence if silent_ns > GUARD.reacting_age_ns else 'no command')
         fault = _command_fault(self.joints, command)
-        return self._old(age_ns) if not fault and age_ns > self._timeout_ns else fault
+        return self._old(age_ns) if not fault and age_ns > motors.timeout_ns else fault
 
     def _old(self, age_ns: int) -> str:
         return (f'the joint states are {age_ns * 1e-6:.1f} ms old (allowed: '
-                f'{self._timeout_ns * 1e-6:.1f} ms)')
+                f'{self._motors.timeout_ns * 1e-6:.1f} ms)')

@@ -28,6 +28,7 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -36,15 +37,10 @@ import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.safety.envelope import bound, brake, compile_kernels, posture
 from legged_dynamics.safety.imu_watch import StampClock
-from legged_dynamics.safety.joint_watch import EFFORT, JointWatch, limit_table, one_a_joint
-from legged_dynamics.safety.settings import SafetySettings, WatchdogSettings
-
-# A motor delivers what it was told within this part of its effort limit.
-SAME_EFFORT = 0.1
-# Below this part of the limits motors count as free of torque.
-NO_EFFORT = 0.02
+from legged_dynamics.safety.joint_watch import one_a_joint
+from legged_dynamics.safety.motor_output import MotorOutput
+from legged_dynamics.safety.settings import SafetySettings, WatchdogSettings, nanoseconds
 
 
 class LastEfforts:
@@ -88,16 +84,32 @@ def place_of(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
     return folder / f'last_efforts_{hashlib.sha256(name.encode()).hexdigest()[:16]}'
 
 
-GOODBYE = ' bye'        # appended to the sender's name in its last message
-LETS_GO = ' lets go'    # appended while the sender's own guard lets the robot go for good
-LONGEST_STEP = 0.02     # s; longest time step of the slew limit
-AVERAGING = 0.01        # s over which the efforts to hold are averaged
-REMEMBERED = 8          # names of other senders that are counted
-# A sender's count may grow by so many a second (the bus takes no more), and by so many at once.
-FASTEST, BURST = 4000, 100
-# A watchdog that takes over from one that died waits so long for joint states, and holds the
-# posture for at least so long, until a controller that is still alive is found [ns].
-DISCOVERY_NS, TAKE_OVER_NS = 3_000_000_000, 500_000_000
+END_SUFFIX = ' bye'  # of the sender's identity in its last message
+RELEASE_SUFFIX = ' lets go'  # while the sender's own guard releases the robot for good
+
+
+@dataclass(frozen=True)
+class TakeOverSettings:
+    """Settings of a watchdog that takes over from one that died."""
+
+    same_effort: float = 0.1  # part of its limit within which a motor delivers what it was told
+    no_effort: float = 0.02  # part of the limits below which motors count as free of torque
+    discovery_ns: int = 3_000_000_000  # longest wait for joint states
+    # for which the posture is held at least, until a controller that is still alive is found
+    hold_ns: int = 500_000_000
+
+
+@dataclass(frozen=True)
+class SenderSettings:
+    """What senders of commands can do."""
+
+    remembered: int = 8  # names of other senders that are counted
+    rate: int = 4000  # 1/s by which a sender's count may grow: the bus takes no more
+    burst: int = 100  # by which it may grow at once
+
+
+TAKE_OVER = TakeOverSettings()
+SENDERS = SenderSettings()
 
 
 class WatchdogState(Enum):
@@ -157,21 +169,13 @@ class EffortWatchdog:
                                                 if not name.startswith('safety.')})
         shared = SafetySettings.from_parameters({name: value for name, value in given.items()
                                                  if name.startswith('safety.')})
-        self.names = tuple(joints)
-        self._table = limit_table(model, self.names, shared)
-        self._watch = JointWatch(self.names, self._table, shared.frozen)
+        self.names, self._settings = tuple(joints), own
+        self._damping_ns = nanoseconds(shared.damping_duration)
+        self._hold_ns, self._deadline_ns = nanoseconds(own.hold), nanoseconds(own.deadline)
+        self._motors = MotorOutput(model, self.names, shared, nanoseconds(own.input_timeout))
         self._stamps = StampClock()
-        self._deadline_ns, self._hold_ns = round(own.deadline * 1e9), round(own.hold * 1e9)
-        self._sit_ns, self._input_ns = round(own.sit * 1e9), round(own.input_timeout * 1e9)
-        self._damping_ns = round(shared.damping_duration * 1e9)
-        self._sits = own.release == 'sit'
         n = len(self.names)
-        self._state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
-        self._wanted, self._effort, self._last = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._feed, self._place, self._none = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._load = np.full(n, np.nan)
-        self._cut = np.zeros(n, np.int64)
-        compile_kernels(self._table, self._watch)
+        self._wanted, self._given, self._load = np.zeros(n), np.zeros(n), np.full(n, np.nan)
         self.reset()
 
     def reset(self) -> None:
@@ -181,15 +185,13 @@ class EffortWatchdog:
         self.cause = self.fault = self.doubt = ''
         self.refused: dict[str, int] = {}
         self._count = -1
-        self._heard_ns = self._since_ns = self._sent_ns = 0
-        self._joints_ns: int | None = None
-        self._watch.reset()
+        self._heard_ns = self._since_ns = 0
+        self._motors.reset()
         self._stamps.reset()
         self._jumps = self._stamps.jumps
         self._contested = self._empty = self._blind = False
         self._left: np.ndarray | None = None
         self._load[:] = np.nan
-        self._effort[:] = self._last[:] = self._feed[:] = 0.0
 
     # ---- in --------------------------------------------------------------------------------
 
@@ -216,19 +218,18 @@ class EffortWatchdog:
             The fault, also kept in `doubt`.
 
         """
-        fault = self._stamps.check(now_ns, stamp_ns, stamp_ns)
+        watch, fault = self._motors.watch, self._stamps.check(now_ns, stamp_ns, stamp_ns)
         if fault:
             self.doubt = fault
             return fault
         if self._stamps.jumps != self._jumps:
             self._jumps = self._stamps.jumps
-            self._watch.restamp()
-        self.doubt = fault = self._watch.check(stamp_ns, position, velocity)
-        believed = self._watch.believed(fault)
+            watch.restamp()
+        self.doubt = fault = watch.check(stamp_ns, position, velocity)
+        believed = watch.believed(fault)
         if believed is None:
             return fault
-        self._state[:] = believed
-        self._joints_ns = now_ns - self._stamps.age(now_ns, stamp_ns)
+        self._motors.take(believed, now_ns - self._stamps.age(now_ns, stamp_ns))
         if effort is not None:
             self._note_load(effort)
         return fault
@@ -275,8 +276,9 @@ class EffortWatchdog:
             In command order.
         owner : str
             Identity of the sender, of which no other sender may know before it commands;
-            `GOODBYE` is appended to it in the last message, and `LETS_GO` while the sender lets
-            the robot go: one that was silent does not regain the motors in order to do that.
+            `END_SUFFIX` is appended to it in the last message, and `RELEASE_SUFFIX` while the
+            sender releases the robot: one that was silent does not regain the motors in order to
+            do that.
         count : int
             Heartbeat: grows from message to message of a sender with a name. The last message
             again is no sign of life; one that goes back, or is further on than a sender can be,
@@ -288,38 +290,40 @@ class EffortWatchdog:
             False where the reason is in `fault` or `refused`.
 
         """
-        leaving, lets_go = owner.endswith(GOODBYE), owner.endswith(LETS_GO)
-        name = owner.removesuffix(GOODBYE).removesuffix(LETS_GO)
+        ends, releases = owner.endswith(END_SUFFIX), owner.endswith(RELEASE_SUFFIX)
+        name = owner.removesuffix(END_SUFFIX).removesuffix(RELEASE_SUFFIX)
         if not self._owns(name):
-            if name in self.refused or len(self.refused) < REMEMBERED:
+            if name in self.refused or len(self.refused) < SENDERS.remembered:
                 self.refused[name] = self.refused.get(name, 0) + 1
             return False
-        if leaving:
+        if ends:
             self.release(now_ns, f'{name} has left')
             return False
-        if lets_go and name == self.owner and self.state is WatchdogState.HOLDING:
+        if releases and name == self.owner and self.state is WatchdogState.HOLDING:
             self.release(now_ns, f'{name} was silent, and its guard lets the robot go')
             return False
         if name and name == self.owner and self._repeats(now_ns, name, efforts, count):
             return False
-        if len(efforts) != len(self.names):
-            self.fault = f'expected {len(self.names)} efforts, got {len(efforts)}'
-            return False
-        try:
-            self._none[:] = efforts
-        except (TypeError, ValueError):
-            self.fault = f'{name or "a command"} is no array of numbers'
-            return False
-        if not math.isfinite(self._none.sum()):
-            self.fault = f'{name or "a command"} is not finite'
+        if why := self._read(efforts, name):
+            self.fault = why
             return False
         if self.state is WatchdogState.IDLE or self._empty:
             self._start_from_load()
-        self._wanted[:] = self._none
+        self._wanted[:] = self._given
         self.owner, self._count, self.fault, self.cause = name, count, '', ''
         self._heard_ns, self.state = now_ns, WatchdogState.FORWARDING
         self._contested = False
         return True
+
+    def _read(self, efforts: Sequence[float], name: str) -> str:
+        """Read efforts; return why they cannot be passed on, or ''."""
+        if len(efforts) != len(self.names):
+            return f'expected {len(self.names)} efforts, got {len(efforts)}'
+        try:
+            self._given[:] = efforts
+        except (TypeError, ValueError):
+            return f'{name or "a command"} is no array of numbers'
+        return '' if math.isfinite(self._given.sum()) else f'{name or "a command"} is not finite'
 
     def _repeats(self, now_ns: int, name: str, efforts: Sequence[float], count: int) -> bool:
         """Note whether a message of the owner cannot be its next one."""
@@ -330,7 +334,7 @@ class EffortWatchdog:
             self.fault = f'{name} repeats message {count}'
             return True
         passed = max(now_ns - self._heard_ns, 0) * 1e-9
-        if 0 < ahead <= BURST + FASTEST * passed:
+        if 0 < ahead <= SENDERS.burst + SENDERS.rate * passed:
             return False
         self.fault = (f'a second sender has the identity of {name}: message {count} came after '
                       f'{self._count}')
@@ -341,10 +345,8 @@ class EffortWatchdog:
 
     def _start_from_load(self) -> None:
         """Let efforts go on from what the motors deliver, where that is known."""
-        known = np.where(np.isfinite(self._load), self._load,
-                         self._last if self._left is None else self._left)
-        self._last[:] = np.clip(known, -self._table[:, EFFORT], self._table[:, EFFORT])
-        self._feed[:] = self._last
+        self._motors.begin(np.where(np.isfinite(self._load), self._load,
+                                    self._motors.last if self._left is None else self._left))
         self._empty = False
 
     def release(self, now_ns: int, cause: str) -> None:
@@ -394,25 +396,22 @@ class EffortWatchdog:
             Efforts in command order, in the same array each time; None when nothing is to be sent.
 
         """
-        state = self.state
-        if state is WatchdogState.FORWARDING:
-            if now_ns - self._heard_ns > self._deadline_ns:
-                self.cause = f'{self.owner or "who commanded"} is silent'
-                self.state, self._since_ns = WatchdogState.HOLDING, now_ns
-        elif state is WatchdogState.HOLDING:
+        if self.state is WatchdogState.FORWARDING and self.overdue(now_ns):
+            self.cause = f'{self.owner or "who commanded"} is silent'
+            self.state, self._since_ns = WatchdogState.HOLDING, now_ns
+        elif self.state is WatchdogState.HOLDING:
             if self._empty and not self._found(now_ns):
                 return None
-            longest_ns = self._hold_ns if self.owner else max(self._hold_ns, TAKE_OVER_NS)
+            longest_ns = self._hold_ns if self.owner else max(self._hold_ns, TAKE_OVER.hold_ns)
             if now_ns - self._since_ns > longest_ns:
                 self._release(now_ns, self.cause)
-        state = self.state
-        if state is WatchdogState.IDLE or state is WatchdogState.LATCHED:
+        if self.at_rest:
             return None
-        if state is WatchdogState.FORWARDING:
+        if self.state is WatchdogState.FORWARDING:
             return self._forward(now_ns)
-        if state is WatchdogState.HOLDING:
-            return self._hold(now_ns, 1.0)
-        return self._let_down(now_ns)
+        if self.state is WatchdogState.HOLDING:
+            return self._motors.hold(now_ns, 1.0)
+        return self._sit(now_ns) if self.state is WatchdogState.SITTING else self._damp(now_ns)
 
     def overdue(self, now_ns: int) -> bool:
         """
@@ -435,82 +434,66 @@ class EffortWatchdog:
 
     def _release(self, now_ns: int, cause: str) -> None:
         self.cause, self._since_ns, self._blind = cause, now_ns, False
-        self.state = WatchdogState.SITTING if self._sits else WatchdogState.DAMPING
+        self.state = (WatchdogState.SITTING if self._settings.release == 'sit'
+                      else WatchdogState.DAMPING)
 
     def _found(self, now_ns: int) -> bool:
         """Begin to hold what a dead watchdog has left; return whether anything is to be sent."""
+        motors = self._motors
         if self._since_ns < 0:
             self._since_ns = now_ns
-        if not self._fresh(now_ns):
-            if now_ns - self._since_ns > DISCOVERY_NS:      # at least the torque ends
+        if not motors.fresh(now_ns):
+            if now_ns - self._since_ns > TAKE_OVER.discovery_ns:    # at least the torque ends
                 self._empty = False
                 self._release(now_ns, f'{self.cause}; no joint states either')
             return not self._empty
-        share = np.abs(self._load) / self._table[:, EFFORT]
-        if np.isfinite(share).any():
-            limp = float(np.nanmax(share)) < NO_EFFORT
-            other = self._left is not None and float(np.nanmax(
-                np.abs(self._load - self._left) / self._table[:, EFFORT])) > SAME_EFFORT
-            if limp or other:
-                self.state, self.cause, self._empty = WatchdogState.IDLE, '', False
-                return False
+        if not self._left_torque():
+            self.state, self.cause, self._empty = WatchdogState.IDLE, '', False
+            return False
         self._start_from_load()
-        self._place[:] = self._state[0]
-        self._since_ns = self._sent_ns = now_ns
+        motors.place[:] = motors.state[0]
+        self._since_ns = motors.sent_ns = now_ns
         return True
 
+    def _left_torque(self) -> bool:
+        """Return whether the motors deliver what a dead watchdog has left, as far as is known."""
+        share = np.abs(self._load) / self._motors.limits
+        if not np.isfinite(share).any():
+            return True
+        other = self._left is not None and float(np.nanmax(
+            np.abs(self._load - self._left) / self._motors.limits)) > TAKE_OVER.same_effort
+        return float(np.nanmax(share)) >= TAKE_OVER.no_effort and not other
+
     def _forward(self, now_ns: int) -> np.ndarray:
-        self._effort[:] = self._wanted
-        dt = (now_ns - self._sent_ns) * 1e-9
-        out = self._bounded(now_ns)
-        np.subtract(out, self._feed, out=self._none)
-        self._none *= 1.0 - math.exp(-min(dt, 1.0) / AVERAGING)
-        self._feed += self._none
-        np.copyto(self._place, self._state[0], where=np.isfinite(self._state[0]))
+        motors = self._motors
+        motors.effort[:] = self._wanted
+        passed = min((now_ns - motors.sent_ns) * 1e-9, 1.0)
+        out = motors.send(now_ns)
+        motors.remember(passed)
         return out
 
-    def _hold(self, now_ns: int, share: float) -> np.ndarray:
-        if self._fresh(now_ns):
-            posture(self._table, self._state, self._place, self._feed, share, self._effort)
-        else:
-            np.multiply(self._feed, share, out=self._effort)
-        return self._bounded(now_ns)
+    def _sit(self, now_ns: int) -> np.ndarray:
+        """Let the robot down on a fading posture, or where it cannot be held brake its joints."""
+        motors, passed = self._motors, now_ns - self._since_ns
+        fresh, duration = motors.fresh(now_ns), nanoseconds(self._settings.sit)
+        if fresh and self._blind:
+            motors.follow()     # it has moved meanwhile: from here on, not back to where it was
+        self._blind = not fresh and self._silent(now_ns)
+        if passed < duration and motors.sample_ns is not None:
+            if not self._blind:
+                return motors.hold(now_ns, 1.0 - passed / duration)
+            motors.effort[:] = 0.0      # nothing can be held unseen for longer
+            return motors.send(now_ns)
+        self.state, self._since_ns = WatchdogState.DAMPING, now_ns
+        return self._damp(now_ns)
 
-    def _let_down(self, now_ns: int) -> np.ndarray:
-        passed = now_ns - self._since_ns
-        if self.state is WatchdogState.SITTING:
-            fresh = self._fresh(now_ns)
-            if fresh and self._blind:
-                # It has moved meanwhile: from here on, and not back to where it was.
-                np.copyto(self._place, self._state[0], where=np.isfinite(self._state[0]))
-            self._blind = not fresh and self._silent(now_ns)
-            if passed < self._sit_ns and self._joints_ns is not None:
-                if not self._blind:
-                    return self._hold(now_ns, 1.0 - passed / self._sit_ns)
-                self._effort[:] = 0.0       # nothing can be held unseen for longer
-                return self._bounded(now_ns)
-            self.state, self._since_ns, passed = WatchdogState.DAMPING, now_ns, 0
-        if passed >= self._damping_ns:
+    def _damp(self, now_ns: int) -> np.ndarray:
+        if now_ns - self._since_ns >= self._damping_ns:
             self.state = WatchdogState.LATCHED
-            self._effort[:] = self._last[:] = self._feed[:] = 0.0
-            return self._effort
-        if self._fresh(now_ns):
-            brake(self._table, self._state[1], self._watch.seen_velocity, self._effort)
-        else:
-            self._effort[:] = 0.0
-        return self._bounded(now_ns)
+            self._motors.rest()
+            return self._motors.effort
+        return self._motors.brake(now_ns)
 
     def _silent(self, now_ns: int) -> bool:
         """Return whether joint states have stopped for longer than what is bridged."""
-        return self._joints_ns is None or now_ns - self._joints_ns > self._input_ns + self._hold_ns
-
-    def _bounded(self, now_ns: int) -> np.ndarray:
-        dt = min(max(now_ns - self._sent_ns, 0) * 1e-9, LONGEST_STEP)
-        known = self._state if self._fresh(now_ns) else self._unknown
-        bound(self._table, known, self._last, dt, self._effort, self._cut)
-        self._last[:] = self._effort
-        self._sent_ns = now_ns
-        return self._effort
-
-    def _fresh(self, now_ns: int) -> bool:
-        return self._joints_ns is not None and now_ns - self._joints_ns <= self._input_ns
+        return not self._motors.fresh(now_ns - self._hold_ns)

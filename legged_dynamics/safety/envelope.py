@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from legged_dynamics.safety.joint_watch import (
     BRAKE,
     BRAKE_EFFORT,
@@ -24,12 +22,11 @@ from legged_dynamics.safety.joint_watch import (
     STIFFNESS,
     UPPER,
     VELOCITY,
-    JointWatch,
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
 
 # Bits of the limits that clipped an effort.
-BY_EFFORT, BY_SLEW, BY_POSITION, BY_VELOCITY, BY_POWER = 1, 2, 4, 8, 16
+BY_EFFORT, BY_SLEW, BY_POSITION, BY_VELOCITY, BY_POWER = (1 << k for k in range(5))
 # From this part of the velocity limit on, efforts that accelerate on fade.
 SOFT = 0.9
 # Slower joints are not braked [rad/s or m/s]: the sign of noise is no direction.
@@ -123,18 +120,3 @@ def posture(limits, state, place, feed, share, effort):
             continue
         spring = feed[j] + limits[j, STIFFNESS] * (place[j] - state[0, j])
         effort[j] = share * spring - limits[j, DAMPING] * state[1, j]
-
-
-# -------------------------------------------------------------------------------------------------
-# The kernels of guard and watchdog, compiled before a robot waits for them.
-
-
-def compile_kernels(table: np.ndarray, watch: JointWatch) -> None:
-    """Run every kernel between command and motors once, at rest; reset ``watch``."""
-    n = len(table)
-    still, effort, state = np.zeros(n), np.zeros(n), np.zeros((2, n))
-    bound(table, np.full((2, n), np.nan), still, 0.0, effort, np.zeros(n, np.int64))
-    brake(table, still, still, effort)
-    posture(table, state, still, still, 1.0, effort)
-    watch.check(0, still, still)
-    watch.reset()

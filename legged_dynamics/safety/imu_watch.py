@@ -11,22 +11,32 @@ where the same sensor was seen to be noisy before.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.safety.joint_watch import GAP, LEARNT, LIVELY, REPEATED
+from legged_dynamics.safety.joint_watch import CHECK
 
-FASTEST = 60.0          # rad/s: beyond, no legged robot turns
-STRONGEST = 2000.0      # m/s^2
-JUMP = 0.05             # rad, error of an orientation
-LEAK, DRIFTED = 0.1, 0.08       # s, rad: sum of turn less integrated gyro
-# After gyro and orientation have disagreed they are not believed for this long [s]: a gyro of the
-# wrong sign is right again whenever the robot is still.
-DISTRUST = 1.0
-TURN_UP = 100.0         # rad/s^2, largest angular acceleration between samples
-UP_TIME = 0.03          # s over which the accelerometer is averaged
-UP_ERROR = 1.2          # rad between up by orientation and by accelerometer
-LEAST_UP = 4.0          # m/s^2: with less, as in free fall, there is no up
+
+@dataclass(frozen=True)
+class ImuCheckSettings:
+    """Settings of the comparison of an IMU's readings."""
+
+    turn_rate: float = 60.0  # rad/s: beyond, no legged robot turns
+    acceleration: float = 2000.0  # m/s^2, likewise
+    jump: float = 0.05  # rad, error of an orientation
+    leak: float = 0.1  # s, of the sum of turn less integrated gyro
+    drift: float = 0.08  # rad that it may reach
+    # s for which gyro and orientation are not believed after they have disagreed: a gyro of the
+    # wrong sign is right again whenever the robot is still
+    distrust: float = 1.0
+    turn_acceleration: float = 100.0  # rad/s^2, the largest between samples
+    up_time: float = 0.03  # s over which the accelerometer is averaged
+    up_error: float = 1.2  # rad between up by orientation and by accelerometer
+    least_up: float = 4.0  # m/s^2: with less, as in free fall, there is no up
+
+
+IMU = ImuCheckSettings()
 
 
 class ImuWatch:
@@ -57,9 +67,9 @@ class ImuWatch:
     def check(self, stamp_ns: int, gyro: np.ndarray, accelerometer: np.ndarray,
               orientation: np.ndarray | None) -> str:
         """Return why a reading (IMU axes, xyzw) is implausible, or ''."""
-        if not float(np.abs(gyro).max()) <= FASTEST:
+        if not float(np.abs(gyro).max()) <= IMU.turn_rate:
             return f'the gyro reads {_list(gyro)} rad/s'
-        if not float(np.abs(accelerometer).max()) <= STRONGEST:
+        if not float(np.abs(accelerometer).max()) <= IMU.acceleration:
             return f'the accelerometer reads {_list(accelerometer)} m/s^2'
         first = self._stamp_ns is None
         dt = 0.0 if first else (stamp_ns - self._stamp_ns) * 1e-9   # type: ignore[operator]
@@ -70,7 +80,7 @@ class ImuWatch:
         if self.up is None or first:
             self._mean = accelerometer.copy()
         else:
-            self._mean += (1.0 - math.exp(-dt / UP_TIME)) * (accelerometer - self._mean)
+            self._mean += (1.0 - math.exp(-dt / IMU.up_time)) * (accelerometer - self._mean)
         self._stamp_ns, self._reading = stamp_ns, reading
         self._gyro, self._orientation = gyro, orientation
         fault = fault or self._judge_up(orientation)
@@ -85,30 +95,30 @@ class ImuWatch:
         if reading == self._reading:
             self._stuck += dt
             self._repeated += 1
-            if (0.0 < self._frozen <= self._stuck and self._repeated >= REPEATED
-                    and self._lively > LIVELY):
+            if (0.0 < self._frozen <= self._stuck and self._repeated >= CHECK.repeated
+                    and self._lively > CHECK.noisy):
                 return 'the IMU is frozen: it repeats itself to the last bit'
         else:
-            self._lively *= (1.0 - LEARNT) ** self._repeated
-            self._lively += LEARNT * (1.0 - self._lively)
+            self._lively *= (1.0 - CHECK.noise_weight) ** self._repeated
+            self._lively += CHECK.noise_weight * (1.0 - self._lively)
             self._stuck, self._repeated = 0.0, 0
         if orientation is None or self._orientation is None:
             return ''
         excess = _turn(self._orientation, orientation) - 0.5 * dt * (self._gyro + gyro)
-        allowed = (JUMP + 0.5 * dt * float(np.abs(gyro - self._gyro).max())
-                   + 0.25 * TURN_UP * dt * dt)
+        allowed = (IMU.jump + 0.5 * dt * float(np.abs(gyro - self._gyro).max())
+                   + 0.25 * IMU.turn_acceleration * dt * dt)
         if float(np.linalg.norm(excess)) > allowed:
             self._offset = self._offset + excess
             if float(np.linalg.norm(self._offset)) <= 2.0 * allowed:
                 self._offset = np.zeros(3)
         else:
-            change = excess if dt <= GAP else 0.0
-            self._drift = (self._drift + change) * math.exp(-dt / LEAK)
+            change = excess if dt <= CHECK.gap else 0.0
+            self._drift = (self._drift + change) * math.exp(-dt / IMU.leak)
         if self._offset.any():
             jump = math.degrees(float(np.linalg.norm(self._offset)))
             return f'the orientation jumped by {jump:.0f} deg, further than the gyro explains'
-        if float(np.linalg.norm(self._drift)) > DRIFTED:
-            self._distrust = DISTRUST
+        if float(np.linalg.norm(self._drift)) > IMU.drift:
+            self._distrust = IMU.distrust
         if self._distrust > 0.0:
             self._distrust -= dt
             return 'orientation and gyro do not agree: one of them is wrong'
@@ -116,10 +126,10 @@ class ImuWatch:
 
     def _judge_up(self, orientation: np.ndarray | None) -> str:
         size = float(np.linalg.norm(self._mean))
-        if orientation is None or size < LEAST_UP:
+        if orientation is None or size < IMU.least_up:
             return ''
         angle = math.acos(max(-1.0, min(1.0, float(_up(orientation) @ self._mean) / size)))
-        if angle > UP_ERROR:
+        if angle > IMU.up_error:
             return (f'the accelerometer says that up is {math.degrees(angle):.0f} deg from where '
                     'the orientation has it: upside down, or of the wrong sign')
         return ''
@@ -158,9 +168,16 @@ def _list(values: np.ndarray) -> str:
 # again after a moment.
 
 
-TOLERANCE_NS = 20_000_000       # by how much stamps may be in the future, or go back
-SETTLING_NS = 50_000_000        # how long a source must continue after its stamps have jumped
-DRIFT = 5e-4                    # largest drift of two clocks, s/s: NTP's fastest slew
+@dataclass(frozen=True)
+class StampSettings:
+    """How far stamps may be off."""
+
+    tolerance_ns: int = 20_000_000  # by which they may be in the future, or go back
+    settling_ns: int = 50_000_000  # for which a source must continue after its stamps have jumped
+    drift: float = 5e-4  # s/s, the largest of two clocks: NTP's fastest slew
+
+
+STAMPS = StampSettings()
 
 
 class StampClock:
@@ -184,17 +201,17 @@ class StampClock:
         """
         delay = now_ns - stamp_ns
         if self._offset is None:
-            if stamp_ns - wall_ns > TOLERANCE_NS:
+            if stamp_ns - wall_ns > STAMPS.tolerance_ns:
                 return (f'stamped {_seconds(stamp_ns - wall_ns)} ahead of this '
                         "machine's clock; have both synchronised")
             self._offset = min(now_ns - wall_ns, delay)
             self._newest_ns, self._heard_ns = stamp_ns, now_ns
             return ''
         ahead = self._offset - delay
-        if ahead > TOLERANCE_NS or stamp_ns < self._newest_ns - TOLERANCE_NS:
-            return self._jumped(now_ns, stamp_ns, delay, ahead > TOLERANCE_NS)
+        if ahead > STAMPS.tolerance_ns or stamp_ns < self._newest_ns - STAMPS.tolerance_ns:
+            return self._jumped(now_ns, stamp_ns, delay, ahead > STAMPS.tolerance_ns)
         self._candidate = None
-        self._offset += round(DRIFT * max(now_ns - self._heard_ns, 0))
+        self._offset += round(STAMPS.drift * max(now_ns - self._heard_ns, 0))
         self._offset = min(self._offset, delay)
         self._newest_ns, self._heard_ns = max(stamp_ns, self._newest_ns), now_ns
         return ''
@@ -204,9 +221,9 @@ class StampClock:
         return 0 if self._offset is None else now_ns - stamp_ns - self._offset
 
     def _jumped(self, now_ns: int, stamp_ns: int, delay: int, ahead: bool) -> str:
-        if self._candidate is None or abs(delay - self._candidate[0]) > TOLERANCE_NS:
+        if self._candidate is None or abs(delay - self._candidate[0]) > STAMPS.tolerance_ns:
             self._candidate = delay, now_ns
-        elif now_ns - self._candidate[1] >= SETTLING_NS:
+        elif now_ns - self._candidate[1] >= STAMPS.settling_ns:
             self._offset, self._candidate = delay, None
             self._newest_ns, self._heard_ns = stamp_ns, now_ns
             self.jumps += 1

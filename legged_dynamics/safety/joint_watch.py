@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
@@ -33,17 +34,26 @@ from legged_dynamics.spatial.jit import lean_kernel, part
 
 
 # Columns of the table.
-EFFORT, SLEW, POWER, VELOCITY, BELIEVED, LOWER, UPPER, MARGIN = range(8)
-BRAKE, BRAKE_EFFORT, STIFFNESS, DAMPING, TOLERANCE = range(8, 13)
-N_LIMITS = 13
-# Without a slew rate of its own, a joint's effort takes this long from zero to its limit [s].
-SLEW_TIME = 0.01
-WIDEST_MARGIN = 0.1     # rad or m
-# A reading may be off by this [rad or m], or this part of the joint's range when that is less.
-READING, READING_PART = 0.02, 0.05
-# Damping must not reverse a joint within a sample: damping times this time [s] stays below
-# half of the joint's own inertia.
-SAMPLE = 0.002
+(EFFORT, SLEW, POWER, VELOCITY, BELIEVED, LOWER, UPPER, MARGIN, BRAKE, BRAKE_EFFORT, STIFFNESS,
+ DAMPING, TOLERANCE, N_LIMITS) = range(14)
+
+
+@dataclass(frozen=True)
+class LimitSettings:
+    """How limits of joints are made of URDF and `SafetySettings`."""
+
+    slew_time: float = 0.01  # s from zero to an effort's limit, where no slew rate is given
+    widest_margin: float = 0.1  # rad or m
+    reading: float = 0.02  # rad or m by which a reading may be off
+    reading_part: float = 0.05  # of the joint's range, when that is less
+    # s; damping must not reverse a joint within a sample: damping times this stays below half of
+    # the joint's own inertia
+    sample: float = 0.002
+    # rad or m by which a joint may stand outside its range before its zero or sign must be wrong
+    outside: float = 0.1
+
+
+LIMITS = LimitSettings()
 
 
 def limit_table(model: RobotModel, joints: Sequence[str],
@@ -67,20 +77,20 @@ def limit_table(model: RobotModel, joints: Sequence[str],
         velocity = joint.velocity if 0.0 < joint.velocity < math.inf else settings.velocity
         bounded = joint.lower < joint.upper     # a URDF without limits has zero to zero
         span = joint.upper - joint.lower if bounded else math.inf
-        steady = 0.5 * inertia[index] / SAMPLE
+        steady = 0.5 * inertia[index] / LIMITS.sample
         row[EFFORT] = effort
-        row[SLEW] = settings.slew_rate or joint.effort / SLEW_TIME
+        row[SLEW] = settings.slew_rate or joint.effort / LIMITS.slew_time
         row[POWER] = settings.power_fraction * joint.effort * velocity
         row[VELOCITY] = velocity
         row[BELIEVED] = settings.velocity_margin * velocity
         row[LOWER], row[UPPER] = (joint.lower, joint.upper) if bounded else (-math.inf, math.inf)
-        row[MARGIN] = min(settings.position_margin * span, WIDEST_MARGIN)
+        row[MARGIN] = min(settings.position_margin * span, LIMITS.widest_margin)
         row[BRAKE] = (min(settings.damping, steady)
                       if settings.output == 'damping' else 0.0)
         row[BRAKE_EFFORT] = settings.damping_effort * effort
         row[STIFFNESS] = settings.posture_stiffness * effort
         row[DAMPING] = min(settings.posture_damping * effort, steady)
-        row[TOLERANCE] = min(READING, READING_PART * span)
+        row[TOLERANCE] = min(LIMITS.reading, LIMITS.reading_part * span)
     return table
 
 
@@ -98,30 +108,36 @@ def _joint_inertias(model: RobotModel) -> np.ndarray:
 # -------------------------------------------------------------------------------------------------
 
 
-# Rows of the memory.
-Q, V, OFFSET, DRIFT, SEEN = range(5)
-LIVELY_Q, LIVELY_V, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V = range(5, 11)
-FAULT, SKIPPED, SLOW = range(11, 14)
-# What is believed of a joint, and for how long half of it has been replaced [s].
-BELIEVED_Q, BELIEVED_V, REPLACED = range(14, 17)
-N_MEMORY = 17
+# Rows of the memory; of what is believed of a joint, and for how long half of it is replaced [s],
+# the last three.
+(Q, V, OFFSET, DRIFT, SEEN, LIVELY_Q, LIVELY_V, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V, FAULT, SKIPPED,
+ SLOW, BELIEVED_Q, BELIEVED_V, REPLACED, N_MEMORY) = range(18)
 # Kinds of faults.
 PLAUSIBLE, TOO_FAST, JUMPED, DISAGREE, FROZEN_Q, FROZEN_V, NOT_FINITE, DRIFTS = range(8)
-LEAK = 0.1              # s, of the sum of position less integrated velocity
-GAP = 0.03              # s between samples from which nothing is added to it
-DRIFTED = 2.5           # tolerances of a reading that the sum may reach
-# The same sum over a longer time, of joints that hardly move: an encoder that drifts.
-SLOW_LEAK = 4.0         # s
-SLOW_DRIFTED = 2.0      # tolerances of a reading that it may reach
-SLOW_SPEED = 0.3        # rad/s or m/s: faster joints add nothing to it
-START_TIME = 0.3        # s from rest to the velocity limit: what a joint may do between samples
-SEEN_TIME = 0.006       # s over which the velocity is taken from positions
-QUIET = 0.05            # rad/s or m/s: a joint slower than this counts as still
-# Weight of a sample at rest, and the sum from which a joint is known to be noisy: 460 samples.
-LEARNT, LIVELY = 0.005, 0.9
-MOST_FAULTY = 0.25      # part of the joints without which the others are still of use
-LONGEST_REPLACED = 5.0  # s; an integral of the velocity is off by more than a reading after that
-REPEATED = 5            # least number of equal samples of a frozen sensor
+
+
+class CheckSettings(NamedTuple):
+    """Settings of the comparison of samples; a NamedTuple, which kernels can read."""
+
+    leak: float = 0.1  # s, of the sum of position less integrated velocity
+    gap: float = 0.03  # s between samples from which nothing is added to it
+    drift: float = 2.5  # tolerances of a reading that the sum may reach
+    # The same sum over a longer time, of joints that hardly move: an encoder that drifts.
+    slow_leak: float = 4.0  # s
+    slow_drift: float = 2.0  # tolerances of a reading that it may reach
+    slow_speed: float = 0.3  # rad/s or m/s: faster joints add nothing to it
+    # s from rest to the velocity limit: what a joint may do between samples
+    start_time: float = 0.3
+    difference_time: float = 0.006  # s over which the velocity is taken from positions
+    still: float = 0.05  # rad/s or m/s: a slower joint counts as still
+    noise_weight: float = 0.005  # of a sample at rest, in the share of samples that differ
+    noisy: float = 0.9  # share from which a sensor is known to be noisy: after 460 samples
+    repeated: int = 5  # least number of equal samples of a frozen sensor
+    faulty: float = 0.25  # part of the joints without which the others are still of use
+    replaced: float = 5.0  # s; then an integral of the velocity is off by more than a reading
+
+
+CHECK = CheckSettings()
 
 
 @part
@@ -139,7 +155,7 @@ def _replace(limits, memory, j, q, v, dt, fault):
         memory[SEEN, j] = 0.0       # the velocity has no second source
     else:
         memory[BELIEVED_Q, j] = memory[BELIEVED_V, j] = math.nan
-    if memory[REPLACED, j] > LONGEST_REPLACED:
+    if memory[REPLACED, j] > CHECK.replaced:
         memory[BELIEVED_Q, j] = memory[BELIEVED_V, j] = math.nan
 
 
@@ -171,43 +187,44 @@ def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
         moved = q - memory[Q, j]
         excess = moved - 0.5 * (before + v) * step
         allowed = (limits[j, TOLERANCE] + 0.5 * abs(v - before) * step
-                   + limits[j, VELOCITY] / START_TIME * step * step)
+                   + limits[j, VELOCITY] / CHECK.start_time * step * step)
         if abs(excess) > allowed:
             memory[OFFSET, j] += excess
             if abs(memory[OFFSET, j]) <= allowed:
                 memory[OFFSET, j] = 0.0
         else:
             # The velocity in a gap is unknown.
-            change = excess if step <= GAP else 0.0
-            memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-step / LEAK)
-            if abs(v) > SLOW_SPEED or abs(before) > SLOW_SPEED:
+            change = excess if step <= CHECK.gap else 0.0
+            memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-step / CHECK.leak)
+            if abs(v) > CHECK.slow_speed or abs(before) > CHECK.slow_speed:
                 change = 0.0
-            memory[SLOW, j] = (memory[SLOW, j] + change) * math.exp(-step / SLOW_LEAK)
-            share = 1.0 - math.exp(-step / SEEN_TIME)
+            memory[SLOW, j] = (memory[SLOW, j] + change) * math.exp(-step / CHECK.slow_leak)
+            share = 1.0 - math.exp(-step / CHECK.difference_time)
             if step > 0.0:
                 memory[SEEN, j] += share * (moved / step - memory[SEEN, j])
         if memory[OFFSET, j] != 0.0:
             fault = JUMPED
-        elif fault == PLAUSIBLE and abs(memory[DRIFT, j]) > DRIFTED * limits[j, TOLERANCE]:
+        elif fault == PLAUSIBLE and abs(memory[DRIFT, j]) > CHECK.drift * limits[j, TOLERANCE]:
             fault = DISAGREE
-        elif fault == PLAUSIBLE and abs(memory[SLOW, j]) > SLOW_DRIFTED * limits[j, TOLERANCE]:
+        elif fault == PLAUSIBLE and abs(memory[SLOW, j]) > CHECK.slow_drift * limits[j, TOLERANCE]:
             fault = DRIFTS
-        still = abs(v) < QUIET
+        still = abs(v) < CHECK.still
         for field in range(2):
             same = velocity[j] == memory[V, j] if field else q == memory[Q, j]
             if same:
                 memory[STUCK_Q + field, j] += step
                 memory[COUNT_Q + field, j] += 1.0
                 if (frozen > 0.0 and memory[STUCK_Q + field, j] >= frozen
-                        and memory[COUNT_Q + field, j] >= REPEATED
-                        and memory[LIVELY_Q + field, j] > LIVELY and fault == PLAUSIBLE):
+                        and memory[COUNT_Q + field, j] >= CHECK.repeated
+                        and memory[LIVELY_Q + field, j] > CHECK.noisy and fault == PLAUSIBLE):
                     fault = FROZEN_V if field else FROZEN_Q
             else:
                 if still:
                     # Repeated samples are counted when the repetition ends.
-                    kept = (1.0 - LEARNT) ** memory[COUNT_Q + field, j]
+                    kept = (1.0 - CHECK.noise_weight) ** memory[COUNT_Q + field, j]
                     memory[LIVELY_Q + field, j] *= kept
-                    memory[LIVELY_Q + field, j] += LEARNT * (1.0 - memory[LIVELY_Q + field, j])
+                    memory[LIVELY_Q + field, j] += CHECK.noise_weight * (
+                        1.0 - memory[LIVELY_Q + field, j])
                 memory[STUCK_Q + field, j] = 0.0
                 memory[COUNT_Q + field, j] = 0.0
         memory[Q, j] = q
@@ -299,7 +316,7 @@ class JointWatch:
         faulty = self._memory[FAULT] != PLAUSIBLE
         bad = int(np.count_nonzero(faulty))
         self.one_bad = bad == 1
-        if bad > MOST_FAULTY * len(faulty):
+        if bad > CHECK.faulty * len(faulty):
             return None
         self._believed[:] = self._memory[BELIEVED_Q:BELIEVED_V + 1]
         if not self.one_bad:
@@ -333,10 +350,6 @@ class JointWatch:
 
 # -------------------------------------------------------------------------------------------------
 # Whether URDF, joint states, the motors' controller and the settings are of the same robot.
-
-
-# A joint may stand this far outside its range before its zero or its sign must be wrong.
-OUTSIDE = 0.1       # rad or m
 
 
 def check_controllers(path: str | Path, joints: Sequence[str]) -> None:
@@ -385,7 +398,7 @@ def disagreement(model: RobotModel, names: Sequence[str]) -> str:
 def first_state(joints: Sequence[str], limits: np.ndarray, position: np.ndarray,
                 velocity: np.ndarray) -> str:
     """Return which joint's state is impossible before the first command, or ''."""
-    low, high = limits[:, LOWER] - OUTSIDE, limits[:, UPPER] + OUTSIDE
+    low, high = limits[:, LOWER] - LIMITS.outside, limits[:, UPPER] + LIMITS.outside
     for j in np.flatnonzero((position < low) | (position > high)):
         return (f'{joints[j]} is at {position[j]:.3f}, outside its range {limits[j, LOWER]:g} to '
                 f'{limits[j, UPPER]:g} in robot_description: its zero, its sign or its name is '

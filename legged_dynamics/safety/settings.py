@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from legged_dynamics.schema import CheckedSettings, setting
 
 
+def nanoseconds(seconds: float) -> int:
+    """Return a time [ns]."""
+    return round(seconds * 1e9)
+
+
 @dataclass(frozen=True)
 class SafetySettings(CheckedSettings):
     """Settings of the effort guard, `safety.*`."""

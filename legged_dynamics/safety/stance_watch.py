@@ -14,19 +14,27 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.model import RobotModel
 
-EVERY_NS = 50_000_000       # between looks at the feet
-WINDOW_NS = 500_000_000     # over which rotations are compared
-LEAST_FEET = 3              # points of a body that tell its rotation
-# Two looks in a row must say the same.
-LOOKS = 2
-RIGID = 0.004               # m; feet that moved further against each other tell no rotation
-CREPT = 0.012               # m by which a standing foot may have moved against the others
+
+@dataclass(frozen=True)
+class StanceSettings:
+    """Settings of the comparison of gyro and encoders with standing feet."""
+
+    period_ns: int = 50_000_000  # between looks at the feet
+    window_ns: int = 500_000_000  # over which rotations are compared
+    feet: int = 3  # points of a body that tell its rotation
+    looks: int = 2  # in a row that must say the same
+    rigid: float = 0.004  # m; feet that moved further against each other tell no rotation
+    creep: float = 0.012  # m by which a standing foot may have moved against the others
+
+
+STANCE = StanceSettings()
 
 
 class StanceWatch:
@@ -45,7 +53,7 @@ class StanceWatch:
         """Forget where the feet were."""
         self.gyro_fault = self.foot_note = ''
         self._looks: deque[tuple[int, np.ndarray, np.ndarray]] = deque(
-            maxlen=WINDOW_NS // EVERY_NS + 1)
+            maxlen=STANCE.window_ns // STANCE.period_ns + 1)
         self._turned = np.zeros(3)
         self._gyro_ns: int | None = None
         self._stance: tuple[bool, ...] = ()
@@ -54,7 +62,7 @@ class StanceWatch:
 
     def gyro(self, stamp_ns: int, angular_velocity: np.ndarray) -> None:
         """Add a gyro reading, base angular velocity in base axes."""
-        if self._gyro_ns is not None and 0 < stamp_ns - self._gyro_ns < WINDOW_NS:
+        if self._gyro_ns is not None and 0 < stamp_ns - self._gyro_ns < STANCE.window_ns:
             self._turned = self._turned + angular_velocity * ((stamp_ns - self._gyro_ns) * 1e-9)
         else:
             self._looks.clear()
@@ -62,18 +70,18 @@ class StanceWatch:
 
     def joints(self, stamp_ns: int, position: np.ndarray, stance: Sequence[bool] | None) -> None:
         """Add a joint state; ``stance`` is None when not known."""
-        if self._looks and 0 <= stamp_ns - self._looks[-1][0] < EVERY_NS:
+        if self._looks and 0 <= stamp_ns - self._looks[-1][0] < STANCE.period_ns:
             return
         standing = tuple(bool(one) for one in stance) if stance is not None else ()
-        if sum(standing) < LEAST_FEET or standing != self._stance:
+        if sum(standing) < STANCE.feet or standing != self._stance:
             self._looks.clear()
             self._stance, self._origin, self._odd = standing, None, 0
             self.gyro_fault = self.foot_note = ''
-            if sum(standing) < LEAST_FEET:
+            if sum(standing) < STANCE.feet:
                 return
         poses = frame_poses(self._model, position, self._feet)
         points = np.array([poses[foot].p for foot, stands in zip(self._feet, standing) if stands])
-        if self._looks and not 0 < stamp_ns - self._looks[-1][0] < 4 * EVERY_NS:
+        if self._looks and not 0 < stamp_ns - self._looks[-1][0] < 4 * STANCE.period_ns:
             self._looks.clear()
         self._looks.append((stamp_ns, points, self._turned))
         self._origin = points if self._origin is None else self._origin
@@ -84,13 +92,13 @@ class StanceWatch:
     def _judge_gyro(self) -> None:
         (began, before, turned), (ended, after, turned_since) = self._looks[0], self._looks[-1]
         legs, apart = _turn(before, after)
-        if self._turn <= 0.0 or float(np.max(apart)) > RIGID:
+        if self._turn <= 0.0 or float(np.max(apart)) > STANCE.rigid:
             return
         seconds = (ended - began) * 1e-9
         by_gyro = (turned_since - turned) / seconds
         error = float(np.linalg.norm(by_gyro - legs / seconds))
         self._odd = self._odd + 1 if error > self._turn else 0
-        self.gyro_fault = '' if self._odd < LOOKS else (
+        self.gyro_fault = '' if self._odd < STANCE.looks else (
             f'the gyro says that the base turns at {np.linalg.norm(by_gyro):.2f} rad/s, the legs '
             f'in stance say {np.linalg.norm(legs) / seconds:.2f}: it drifts')
 
@@ -98,7 +106,7 @@ class StanceWatch:
         assert self._origin is not None
         _, apart = _turn(self._origin, points)
         worst = int(np.argmax(apart))
-        if apart[worst] > CREPT:
+        if apart[worst] > STANCE.creep:
             foot = [name for name, stands in zip(self._feet, self._stance) if stands][worst]
             self.foot_note = (f'{foot} has moved by {1e3 * apart[worst]:.0f} mm against the other '
                               'feet although it stands: it slips, or an encoder of its leg drifts')

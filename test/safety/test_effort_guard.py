@@ -220,10 +220,10 @@ def test_only_who_lets_go_for_good_says_so():
     for latch in (True, False):
         bench = Bench(**FREE, latch=latch, hold=0.0)
         bench.tick(count=5)
-        assert bench.guard.farewell == ''
+        assert bench.guard.identity_suffix == ''
         bench.tick(None, 2)
         assert bench.guard.state is GuardState.DAMPING
-        assert bool(bench.guard.farewell) is latch
+        assert bool(bench.guard.identity_suffix) is latch
 
 
 def test_a_fall_lets_go_at_once():

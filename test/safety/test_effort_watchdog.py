@@ -104,7 +104,7 @@ def test_a_controller_that_is_back_holds_or_does_not_get_the_motors(settings, ga
         now = bench.ms * MS + 1
         guard.sample(now, now, bench.q, bench.v)
         out = guard.apply(now, effort)
-        bench.tick(A + guard.farewell, effort=out.effort)
+        bench.tick(A + guard.identity_suffix, effort=out.effort)
         return guard.state.obeying
 
     while bench.ms < 200:

@@ -310,7 +310,7 @@ class EffortOutput(Diagnosed):
         assert self.guard is not None
         self._count = (self._count + 1) % 2**32
         self._commands.publish(convert.command(
-            self._common.dialect, effort, self._owner + self.guard.farewell, self._count))
+            self._common.dialect, effort, self._owner + self.guard.identity_suffix, self._count))
 
     # ---- diagnostics -----------------------------------------------------------------------
 

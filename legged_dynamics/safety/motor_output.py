@@ -1,0 +1,120 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states as guard and watchdog believe them, and the efforts that they send."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.safety.envelope import bound, brake, posture
+from legged_dynamics.safety.joint_watch import EFFORT, JointWatch, limit_table
+from legged_dynamics.safety.settings import SafetySettings
+
+
+@dataclass(frozen=True)
+class OutputSettings:
+    """Settings of what is held and sent."""
+
+    # s over which the efforts to hold are averaged: the last command may be a spike of noise
+    averaging: float = 0.01
+    longest_step: float = 0.02  # s; longest time step that the slew limit is applied to
+
+
+OUTPUT = OutputSettings()
+
+
+class MotorOutput:
+    """
+    Joint states as believed, and efforts in command order; nothing is allocated after it is made.
+
+    ``timeout_ns``: age from which joint states are not used. `effort`: the next efforts, then
+    those sent; `held`: their average; `place`: where the joints were then; `cut`: bits of the
+    limits.
+    """
+
+    def __init__(self, model: RobotModel, joints: Sequence[str], settings: SafetySettings,
+                 timeout_ns: int):
+        self.table = limit_table(model, joints, settings)
+        self.limits = self.table[:, EFFORT].copy()
+        self.watch = JointWatch(joints, self.table, settings.frozen)
+        self.timeout_ns = timeout_ns
+        n = len(joints)
+        self.state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
+        self.effort, self.last, self._change = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.held, self.place, self.cut = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
+        self.reset()
+        self._compile()
+
+    def reset(self) -> None:
+        """Forget the last joint state and all efforts."""
+        self.watch.reset()
+        self.sample_ns: int | None = None
+        self.sent_ns = 0
+        self.rest()
+
+    def rest(self) -> None:
+        """Go on from zero."""
+        self.effort[:] = self.last[:] = self.held[:] = 0.0
+
+    def begin(self, effort: np.ndarray) -> None:
+        """Go on from these efforts, clipped to their limits."""
+        self.last[:] = np.clip(effort, -self.limits, self.limits)
+        self.held[:] = self.last
+
+    def take(self, believed: np.ndarray, sample_ns: int) -> None:
+        """Use a joint state (2, nj) of a time."""
+        self.state[:], self.sample_ns = believed, sample_ns
+
+    def fresh(self, now_ns: int, limit_ns: int = 10**18) -> bool:
+        """Return whether the joint state may be used, and is not older than a limit."""
+        return (self.sample_ns is not None
+                and now_ns - self.sample_ns <= min(self.timeout_ns, limit_ns))
+
+    def send(self, now_ns: int) -> np.ndarray:
+        """Return `effort`, brought into the envelope."""
+        dt = min(max(now_ns - self.sent_ns, 0) * 1e-9, OUTPUT.longest_step)
+        known = self.state if self.fresh(now_ns) else self._unknown
+        bound(self.table, known, self.last, dt, self.effort, self.cut)
+        self.last[:] = self.effort
+        self.sent_ns = now_ns
+        return self.effort
+
+    def remember(self, seconds: float) -> None:
+        """Average what was sent into what is to be held, after so long since the last of it."""
+        np.subtract(self.effort, self.held, out=self._change)
+        self._change *= 1.0 - math.exp(-seconds / OUTPUT.averaging)
+        self.held += self._change
+        self.follow()
+
+    def follow(self) -> None:
+        """Let the joints be held where they are now."""
+        np.copyto(self.place, self.state[0], where=np.isfinite(self.state[0]))
+
+    def hold(self, now_ns: int, share: float, limit_ns: int = 10**18) -> np.ndarray:
+        """Send a share (0 to 1) of what holds the posture; without joint states, of `held`."""
+        if self.fresh(now_ns, limit_ns):
+            posture(self.table, self.state, self.place, self.held, share, self.effort)
+        else:
+            np.multiply(self.held, share, out=self.effort)
+        return self.send(now_ns)
+
+    def brake(self, now_ns: int, limit_ns: int = 10**18) -> np.ndarray:
+        """Send what brakes the joints; without joint states, zero."""
+        if self.fresh(now_ns, limit_ns):
+            brake(self.table, self.state[1], self.watch.seen_velocity, self.effort)
+        else:
+            self.effort[:] = 0.0
+        return self.send(now_ns)
+
+    def _compile(self) -> None:
+        """Run every kernel between command and motors once, at rest, before a robot waits."""
+        still, effort = np.zeros(len(self.table)), self.effort
+        bound(self.table, self._unknown, still, 0.0, effort, self.cut)
+        brake(self.table, still, still, effort)
+        posture(self.table, self.state, still, still, 1.0, effort)
+        self.watch.check(0, still, still)
+        self.reset()
