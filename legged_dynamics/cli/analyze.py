@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 # Many recordings: a batch on Dask, one data set and the report of the fleet.
 
 
-INTERRUPTED, SOME_FAILED, ALL_FAILED = 130, 4, 2
+INTERRUPTED = 130
+SOME_FAILED = 4
+ALL_FAILED = 2
 FAILED = 'failed.csv'
 
 
@@ -232,9 +234,13 @@ def _count(text: str) -> int:
 
 # -------------------------------------------------------------------------------------------------
 
-ENRICHED, CSV, REPORT = 'enriched_bag', 'estimates.csv', 'report.html'
-# Of a CSV log: the bag made of it, and its rate as a parameter file.
-LOG_BAG, LOG_RATE = 'log_bag', 'log_rate.yaml'
+ENRICHED = 'enriched_bag'
+CSV = 'estimates.csv'
+REPORT = 'report.html'
+# Of a CSV log: the bag made of it.
+LOG_BAG = 'log_bag'
+# Its rate as a parameter file.
+LOG_RATE = 'log_rate.yaml'
 
 
 def add_parser(verbs: Any) -> None:

@@ -138,7 +138,9 @@ WALK: tuple[tuple[float, dict[str, Any]], ...] = (
     (17.0, {'gait': 'stand'}),
     (19.5, {'posture': 'sit'}),
 )
-WALKED, PUSHED, PUSH = 24.0, 15.0, (0.0, 0.3, 0.0)
+WALKED = 24.0
+PUSHED = 15.0
+PUSH = (0.0, 0.3, 0.0)
 CONTROLLER = 'workspace_controller'
 NODE = 'body_motion'
 ANSWER = f'/{NODE}/answer'
@@ -261,7 +263,8 @@ SCHEDULE = 'stand 4, trot_forward 12, stand 4'
 # view listens to it as well: the simulator, which counts listeners, cannot tell who they are.
 INPUTS = ('/joint_states:sensor_msgs/msg/JointState', '/imu/data:sensor_msgs/msg/Imu',
           '/ground_truth/odom:nav_msgs/msg/Odometry')
-ESTIMATOR, RECORDER = 'ground_reaction_estimator', 'legged_dynamics_recorder'
+ESTIMATOR = 'ground_reaction_estimator'
+RECORDER = 'legged_dynamics_recorder'
 MARGIN = 0.2            # s simulated beyond the schedule
 STARTING = 300.0        # s for a process to come up
 STANDSTILL = 300.0      # s without a step of simulated time after which there is something wrong

@@ -16,8 +16,12 @@ from legged_dynamics.recordings.file_formats import LOADS, MODEL, MOTION, readab
 if TYPE_CHECKING:
     from legged_dynamics.people.trials.subject import GaitOptions
 
-CSV, BAG, REPORT = 'inverse_dynamics.csv', 'inverse_dynamics_bag', 'report.html'
-CYCLES, PARQUET = 'gait_cycles.csv', 'inverse_dynamics.parquet'
+CSV = 'inverse_dynamics.csv'
+BAG = 'inverse_dynamics_bag'
+REPORT = 'report.html'
+CYCLES = 'gait_cycles.csv'
+PARQUET = 'inverse_dynamics.parquet'
+
 
 
 def add_parser(verbs: Any) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 from legged_dynamics.node_registry import NODES
 
 KEPT_DAYS = 60.0
-# Sensor samples of the robot that stands still, and the time between them [s].
-SAMPLES, PERIOD = 60, 0.002
+# Sensor samples of the robot that stands still.
+SAMPLES = 60
+# Time between them [s].
+PERIOD = 0.002
 
 
 def add_parser(verbs: Any) -> None:

@@ -14,6 +14,7 @@ limits and the edges of soles. What depends on the robot alone is set once, by `
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -44,12 +45,13 @@ from legged_dynamics.spatial.layout import get3, get9, put3
 
 # Columns of a template: coefficients of the limit in axes with z along the normal (of a sole: its
 # own, about its middle), its least value, and the number of the foot.
-INEQUALITY, BOUND, FOOT = 0, 6, 7
+INEQUALITY, BOUND, FOOT = accumulate((0, 6, 1))
 N_TEMPLATE = 8
 # Rows of Program.lists, and which foot loads a joint: its number, none, or several.
 WORKING, REMEMBERED, OWNER, SIZES = range(4)
 N_LISTS = 4
-NO_FOOT, SEVERAL_FEET = -1, -2
+NO_FOOT = -1
+SEVERAL_FEET = -2
 # The first rows of Program.wide: vectors of length nc, ...
 AIM, W, CHANGE = range(3)
 # ... of the number of equations, ...

@@ -223,9 +223,10 @@ def _fill_response(index, p, row, slot):
 # multiplier would become negative.
 
 
-# Relative size below which one inequality is a linear combination of others: under equations, and
-# under costs that outweigh the rest and leave it little freedom.
-INDEPENDENT, INDEPENDENT_IF_SOFT = 1e-8, 1e-10
+# Relative size below which one inequality is a linear combination of others, under equations.
+INDEPENDENT = 1e-8
+# The same under costs that outweigh the rest and leave it little freedom.
+INDEPENDENT_IF_SOFT = 1e-10
 # Relative size below which an inequality is met: such large weights cost digits.
 MET = 1e-10
 SOLVED, INFEASIBLE, STEPS_RAN_OUT = range(3)

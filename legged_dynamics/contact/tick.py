@@ -11,6 +11,7 @@ without limits and measured torque; it exists because a tick then takes less tha
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -101,17 +102,17 @@ LOADED, GUESSED, FLOATING = range(3)
 STANDING = N_INDEX
 # Columns of the feet's states, behind those of contact_points: force and moment at the contact
 # point in base axes, and the guess, which is in the foot's frame.
-CONTACT_FORCE, CONTACT_MOMENT = N_FOOT_STATE, N_FOOT_STATE + 3
+CONTACT_FORCE, CONTACT_MOMENT = accumulate((N_FOOT_STATE, 3))
 GUESS = N_FOOT_STATE + 6
 # Columns of Memory.settings: the ground's normal in base axes, the compliance of a force (that of
 # a moment is 1), and the length by which moments of residuals are divided.
-NORMAL, EASE, LENGTH = 0, 3, 4
+NORMAL, EASE, LENGTH = accumulate((0, 3, 1))
 # Places in the results, counted from the end (wrenches and efforts come first): the residual of
 # the base's wrench, rank and number of the contact coordinates, how a program ended.
-RESIDUAL, RANK, UNKNOWNS, OUTCOME, KKT = -10, -4, -3, -2, -1
+RESIDUAL, RANK, UNKNOWNS, OUTCOME, KKT = accumulate((-10, 6, 1, 1, 1))
 N_REPORT = 10
 # What a kernel returns.
-DONE, MISFIT, NOT_UNIT, NOT_FINITE, NOT_SOLVED = 0, -1, -2, -3, -4
+DONE, MISFIT, NOT_UNIT, NOT_FINITE, NOT_SOLVED = range(0, -5, -1)
 
 
 class Memory(NamedTuple):

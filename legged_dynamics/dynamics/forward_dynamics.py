@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -102,10 +103,11 @@ from legged_dynamics.spatial.symmetric import (
 # IA_i = [[M, G], [G^T, J]] maps linear and angular acceleration to force and moment; BIAS is
 # pA_i, as force and moment; U_i = IA_i S_i likewise; d_i^-1 is one number or a symmetric 3x3; u_i
 # is one number or, in base axes, three. EXTERNAL wrenches are in the body's own axes.
-M, G, J = N_RIGID_BODY, N_RIGID_BODY + 6, N_RIGID_BODY + 15
-BIAS_FORCE, BIAS_MOMENT = N_RIGID_BODY + 21, N_RIGID_BODY + 24
-U_FORCE, U_MOMENT = N_RIGID_BODY + 27, N_RIGID_BODY + 30
-D_INVERSE, U_EFFORT = N_RIGID_BODY + 33, N_RIGID_BODY + 39
+M, G, J, BIAS_FORCE, BIAS_MOMENT, U_FORCE, U_MOMENT, D_INVERSE, U_EFFORT = accumulate(
+    (N_RIGID_BODY, 6, 9, 6, 3, 3, 3, 3, 6))
+
+
+
 EXTERNAL = N_RIGID_BODY + 42
 N_ARTICULATED = N_RIGID_BODY + 48
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -62,10 +63,10 @@ IN_FOOT = 3     # the first of the foot's own axes
 WRENCH = 6
 # Columns of FeetTable.geometry: pose of the foot frame in its body, the contact reference in the
 # foot frame, radius, sole edges (front, back, left, right).
-R_FOOT, P_FOOT, REFERENCE, RADIUS, SOLE = 0, 9, 12, 15, 16
+R_FOOT, P_FOOT, REFERENCE, RADIUS, SOLE = accumulate((0, 9, 3, 3, 1))
 N_GEOMETRY = 20
 # Columns of the (nf, N_FOOT_STATE) workspace: foot frame and contact point in base axes.
-FOOT_ROTATION, FOOT_POSITION, CONTACT = 0, 9, 12
+FOOT_ROTATION, FOOT_POSITION, CONTACT = accumulate((0, 9, 3))
 N_FOOT_STATE = 15
 # Difference of height [m] from which a tilted sole is loaded mainly at its low edge.
 LEANING = 0.01

@@ -9,6 +9,8 @@ over ground is taken as zero in :data:`VELOCITY`; only an accelerometer's signal
 """
 from __future__ import annotations
 
+from itertools import accumulate
+
 import numpy as np
 
 from legged_dynamics.dynamics.motion import state_vector
@@ -98,8 +100,9 @@ def inertial_wrench(mass, com, inertia, R, w, alpha, a):
 # Forward kinematics of a tree.
 
 # Columns of the (nb, N_BODY_STATE) workspace that the kernels of this layer share.
-ROTATION, POSITION, OMEGA, ALPHA, ACCELERATION, VELOCITY = 0, 9, 12, 15, 18, 21
-FORCE, MOMENT = 24, 27
+ROTATION, POSITION, OMEGA, ALPHA, ACCELERATION, VELOCITY, FORCE, MOMENT = accumulate(
+    (0, 9, 3, 3, 3, 3, 3, 3))
+
 N_BODY_STATE = 30
 
 
@@ -199,7 +202,7 @@ def frame_poses(model: RobotModel, position: np.ndarray,
 
 # Columns of the body table behind those of motion: mass, mass times centre of mass, inertia about
 # the body's origin.
-MASS, FIRST_MOMENT, SECOND_MOMENT = N_BODY_STATE, N_BODY_STATE + 1, N_BODY_STATE + 4
+MASS, FIRST_MOMENT, SECOND_MOMENT = accumulate((N_BODY_STATE, 1, 3))
 N_RIGID_BODY = N_BODY_STATE + 10
 
 

@@ -96,7 +96,8 @@ N_SIZES = 7
 # the base in base axes, R_WB, gravity and the ground's normal in world axes; and, not inputs, the
 # base's motion, joint accelerations of zero, the contacts' acceleration, Jdot v.
 Q, V, WORLD, BASE, STILL, TARGET, BIAS = range(7)
-N_VECTORS, N_WORLD = 7, 18
+N_VECTORS = 7
+N_WORLD = 18
 
 
 class Scratch(NamedTuple):
@@ -268,7 +269,9 @@ def _contact_dynamics(integers, floats):
 
 # The proximal term of a redundant contact set, as a fraction of the largest eigenvalue of G.
 PROXIMAL = 1e-7
-_STILL, _LEVEL, _DOWN = np.zeros(3), np.eye(3), -GRAVITY * UP
+_STILL = np.zeros(3)
+_LEVEL = np.eye(3)
+_DOWN = -GRAVITY * UP
 # Eigenvalues of G below this fraction of the largest count as zero.
 RANK_TOLERANCE = 1e-10
 

@@ -103,9 +103,10 @@ def _bounded_by(mean: np.ndarray, L: np.ndarray, C: np.ndarray, d: np.ndarray
 # The problem.
 
 
-# Error of rows that are exact, as a fraction of their spread under the prior; and the residual, as
-# a fraction of the same, up to which they count as met.
-EXACT, MET = 1e-7, 1e-6
+# Error of rows that are exact, as a fraction of their spread under the prior.
+EXACT = 1e-7
+# Residual up to which exact rows count as met, as a fraction of the same.
+MET = 1e-6
 
 
 @dataclass(frozen=True, eq=False)

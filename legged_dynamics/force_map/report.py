@@ -110,7 +110,11 @@ def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.n
 
 # -------------------------------------------------------------------------------------------------
 
-PRODUCIBLE, ALLOWED, CONE, ELLIPSOID, NOW = '#56B4E9', '#009E73', '#E69F00', '#0072B2', '#D55E00'
+PRODUCIBLE = '#56B4E9'
+ALLOWED = '#009E73'
+CONE = '#E69F00'
+ELLIPSOID = '#0072B2'
+NOW = '#D55E00'
 VIEWS = (((0, 2), 'force forward [N]', 'force up [N]'), ((1, 2), 'force left [N]', ''))
 
 

@@ -54,7 +54,8 @@ from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
 
-GROUND, BALL = 'ground', 'ground_ball'
+GROUND = 'ground'
+BALL = 'ground_ball'
 
 
 @dataclass(frozen=True, eq=False)

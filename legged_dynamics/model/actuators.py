@@ -194,8 +194,12 @@ class KnownMotor(NamedTuple):
 
 
 _UNITREE = "the maker's MuJoCo model (unitree_mujoco)"
-# Deviation of published friction and rotor inertia, as shares of them.
-FRICTION_DEVIATION, ARMATURE_DEVIATION, LOAD_DEVIATION = 1.0, 0.25, 1.0
+# Deviation of published friction, as a share of it.
+FRICTION_DEVIATION = 1.0
+# Deviation of published rotor inertia, as a share of it.
+ARMATURE_DEVIATION = 0.25
+# Deviation of published friction that grows with the load, as a share of it.
+LOAD_DEVIATION = 1.0
 
 MOTORS = (
     # Two belt stages of ratio 3 each; a belt stage loses 2 to 5 % of its torque.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -189,7 +190,7 @@ N_TOPOLOGY = 4
 
 # Columns of Tree.constants: placement of the body's frame in its parent's at q = 0, the body's
 # inertia about its centre of mass (xx xy xz yy yz zz, body axes), and the joint's own physics.
-R_TREE, P_TREE, MASS, COM, INERTIA = 0, 9, 12, 13, 16
+R_TREE, P_TREE, MASS, COM, INERTIA = accumulate((0, 9, 3, 1, 3))
 ARMATURE, DAMPING, FRICTION, STIFFNESS, REST = range(22, 27)
 N_CONSTANTS = 27
 

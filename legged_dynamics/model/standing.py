@@ -225,17 +225,23 @@ def standing_efforts(model: RobotModel, feet: Sequence[Foot], position: np.ndarr
 # above their middle.
 
 
-# Height over the stretched leg's: of several legs, and of one or two, which stand straighter.
-BENT, BENT_BIPED = 0.8, 0.93
+# Height of the standing base over the stretched leg's, with several legs.
+BENT = 0.8
+# The same with one or two legs, which stand straighter.
+BENT_BIPED = 0.93
 # A foot stands at most so far beside the place below its hip, in lengths of the stretched leg:
 # several legs keep the sideways place that they have at rest.
 BESIDE = 0.25
-# Weight of a joint's distance from its resting position [m/rad]; of a level sole [m].
-NEAR_REST, LEVEL = 0.003, 0.2
+# Weight of a joint's distance from its resting position [m/rad].
+NEAR_REST = 0.003
+# Weight of a level sole [m].
+LEVEL = 0.2
 # Limits beyond this are none [rad].
 TURN = np.pi
-# Times that the feet are moved below the centre of mass, and when that is enough, of the height.
-MOVES, ENOUGH = 20, 1e-3
+# Times that the feet are moved below the centre of mass.
+MOVES = 20
+# Distance from below it that is near enough, as a part of the height.
+ENOUGH = 1e-3
 # Share of a joint's range that stays free at either limit, where its rest does not need it.
 FREE = 0.08
 

@@ -264,9 +264,11 @@ def _flat(v: np.ndarray) -> np.ndarray:
 
 
 MAX_ITERATIONS = 60
-# Relative duality gap and residuals at which a solution is accepted, and with which it may be
-# kept when rounding stops progress. The first is near what double precision can reach.
-TIGHT, LOOSE = 1e-11, 1e-7
+# Relative duality gap and residuals at which a solution is accepted: near what double precision
+# can reach.
+TIGHT = 1e-11
+# Those with which it may be kept when rounding stops progress.
+LOOSE = 1e-7
 # Slacks and multipliers of a program without solution grow without bound: stop at this size.
 DIVERGED = 1e12
 
@@ -296,7 +298,8 @@ class UnknownRows(NamedTuple):
     rows: int = 0
 
 
-SLACK, UNKNOWN = offsets(SlackRows()), offsets(UnknownRows())
+SLACK = offsets(SlackRows())
+UNKNOWN = offsets(UnknownRows())
 
 
 class ConeProgram(NamedTuple):

@@ -44,9 +44,11 @@ from legged_dynamics.spatial.jit import lean_kernel, part
 # Relative size below which a constraint is met.
 TOLERANCE = 1e-10
 # A row counts as linearly dependent on others when the square of its remainder, relative to its
-# own, is below this. Rounding is 1e-28 where the row is projected twice, and 1e-15 where only a
-# Gram matrix is used. At condition 1e8 two distinct constraints can differ by 1e-12.
-DEPENDENT, DEPENDENT_IN_GRAM = 1e-20, 1e-13
+# own, is below this. Rounding is 1e-28 where the row is projected twice. At condition 1e8 two
+# distinct constraints can differ by 1e-12.
+DEPENDENT = 1e-20
+# The same where only a Gram matrix is used, with a rounding of 1e-15.
+DEPENDENT_IN_GRAM = 1e-13
 # A relative violation below this does not prove that the constraints contradict each other.
 CONTRADICTION = 1e-7
 # Rounding error of the starting point, relative to it, in units of TOLERANCE.

@@ -28,8 +28,12 @@ VIEWS = (('from the right: x forward', (0, 1), (2, 1), (1, -1)),
          ('from behind: y to the left', (1, -1), (2, 1), (0, -1)),
          ('from above: x forward', (0, 1), (1, 1), (2, 1)))
 SIZE = 440
-# Room at the sides for labels, above for the title, below for the scale bar [pixels].
-SIDE, TOP, BOTTOM = 100, 40, 50
+# Room at the sides for labels [pixels].
+SIDE = 100
+# Room above for the title.
+TOP = 40
+# Room below for the scale bar.
+BOTTOM = 50
 AXES = (('x', '#d62728'), ('y', '#2ca02c'), ('z', '#1f77b4'))
 LINE = 15               # pixels between labels
 _STYLE = ('.body{fill:#c9d1da;stroke:#5a6470;stroke-width:0.8;stroke-linejoin:round} '
@@ -318,9 +322,12 @@ class FootLoad(NamedTuple):
     contact: bool
 
 
-_WIDE, _HIGH, _PLACES = 620, 400, 0.42      # of the robot's size: an arrow of the weight
+_WIDE = 620
+_HIGH = 400
+_PLACES = 0.42      # of the robot's size: an arrow of the weight
 # From the front left and above; rows: right, up, towards the viewer.
-_TURN, _TILT = np.radians(-52.0), np.radians(20.0)
+_TURN = np.radians(-52.0)
+_TILT = np.radians(20.0)
 _OBLIQUE = np.array([
     [-np.sin(_TURN), np.cos(_TURN), 0.0],
     [-np.cos(_TURN) * np.sin(_TILT), -np.sin(_TURN) * np.sin(_TILT), np.cos(_TILT)],

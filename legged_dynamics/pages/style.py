@@ -16,7 +16,9 @@ from legged_dynamics.pages.page import thinned
 from legged_dynamics.pages.palette import TRUTH_COLORS
 
 TRUTH = TRUTH_COLORS[0]
-GRID, TEXT, SHADE = '#e4e4e4', '#333333', '#f2f5f9'
+GRID = '#e4e4e4'
+TEXT = '#333333'
+SHADE = '#f2f5f9'
 WIDTH = 10.5
 DPI = 110
 

@@ -94,9 +94,16 @@ class _SqliteStorage:
 CHUNK = 2**20
 # Kept free for metadata.yaml, until the recording is closed [bytes].
 RESERVE = 2_000_000
-# Overhead of a message (record and index entry), of a channel in a chunk, of a chunk with its
-# entry in the summary, of a topic in addition to its texts, and size of an empty summary [bytes].
-_MESSAGE, _CHANNEL, _CHUNK_RECORDS, _TOPIC, _SUMMARY = 48, 32, 160, 2048, 4096
+# Overhead of a message, record and index entry [bytes].
+_MESSAGE = 48
+# Of a channel in a chunk.
+_CHANNEL = 32
+# Of a chunk with its entry in the summary.
+_CHUNK_RECORDS = 160
+# Of a topic in addition to its texts.
+_TOPIC = 2048
+# Size of an empty summary.
+_SUMMARY = 4096
 _FOREVER = {'sec': 2147483647, 'nsec': 4294967295}
 
 

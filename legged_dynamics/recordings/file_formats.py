@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 # Uses of a file.
-MOTION, MODEL, LOADS, CONVERT = 'motion', 'model', 'loads', 'convert'
+MOTION = 'motion'
+MODEL = 'model'
+LOADS = 'loads'
+CONVERT = 'convert'
 
 
 @dataclass(frozen=True, eq=False)

@@ -291,7 +291,8 @@ class Replay:
 # Options of an analysis.
 
 
-DETECTED, FROM_BAG = 'detected', 'bag'
+DETECTED = 'detected'
+FROM_BAG = 'bag'
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,14 @@ from dataclasses import dataclass, field
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bags import BagReader
 
-JOINT_STATE, IMU = 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu'
-STRING, BOOL = 'std_msgs/msg/String', 'std_msgs/msg/Bool'
-WRENCH, ODOMETRY = 'geometry_msgs/msg/WrenchStamped', 'nav_msgs/msg/Odometry'
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+IMU = 'sensor_msgs/msg/Imu'
+STRING = 'std_msgs/msg/String'
+BOOL = 'std_msgs/msg/Bool'
+WRENCH = 'geometry_msgs/msg/WrenchStamped'
+ODOMETRY = 'nav_msgs/msg/Odometry'
+
+
 POSE = 'geometry_msgs/msg/PoseStamped'
 
 

@@ -20,9 +20,10 @@ from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
 CONTACT_SHARE = 0.03
 # Truth is interpolated between neighbours no further apart than this many estimates.
 MAX_GAP = 2.5
-# Flags and wrenches belong together when more than this part of them agrees; messages that one of
-# the two topics may lack.
-PAIRED, MOST_LOST = 0.98, 50
+# Flags and wrenches belong together when more than this part of them agrees.
+PAIRED = 0.98
+# Messages that one of the two topics may lack.
+MOST_LOST = 50
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,9 @@ from legged_dynamics.spatial.rotations import rotation_from_rpy
 # Snapshot: what is known of a robot at one instant, from estimator, message or recording.
 
 
-_FORCE, _TORQUE, _AXES = ('force.x', 'force.y', 'force.z'), ('torque.x', 'torque.y', 'torque.z'), \
-    ('x', 'y', 'z')
+_FORCE = ('force.x', 'force.y', 'force.z')
+_TORQUE = ('torque.x', 'torque.y', 'torque.z')
+_AXES = ('x', 'y', 'z')
 
 
 @dataclass(frozen=True)
@@ -275,9 +276,13 @@ _MATERIAL: Wanted = {'color': _NOTHING}
 _VISUAL: Wanted = {'origin': _NOTHING, 'material': _MATERIAL, 'geometry': dict.fromkeys(
     ('sphere', 'box', 'cylinder', 'capsule', 'mesh'), _NOTHING)}
 _WANTED: Wanted = {'material': _MATERIAL, 'link': {'visual': _VISUAL, 'collision': _VISUAL}}
-_BONE, _FOOT = (0.55, 0.57, 0.6), (0.15, 0.15, 0.17)
-# Of a bone's length; and the thinnest and thickest bone [m].
-_SLENDERNESS, _THIN, _THICK = 0.12, 0.006, 0.06
+_BONE = (0.55, 0.57, 0.6)
+_FOOT = (0.15, 0.15, 0.17)
+# Thickness of a bone, as a part of its length.
+_SLENDERNESS = 0.12
+# Thinnest and thickest bone [m].
+_THIN = 0.006
+_THICK = 0.06
 
 
 class Look(NamedTuple):

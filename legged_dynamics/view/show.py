@@ -74,7 +74,8 @@ FIRM, UNSURE, PUSH, CONE, SLIPPING, POLYGON, PRESSURE = np.array([
     (26, 166, 60), (255, 140, 0), (160, 60, 200), (70, 130, 255), (230, 30, 30), (40, 90, 220),
     (230, 30, 30)], np.uint8)
 _CONE_HEIGHT = 0.12         # m
-_SHAFT, _HEAD = 0.012, 0.03
+_SHAFT = 0.012
+_HEAD = 0.03
 _SEEN = 0.25                # opacity of cones and halos
 _SIDES = 24
 

@@ -245,20 +245,23 @@ class LimitedProblem:
 # The method: predictor and corrector steps, shifts of the required wrench in between.
 
 
-# Violation of the optimality conditions at which multipliers are accurate enough to shift by, and
-# at which to stop.
-KNOWN, TOLERANCE = 1e-5, 1e-10
+# Violation of the optimality conditions at which multipliers are accurate enough to shift by.
+KNOWN = 1e-5
+# Violation at which to stop.
+TOLERANCE = 1e-10
 # A frame that misses more of its wrench after a shift cannot be balanced; in units of the largest
 # required force.
 MISSED = 1e-5
 ITERATIONS = 80
-# An iterate better than GOOD that has not improved for PATIENCE steps is limited by rounding.
-GOOD, PATIENCE = 1e-4, 5
+# An iterate better than this that has not improved for PATIENCE steps is limited by rounding.
+GOOD = 1e-4
+PATIENCE = 5
 # Part of the way to the boundary that a step goes.
 NEARLY = 0.99
-# Complementarity is not reduced while the other conditions are BEHIND times worse, nor below
-# LEAST: rounding grows with its reciprocal.
-BEHIND, LEAST = 1e3, TOLERANCE / 10.0
+# Complementarity is not reduced while the other conditions are so many times worse.
+BEHIND = 1e3
+# Nor below this: rounding grows with its reciprocal.
+LEAST = TOLERANCE / 10.0
 REFINEMENTS = 6
 # Least value of the first slacks and multipliers, in units of the largest required force.
 START = 1.0

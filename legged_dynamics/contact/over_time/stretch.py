@@ -238,8 +238,10 @@ SCHEMES = {
     'forward': 'first order, as Nimble has it: velocity to the next frame, acceleration from '
                'there to the one after',
 }
-# Columns of the base in a row of positions and of velocities.
-BASE_POSITIONS, BASE_VELOCITIES = 7, 6
+# Columns of the base in a row of positions: position and quaternion.
+BASE_POSITIONS = 7
+# Columns of the base in a row of velocities.
+BASE_VELOCITIES = 6
 
 
 @dataclass(frozen=True, eq=False)

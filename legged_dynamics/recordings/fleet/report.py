@@ -28,8 +28,10 @@ from legged_dynamics.recordings.report.accuracy import ON_LINE
 # Outliers among the recordings of a robot.
 
 
-# Recordings of a robot that a median needs, and robust standard deviations that make an outlier.
-FEWEST, FAR = 5, 6.0
+# Recordings of a robot that a median needs.
+FEWEST = 5
+# Robust standard deviations from it that make an outlier.
+FAR = 6.0
 # Standard deviation of a normal distribution over its median absolute deviation.
 _NORMAL = 1.4826
 
@@ -221,7 +223,8 @@ def read_facts(data: DataSet) -> list[RobotFacts]:
 
 
 REPORTS = 'reports'
-MOST_OUTLIERS, MOST_ROBOTS = 100, 30
+MOST_OUTLIERS = 100
+MOST_ROBOTS = 30
 # Charts of all robots: column of the summary, title, unit, scale, least span, digits.
 TRENDS = (('residual_share', 'Force at the base that the estimate leaves unexplained',
            '% of weight', 100.0, 5.0, 2),

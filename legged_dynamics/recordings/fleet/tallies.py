@@ -247,9 +247,11 @@ def _foot_steps(series: EstimateSeries, first: int, last: int) -> tuple[np.ndarr
 # margin around standing, the wrench published a sample before) are those of the whole bag.
 
 
-# Samples of a piece without its overlaps, and least length of an overlap [s]: the
-# low-pass of 25 Hz has forgotten after a tenth of that, and standing is judged by 0.35 s.
-SAMPLES, OVERLAP = 8192, 1.0
+# Samples of a piece without its overlaps.
+SAMPLES = 8192
+# Least length of an overlap [s]: the low-pass of 25 Hz has forgotten after a tenth of that, and
+# standing is judged by 0.35 s.
+OVERLAP = 1.0
 _FOR_PERIOD = 512       # samples that the usual interval is taken from
 # Largest difference between the receipts of a record and of the joint state of its stamp [s].
 LATE = 1.0

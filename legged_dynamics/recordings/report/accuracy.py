@@ -31,7 +31,9 @@ from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
 from legged_dynamics.recordings.truth import Truth, world_force
 
 CUTOFF = 25.0       # Hz
-ZERO_PHASE, ON_LINE, UNFILTERED = 'zero-phase 25 Hz', 'on line', 'unfiltered'
+ZERO_PHASE = 'zero-phase 25 Hz'
+ON_LINE = 'on line'
+UNFILTERED = 'unfiltered'
 
 
 @dataclass(frozen=True)
@@ -196,12 +198,14 @@ def rms(values: np.ndarray) -> float:
 # Slow part of the force left unexplained at the base, beyond which a result is doubtful [of the
 # weight].
 UNEXPLAINED = 0.02
-# The same of the difference between sums by motion and by torque, in deviations of what is
-# stated, with a share of the weight for what that does not cover.
-DEVIATIONS, MARGIN = 2.0, 0.01
+# The same of the difference between sums by motion and by torque, in deviations of what is stated.
+DEVIATIONS = 2.0
+# Share of the weight for what those deviations do not cover.
+MARGIN = 0.01
 # Only what is slower than this counts: neither noise nor impacts [Hz].
 SLOW = 3.0
-BASE_ONLY, TORQUE_ONLY = 'base only', 'torque only'
+BASE_ONLY = 'base only'
+TORQUE_ONLY = 'torque only'
 
 
 @dataclass(frozen=True)

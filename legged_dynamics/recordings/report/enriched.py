@@ -104,7 +104,8 @@ class EnrichedBag:
 # Layouts of Foxglove and PlotJuggler for an enriched bag.
 
 
-FOXGLOVE, PLOTJUGGLER = 'foxglove_layout.json', 'plotjuggler_layout.xml'
+FOXGLOVE = 'foxglove_layout.json'
+PLOTJUGGLER = 'plotjuggler_layout.xml'
 _COLORS = ('#1f77b4', '#d62728', '#2ca02c', '#ff7f0e', '#9467bd', '#8c564b', '#e377c2', '#17becf')
 
 
