@@ -89,6 +89,8 @@ def test_the_python_in_it_runs():
     for _ in range(500):
         robot.step()
         measurements.append(robot.read().ordered(order))
+    code, filled = re.subn(r'^measurements: .*\n', '', code, flags=re.MULTILINE)
+    assert filled == 1
     names = {'measurements': measurements}
     exec(code, names)
     reaction = names['reaction']
