@@ -16,13 +16,93 @@ from pathlib import Path
 
 import numpy as np
 
+from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
 from legged_dynamics.exceptions import BagError, LeggedDynamicsError
 from legged_dynamics.pages.page import Table
-from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport
+from legged_dynamics.people.gait.contact_timing import given_timing
+from legged_dynamics.people.gait.double_support import FORMER, METHODS, DoubleSupport
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.reactions import GaitReactions, gait_reactions
 from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import runs
 from legged_dynamics.people.trials.accuracy import LOADED, FootErrors, foot_errors
 from legged_dynamics.people.trials.analysis import analyse_gait
 from legged_dynamics.people.trials.subject import GaitOptions
+
+# -------------------------------------------------------------------------------------------------
+# Methods that are no longer of the package, being worse on force plates.
+#
+# 'over_time': least contact moment about the middle of each sole and least change over time.
+# 'transition', the smooth transition assumption of Ren, Jones and Howard (2008), elsewhere as
+# 'sole':
+#
+# In double support the trailing foot starts from its wrench at the other foot's touch-down and
+# unloads along a fixed curve; the leading foot takes the rest. It holds for walking on two feet.
+
+
+def leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the trailing foot's share of its wrench (fore-aft, other) in double support."""
+    k1 = np.exp(4.0 / 9.0)
+    k2 = k1 / 2.0 * np.exp(-16.0 / 9.0)
+    return k1 * np.exp(-(phase - 2.0 / 3.0) ** 2) - k2 * phase, np.exp(-phase ** 3)
+
+
+def smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
+                      forward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return each foot's wrench by the smooth transition assumption (n, nf, 6), and where it applies.
+
+    `arms` (n, nf, 3) lead from the origin of the total wrench (n, 6) to the feet, and `forward`
+    (n, 3) is horizontal; all in world axes.
+    """
+    n, nf = contact.shape
+    wrench, applies = np.zeros((n, nf, 6)), np.zeros(n, bool)
+    shifted = total[:, None].repeat(nf, axis=1)
+    shifted[..., 3:] -= np.cross(arms, total[:, None, :3])
+    alone = contact.sum(axis=1) == 1
+    wrench[alone] = np.where(contact[alone, :, None], shifted[alone], 0.0)
+    applies |= alone
+    for first, end in runs(contact.sum(axis=1) == 2):
+        if first == 0 or end == n or not (alone[first - 1] and alone[end]):
+            continue
+        leaving = int(np.argmax(contact[first - 1]))
+        landing = int(np.argmax(contact[end]))
+        pair = contact[first, leaving] and contact[first, landing]
+        if leaving == landing or not pair or (contact[first:end] != contact[first]).any():
+            continue
+        phase = 2.0 * (np.arange(end - first) + 1.0) / (end - first + 1.0)
+        fore_aft, rest = leaving_share(phase)
+        start, axis = wrench[first - 1, leaving], forward[first:end]
+        along = axis @ start[:3] if axis.ndim == 1 else np.einsum('ni,i->n', axis, start[:3])
+        wrench[first:end, leaving] = rest[:, None] * start
+        wrench[first:end, leaving, :3] += ((fore_aft - rest) * along)[:, None] * axis
+        given = wrench[first:end, leaving]
+        between = arms[first:end, leaving] - arms[first:end, landing]
+        wrench[first:end, landing] = shifted[first:end, landing] - given
+        wrench[first:end, landing, 3:] -= np.cross(between, given[:, :3])
+        applies[first:end] = True
+    return wrench, applies
+
+
+def former(solver: DoubleSupport, dynamics: GaitInverseDynamics, contact: np.ndarray,
+           method: str) -> GaitReactions:
+    """Return the reactions of a recording by a method of `FORMER`."""
+    motion = dynamics.motion
+    shared = solver.share(dynamics, contact, 'sole')
+    wrench = shared.wrench
+    if method == 'over_time':
+        wrench = ContactInverseDynamicsOverTime(solver.model, solver.feet).solve(
+            motion, in_contact=contact).wrench
+    else:
+        forward = motion.base_rotation[:, :, 0] * [1.0, 1.0, 0.0]
+        forward /= np.maximum(np.linalg.norm(forward, axis=1, keepdims=True), 1e-9)
+        found, applies = smooth_transition(contact, dynamics.foot_arm, dynamics.wrench, forward)
+        in_feet = [np.einsum('nfji,nfj->nfi', dynamics.foot_rotation, found[..., part])
+                   for part in (slice(0, 3), slice(3, 6))]
+        wrench = np.where(applies[:, None, None], np.concatenate(in_feet, axis=-1), wrench)
+    return gait_reactions(dynamics, given_timing(contact, dynamics), wrench, shared.reference,
+                          shared.supported, solver.settings)
+
 
 # -------------------------------------------------------------------------------------------------
 # All methods on recordings with force plates: who shares the load as people do.
@@ -84,6 +164,11 @@ def evaluate(bag: Path, name: str, options: GaitOptions | None = None) -> Evalua
     for method in result.errors:
         errors[GIVEN, method] = foot_errors(solver.share(result.dynamics, contact, method),
                                             result.plates)
+    for method in FORMER:
+        for where, flags, plates in ((DETECTED, result.reactions.contact, result.aligned_plates),
+                                     (GIVEN, contact, result.plates)):
+            errors[where, method] = foot_errors(
+                former(solver, result.dynamics, flags, method), plates)
     return Evaluation(name, result.weight, errors)
 
 
@@ -103,7 +188,7 @@ def evaluation_table(evaluations: Sequence[Evaluation], contact: str = DETECTED)
     for e in evaluations:
         head += [e.name, 'together']
     rows = []
-    for method in METHODS:
+    for method in (*METHODS, *FORMER):
         found = [e.errors.get((contact, method)) for e in evaluations]
         if any(found):
             rows.append([method, *(text for error in found for text in (

@@ -70,7 +70,7 @@ def add_parser(verbs: Any) -> None:
                          help=f'measured forces to compare with: {readable(LOADS)}')
     method = parser.add_argument_group('method')
     method.add_argument('--method', default='travelling', metavar='NAME',
-                        help='travelling (default), over_time, sole, ankle, transition, or guess; '
+                        help='travelling (default), sole, ankle or guess; '
                         'docs/double_support.md compares them')
     method.add_argument('--cutoff', type=float, metavar='HZ',
                         help='low-pass of the recorded poses before they are differentiated, zero '
@@ -141,7 +141,6 @@ def _run(args: argparse.Namespace) -> int:
         errors_table,
         feet_table,
         joints_table,
-        trade_offs,
         verdict,
     )
     from legged_dynamics.recordings.report.analysis import DOUBTFUL, distrust
@@ -173,8 +172,6 @@ def _run(args: argparse.Namespace) -> int:
             if table.rows:
                 print()
                 show(table)
-        for why in trade_offs(result):
-            print(f'\n{why}')
         print(end='' if silent else '\n')
         if not args.no_csv:
             write_csv(result, out / CSV)

@@ -14,23 +14,37 @@ import math
 
 from legged_dynamics.spatial.jit import part
 
-# Largest log-likelihood ratios by which height speaks for and against a foot.
-LOW, HEIGHT_AGAINST = 0.5, -2.0
+# Numbers of kernels, which cannot read an instance of settings.
+
+# Log-likelihood ratios by which height speaks for a foot at most, and against it.
+LOW = 0.5
+HEIGHT_AGAINST = -2.0
 # A sole's height is known more precisely than a ball's, and counts whatever its speed: part of the
-# clearance, and the largest ratio against it.
-SOLE_CLEARANCE, SOLE_AGAINST = 1.0 / 3.0, -4.0
+# clearance.
+SOLE_CLEARANCE = 1.0 / 3.0
+# Largest ratio against a sole by its height.
+SOLE_AGAINST = -4.0
 # Smallest probability, and distance to one: more certainty only makes the next change slow.
 LEAST_PROBABILITY = 0.0025
-# Speed of a standing foot, which rolls and whose links bend, and of a swinging one, as multiples
-# of sqrt(g l), l the leg length; heights of the two as multiples of l.
-SLIP, SWING, CLEARANCE, SWING_CLEARANCE = 0.01, 0.5, 0.015, 0.1
-# How a swinging foot's speed is known: slowest steps, as a fraction of the fastest; and the speed
-# of a standing foot, by rolling and bending of links, as a fraction of a swinging one's.
-SLOWEST, SLIP_SHARE = 0.2, 0.12
-# Largest ratio for a foot at rest, which may be at its turning point in the air, and how much is
-# added for one that was fast before; largest ratio against a foot that moves.
-RESTS, STOPS, MOVES = 2.5, 3.0, 4.0
-# Error of the load on all feet of a moving robot, as a fraction of the weight.
+# Speed of a standing foot, which rolls and whose links bend [sqrt(g l)].
+SLIP = 0.01
+# Speed of a swinging foot [sqrt(g l)].
+SWING = 0.5
+# Height of a standing foot [l].
+CLEARANCE = 0.015
+# Height of a swinging foot [l].
+SWING_CLEARANCE = 0.1
+# Slowest steps, by which a swinging foot's speed is known [fastest steps].
+SLOWEST = 0.2
+# Speed of a standing foot by rolling and bending of links [speed of a swinging one].
+SLIP_SHARE = 0.12
+# Largest ratio for a foot at rest, which may be at its turning point in the air.
+RESTS = 2.5
+# Added to that for a foot that was fast before.
+STOPS = 3.0
+# Largest ratio against a foot that moves.
+MOVES = 4.0
+# Error of the load on all feet of a moving robot [weight].
 FLIGHT_NOISE = 0.1
 # Correlation time of errors of a foot's speed and of its load [s]: samples closer together count
 # less.

@@ -3,6 +3,7 @@
 """Coordinates, markers, loads and force plates in files, and what files that are nearly so say."""
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, 
 from legged_dynamics.people.opensim import read_osim
 from legged_dynamics.people.opensim.joints import TO_OURS
 from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.people.trials.c3d import read_c3d, read_trc, write_trc
+from legged_dynamics.people.trials.c3d import LIMITS, read_c3d, read_trc, write_trc
 from legged_dynamics.people.trials.coordinates import (
     angle_unit,
     read_storage,
@@ -242,12 +243,12 @@ def test_a_c3d_file_that_crashes_or_never_ends_its_reader_is_refused(tmp_path, m
         read_c3d(cut)
     read_c3d(path)
     with monkeypatch.context() as patch:
-        patch.setattr('legged_dynamics.people.trials.c3d._SECONDS', 1e-3)
-        patch.setattr('legged_dynamics.people.trials.c3d._SECONDS_OF_BYTE', 0.0)
+        patch.setattr('legged_dynamics.people.trials.c3d.LIMITS',
+                      replace(LIMITS, time=1e-3, time_of_byte=0.0))
         with pytest.raises(MeasurementError, match=r'takes ezc3d more than 0\.001 s'):
             read_c3d(path)
-    monkeypatch.setattr('legged_dynamics.people.trials.c3d._MEMORY', 100_000)
-    monkeypatch.setattr('legged_dynamics.people.trials.c3d._MEMORY_OF_BYTE', 0)
+    monkeypatch.setattr('legged_dynamics.people.trials.c3d.LIMITS',
+                        replace(LIMITS, memory=100_000, memory_of_byte=0))
     with pytest.raises(MeasurementError, match='is not a C3D file'):
         read_c3d(path)
 

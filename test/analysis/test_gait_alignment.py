@@ -1,6 +1,8 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Belts, clocks, level, heading and mass, planted into a walk whose truth is known."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter1d
@@ -136,7 +138,7 @@ def test_a_walk_on_a_treadmill_is_a_walk(tmp_path, said):
 
 def test_the_belt_of_who_has_no_flat_soles(monkeypatch):
     """Feet that never lie flat tell the belt while they bear the body; the floor tells none."""
-    monkeypatch.setattr(belt, 'TURNING', 0.0)
+    monkeypatch.setattr(belt, 'BELT', replace(belt.BELT, flat_turning=0.0))
     for speed, found in ((3.0, True), (0.0, False)):
         gone = np.outer(WALK.time, [speed, 0.0, 0.0])
         seen = belt.found_belt(dynamics_of(WALK.motion(WALK.base - gone)))

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.contact.inverse_dynamics import ContactInverseDynamics
-from legged_dynamics.contact.over_time.inverse_dynamics import ContactInverseDynamicsOverTime
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.dynamics.jacobians import contact_table
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
@@ -43,59 +42,8 @@ from legged_dynamics.people.gait.pressure_path import travelling_reference
 from legged_dynamics.people.gait.reactions import GaitReactions, gait_reactions
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.sole_motion import SoleMotion
-from legged_dynamics.people.gait.stance_detection import runs, soles_of
+from legged_dynamics.people.gait.stance_detection import soles_of
 from legged_dynamics.spatial.rotations import skew
-
-# -------------------------------------------------------------------------------------------------
-# The smooth transition assumption of Ren, Jones and Howard (2008).
-#
-# In double support the trailing foot starts from its wrench at the other foot's touch-down and
-# unloads along a fixed curve; the leading foot takes the rest. It holds for walking on two feet.
-
-
-def _leaving_share(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the trailing foot's share of its wrench (fore-aft, other) in double support."""
-    k1 = np.exp(4.0 / 9.0)
-    k2 = k1 / 2.0 * np.exp(-16.0 / 9.0)
-    return k1 * np.exp(-(phase - 2.0 / 3.0) ** 2) - k2 * phase, np.exp(-phase ** 3)
-
-
-def _smooth_transition(contact: np.ndarray, arms: np.ndarray, total: np.ndarray,
-                      forward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return each foot's wrench by the smooth transition assumption (n, nf, 6), and where it applies.
-
-    `arms` (n, nf, 3) lead from the origin of the total wrench (n, 6) to the feet, and `forward`
-    (n, 3) is horizontal; all in world axes.
-    """
-    n, nf = contact.shape
-    wrench, applies = np.zeros((n, nf, 6)), np.zeros(n, bool)
-    shifted = total[:, None].repeat(nf, axis=1)
-    shifted[..., 3:] -= np.cross(arms, total[:, None, :3])
-    alone = contact.sum(axis=1) == 1
-    wrench[alone] = np.where(contact[alone, :, None], shifted[alone], 0.0)
-    applies |= alone
-    for first, end in runs(contact.sum(axis=1) == 2):
-        if first == 0 or end == n or not (alone[first - 1] and alone[end]):
-            continue
-        leaving = int(np.argmax(contact[first - 1]))
-        landing = int(np.argmax(contact[end]))
-        pair = contact[first, leaving] and contact[first, landing]
-        if leaving == landing or not pair or (contact[first:end] != contact[first]).any():
-            continue
-        phase = 2.0 * (np.arange(end - first) + 1.0) / (end - first + 1.0)
-        fore_aft, rest = _leaving_share(phase)
-        start, axis = wrench[first - 1, leaving], forward[first:end]
-        along = axis @ start[:3] if axis.ndim == 1 else np.einsum('ni,i->n', axis, start[:3])
-        wrench[first:end, leaving] = rest[:, None] * start
-        wrench[first:end, leaving, :3] += ((fore_aft - rest) * along)[:, None] * axis
-        given = wrench[first:end, leaving]
-        between = arms[first:end, leaving] - arms[first:end, landing]
-        wrench[first:end, landing] = shifted[first:end, landing] - given
-        wrench[first:end, landing, 3:] -= np.cross(between, given[:, :3])
-        applies[first:end] = True
-    return wrench, applies
-
 
 # -------------------------------------------------------------------------------------------------
 # From the vertical load on each foot to its whole wrench.
@@ -213,12 +161,12 @@ def _nearest(A: np.ndarray, b: np.ndarray, mean: np.ndarray, variance: np.ndarra
 
 METHODS = {
     'travelling': 'least contact moment about a point that travels through the sole, smoothed',
-    'over_time': 'least contact moment about the middle of each sole and least change over time',
     'sole': 'least contact moment about the middle of each sole, each instant by itself',
     'ankle': 'least contact moment about the joint that carries each foot, as Nimble does',
-    'transition': 'a fixed curve over double support (Ren 2008); elsewhere as sole',
     'guess': 'nearest to given wrenches, each instant by itself',
 }
+# What further methods were called; `benchmarks/double_support.py` compares them.
+FORMER = ('over_time', 'transition')
 
 
 class DoubleSupport:
@@ -335,7 +283,7 @@ class DoubleSupport:
             When motion, contact or guess do not fit.
 
         """
-        _check_method(method, guess)
+        check_method(method, guess is not None)
         return self.share(self.inverse_dynamics(motion, ground_velocity), contact, method, guess)
 
     def share(self, dynamics: GaitInverseDynamics,
@@ -374,7 +322,7 @@ class DoubleSupport:
             When contact or guess do not fit.
 
         """
-        _check_method(method, guess)
+        check_method(method, guess is not None)
         if moved is None and (contact is None or method == 'travelling'):
             moved = soles_of(dynamics, self.settings)
         if contact is None:
@@ -394,18 +342,11 @@ class DoubleSupport:
         if method == 'travelling':
             wrench, reference, dynamics = self._travelling(dynamics, contact, outside, moved,
                                                            by_markers)
-        elif method == 'over_time':
-            wrench = ContactInverseDynamicsOverTime(self.model, self.feet).solve(
-                motion, in_contact=contact).wrench
         elif method == 'ankle':
             reference = self._ankles()
             wrench = self._each_instant(motion, contact, reference)
         else:
             wrench = self._each_instant(motion, contact, reference, guess)
-        if method == 'transition':
-            found, applies = _smooth_transition(contact, dynamics.foot_arm, dynamics.wrench,
-                                               _level(motion.base_rotation[:, :, 0]))
-            wrench[applies] = _in_feet(dynamics, found)[applies]
         return gait_reactions(dynamics, timing, wrench, reference,
                               ~borne_elsewhere(dynamics, contact, outside, self.settings),
                               ~(outside > 2.0 * self.settings.plausible_distance),
@@ -452,23 +393,19 @@ class DoubleSupport:
         return np.array(found)
 
 
-def _check_method(method: str, guess: np.ndarray | None) -> None:
-    """Refuse an unknown method, and a guess without its method or the reverse."""
+def check_method(method: str, given: bool) -> None:
+    """Refuse an unknown method, and wrenches that are given without theirs or the reverse."""
     if method not in METHODS:
-        raise ConfigurationError(f'expected a method out of {", ".join(METHODS)}, '
-                                 f'got {method!r}')
-    if (method == 'guess') != (guess is not None):
-        raise ConfigurationError("method 'guess' and given wrenches go together: expected "
-                                 'both or neither')
+        raise ConfigurationError(
+            f'expected a method out of {", ".join(METHODS)}, got {method!r}'
+            + ('; it is no longer one, being worse on force plates (docs/double_support.md)'
+               if method in FORMER else ''))
+    if (method == 'guess') != given:
+        raise ConfigurationError("method 'guess' and given wrenches (--guess) go together: "
+                                 'expected both or neither')
 
 
 def _in_feet(dynamics: GaitInverseDynamics, wrench: np.ndarray) -> np.ndarray:
     """Return wrenches given in world axes about the feet's frames in the feet's axes."""
     return np.concatenate([np.einsum('nfji,nfj->nfi', dynamics.foot_rotation, wrench[..., part])
                            for part in (slice(0, 3), slice(3, 6))], axis=-1)
-
-
-def _level(axis: np.ndarray) -> np.ndarray:
-    """Return (n, 3) axes turned into the horizontal, of length one."""
-    level = axis * [1.0, 1.0, 0.0]
-    return level / np.maximum(np.linalg.norm(level, axis=1, keepdims=True), 1e-9)

@@ -3,6 +3,7 @@
 """Errors of computed ground reactions against measured ones, and how both recordings fit."""
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,11 +47,6 @@ class FootErrors:
         Part of the samples of all feet in which contact agrees with the truth.
     count : int
         Number of loaded samples, over all feet.
-    early, agreed : float
-        Of the vertical force while one foot is truly loaded: where several are computed to be on
-        the ground, at the ends of double support, and where one is.
-    early_count : int
-        Number of samples of the former.
 
     """
 
@@ -63,9 +59,6 @@ class FootErrors:
     pull: float
     agreement: float
     count: int
-    early: float = np.nan
-    agreed: float = np.nan
-    early_count: int = 0
 
 
 def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED) -> FootErrors:
@@ -75,14 +68,12 @@ def foot_errors(reactions: GaitReactions, plates: Plates, loaded: float = LOADED
     error = reactions.force - truth
     several = on & (on.sum(axis=1) > 1)[:, None]
     alone, valid = on & ~several, plates.valid
-    early = alone & (reactions.contact.sum(axis=1) > 1)[:, None]
     agree = (on == reactions.contact)[valid]
     return FootErrors(
         _rms(error[on][:, 2]), _rms(error[alone][:, 2]), _rms(error[several][:, 2]),
         _rms(error[on][:, 0]), _rms(error[on][:, 1]), _rms(error[valid].sum(axis=1)[:, 2]),
         float(reactions.force[..., 2].min()), float(agree.mean()) if agree.size else np.nan,
-        int(on.sum()), _rms(error[early][:, 2]), _rms(error[alone & ~early][:, 2]),
-        int(early.sum()))
+        int(on.sum()))
 
 
 def _rms(values: np.ndarray) -> float:
@@ -98,24 +89,28 @@ def _rms(values: np.ndarray) -> float:
 # Without plates, the plane on which the soles rest tells whether z is up. Nothing is corrected.
 
 
-# Largest lag of the plates that is looked for [s].
-LARGEST_LAG = 0.05
-# A lag counts from this multiple of its standard deviation on: by chance once in 100 recordings.
-SIGNIFICANT = 2.6
-# Time over which the difference of the forces is correlated [s], each component by itself; with
-# it the deviation is the scatter of the lag between trials of one laboratory. And the shift by
-# which the curvature of the mismatch is taken [s].
-MISMATCH_MEMORY, BESIDE = 0.02, 0.01
-# Smallest differences that are reported: seconds, radians, part of the mass.
-SAID_LAG, SAID_ANGLE, SAID_MASS = 0.002, np.radians(1.0), 0.02
-# Standard deviation of the Gaussian that smooths the plates before clocks are compared [s].
-SMOOTHING = 0.02
-# Least variation of the vertical force for a lag, and least horizontal force for an angle, as
-# parts of the weight.
-LEAST_CHANGE, LEAST_LEVEL = 0.03, 0.03
-# Least distance between places where soles rest for a slope, as a part of the leg length.
-APART = 0.5
-LARGEST_SLOPE = np.radians(8.0)
+@dataclass(frozen=True)
+class AlignmentSettings:
+    """When plates and motion differ; by recordings of three laboratories (docs/people.md)."""
+
+    largest_lag: float = 0.05  # [s]: that is looked for
+    significance: float = 2.6  # [standard deviation]: of a lag, by chance once in 100 recordings
+    # Correlation time of the difference of each component of the forces; with it the deviation
+    # of the lag is its scatter between trials of one laboratory.
+    mismatch_memory: float = 0.02  # [s]
+    curvature_shift: float = 0.01  # [s]: by which the curvature of the mismatch is taken
+    smoothing: float = 0.02  # [s]: of the plates, for they are compared with low-passed poses
+    # Smallest differences that are reported.
+    reported_lag: float = 0.002  # [s]
+    reported_angle: float = math.radians(1.0)  # [rad]
+    reported_mass: float = 0.02  # Of the mass
+    least_change: float = 0.03  # [weight]: variation of the vertical force, for a lag
+    least_level: float = 0.03  # [weight]: horizontal force, for an angle
+    slope_distance: float = 0.5  # [leg length]: between places of rest, for a slope
+    largest_slope: float = math.radians(8.0)  # [rad]
+
+
+ALIGNMENT = AlignmentSettings()
 
 
 @dataclass(frozen=True)
@@ -156,7 +151,8 @@ class Alignment:
     @property
     def late(self) -> bool:
         """Whether the clocks differ significantly, and by more than is worth reporting."""
-        return abs(self.lag) > max(SAID_LAG, SIGNIFICANT * self.lag_deviation)
+        return abs(self.lag) > max(ALIGNMENT.reported_lag,
+                                   ALIGNMENT.significance * self.lag_deviation)
 
 
 def align(dynamics: GaitInverseDynamics, plates: Plates,
@@ -168,11 +164,11 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
     if valid.sum() < 10:
         return Alignment(np.nan, np.nan, np.nan, np.nan)
     lag = deviation = np.nan
-    if force[valid, 2].std() > LEAST_CHANGE * weight:
+    if force[valid, 2].std() > ALIGNMENT.least_change * weight:
         # The motion is low-passed, so the plates are smoothed before they are compared.
-        smooth = gaussian_filter1d(truth[valid], SMOOTHING / dynamics.step, axis=0)
-        inner = valid & (dynamics.time > dynamics.time[0] + LARGEST_LAG) & (
-            dynamics.time < dynamics.time[-1] - LARGEST_LAG)
+        smooth = gaussian_filter1d(truth[valid], ALIGNMENT.smoothing / dynamics.step, axis=0)
+        inner = valid & (dynamics.time > dynamics.time[0] + ALIGNMENT.largest_lag) & (
+            dynamics.time < dynamics.time[-1] - ALIGNMENT.largest_lag)
 
         def mismatch(shift: float) -> float:
             at = dynamics.time + shift
@@ -180,7 +176,7 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
                 at, dynamics.time[valid], smooth[:, k]))[inner]) for k in range(3)))
 
         if inner.sum() > 10:
-            coarse = np.linspace(-LARGEST_LAG, LARGEST_LAG, 41)
+            coarse = np.linspace(-ALIGNMENT.largest_lag, ALIGNMENT.largest_lag, 41)
             best = coarse[int(np.argmin([mismatch(shift) for shift in coarse]))]
             step = coarse[1] - coarse[0]
             lag = float(minimize_scalar(mismatch, bounds=(best - step, best + step),
@@ -188,9 +184,9 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
             # Least squares: the variance of an estimate is twice the mismatch over its curvature,
             # by the number of independent samples.
             least = mismatch(lag)
-            curvature = (mismatch(lag - BESIDE) + mismatch(lag + BESIDE) - 2.0 * least) / (
-                BESIDE ** 2)
-            independent = max(3.0 * inner.sum() * dynamics.step / MISMATCH_MEMORY, 1.0)
+            shift = ALIGNMENT.curvature_shift
+            curvature = (mismatch(lag - shift) + mismatch(lag + shift) - 2.0 * least) / shift ** 2
+            independent = max(3.0 * inner.sum() * dynamics.step / ALIGNMENT.mismatch_memory, 1.0)
             deviation = float(np.sqrt(2.0 * least / (independent * max(curvature, 1e-9))))
     later = plates_later(plates, dynamics.time, 0.0 if np.isnan(lag) else lag)
     truth = later.world_force(dynamics.foot_rotation).sum(axis=1)
@@ -208,7 +204,8 @@ def align(dynamics: GaitInverseDynamics, plates: Plates,
     if len(f):
         # Without their means, which a tilt shifts.
         u, v = (values[:, :2] - values[:, :2].mean(axis=0) for values in (f, p))
-        if min(np.sqrt(np.mean(values ** 2)) for values in (u, v)) > LEAST_LEVEL * weight:
+        level = min(np.sqrt(np.mean(values ** 2)) for values in (u, v))
+        if level > ALIGNMENT.least_level * weight:
             cross = float(np.sum(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]))
             along = float(np.sum(u * v))
             # Only forces that agree except for a rotation determine an angle.
@@ -261,8 +258,8 @@ def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
     spots = np.unique(np.round(seen[:, :2] / (0.25 * dynamics.leg_length)), axis=0)
     A = np.column_stack([seen[:, :2] - seen[:, :2].mean(axis=0), np.ones(len(seen))])
     slope = np.linalg.lstsq(A, seen[:, 2], rcond=None)[0]
-    wide = np.ptp(seen[:, :2], axis=0) > APART * dynamics.leg_length
-    known = wide & (len(spots) > 2) & (np.abs(slope[:2]) < np.tan(LARGEST_SLOPE))
+    wide = np.ptp(seen[:, :2], axis=0) > ALIGNMENT.slope_distance * dynamics.leg_length
+    known = wide & (len(spots) > 2) & (np.abs(slope[:2]) < np.tan(ALIGNMENT.largest_slope))
     x, y = np.where(known, slope[:2], np.nan)
     return float(x), float(y)
 
@@ -276,14 +273,14 @@ def alignment_notes(alignment: Alignment) -> list[str]:
                      f'{"behind" if a.lag > 0.0 else "ahead of"} that of the motion, by the sum '
                      'of all forces. Curves and errors are compared with the clocks aligned; the '
                      'table of errors also lists them as recorded.')
-    if abs(a.heading) > 4.0 * SAID_ANGLE:
+    if abs(a.heading) > 4.0 * ALIGNMENT.reported_angle:
         found.append(f'The horizontal axes of the plates are turned by '
                      f'{np.degrees(a.heading):+.1f} deg about up against those of the motion.')
-    if a.tilt > SAID_ANGLE:
+    if a.tilt > ALIGNMENT.reported_angle:
         found.append(f'The up of plates and motion differ by {np.degrees(a.tilt):.1f} deg: the '
                      'plates have a mean horizontal force that the motion has not. One of the two '
                      'is not level.')
-    if abs(a.mass - 1.0) > SAID_MASS:
+    if abs(a.mass - 1.0) > ALIGNMENT.reported_mass:
         found.append(f'The plates say {100.0 * (a.mass - 1.0):+.1f} % of the mass of the model. '
                      'Motion alone cannot tell; --mass KG takes it from a scale.')
     return found
@@ -315,4 +312,4 @@ def slope_notes(slope: tuple[float, float]) -> list[str]:
             f'along {axis}: the ground does, or the z axis of the recording is not up. An error '
             'of one degree moves the centre of pressure by 2 % of the height of the centre of '
             'mass.'
-            for part, axis in zip(slope, 'xy') if abs(np.arctan(part)) > SAID_ANGLE]
+            for part, axis in zip(slope, 'xy') if abs(np.arctan(part)) > ALIGNMENT.reported_angle]

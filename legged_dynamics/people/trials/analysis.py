@@ -22,7 +22,7 @@ from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_config import scaled_to
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.contact_timing import ContactTiming, contact_timing, given_timing
-from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport
+from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport, check_method
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import GaitReactions
 from legged_dynamics.people.gait.required_wrench import without_noise
@@ -41,6 +41,7 @@ from legged_dynamics.people.trials.accuracy import (
     slope_notes,
 )
 from legged_dynamics.people.trials.bag_motion import (
+    IMU,
     BagMotion,
     motion_from_imu,
     motion_from_odometry,
@@ -197,12 +198,7 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
 
     """
     source, options = Path(source), options or GaitOptions()
-    if options.method not in METHODS:
-        raise ConfigurationError(f'--method: expected one of {", ".join(METHODS)}, '
-                                 f'got {options.method!r}')
-    if (options.method == 'guess') != bool(options.guess):
-        raise ConfigurationError("method 'guess' and a file with wrenches (--guess) go together: "
-                                 'give both or neither')
+    check_method(options.method, bool(options.guess))
     settings = GaitSettings.from_parameters(options.settings)
     refuse_no_motion(source)
     if source.is_file() and source.suffix not in (*SUFFIXES, '.bag'):
@@ -256,9 +252,7 @@ def _columns_of(source: Path) -> Series:
     return column
 
 
-# An IMU's acceleration is used where it changes from sample to sample by less than this part of
-# that of an odometry, differentiated twice: both have the same motion, so the rest is noise.
-QUIETER = 0.7
+
 _BOTH = "The base's pose is that of {}, its rotation and acceleration are those of {}"
 
 
@@ -302,7 +296,7 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
             if base == 'both':
                 try:
                     felt = with_imu(odometry)
-                    if _shaking(felt) < QUIETER * _shaking(found):
+                    if _shaking(felt) < IMU.noise_ratio * _shaking(found):
                         found, note = felt, _BOTH.format(odometry, imu) + (
                             ', which has less noise (--base odometry: without the IMU).')
                 except (MeasurementError, ConfigurationError) as error:

@@ -34,9 +34,20 @@ from legged_dynamics.ros.conversions import stamp_ns
 from legged_dynamics.ros.conversions.samples import SampleReader
 from legged_dynamics.ros.middleware.lifecycle import compile_first
 
-# Mean acceleration by which an IMU may differ from odometry [m/s^2]: tilt, bias and scale of any
-# IMU whose mount is known are less.
-MOUNT_ERROR = 1.5
+
+@dataclass(frozen=True)
+class ImuSettings:
+    """When an IMU takes part in the motion of the base."""
+
+    # Mean acceleration by which it may differ from odometry: tilt, bias and scale of any IMU whose
+    # mount is known are less.
+    mount_error: float = 1.5  # [m/s^2]
+    # It is used where its acceleration changes from sample to sample by less than this part of
+    # that of an odometry, differentiated twice: both have the same motion, the rest is noise.
+    noise_ratio: float = 0.7
+
+
+IMU = ImuSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +192,7 @@ def _require_gravity(motion: RecordedMotion, imu: str, odometry: str) -> None:
     velocity = np.gradient(motion.base_position, motion.step, axis=0)
     gained = (velocity[-1] - velocity[0]) / (motion.time[-1] - motion.time[0])
     off = float(np.linalg.norm(felt - gained - GRAVITY * UP))
-    if off > MOUNT_ERROR:
+    if off > IMU.mount_error:
         raise MeasurementError(
             f'{imu} differs by {off:.1f} m/s^2 on average from gravity in the axes of {odometry}: '
             'expected the mount of the IMU in the URDF (robot.imu_link), or --base odometry')

@@ -171,17 +171,29 @@ def read_c3d(path: str | Path) -> C3dFile:
 
 _PLATE_UNITS = ('unit_force', 'unit_moment', 'unit_position')
 _PLATE_VALUES = ('force', 'Tz', 'center_of_pressure', 'corners')
-# Of the reading process beyond what it has when ezc3d is loaded: for any file, and for each of the
-# file's bytes. ezc3d takes 20 to 60 bytes for a byte, and less than a second for a megabyte.
-_MEMORY, _MEMORY_OF_BYTE = 100_000_000, 100     # [bytes]
-_SECONDS, _SECONDS_OF_BYTE = 1.0, 4e-6          # [s] of processor time
-_PATIENCE = 20.0        # times that processor time, on the wall, on a busy machine
+@dataclass(frozen=True)
+class ReadingLimits:
+    """
+    Of the reading process, beyond what it has when ezc3d is loaded.
+
+    ezc3d takes 20 to 60 bytes for a byte, and less than a second for a megabyte.
+    """
+
+    memory: int = 100_000_000  # [bytes]: for any file
+    memory_of_byte: int = 100  # [bytes]: for each byte of the file
+    time: float = 1.0  # [s]: of the processor, for any file
+    time_of_byte: float = 4e-6  # [s]: for each byte of the file
+    wall_factor: float = 20.0  # Wall time over processor time, on a busy machine
+
+
+LIMITS = ReadingLimits()
 
 
 def _read_apart(path: Path) -> dict[str, np.ndarray]:
     """Return what is needed of a file, as ezc3d reads it in a process of its own."""
     size = path.stat().st_size
-    seconds, most = _SECONDS + _SECONDS_OF_BYTE * size, _MEMORY + _MEMORY_OF_BYTE * size
+    seconds = LIMITS.time + LIMITS.time_of_byte * size
+    most = LIMITS.memory + LIMITS.memory_of_byte * size
     # no threads: each would take memory for itself
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
                    'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'}
@@ -192,7 +204,7 @@ def _read_apart(path: Path) -> dict[str, np.ndarray]:
                 [sys.executable, '-m', __name__, str(path.resolve()), str(out), str(seconds),
                  str(most)],
                 stdin=subprocess.DEVNULL, capture_output=True, env=environment,
-                timeout=_PATIENCE * (seconds + 1.0))
+                timeout=LIMITS.wall_factor * (seconds + 1.0))
         except subprocess.TimeoutExpired as error:
             raise MeasurementError(f'{path}: ezc3d did not come to an end with it; the file is '
                                    'probably damaged') from error

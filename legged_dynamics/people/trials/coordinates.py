@@ -8,6 +8,7 @@ as the header states or, without that, as the values show.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -100,11 +101,17 @@ def write_storage(path: str | Path, title: str, names: Sequence[str], values: np
 # -------------------------------------------------------------------------------------------------
 
 
-# An angle that changes by more than this is no angle in radians.
-LARGEST_ANGLE = 4.0 * np.pi
-# Joints that carry less than this part of the whole mass (toes, the foot below the ankle, hands)
-# may be without a column: their motion adds little force.
-LIGHT = 0.02
+@dataclass(frozen=True)
+class CoordinateSettings:
+    """Which columns of a table are angles, and which may be missing."""
+
+    largest_angle: float = 4.0 * math.pi  # [rad]: change; a larger one is no angle in radians
+    # Joints that carry less (toes, the foot below the ankle, hands) may be without a column: their
+    # motion adds little force.
+    light_part: float = 0.02  # [mass of the body]
+
+
+COORDINATE = CoordinateSettings()
 LOADS = ('force_v', 'force_p', '_vx', '_px', 'torque')
 
 
@@ -180,7 +187,7 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
     missing = [name for name in wanted if name not in values]
     notes = []
     heavy = [name for name in missing if name in osim.root_coordinates
-             or _carried(model, name) > LIGHT * model.total_mass]
+             or _carried(model, name) > COORDINATE.light_part * model.total_mass]
     if len(missing) == len(wanted) or (heavy and not missing_at_zero):
         hints = []
         for name in heavy[:6]:
@@ -199,7 +206,7 @@ def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, i
             row = int(np.flatnonzero(~np.isfinite(column))[0])
             raise MeasurementError(f'{path}: column {name} is not finite at {time[row]:g} s; fill '
                                    'gaps before')
-        if osim.rotational(name) and np.ptp(column) > LARGEST_ANGLE and not in_degrees:
+        if osim.rotational(name) and np.ptp(column) > COORDINATE.largest_angle and not in_degrees:
             raise MeasurementError(
                 f'{path}: the header says radians (inDegrees=no), and {name} goes from '
                 f'{column.min():.3g} to {column.max():.3g}: if these are degrees, write '
@@ -247,18 +254,21 @@ def _radians(values: np.ndarray, name: str, in_degrees: bool, osim: OpenSimModel
 # either.
 
 
-# No joint of a body turns further than this: a larger angle is in degrees.
-TURN = 2.0 * np.pi
-# The same for the root, which turns with the whole body.
-TURNS = 4.0 * TURN
-# How far recordings go beyond a joint's range [rad], and how many joints must be out of theirs as
-# radians: a pair of arms sometimes is.
-BEYOND, SEVERAL = 0.5, 3
-# As radians such a change would be a movement; angles that change less may be degrees of someone
-# who stands still.
-MOVED = 0.1
-# Largest difference of a coupled coordinate from what the model gives for it [rad or m].
-COUPLED = 0.2
+@dataclass(frozen=True)
+class UnitSettings:
+    """By which angles are recognised as degrees or radians, and coordinates as coupled."""
+
+    # No joint of a body turns further: a larger angle is in degrees.
+    largest_turn: float = 2.0 * math.pi  # [rad]
+    largest_root_turn: float = 8.0 * math.pi  # [rad]: of the root, which turns with the body
+    beyond_range: float = 0.5  # [rad]: how far recordings go beyond a joint's range
+    joints_beyond: int = 3  # Joints that are out of it as radians: a pair of arms sometimes is
+    # As radians that would be a movement; smaller changes may be degrees of one who stands still.
+    movement: float = 0.1  # [rad]
+    coupling_error: float = 0.2  # [rad or m]: of a coupled coordinate from that of the model
+
+
+UNITS = UnitSettings()
 
 
 def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
@@ -274,15 +284,16 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
     angles = {name: values[np.isfinite(values)] for name, values in found.items()
               if osim.rotational(name) and name not in _followed(osim)}
     angles = {name: values for name, values in angles.items() if len(values)}
-    degrees = any(np.abs(values).max() > (TURNS if name in osim.root_coordinates else TURN)
+    degrees = any(np.abs(values).max() > (UNITS.largest_root_turn if name in osim.root_coordinates
+                                          else UNITS.largest_turn)
                   for name, values in angles.items()) or sum(
         _fits_as_degrees(values, osim.coordinates[name]) for name, values in angles.items()
-        if name not in osim.root_coordinates) >= SEVERAL
+        if name not in osim.root_coordinates) >= UNITS.joints_beyond
     unsaid = 'The header does not say the unit of angles (inDegrees);'
     if degrees:
         return True, [f'{unsaid} values are too large for radians, so they are taken for '
                       'degrees.']
-    if otherwise and not any(np.ptp(values) > MOVED for values in angles.values()):
+    if otherwise and not any(np.ptp(values) > UNITS.movement for values in angles.values()):
         return True, [f'{unsaid} motion files of this version are in degrees, and the values do '
                       'not contradict.']
     return False, [f'{unsaid} values may be radians, so they are taken for radians.']
@@ -290,7 +301,7 @@ def angle_unit(found: Mapping[str, np.ndarray], stated: bool | None,
 
 def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:
     """Return whether a joint's angles are in its range as degrees, and not as radians."""
-    low, high = coordinate.lower - BEYOND, coordinate.upper + BEYOND
+    low, high = coordinate.lower - UNITS.beyond_range, coordinate.upper + UNITS.beyond_range
     inside = [low <= unit * values.min() and unit * values.max() <= high
               for unit in (1.0, np.pi / 180.0)]
     return inside[1] and not inside[0]
@@ -315,7 +326,7 @@ def without_contradictions(found: Mapping[str, np.ndarray], in_degrees: bool,
             continue
         wanted = coupling.function.evaluate(np.stack([radians(m) for m in masters], axis=1))
         off = np.abs(radians(name) - wanted)
-        if not off.max() <= COUPLED:
+        if not off.max() <= UNITS.coupling_error:
             del kept[name]
             contradicted.append(name)
     if not contradicted:

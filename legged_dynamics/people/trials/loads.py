@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,6 +20,7 @@ from scipy.ndimage import uniform_filter1d
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.opensim.joints import TO_OURS
+from legged_dynamics.people.trials.accuracy import LOADED
 from legged_dynamics.people.trials.c3d import ExternalLoad, read_c3d
 from legged_dynamics.people.trials.coordinates import Storage, read_storage
 from legged_dynamics.people.trials.plates import Plates
@@ -132,13 +134,17 @@ def _text(element: ElementTree.Element, tag: str) -> str:
 # The true force on each foot: which foot is on which plate, and when that is known.
 
 
-# A plate is loaded from this vertical force on [N].
-LOADED = 20.0
-# A step belongs to a foot whose sole is within this distance of its centre of pressure [m].
-NEAR = 0.10
-# Plates count where they measure this part of the force that the motion requires, averaged over
-# this time [s].
-MEASURED, AVERAGED = 0.75, 0.1
+@dataclass(frozen=True)
+class StepSettings:
+    """Which foot is on which plate, chosen by the size of feet."""
+
+    largest_distance: float = 0.10  # [m]: from a sole to the centre of pressure of its plate
+    # Plates count where they measure this part of the force that the motion requires.
+    measured_part: float = 0.75
+    averaging_time: float = 0.1  # [s]: of that part
+
+
+STEP = StepSettings()
 
 
 def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
@@ -188,10 +194,10 @@ def plates_of(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics,
     if lost.any():
         notes.append(f'In {100.0 * lost.mean():.0f} % of the samples a plate is loaded beside all '
                      'soles, or by two feet: these are not compared.')
-    size = max(round(AVERAGED / step), 1)
+    size = max(round(STEP.averaging_time / step), 1)
     required, measured = (uniform_filter1d(values, size, mode='nearest')
                     for values in (dynamics.wrench[:, 2], force[..., 2].sum(axis=1)))
-    short = measured < MEASURED * required - 0.05 * dynamics.weight
+    short = measured < STEP.measured_part * required - 0.05 * dynamics.weight
     if (short & inside).any():
         notes.append(f'In {100.0 * (short & inside).mean():.0f} % of the samples the plates bear '
                      'clearly less than the motion asks for: a foot is beside them, and these are '
@@ -226,7 +232,7 @@ def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics
         mean = misses / weight if weight > 0.1 * dynamics.weight else np.inf
         if mean < 0.5 * least:
             best, least = R, mean
-    if least > NEAR:
+    if least > STEP.largest_distance:
         raise MeasurementError('the force plates press '
                                + ('nowhere while the motion lasts' if np.isinf(least) else
                                   f'{least:.2f} m beside the soles on average')
@@ -259,12 +265,12 @@ def _nearest(dynamics: GaitInverseDynamics, run: np.ndarray, point: np.ndarray,
     away = [np.average(_distance_to_sole(dynamics, i, run, point), weights=weight)
             for i in range(len(dynamics.feet))]
     best = int(np.argmin(away))
-    return best if away[best] < NEAR else None
+    return best if away[best] < STEP.largest_distance else None
 
 
 def _distance_to_sole(dynamics: GaitInverseDynamics, i: int, samples: np.ndarray,
                       point: np.ndarray) -> np.ndarray:
-    """Return the distance of points from one sole, (k,) [m]; heights below `NEAR` count as 0."""
+    """Return the distance of points from one sole, (k,) [m]; near heights count as 0."""
     origin = (dynamics.base_position + dynamics.foot_arm[:, i])[samples]
     local = np.einsum('nji,nj->ni', dynamics.foot_rotation[samples, i], point - origin)
     foot = dynamics.feet[i]
@@ -274,5 +280,5 @@ def _distance_to_sole(dynamics: GaitInverseDynamics, i: int, samples: np.ndarray
     x = local[:, 0] - np.clip(local[:, 0], back, front)
     y = local[:, 1] - np.clip(local[:, 1], right, left)
     # A foot that swings over a plate is far above it.
-    above = np.maximum(np.abs(local[:, 2]) - NEAR, 0.0)
+    above = np.maximum(np.abs(local[:, 2]) - STEP.largest_distance, 0.0)
     return np.sqrt(x ** 2 + y ** 2 + above ** 2)

@@ -100,15 +100,20 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...]
 
 
 AUTO = 'auto'
-# Least speed of a belt, as a multiple of sqrt(g l); less is noise.
-LEAST_SPEED = 0.05
-# A sole lies flat while it turns slower than this [rad/s] and is this near to its lowest position,
-# as a part of the leg length.
-TURNING, NEAR = 0.5, 0.02
-# Feet that never lie flat are used while the vertical force is above this part of the weight.
-LOADED = 0.7
-# Soles on one belt differ by less than this part of its speed.
-SPREAD = 0.25
+@dataclass(frozen=True)
+class BeltSettings:
+    """Soles by which the speed of a belt is found."""
+
+    least_speed: float = 0.05  # [sqrt(g l)]: less is noise
+    # A sole lies flat while it turns slowly near to its lowest position.
+    flat_turning: float = 0.5  # [rad/s]
+    flat_height: float = 0.02  # [leg length]
+    # Feet that never lie flat are used while they bear this load.
+    least_load: float = 0.7  # [weight]
+    largest_spread: float = 0.25  # [speed of the belt]: between soles
+
+
+BELT = BeltSettings()
 
 
 def parse_belts(words: Sequence[str], feet: Sequence[str]) -> dict[str, str]:
@@ -159,11 +164,12 @@ def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarra
 def found_belt(dynamics: GaitInverseDynamics) -> np.ndarray | None:
     """Return a belt's velocity (3,), common to all stance soles; None if zero or unclear."""
     scale, seen = speed_scale(dynamics), []
+    near = BELT.flat_height * dynamics.leg_length
     for i, points in enumerate(dynamics.sole_points()):
         middle = points.mean(axis=1)
         velocity = np.gradient(middle, dynamics.step, axis=0)
-        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + NEAR * dynamics.leg_length
-        flat = low & (_turning(dynamics, i) < TURNING)
+        low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + near
+        flat = low & (_turning(dynamics, i) < BELT.flat_turning)
         if flat.sum() < 3:
             return _common(_rolling(dynamics), scale)
         seen.append(velocity[flat, :2])
@@ -174,10 +180,10 @@ def _rolling(dynamics: GaitInverseDynamics) -> list[np.ndarray]:
     """Return each sole's horizontal velocities in stance while it turns least, for runners."""
     points = dynamics.sole_points()
     height = np.stack([part[..., 2].min(axis=1) for part in points], axis=1)
-    seen = []
+    near, seen = BELT.flat_height * dynamics.leg_length, []
     for i, part in enumerate(points):
-        stance = (dynamics.load > LOADED) & (height.argmin(axis=1) == i) & (
-            height[:, i] < np.percentile(height[:, i], 5.0) + NEAR * dynamics.leg_length)
+        stance = (dynamics.load > BELT.least_load) & (height.argmin(axis=1) == i) & (
+            height[:, i] < np.percentile(height[:, i], 5.0) + near)
         # The lowest part of a rigid sole moves back faster than the belt while the heel rises.
         turning = _turning(dynamics, i)
         steady = stance & (turning <= np.percentile(turning[stance], 25.0) if stance.any()
@@ -201,6 +207,6 @@ def _common(seen: list[np.ndarray], scale: float) -> np.ndarray | None:
     common = np.mean(middles, axis=0)
     speed = float(np.linalg.norm(common))
     spread = max(float(np.median(np.linalg.norm(values - common, axis=1))) for values in seen)
-    if speed < LEAST_SPEED * scale or spread > SPREAD * speed:
+    if speed < BELT.least_speed * scale or spread > BELT.largest_spread * speed:
         return None
     return np.append(common, 0.0)

@@ -12,10 +12,16 @@ from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
 
-# Intervals are even when they differ from their median by less than this part of it.
-JITTER = 0.02
-# An interval longer than this many medians is a gap, which is not interpolated.
-GAP = 5.5
+
+@dataclass(frozen=True)
+class SamplingSettings:
+    """Which intervals between samples are even, as parts of their median."""
+
+    jitter: float = 0.02  # Largest difference from the median of even ones
+    gap: float = 5.5  # A longer one is a gap, which is not interpolated
+
+
+SAMPLING = SamplingSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +64,11 @@ def even_grid(time: np.ndarray) -> np.ndarray:
     if step <= 0.0:
         raise MeasurementError('expected rising times, got most of them not after the one before')
     worst = int(np.argmax(steps))
-    if steps[worst] > GAP * step:
+    if steps[worst] > SAMPLING.gap * step:
         raise MeasurementError(
             f'there is a gap of {steps[worst]:.3g} s after {time[worst]:.6g} s in samples that '
             f'come every {step:.3g} s: analyse the parts before and after it by themselves')
-    if (np.abs(steps - step) <= JITTER * step).all():
+    if (np.abs(steps - step) <= SAMPLING.jitter * step).all():
         return time
     return time[0] + step * np.arange(int((time[-1] - time[0]) / step + 1e-6) + 1)
 

@@ -3,7 +3,7 @@
 """The report of inverse dynamics over a recording: figures, tables, verdict and page."""
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -213,20 +213,6 @@ def errors_table(result: GaitResult) -> Table:
                          'minimum vertical force', 'assumption'), rows, [0] if rows else [])
 
 
-def trade_offs(result: GaitResult) -> list[str]:
-    """Return why other methods err less with one foot loaded and more with several, if any do."""
-    own = result.errors.get(result.method)
-    return [] if own is None else [
-        f'{method} errs less than {result.method} while one foot is loaded ({e.single:.1f} and '
-        f'{own.single:.1f} N), and more while several are ({e.double:.1f} and {own.double:.1f} '
-        f'N). In {e.early_count} samples of the former the motion has several feet down, because '
-        'its double support is longer than that of the plates: a method that leaves nearly all '
-        f'load on one foot is right there by chance ({e.early:.1f} and {own.early:.1f} N), and '
-        f'wrong beside. Where both have one foot down: {e.agreed:.1f} and {own.agreed:.1f} N.'
-        for method, e in result.errors.items()
-        if e.single < own.single and e.double > own.double and e.early < own.early]
-
-
 def _errors(e: FootErrors) -> list[str]:
     return [_newtons(value) for value in (e.vertical, e.single, e.double, e.fore_aft, e.sideways,
                                           e.pull)]
@@ -240,15 +226,23 @@ def _newtons(value: float) -> str:
 # The verdict in a sentence, and reasons not to trust the result.
 
 
-# Parts of the weight and of the samples beyond which the result is not to be trusted.
-LARGEST_ERROR, LARGEST_RESIDUAL, MOST_UNSUPPORTED = 0.15, 0.10, 0.5
+@dataclass(frozen=True)
+class DoubtSettings:
+    """Beyond which a result is not to be trusted."""
+
+    largest_error: float = 0.15  # [weight]: of a loaded foot
+    largest_residual: float = 0.10  # [weight]
+    unsupported_part: float = 0.5  # Of the samples
+
+
+DOUBT = DoubtSettings()
 
 
 def doubts(result: GaitResult) -> list[str]:
     """Return the reasons not to trust the result, if any."""
     found, r = [], result.reactions
     error = result.errors.get(result.method)
-    if error is not None and error.vertical > LARGEST_ERROR * result.weight:
+    if error is not None and error.vertical > DOUBT.largest_error * result.weight:
         found.append(f'the error of a loaded foot is {error.vertical:.0f} N, '
                      f'{100.0 * error.vertical / result.weight:.0f} % of the weight')
     if not r.contact.any():
@@ -256,14 +250,14 @@ def doubts(result: GaitResult) -> list[str]:
                      'the model?')
     unexplained = r.root_residual - result.dynamics.noise
     rest = float(np.sqrt(np.mean(unexplained[:, :3] ** 2) * 3.0)) / result.weight
-    if rest > LARGEST_RESIDUAL:
+    if rest > DOUBT.largest_residual:
         found.append(f'{100.0 * rest:.0f} % of the weight remain that no foot explains: mass, '
                      'contacts or friction are wrong, or something else pushes')
     for where, said in (
             (~r.supported, 'something else than the feet bears load'),
             (r.supported & ~r.inside_soles, 'the centre of pressure leaves the stated soles: '
              'soles, pose of the base or masses are other than stated')):
-        if where.mean() > MOST_UNSUPPORTED:
+        if where.mean() > DOUBT.unsupported_part:
             found.append(f'in {100.0 * where.mean():.0f} % of the samples {said}')
     return found
 
@@ -349,7 +343,8 @@ FIGURES = {
 CHARTS = ('Force of the ground on each foot, world axes; dashed: the range that should hold 95 % '
           'of measurements; grey: measured, where all contacts are. '
           'Drag to zoom, double click to see all, click on a name to hide it.')
-MOST_JOINTS, MOST_CYCLES = 8, 5
+MOST_JOINTS = 8
+MOST_CYCLES = 5
 CYCLES = ('From one landing of a foot to its next one. Means of all whole strides, per kilogram '
           'of body mass; forces along the mean heading; moments and powers are those of muscles, '
           'in the direction in which the angle grows. Grey: what follows from the forces of the '
@@ -403,7 +398,7 @@ def _forces_section(result: GaitResult) -> ReportSection:
 
 def _table_sections(result: GaitResult) -> list[ReportSection]:
     return [ReportSection(name, [f'{table.title}.', *more, table]) for name, table, more in (
-        ('Error', errors_table(result), [EXPLANATION, *trade_offs(result)]),
+        ('Error', errors_table(result), [EXPLANATION]),
         ('Feet', feet_table(result), []), ('Joints', joints_table(result), [])) if table.rows]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,14 +41,20 @@ from legged_dynamics.spatial.frames import Transform
 
 FEET = re.compile(r'(calcn|calcaneus|hindfoot|foot)', re.IGNORECASE)
 TOES = re.compile(r'toe|mtp', re.IGNORECASE)
-# Distance from heel to toe joint of a man of 1.75 m, for models without a toe joint [m].
-BALL = 0.19
-# Edges of the sole from its middle, as multiples of that distance; the front reaches to where the
-# toes push off.
-FRONT, BACK, SIDE = 0.68, -0.53, 0.21
-# Largest angle between the sole's plane and the foot's own axes [rad], and largest distance below
-# the foot's frame [m].
-LARGEST_TILT, LARGEST_DEPTH = 0.35, 0.12
+@dataclass(frozen=True)
+class SoleShape:
+    """A sole in proportion to the distance from the heel's frame to the toe joint."""
+
+    heel_to_toe: float = 0.19  # [m]: of a man of 1.75 m, for models without a toe joint
+    # Edges from the middle of the sole; the front reaches to where the toes push off.
+    front: float = 0.68  # [heel to toe]
+    back: float = -0.53  # [heel to toe]
+    side: float = 0.21  # [heel to toe]
+    largest_tilt: float = 0.35  # [rad]: of the sole against the foot's own axes
+    largest_depth: float = 0.12  # [m]: below the foot's frame
+
+
+SHAPE = SoleShape()
 
 
 def _feet_of(osim: OpenSimModel, bodies: Sequence[str] = ()) -> list[str]:
@@ -79,7 +85,7 @@ def _sole_frames(osim: OpenSimModel, feet: Sequence[str], dynamics: GaitInverseD
     frames, found, notes = {}, [], []
     for i, name in enumerate(feet):
         ball = next((joint.placement.p[0] for joint in osim.joints if joint.parent == name
-                     and TOES.search(joint.name + joint.child)), BALL)
+                     and TOES.search(joint.name + joint.child)), SHAPE.heel_to_toe)
         plane = _plane(dynamics.foot_rotation[:, i],
                        dynamics.base_position + dynamics.foot_arm[:, i], dynamics.step)
         middle = 0.0 if sole else 0.5 * ball
@@ -94,7 +100,8 @@ def _sole_frames(osim: OpenSimModel, feet: Sequence[str], dynamics: GaitInverseD
         up = R[:, 2]
         x = R @ np.array([1.0, 0.0, 0.0])
         frames[frame] = (name, Transform(R, middle * x - depth * up))
-        edges = sole or (FRONT * ball, BACK * ball, SIDE * ball, -SIDE * ball)
+        side = SHAPE.side * ball
+        edges = sole or (SHAPE.front * ball, SHAPE.back * ball, side, -side)
         found.append(FlatFoot(frame, *edges))
         notes.append(f'{frame}: {edges[1]:.3f} to {edges[0]:.3f} m along x and {edges[3]:.3f} to '
                      f'{edges[2]:.3f} m along y of a frame {1e3 * middle:.0f} mm in front of '
@@ -107,12 +114,12 @@ def _sole_frames(osim: OpenSimModel, feet: Sequence[str], dynamics: GaitInverseD
 
 def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray, float] | None:
     """Return the floor in the frame of a resting foot: R_F,sole, and the distance below it."""
-    ends = [p_WF + R_WF[:, :, 0] * x for x in (0.0, BALL)]
+    ends = [p_WF + R_WF[:, :, 0] * x for x in (0.0, SHAPE.heel_to_toe)]
     speed = np.max([np.linalg.norm(np.gradient(at, step, axis=0), axis=1) for at in ends], axis=0)
     height = p_WF[:, 2]
     tilt = np.arccos(np.clip(R_WF[:, 2, 2], -1.0, 1.0))
-    rests = (speed < max(0.1, 1.5 * float(np.percentile(speed, 5)))) & (tilt < LARGEST_TILT) & (
-        height < np.percentile(height, 20) + 0.03)
+    slow = speed < max(0.1, 1.5 * float(np.percentile(speed, 5)))
+    rests = slow & (tilt < SHAPE.largest_tilt) & (height < np.percentile(height, 20) + 0.03)
     if rests.sum() < 3:
         return None
     up = np.median(R_WF[rests, 2, :], axis=0)        # the world's up in the foot's axes
@@ -122,7 +129,7 @@ def _plane(R_WF: np.ndarray, p_WF: np.ndarray, step: float) -> tuple[np.ndarray,
     R = np.column_stack([x, np.cross(up, x), up])
     depth = float(np.median(height[rests]))
     # In a laboratory the floor is at z = 0, unless the foot rests far from there.
-    return R, depth if 0.0 <= depth <= LARGEST_DEPTH else 0.0
+    return R, depth if 0.0 <= depth <= SHAPE.largest_depth else 0.0
 
 
 # -------------------------------------------------------------------------------------------------
