@@ -54,21 +54,20 @@ class TimingSettings:
     toe_speed: Sign = Sign(0.2, 0.0, 0.04)  # [sqrt(g l)]: leaving, vertical
     landing_load: Sign = Sign(0.06, 0.015, 0.03)  # [weight]: end of a flight
     leaving_load: Sign = Sign(0.06, -0.065, 0.035)  # [weight]: begin of a flight
-    # The same where feet jump or land together: the load changes sooner than that of a runner.
-    joint_landing_load: Sign = Sign(0.06, -0.043, 0.03)  # [weight]
-    joint_leaving_load: Sign = Sign(0.06, 0.03, 0.035)  # [weight]
+    # Delays where feet jump or land together: the load changes sooner than that of a runner.
+    joint_landing_delay: float = -0.043  # [sqrt(l / g)]
+    joint_leaving_delay: float = 0.03  # [sqrt(l / g)]
     half_load: float = 0.5  # [weight]: at which a transfer is half done
     # Slower swings, as of humanoids, keep the times that were detected.
     swing_speed: float = 0.6  # [sqrt(g l)]
     detection_deviation: float = 0.3  # [sqrt(l / g)]: of a change without signs
     least_deviation: float = 0.02  # [sqrt(l / g)]: that no sign is free of
-    reach: float = 0.33  # [sqrt(l / g)]: distance of signs from the detected change
+    # Distance of signs from the detected change; the centre of pressure shifts one by half of it.
+    reach: float = 0.33  # [sqrt(l / g)]
     longest: float = 1.2  # [sqrt(l / g)]: swing and double support that count
-    largest_shift: float = 0.15  # [sqrt(l / g)]: by the centre of pressure, in one round
     first_share: float = 0.05  # Of the load, just after landing and just before leaving
     # Error of the share by the centre of pressure, which in double support exceeds that in single.
     share_memory: float = 0.03  # [s]: correlation time
-    white_share: float = 0.3  # Its white part
     pressure_error: float = 0.035  # [m]
     rounds: int = 2  # Times and loads, which depend on each other, are found in turns
 
@@ -184,10 +183,10 @@ class _Signs:
                 max(sample - reach, 0):sample]
             joint = bool(together.any())
             if landing:
-                sign = TIMING.joint_landing_load if joint else TIMING.landing_load
+                sign, delay = TIMING.landing_load, TIMING.joint_landing_delay
             else:
-                sign = TIMING.joint_leaving_load if joint else TIMING.leaving_load
-            delay = sign.delay
+                sign, delay = TIMING.leaving_load, TIMING.joint_leaving_delay
+            delay = delay if joint else sign.delay
             wide = slice(max(sample - reach, 0), sample + reach)
             crossed = _crossing(self.load, sign.level, wide, landing, sample)
             if not landing and crossed is not None and not joint:
@@ -298,15 +297,14 @@ def _by_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.
         slope = -rate * np.column_stack([1.0 - phase, phase]) / duration
         error = TIMING.pressure_error ** 2 / length.mean()
         apart_in_time = np.abs(phase[:, None] - phase) * duration
-        covariance = error * (np.exp(-apart_in_time / TIMING.share_memory)
-                              + TIMING.white_share ** 2 * np.eye(len(phase)))
+        covariance = error * np.exp(-apart_in_time / TIMING.share_memory)
         weighed = np.linalg.solve(covariance, slope).T
         prior = np.array([signed[down].deviation, signed[up].deviation]) ** -2
         before = np.array([signed[k].time - now[k].time for k in (down, up)])
         information = weighed @ slope + np.diag(prior)
         change = np.linalg.solve(information, weighed @ (share - TIMING.first_share - rate * phase)
                                  + prior * before)
-        change = change.clip(-TIMING.largest_shift * unit, TIMING.largest_shift * unit)
+        change = change.clip(-0.5 * TIMING.reach * unit, 0.5 * TIMING.reach * unit)
         deviation = np.hypot(np.sqrt(np.diag(np.linalg.inv(information))),
                              TIMING.least_deviation * unit)
         for k, late, spread in zip((down, up), change, deviation):

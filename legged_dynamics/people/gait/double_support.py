@@ -62,12 +62,10 @@ class WrenchPrior:
     """Standard deviations of the wrench of a foot, over the weight; chosen by their order."""
 
     # Of a foot that carries the whole weight.
-    normal: float = 1e-4
+    normal: float = 1e-4  # And of the residual force, where there is one
     sideways: float = 0.05
     moment: float = 0.02  # [m]
-    # Of the root residual, where there is one.
-    force_residual: float = 1e-4
-    moment_residual: float = 1e-2  # [m]
+    moment_residual: float = 1e-2  # [m]: of the root residual, where there is one
     least_share: float = 0.01  # Of the load: friction acts on a hardly loaded foot, too
     least_sole: float = 0.01  # [m]: width from above of one that stands on its edge
 
@@ -152,7 +150,7 @@ def _nearest(A: np.ndarray, b: np.ndarray, mean: np.ndarray, variance: np.ndarra
         w = problem.with_rows(A, b).solve().mean
         if (np.abs(A @ w - b) < TOLERANCE).all() and (C @ w >= d - TOLERANCE).all():
             return w
-    residual = np.array([PRIOR.force_residual] * 3 + [PRIOR.moment_residual] * 3)
+    residual = np.array([PRIOR.normal] * 3 + [PRIOR.moment_residual] * 3)
     found = problem.with_rows(A, b, residual ** 2).with_limits(C, d).solve()
     return found.mean if found.outcome is Outcome.SOLVED else np.zeros_like(mean)
 
