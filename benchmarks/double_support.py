@@ -101,7 +101,7 @@ def former(solver: DoubleSupport, dynamics: GaitInverseDynamics, contact: np.nda
                    for part in (slice(0, 3), slice(3, 6))]
         wrench = np.where(applies[:, None, None], np.concatenate(in_feet, axis=-1), wrench)
     return gait_reactions(dynamics, given_timing(contact, dynamics), wrench, shared.reference,
-                          shared.supported, solver.settings)
+                          shared.supported, shared.inside_soles, solver.settings)
 
 
 # -------------------------------------------------------------------------------------------------

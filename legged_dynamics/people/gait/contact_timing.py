@@ -68,6 +68,7 @@ class TimingSettings:
     first_share: float = 0.05  # Of the load, just after landing and just before leaving
     # Error of the share by the centre of pressure, which in double support exceeds that in single.
     share_memory: float = 0.03  # [s]: correlation time
+    white_share: float = 0.3  # Its white part
     pressure_error: float = 0.035  # [m]
     rounds: int = 2  # Times and loads, which depend on each other, are found in turns
 
@@ -297,7 +298,8 @@ def _by_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.
         slope = -rate * np.column_stack([1.0 - phase, phase]) / duration
         error = TIMING.pressure_error ** 2 / length.mean()
         apart_in_time = np.abs(phase[:, None] - phase) * duration
-        covariance = error * np.exp(-apart_in_time / TIMING.share_memory)
+        covariance = error * (np.exp(-apart_in_time / TIMING.share_memory)
+                              + TIMING.white_share ** 2 * np.eye(len(phase)))
         weighed = np.linalg.solve(covariance, slope).T
         prior = np.array([signed[down].deviation, signed[up].deviation]) ** -2
         before = np.array([signed[k].time - now[k].time for k in (down, up)])
