@@ -13,7 +13,7 @@ from legged_dynamics.diagnosis.doctor.evidence import Likelihood
 from legged_dynamics.diagnosis.doctor.examination import _Candidate, _impossible, _named, examine
 from legged_dynamics.diagnosis.doctor.finding import Finding
 from legged_dynamics.diagnosis.doctor.hypotheses import Corrector
-from legged_dynamics.diagnosis.doctor.sized import Sized
+from legged_dynamics.diagnosis.doctor.parametric_faults import ParametricFault
 from legged_dynamics.diagnosis.identification.samples import filtered
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model import RobotConfig
@@ -148,8 +148,9 @@ def test_late_torques_are_dated_and_not_scaled():
     ('armature', lambda c: replace(c, armature=(0.0, 0.0635, 0.06) * 4))])
 def test_a_value_that_cannot_be_is_not_offered(kind, state):
     config = RobotConfig.from_yaml(robot_files('anymal_class')[0])
-    sized = Sized(kind, ('joint_states',), '', 50.0, 50.0, state(config), np.array([-0.1]))
-    assert _impossible(sized) and not _impossible(replace(sized, config=config))
+    small = ParametricFault(kind, ('joint_states',), '', 50.0, 50.0, state(config),
+                            np.array([-0.1]))
+    assert _impossible(small) and not _impossible(replace(small, config=config))
 
 
 def test_torque_gains_as_healthy_motors_have_are_no_finding():

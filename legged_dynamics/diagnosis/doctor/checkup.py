@@ -8,18 +8,9 @@ from collections import deque
 import numpy as np
 
 from legged_dynamics.diagnosis.doctor.hypotheses import legs_of
+from legged_dynamics.diagnosis.doctor.settings import CHECKUP
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-
-STILL = 2.0             # s of standing
-QUIET = 0.04            # rad, largest motion of a joint of a standing robot within a second
-LIFTED = 0.15           # rad, smallest motion of a lifted leg
-ALONE = 3.0             # times the motion of any other leg: only this leg was lifted
-SQUATS = 2              # times down and up
-DEEP = 0.2              # rad, motion of most legs in a squat
-LEANS = 6.0             # s of leaning
-PATIENCE = 60.0         # s for each exercise
-WINDOW = 1.5            # s over which motion is measured
 
 
 class Checkup:
@@ -67,10 +58,10 @@ class Checkup:
         if self.done:
             return 'Done.'
         what = self._plan[0]
-        return {'stand': f'Let the robot stand still for {STILL:g} s.',
-                'squat': f'Squat {SQUATS} times: down and up again, slowly.',
+        return {'stand': f'Let the robot stand still for {CHECKUP.standing_time:g} s.',
+                'squat': f'Squat {CHECKUP.squats} times: down and up again, slowly.',
                 'lean': 'Lean and turn the body: forwards, sideways and about the vertical, for '
-                        f'{LEANS:g} s.'}.get(
+                        f'{CHECKUP.leaning_time:g} s.'}.get(
             what, f'Lift the leg of {what}, and put it down again.')
 
     def update(self, time: float, position: np.ndarray) -> bool:
@@ -96,27 +87,29 @@ class Checkup:
             self._began = self._asked = time
         memory = self._memory
         memory.append((time, position))
-        while time - memory[0][0] > WINDOW:
+        while time - memory[0][0] > CHECKUP.window:
             memory.popleft()
-        if time - self._asked > PATIENCE:
+        if time - self._asked > CHECKUP.time_limit:
             self.skipped.append(self._plan[0])
             return self._next()
-        if time - self._began < WINDOW:
+        if time - self._began < CHECKUP.window:
             return False
         motion = np.ptp([q for _, q in memory], axis=0)
         what = self._plan[0]
         if what == 'stand':
-            if motion.max() > QUIET:
-                self._began = time - WINDOW         # start again
-            elif time - self._began > STILL:
+            if motion.max() > CHECKUP.standing_motion:
+                self._began = time - CHECKUP.window         # start again
+            elif time - self._began > CHECKUP.standing_time:
                 self._rest = position.copy()
                 return self._next()
         elif what == 'squat':
             return self._squat(position)
         elif what == 'lean':
-            if motion.max() < QUIET:
-                self._began = time - WINDOW if time - self._began < LEANS else self._began
-            return self._next() if time - self._began > LEANS + WINDOW else False
+            if motion.max() < CHECKUP.standing_motion:
+                if time - self._began < CHECKUP.leaning_time:
+                    self._began = time - CHECKUP.window
+            if time - self._began > CHECKUP.leaning_time + CHECKUP.window:
+                return self._next()
         else:
             return self._lift(what, motion)
         return False
@@ -124,8 +117,8 @@ class Checkup:
     def _lift(self, foot: str, motion: np.ndarray) -> bool:
         size = np.array([motion[joints].max() for _, joints in self._legs])
         order = np.argsort(size)
-        if size[order[-1]] < LIFTED or (
-                len(order) > 1 and size[order[-1]] < ALONE * size[order[-2]]):
+        if size[order[-1]] < CHECKUP.lift_motion or (
+                len(order) > 1 and size[order[-1]] < CHECKUP.lift_ratio * size[order[-2]]):
             return False
         self.moved[foot] = self._legs[int(order[-1])][0]
         return self._next()
@@ -133,12 +126,12 @@ class Checkup:
     def _squat(self, position: np.ndarray) -> bool:
         rest = self._rest if self._rest is not None else position
         bent = np.median([np.abs(position - rest)[joints].max() for _, joints in self._legs])
-        if not self._down and bent > DEEP:
+        if not self._down and bent > CHECKUP.squat_motion:
             self._down = True
-        elif self._down and bent < 0.5 * DEEP:
+        elif self._down and bent < 0.5 * CHECKUP.squat_motion:
             self._down = False
             self._squats += 1
-        return self._next() if self._squats >= SQUATS else False
+        return self._next() if self._squats >= CHECKUP.squats else False
 
     def _next(self) -> bool:
         self._plan.pop(0)

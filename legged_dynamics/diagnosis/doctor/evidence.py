@@ -16,32 +16,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from legged_dynamics.diagnosis.doctor.settings import TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
 from legged_dynamics.diagnosis.identification.samples import Samples, Signals, observe
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.model.actuators import FRICTION as FRICTION_ROW
-from legged_dynamics.model.actuators import LOAD_FRICTION, ActuatorModel
+from legged_dynamics.model.actuators import FRICTION, LOAD_FRICTION, ActuatorModel
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
-DEGREES = 4.0           # of freedom of the t distribution
-BLOCK = 0.4             # s, correlation time of the errors of a moving robot
-# Tolerances of a healthy robot.
-FORCE, MOMENT = 0.02, 0.02      # of the weight; of weight times height
-EFFORT = 0.02                   # of the weight on one foot times height
-PULL, SLIP, FRICTION = 0.05, 0.08, 1.0      # of the weight: a foot that pulls, that slips; cone
-SPEED, SPEED_PART = 0.005, 0.03     # heights/s that feet differ by; of the speed of the joints
-RATE, RATE_PART = 0.02, 0.10    # rad/s of a velocity against its position; of its own size
-LEVEL = 0.02                    # of the height: how uneven the ground is
-TILT = 0.03                     # rad, orientation against accelerometer
-GRAVITY_PART = 0.02
-TURN, TURN_PART = 0.03, 0.10    # rad/s, gyro against orientation
-OUTSIDE = 0.1                   # rad beyond a limit of the URDF
-LOADED = 0.25                  # of a foot's share of the weight, from where it counts as standing
-TORQUES = ('balance', 'cone')       # kinds of evidence that come from torques
-LOOSE, SWINGS = 3.0, 25.0        # without efforts: wider tolerances; squares that mean swing
-BELOW = 0.3                    # of the height: how far feet may be from where feet are
+# Kinds of evidence that come from torques.
+TORQUES = ('balance', 'cone')
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +55,9 @@ class Evidence:
     @property
     def scores(self) -> dict[str, float]:
         """Log-likelihood of each kind."""
-        return {kind: -0.5 * (DEGREES + d) * float(np.log1p(
-            d * self.squares[kind] / DEGREES).sum()) for kind, d in self.dimensions.items()}
+        return {kind: -0.5 * (TOLERANCES.t_degrees + d) * float(np.log1p(
+            d * self.squares[kind] / TOLERANCES.t_degrees).sum())
+            for kind, d in self.dimensions.items()}
 
 
 class Likelihood:
@@ -79,7 +65,7 @@ class Likelihood:
 
     def __init__(self, signals: Signals, model: RobotModel, config: RobotConfig):
         self.signals, self.model = signals, model
-        length = max(int(BLOCK / max(np.median(np.diff(signals.time)), 1e-6)), 1)
+        length = max(int(TOLERANCES.block / max(np.median(np.diff(signals.time)), 1e-6)), 1)
         self._count = max(len(signals.time) // length, 1)
         self._length = min(length, len(signals.time))
         self._start = length * np.arange(self._count)
@@ -119,12 +105,12 @@ class Likelihood:
         friction = np.array([joint.friction for joint in model.joints])
         stated = ActuatorModel.of(self.model, config)
         if config.actuators.joint_friction_deviation:
-            friction = np.hypot(friction, stated.deviation[FRICTION_ROW])
+            friction = np.hypot(friction, stated.deviation[FRICTION])
         # What a transmission loses of its load has the sign of the motion, which may be at rest.
         friction = friction + stated.value[LOAD_FRICTION] * self._usual_effort
         limit = self.signals.band / (0.5 * self.signals.sample_rate)
         noise = config.noise.effort * np.sqrt(min(limit, 1.0))
-        share = EFFORT * self.weight * self.height / len(config.feet)
+        share = TOLERANCES.effort * self.weight * self.height / len(config.feet)
         return np.hypot(share, np.hypot(friction, noise))
 
     # ---- kinds of evidence -----------------------------------------------------------------
@@ -133,7 +119,7 @@ class Likelihood:
                   parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
         """Add the residual of the equations of motion; return normal forces (n, nf)."""
         W, h = self.weight, self.height
-        base = np.array([FORCE * W] * 3 + [MOMENT * W * h] * 3)
+        base = np.array([TOLERANCES.force * W] * 3 + [TOLERANCES.moment * W * h] * 3)
         known = samples.has_effort
         joint = np.where(known, tolerance, np.inf)
         scale = np.concatenate([base, joint])
@@ -151,8 +137,9 @@ class Likelihood:
         each = np.stack([force[:, c:c + 3] for c in first], axis=1)
         normal = np.einsum('nfi,ni->nf', each, samples.up)
         across = np.linalg.norm(each - normal[..., None] * samples.up[:, None], axis=2)
-        pull = np.minimum(normal, 0.0) / (PULL * W)
-        slip = np.maximum(across - FRICTION * np.maximum(normal, 0.0), 0.0) / (SLIP * W)
+        pull = np.minimum(normal, 0.0) / (TOLERANCES.pull * W)
+        slip = np.maximum(across - TOLERANCES.friction * np.maximum(normal, 0.0), 0.0) / (
+            TOLERANCES.slip * W)
         if known.all():
             parts['cone'] = np.hstack([pull, slip]), 2.0
         self._force = each
@@ -160,20 +147,21 @@ class Likelihood:
 
     def _load(self, feet: FeetTable, samples: Samples, normal: np.ndarray) -> np.ndarray:
         """Return the certainty of contact of each foot, 0 to 1, (n, nf)."""
-        share = LOADED * self.weight / len(feet.index)
+        share = TOLERANCES.standing_load * self.weight / len(feet.index)
         return np.clip(normal / share - 0.5, 0.0, 1.0)
 
     def _joints(self, model: RobotModel, config: RobotConfig, samples: Samples,
                 parts: dict[str, tuple[np.ndarray, float]]) -> None:
         """Add velocity against position, and positions outside of their limits."""
         size = np.sqrt(np.mean(samples.rate ** 2, axis=0))
-        tolerance = np.hypot(RATE + 0.3 * config.noise.velocity, RATE_PART * size)
+        tolerance = np.hypot(TOLERANCES.rate + 0.3 * config.noise.velocity,
+                             TOLERANCES.relative_rate * size)
         parts['velocity'] = ((samples.velocity - samples.rate) / tolerance,
                              0.5 * samples.rate.shape[1])
         low, high = model.position_limits.T
         beyond = np.maximum(low - samples.position, 0.0) + np.maximum(
             samples.position - high, 0.0)
-        parts['limits'] = beyond / OUTSIDE, 2.0
+        parts['limits'] = beyond / TOLERANCES.joint_limit, 2.0
 
     def _feet(self, feet: FeetTable, samples: Samples, eq: Equations, load: np.ndarray | None,
               parts: dict[str, tuple[np.ndarray, float]]) -> None:
@@ -191,14 +179,14 @@ class Likelihood:
             total = np.maximum(load.sum(axis=1), 1e-6)
             mean = np.einsum('nf,nfi->ni', load, speed) / total[:, None]
             spread = load[..., None] * (speed - mean[:, None]) / np.hypot(
-                SPEED * self.height, SPEED_PART * size)[..., None]
+                TOLERANCES.speed * self.height, TOLERANCES.joint_speed * size)[..., None]
         if load.shape[1] > 1:
             parts['stance'] = spread.reshape(len(w), -1), 6.0
             total = np.maximum(load.sum(axis=1), 1e-6)
             middle = np.einsum('nf,nf->n', load, height) / total
-            uneven = load * (height - middle[:, None]) / (LEVEL * self.height)
+            uneven = load * (height - middle[:, None]) / (TOLERANCES.level * self.height)
             parts['ground'] = uneven, 0.5
-        below = (height.mean(axis=1) + self.height) / (BELOW * self.height)
+        below = (height.mean(axis=1) + self.height) / (TOLERANCES.below * self.height)
         far = np.sign(below) * np.maximum(np.abs(below) - 1.0, 0.0)
         parts['below'] = far[:, None], 1.0
 
@@ -210,13 +198,15 @@ class Likelihood:
         The speed of the ground is the one on which most feet agree, two at least. A foot that
         differs swings, which costs the same however fast it is.
         """
-        scale = np.hypot(LOOSE * SPEED * self.height, LOOSE * SPEED_PART * size)[..., None]
+        scale = np.hypot(
+            TOLERANCES.widening * TOLERANCES.speed * self.height,
+            TOLERANCES.widening * TOLERANCES.joint_speed * size)[..., None]
         apart = np.sum(((speed[:, :, None] - speed[:, None]) / scale[:, None]) ** 2, axis=3)
         agree = np.sum(1.0 / (1.0 + apart), axis=2)
         ground = np.take_along_axis(speed, agree.argmax(axis=1)[:, None, None], axis=1)
         off = (speed - ground) / scale
         square = np.sum(off ** 2, axis=2, keepdims=True)
-        off *= np.sqrt(np.minimum(square, SWINGS) / np.maximum(square, 1e-12))
+        off *= np.sqrt(np.minimum(square, TOLERANCES.swing_square) / np.maximum(square, 1e-12))
         lift = height - height.min(axis=1, keepdims=True)
         return (square[..., 0] < 4.0) * np.clip(2.0 - lift / (0.1 * self.height), 0.0, 1.0), off
 
@@ -227,16 +217,17 @@ class Likelihood:
         # A robot that stays about where it is accelerates nowhere on the whole.
         mean = np.mean(np.einsum('ni,ni->n', samples.base[:, 6:], samples.up))
         parts['gravity'] = (np.full((len(samples.time), 1), (mean - GRAVITY) / (
-            GRAVITY_PART * GRAVITY)), 0.5)
+            TOLERANCES.gravity * GRAVITY)), 0.5)
         known = np.isfinite(samples.up_by_orientation).all(axis=1)
         if known.mean() < 0.9:
             return
         up = samples.up_by_orientation
-        parts['attitude'] = (up - samples.up) / TILT, 1.0
+        parts['attitude'] = (up - samples.up) / TOLERANCES.attitude, 1.0
         # d(up)/dt in base axes is up x w.
         rate = np.gradient(up, samples.time, axis=0)
         turn = np.cross(up, samples.base[:, :3])
-        tolerance = np.hypot(TURN, TURN_PART * np.sqrt(np.mean(rate ** 2)))
+        tolerance = np.hypot(
+            TOLERANCES.turning, TOLERANCES.relative_turning * np.sqrt(np.mean(rate ** 2)))
         parts['turning'] = (rate - turn) / tolerance, 2.0
 
     # ---- blocks ----------------------------------------------------------------------------
@@ -253,7 +244,7 @@ class Likelihood:
             # One block counts d times, whatever the number of its samples and columns.
             stacked.append((values[:last] * np.sqrt(
                 d / values.shape[1] / self._length)).ravel())
-            weight = (DEGREES + d) / (DEGREES + d * squares[kind])
+            weight = (TOLERANCES.t_degrees + d) / (TOLERANCES.t_degrees + d * squares[kind])
             weights.append(np.repeat(weight, self._length * values.shape[1]))
         return Evidence(self.signals.time[self._start], squares,
                         {kind: d for kind, (_, d) in parts.items()},
@@ -267,9 +258,10 @@ def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float
     ``squares`` are in tolerances, ``period`` [s] apart; ``dimensions``: independent
     residuals in a block.
     """
-    length = max(int(BLOCK / period), 1)
+    length = max(int(TOLERANCES.block / period), 1)
     means = squares[:len(squares) // length * length].reshape(-1, length).mean(axis=1)
-    return -0.5 * (DEGREES + dimensions) * float(np.log1p(dimensions * means / DEGREES).sum())
+    return -0.5 * (TOLERANCES.t_degrees + dimensions) * float(
+        np.log1p(dimensions * means / TOLERANCES.t_degrees).sum())
 
 
 def _first_columns(eq: Equations) -> list[int]:

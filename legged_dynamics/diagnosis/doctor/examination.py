@@ -4,8 +4,8 @@
 Search for faults: the fault that explains most is corrected, then the next.
 
 Faults that a robot has or has not are compared with the healthy robot by the likelihood of the
-whole recording, prior odds included; those that have a size by `sized`. Where two explain about
-the same, both are named and nothing is changed.
+whole recording, prior odds included; those that have a size by `parametric_faults`. Where two
+explain about the same, both are named and nothing is changed.
 """
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ import numpy as np
 from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.diagnosis.doctor.finding import Finding, changes
 from legged_dynamics.diagnosis.doctor.hypotheses import Hypothesis, hypotheses
-from legged_dynamics.diagnosis.doctor.sized import (
-    BEFORE,
+from legged_dynamics.diagnosis.doctor.parametric_faults import (
     FRICTION,
-    MASS_LIMIT,
     OF_SCALE,
-    Sized,
-    SizedFaults,
+    ParametricFault,
+    ParametricFaults,
 )
+from legged_dynamics.diagnosis.doctor.settings import PARAMETRIC, SEARCH
 from legged_dynamics.diagnosis.doctor.streams import check_streams
 from legged_dynamics.diagnosis.identification.samples import SensorLog, Signals, filtered, observe
 from legged_dynamics.estimation.settings import check_floating_robot
@@ -32,12 +31,6 @@ from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
-MOST = 8            # findings of the physics: a robot with more is another robot
-STEPS = 12          # corrections: a large one takes more than one
-ALIKE = 3.0         # nats: explanations closer than that are both named
-LARGE, FEW = 60.0, 12   # nats: what is larger is judged by all evidence; of so many
-# What a correction of a fault leaves of it: a part of its evidence.
-LEFT = 0.05
 # Faults that change torques, or the masses that they are compared with.
 OF_TORQUES = (FRICTION, 'armature', 'effort_delay', 'effort_scale', 'effort_scale_joint',
               'effort_sign', 'effort_order', 'total_mass', 'center_of_mass')
@@ -115,26 +108,26 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
                            (*unchecked, 'Everything else: fix the above first.'))
     signals = filtered(log)
     likelihood = Likelihood(signals, model, config)
-    sized = SizedFaults(filtered(log, BEFORE), likelihood, model)
+    parametric = ParametricFaults(filtered(log, PARAMETRIC.signal_cutoff), likelihood, model)
     before = after = likelihood.evaluate(config)
     first, explained = config, 0.0
     found: dict[tuple[str, tuple[str, ...]], tuple[Finding, RobotConfig, np.ndarray]] = {}
-    for _ in range(STEPS):
-        best = _best(likelihood, sized, signals, model, config, after,
+    for _ in range(SEARCH.most_corrections):
+        best = _best(likelihood, parametric, signals, model, config, after,
                      {kind for kind, _ in found})
-        if best is None or len(found) == MOST:
+        if best is None or len(found) == SEARCH.most_findings:
             break
         key = best.finding.kind, best.finding.subject
-        if key not in found and best.finding.evidence < LEFT * explained:
+        if key not in found and best.finding.evidence < SEARCH.remainder * explained:
             break       # what the corrections so far have left
         start, size = config, best.size
         if key in found:        # a further step of the same correction
             earlier, start, before_it = found[key]
             size = before_it + size + (before_it * size if key[0].startswith('effort_s') else 0.0)
-            text = (sized.text(start, key[0], key[1][0], size) if earlier.fixable and len(size)
-                    else earlier.text)
+            text = (parametric.text(start, key[0], key[1][0], size)
+                    if earlier.fixable and len(size) else earlier.text)
             best = replace(best, finding=replace(earlier, text=text))
-        if len(best.size):      # a swap or a sign is mended whole
+        if len(best.size):      # a swap or a sign is corrected whole
             explained = max(explained, best.finding.evidence)
         config, after = best.config, likelihood.evaluate(best.config)
         fixed = best.finding if not best.finding.fixable else replace(
@@ -168,8 +161,9 @@ def _blind(samples: object, signals: Signals, config: RobotConfig) -> list[str]:
     return said
 
 
-def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: RobotModel,
-          config: RobotConfig, now: Evidence, said: set[str]) -> _Candidate | None:
+def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals,
+          model: RobotModel, config: RobotConfig, now: Evidence,
+          said: set[str]) -> _Candidate | None:
     """Return the fault that explains most, or None when no fault explains enough."""
     effort = bool(observe(signals, model, config).has_effort.any())
     orientation = bool(np.isfinite(signals.orientation).any()) if signals.has_imu else False
@@ -178,36 +172,36 @@ def _best(likelihood: Likelihood, sized: SizedFaults, signals: Signals, model: R
         if -now.score > guess.cost]     # all scores are at most zero
     soles = any(foot.moments for foot in config.feet)
 
-    def fixable(one: Sized) -> bool:
+    def fixable(one: ParametricFault) -> bool:
         """Tell whether no mass or friction explains it as well, nor the base's errors on soles."""
-        unsure = soles and one.kind in OF_TORQUES and one.evidence < LARGE
+        unsure = soles and one.kind in OF_TORQUES and one.evidence < SEARCH.large
         return one.kind != FRICTION and not unsure and not _impossible(one) and not (
-            one.kind in OF_SCALE and abs(np.mean(one.size)) < MASS_LIMIT)
+            one.kind in OF_SCALE and abs(np.mean(one.size)) < PARAMETRIC.largest_mass_error)
 
     by_size = [_Candidate(Finding(one.kind, one.subject, one.text, one.evidence,
                                   advice=_ADVICE.get(one.kind, '') or (
                                       _UNTOLD[False] if _impossible(one) else ''),
                                   fixable=fixable(one)),
-                          one.config, one.rank, one.size) for one in sized.compare(config)
+                          one.config, one.rank, one.size) for one in parametric.compare(config)
                if one.kind not in OF_SCALE or one.kind in said or not said & set(OF_SCALE)]
     ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
     worth = [one for one in by_size if one.finding.evidence > 0.0]
     if worth and worth[0].finding.kind != FRICTION:     # a large one shows in all evidence
-        worth[:FEW] = [replace(one, rank=max(one.rank, likelihood.evaluate(
-            one.config).score - now.score)) for one in worth[:FEW]]
-        largest = max(worth[:FEW], key=lambda one: one.rank)
-        if largest.rank > max(LARGE, worth[0].rank):
+        worth[:SEARCH.compared] = [replace(one, rank=max(one.rank, likelihood.evaluate(
+            one.config).score - now.score)) for one in worth[:SEARCH.compared]]
+        largest = max(worth[:SEARCH.compared], key=lambda one: one.rank)
+        if largest.rank > max(SEARCH.large, worth[0].rank):
             kind = largest.finding.kind
             worth = by_size = [largest, *(
                 one for one in worth if one.finding.kind != kind and (
-                    one.rank > largest.rank - ALIKE
+                    one.rank > largest.rank - SEARCH.equivalence
                     or {kind, one.finding.kind} == set(OF_SCALE)))]
     if ordered and (not worth or ordered[0].rank > max(one.rank for one in worth[:3])):
         return _named(ordered[0], ordered[1:])
     return _named(worth[0], by_size) if worth else None
 
 
-def _impossible(one: Sized) -> bool:
+def _impossible(one: ParametricFault) -> bool:
     """Tell whether the correction states what cannot be: early torques, rotors of no inertia."""
     return bool((one.kind == 'effort_delay' and one.config.noise.effort_age < 0.0)
                 or (one.kind == 'armature' and min(one.config.armature) <= 0.0))
@@ -220,7 +214,7 @@ def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
         scale = one.kind in OF_SCALE and two.kind in OF_SCALE and two.evidence > 0.0
         return other is not best and (one.kind, one.subject) != (
             two.kind, two.subject) and (
-            scale or two.evidence > one.evidence - ALIKE)
+            scale or two.evidence > one.evidence - SEARCH.equivalence)
     rivals = [other.finding for other in others if rival(other)]
     finding = best.finding
     if finding.kind in OF_SCALE and not finding.fixable:

@@ -3,7 +3,7 @@
 """
 Faults that a robot has or has not, each as the configuration that fixes it.
 
-Faults that have a size are in `examination`.
+Faults that have a size are in `parametric_faults`.
 """
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.diagnosis.doctor.settings import PRIOR
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -139,9 +141,8 @@ def _rpy(R: np.ndarray) -> tuple[float, ...]:
 # -------------------------------------------------------------------------------------------------
 # Hypotheses.
 
-DEGREE, RPM = math.pi / 180.0, 2.0 * math.pi / 60.0
-# Log of the prior odds against any single fault: one robot in e^9 = 8000 has just this one.
-RARE = 9.0
+DEGREE = math.pi / 180.0        # rad
+RPM = 2.0 * math.pi / 60.0      # rad/s
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ class Hypothesis:
     subject: tuple[str, ...]
     text: str
     config: RobotConfig
-    cost: float = RARE
+    cost: float = PRIOR.single
     advice: str = ''
     shrinks: float = 0.0
 
@@ -199,14 +200,15 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
     seen = {tuple(range(nj))}
 
     def offer(source: list[int], kind: str, subject: tuple[str, ...], text: str,
-              cost: float = RARE) -> Iterator[Hypothesis]:
+              cost: float = PRIOR.single) -> Iterator[Hypothesis]:
         if tuple(source) in seen:
             return
         seen.add(tuple(source))
         yield Hypothesis(kind, subject, text, corrector._permuted(config, source), cost)
         if effort:
             yield Hypothesis('effort_order', subject, f'{text} (the efforts alone)',
-                             corrector._permuted(config, source, effort_only=True), cost + 1.0)
+                             corrector._permuted(config, source, effort_only=True),
+                             cost + PRIOR.variant)
 
     same = [leg for leg in legs if len(leg[1]) == len(legs[0][1])]
     count = range(len(same))
@@ -224,7 +226,7 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
             f'Legs {moved[0]} and {moved[1]} are swapped in joint_states.' if two else
             'The legs come in another order: ' + ', '.join(
                 f'{same[order[i]][0]} has what belongs to {same[i][0]}' for i in count
-                if order[i] != i) + '.', RARE if two else RARE + 2.0)
+                if order[i] != i) + '.', PRIOR.single if two else PRIOR.single + PRIOR.unusual)
     place = {joint: (foot, k) for foot, joints in legs for k, joint in enumerate(joints)}
     for a, b in itertools.combinations(place, 2):
         source = list(range(nj))
@@ -233,14 +235,14 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
         usual = place[a][0] == place[b][0] or place[a][1] == place[b][1]
         yield from offer(source, 'swapped_joints', (names[a], names[b]),
                          f'Joints {names[a]} and {names[b]} are swapped in joint_states.',
-                         RARE if usual else RARE + 2.0)
+                         PRIOR.single if usual else PRIOR.single + PRIOR.unusual)
     for i, j in itertools.combinations(range(len(legs[0][1])), 2):
         source = list(range(nj))
         for _, joints in same:
             source[joints[i]], source[joints[j]] = joints[j], joints[i]
         yield from offer(source, 'joint_order', names,
                          f'In every leg the readings of joint {i + 1} and {j + 1} are swapped.',
-                         RARE + 1.0)
+                         PRIOR.single + PRIOR.variant)
     command = list(config.joints or names)
     by_kind = [joints[i] for i in range(max(len(j) for _, j in legs)) for _, joints in legs
                if i < len(joints)]
@@ -256,7 +258,7 @@ def _orders(model: RobotModel, config: RobotConfig, corrector: Corrector,
             source[there[k]] = here[k]
         yield from offer(source, 'joint_order', names,
                          f'The values of joint_states come in {true}, its names in {said}.',
-                         RARE + 1.0)
+                         PRIOR.single + PRIOR.variant)
 
 
 def _signs(model: RobotModel, config: RobotConfig, corrector: Corrector,
@@ -267,7 +269,7 @@ def _signs(model: RobotModel, config: RobotConfig, corrector: Corrector,
     groups += [(('all joints',), list(range(len(names))))]
     for subject, joints in groups:
         who = subject[0]
-        cost = RARE
+        cost = PRIOR.single
         if effort:
             yield Hypothesis('joint_sign', subject, f'{who}: position, velocity and effort have '
                              'the wrong sign: its axis is the other way round.',
@@ -292,8 +294,8 @@ def _units(config: RobotConfig, corrector: Corrector, imu: bool) -> Iterator[Hyp
                          shrinks=-math.log(DEGREE))
     yield Hypothesis('velocity_rpm', ('joint_states',),
                      'Velocities come in turns a minute, not rad/s.',
-                     corrector.scaled(config, every, RPM, 'velocity'), RARE + 1.0,
-                     shrinks=-math.log(RPM))
+                     corrector.scaled(config, every, RPM, 'velocity'),
+                     PRIOR.single + PRIOR.variant, shrinks=-math.log(RPM))
     if not imu:
         return
     c = config.sensors
@@ -306,7 +308,7 @@ def _units(config: RobotConfig, corrector: Corrector, imu: bool) -> Iterator[Hyp
     for kind, factor, text in (
             ('accelerometer_sign', -1.0, 'The accelerometer reads gravity downwards: +g belongs '
              'upwards at rest (REP-145).'),
-            ('accelerometer_units', 9.80665, 'The accelerometer reports g, not m/s^2.'),
+            ('accelerometer_units', GRAVITY, 'The accelerometer reports g, not m/s^2.'),
             ('accelerometer_units', 1e-3, 'The accelerometer reports mm/s^2, not m/s^2.')):
         yield Hypothesis(kind, ('imu',), text, corrector.sensors(
             config, accelerometer_scale=c.accelerometer_scale * factor))
@@ -331,7 +333,7 @@ def _imu(model: RobotModel, config: RobotConfig, corrector: Corrector,
             else:
                 kind, text = 'imu_axes', "The IMU's axes are mixed up into a left-handed set"
             yield Hypothesis(kind, ('imu',), f"{text}: the IMU link's x, y, z are its {axes}.",
-                             turned, RARE + (0.0 if proper else 2.0))
+                             turned, PRIOR.single + (0.0 if proper else PRIOR.unusual))
     here = config.imu_link or config.base_link or model.base_link
     mine = model.frame(here).pose
     for link, frame in model.frames.items():
@@ -339,7 +341,7 @@ def _imu(model: RobotModel, config: RobotConfig, corrector: Corrector,
                 np.allclose(frame.pose.R, mine.R, atol=1e-3)
                 and np.allclose(frame.pose.p, mine.p, atol=5e-3)):
             yield Hypothesis('imu_link', (link,), f'The IMU sits on {link}, not on {here}.',
-                             _on_link(config, link), RARE + 1.0)
+                             _on_link(config, link), PRIOR.single + PRIOR.variant)
     if orientation:
         other = 'wxyz' if config.sensors.quaternion_order == 'xyzw' else 'xyzw'
         yield Hypothesis('quaternion_order', ('imu',), f'The orientation comes as {other}.',
@@ -347,9 +349,10 @@ def _imu(model: RobotModel, config: RobotConfig, corrector: Corrector,
         if not config.sensors.ignore_orientation:
             yield Hypothesis('orientation', ('imu',), 'The orientation does not fit gyro and '
                              'accelerometer: it is of another frame, or its filter is off.',
-                             corrector.sensors(config, ignore_orientation=True), RARE + 6.0)
+                             corrector.sensors(config, ignore_orientation=True),
+                             PRIOR.single + PRIOR.orientation)
         yield Hypothesis('missing_gravity', ('imu',), 'The accelerometer comes without gravity.',
-                         corrector.sensors(config, add_gravity=True), RARE,
+                         corrector.sensors(config, add_gravity=True), PRIOR.single,
                          'Have the driver publish the raw acceleration (REP-145): what is added '
                          'here is no better than the orientation.')
 

@@ -16,22 +16,12 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from legged_dynamics.diagnosis.doctor.finding import Finding, changes
+from legged_dynamics.diagnosis.doctor.settings import PRIOR, STREAMS
 from legged_dynamics.diagnosis.identification.samples import JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.stance_detection import runs
 
-PRIOR = 9.0             # nats against any fault of a stream
-REPEATS = 0.5           # largest probability that a working sensor repeats a reading
-JITTER = 0.02           # of the period: scatter of a healthy clock's stamps
-SLOW_RATE = 100.0       # Hz: what legs' dynamics need
-EPOCH = 86_400.0        # s: clocks that differ by more than a day are of another origin
-WINDOWS = (3, 5, 7, 9, 11, 15, 21)      # samples, of drivers that differentiate positions
-SAME = 1e-6             # of its size: a velocity this close to a derivative is one
-HELD, UNUSUAL = 0.3, 5  # s, and usual runs of equal readings: a reading that is not a new one
-# Samples of the largest effort to the last bit, and their share of all above NEAR of it; steps
-# of a finer resolution; times that it was reached.
-CLIPPED, CLIPPED_PART, NEAR, FINE, REACHED = 20, 0.3, 0.95, 0.01, 3
 # Names of the one-sided finite differences.
 BACKWARD, FORWARD = 'the backward difference', 'the forward difference'
 
@@ -111,7 +101,7 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
     if len(forward) < 0.5 * len(step):
         return [Finding('time_base', (name,), f'The stamps of {name} stand still: '
                         f'{len(step) - len(forward)} of {len(step)} are no later than the one '
-                        'before.', PRIOR + len(step) - len(forward),
+                        'before.', PRIOR.single + len(step) - len(forward),
                         advice='Let the driver stamp each message when the sensor was read.')]
     ratio = float(stamp[-1] - stamp[0]) / max(float(receipt[-1] - receipt[0]), 1.0)
     if simulated:
@@ -121,24 +111,25 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
                              "as fast as the recorder's: stamps in another unit, or a bag played "
                              'at another rate.', _gauss(abs(math.log(max(ratio, 1e-9))), 2e-3),
                              advice='Stamp in seconds and nanoseconds of one clock.'))
-    elif abs(float(stamp[0] - receipt[0])) * 1e-9 > EPOCH:
+    elif abs(float(stamp[0] - receipt[0])) * 1e-9 > STREAMS.origin:
         found.append(Finding('time_base', (name,), f'The stamps of {name} are of another origin '
                              f"than the recorder's clock: {float(stamp[0]) * 1e-9:.6g} s.",
-                             PRIOR + 20.0, advice='Harmless if all topics share it and '
+                             PRIOR.single + 20.0, advice='Harmless if all topics share it and '
                              'use_sim_time fits; else stamp with the clock of ROS.'))
     back = int((step <= 0.0).sum())
     if back:
         found.append(Finding('stamps_back', (name,), f'{back} stamps of {name} are not later than '
-                             'the one before.', PRIOR + back, advice='Publish in order, once.'))
+                             'the one before.', PRIOR.single + back,
+                             advice='Publish in order, once.'))
     period = float(np.median(forward))
     # Stamps that jitter leave gaps, but no more time than the samples take.
     apart = min(20, len(stamp) - 1)
     usual = float(np.median(stamp[apart:] - stamp[:-apart])) * 1e-9 / apart
     missing = float(stamp[-1] - stamp[0]) * 1e-9 / max(usual, 1e-9) - len(step)
     lost = min(int((forward > 1.8 * period).sum()), round(missing))
-    # Half the normalised steps of a healthy clock lie within JITTER; gaps are counted apart.
+    # Gaps are counted apart.
     jitter = float(np.std(forward[forward < 1.8 * period]) / period)
-    evidence = _gauss(jitter, 2.0 * JITTER)
+    evidence = _gauss(jitter, 2.0 * STREAMS.jitter)
     if evidence > 0.0:
         found.append(Finding('stamp_jitter', (name,), f'The stamps of {name} jitter by '
                              f'{1e3 * jitter * period:.2g} ms ({100.0 * jitter:.0f} % of the '
@@ -147,13 +138,13 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
                              'with the IMU suffer from it.'))
     if lost > 0.002 * len(step) + 2.0:
         found.append(Finding('lost_samples', (name,), f'{lost} gaps in {name}: samples lost.',
-                             PRIOR * math.log(lost / (0.002 * len(step) + 2.0)) + 1.0,
+                             PRIOR.single * math.log(lost / (0.002 * len(step) + 2.0)) + 1.0,
                              advice='Look at queue depths and at the load of the computer.'))
     rate = len(forward) / (float(stamp[-1] - stamp[0]) * 1e-9)
-    if rate < SLOW_RATE:
+    if rate < STREAMS.least_rate:
         found.append(Finding('low_rate', (name,), f'{name} comes at {rate:.3g} Hz; impacts and '
-                             f'swinging legs need {SLOW_RATE:g} Hz or more.',
-                             _gauss(math.log(SLOW_RATE / rate), 0.02),
+                             f'swinging legs need {STREAMS.least_rate:g} Hz or more.',
+                             _gauss(math.log(STREAMS.least_rate / rate), 0.02),
                              {'rate': round(rate, 3)} if name == 'joint_states' else {},
                              'Raise the rate of the driver (controller_manager has 100 Hz by '
                              'default: update_rate, state_publish_rate).'))
@@ -162,7 +153,7 @@ def _clock(name: str, stamp: np.ndarray, receipt: np.ndarray,
 
 def _gauss(size: float, healthy: float) -> float:
     """Return the log-odds of a size that a healthy stream has with that deviation about zero."""
-    return 0.5 * (size / healthy) ** 2 - PRIOR
+    return 0.5 * (size / healthy) ** 2 - PRIOR.single
 
 
 # ---- dead sensors --------------------------------------------------------------------------
@@ -195,8 +186,9 @@ def _dead_joints(model: RobotModel, config: RobotConfig,
         if not frozen:
             continue
         if len(frozen) == len(order):
-            alive = REPEATS
-        evidence = min(n - start[i] for i in frozen) * -math.log(min(alive, REPEATS)) - PRIOR
+            alive = STREAMS.repetition
+        evidence = min(n - start[i] for i in frozen) * -math.log(
+            min(alive, STREAMS.repetition)) - PRIOR.single
         names = tuple(driver[i] for i in frozen)
         zero = all(values[-1, i] == 0.0 for i in frozen)
         if field == 'position':
@@ -236,12 +228,13 @@ def _clipped_efforts(model: RobotModel, config: RobotConfig,
             continue
         for side in (values, -values):
             top = float(side.max())
-            near = side[side > NEAR * top]
+            near = side[side > STREAMS.clipped_range * top]
             at = side == top
             levels = np.unique(near)
-            if (top > 0.0 and at.sum() > max(CLIPPED, CLIPPED_PART * len(near))
-                    and np.count_nonzero(np.diff(at.astype(int)) > 0) >= REACHED
-                    and len(levels) > 1 and levels[-1] - levels[-2] < FINE * top):
+            if (top > 0.0 and at.sum() > max(STREAMS.clipped, STREAMS.clipped_part * len(near))
+                    and np.count_nonzero(np.diff(at.astype(int)) > 0) >= STREAMS.clipped_times
+                    and len(levels) > 1
+                    and levels[-1] - levels[-2] < STREAMS.clipped_resolution * top):
                 found[name] = int(at.sum()), top
     if not found:
         return [], config
@@ -250,8 +243,9 @@ def _clipped_efforts(model: RobotModel, config: RobotConfig,
     finding = Finding(
         'clipped_effort', tuple(found), f'Efforts stop at a largest value: {tops}. Either the '
         'motors are at their limits, or what is beyond is cut off in the record.',
-        count * -math.log(REPEATS) - PRIOR, advice='Look at the limits of driver and message; '
-        'forces are too small while more than that is needed.')
+        count * -math.log(STREAMS.repetition) - PRIOR.single,
+        advice='Look at the limits of driver and message; forces are too small while more than '
+        'that is needed.')
     return [finding], replace(config, sensors=replace(c, ignore_effort=(
         *c.ignore_effort, *found)))
 
@@ -270,15 +264,17 @@ def _held(joints: JointLog, field: str, dead: set[str]) -> list[Finding]:
         stretches = np.array([*runs(same[:, i])])
         length = np.diff(stretches, axis=1)[:, 0]
         usual = np.percentile(np.append(length + 1, np.ones(len(same) - length.sum())), 99)
-        for start, end in stretches[length > max(HELD / period, UNUSUAL * usual)].tolist():
+        least = max(STREAMS.held / period, STREAMS.held_ratio * usual)
+        for start, end in stretches[length > least].tolist():
             others = np.delete(same[start:end], i, axis=1)
-            if others.size and others.mean() < REPEATS:
+            if others.size and others.mean() < STREAMS.repetition:
                 held.setdefault((start, end), []).append(name)
     return [Finding(f'held_{field}', tuple(names), f'{", ".join(names)}: the {field} stays the '
                     f'same to the last bit for {(end - start) * period:.1f} s, from '
                     f'{start * period:.1f} s on: no new readings came.',
-                    (end - start) * -math.log(REPEATS) - PRIOR, advice='Look at bus and driver; '
-                    'meanwhile forces are wrong.') for (start, end), names in held.items()]
+                    (end - start) * -math.log(STREAMS.repetition) - PRIOR.single,
+                    advice='Look at bus and driver; meanwhile forces are wrong.')
+            for (start, end), names in held.items()]
 
 
 def _dead_imu(log: SensorLog) -> list[Finding]:
@@ -293,7 +289,7 @@ def _dead_imu(log: SensorLog) -> list[Finding]:
     if not dead:
         return []
     return [Finding('frozen_imu', tuple(dead), f'The IMU says the same to the last bit: '
-                    f'{"; ".join(dead)}.', 0.2 * n * -math.log(REPEATS) - PRIOR,
+                    f'{"; ".join(dead)}.', 0.2 * n * -math.log(STREAMS.repetition) - PRIOR.single,
                     advice='Look at the IMU and its driver.', blocks=True)]
 
 
@@ -311,19 +307,19 @@ def _derived(joints: JointLog) -> list[Finding]:
     step = np.diff(q[:, i]) / period
     guesses = {BACKWARD: np.append(step[:1], step), FORWARD: np.append(step, step[-1:]),
                'the central difference': np.gradient(q[:, i], period)}
-    for window in WINDOWS:
+    for window in STREAMS.windows:
         for degree in (2, 3):
             if window > degree:
                 guesses[f'a Savitzky-Golay derivative (window {window}, order {degree})'] = (
                     savgol_filter(q[:, i], window, degree, deriv=1, delta=period))
     for what, derivative in guesses.items():
         ratio = float(np.std((derivative - v[:, i])[inner])) / size
-        if ratio < SAME ** 0.5:
+        if ratio < STREAMS.same ** 0.5:
             return [Finding(
                 'derived_velocity', ('joint_states',), f'The velocities are {what} of the '
                 'positions, not measured: they say nothing beside them'
                 + (' and lag by half a period.' if what == BACKWARD else '.'),
-                -math.log(ratio + 1e-12) * 10.0 - PRIOR,
+                -math.log(ratio + 1e-12) * 10.0 - PRIOR.single,
                 advice="Raise noise.velocity to what the encoder's resolution gives, or measure "
                 'velocity in the drive.')]
     return []

@@ -1,0 +1,326 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Residual of the equations of motion, linear in small errors of a robot's description and sensors.
+
+The contact forces are eliminated: of a foot in the air they are zero, of one on the ground
+unknown; so is the dry friction of a joint that hardly turns. Residual and columns go through one
+low-pass after the elimination, so that impacts and filters do not look like delays.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.signal import sosfiltfilt
+
+from legged_dynamics.diagnosis.doctor.evidence import Likelihood
+from legged_dynamics.diagnosis.doctor.hypotheses import Corrector, legs_of
+from legged_dynamics.diagnosis.doctor.settings import DEVIATIONS, PARAMETRIC, TOLERANCES
+from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
+from legged_dynamics.diagnosis.identification.samples import Samples, Signals, observe
+from legged_dynamics.dynamics.jacobians import feet_table
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
+from legged_dynamics.model.actuators import ActuatorModel
+from legged_dynamics.model.robot_config import RobotConfig
+
+FRICTION = 'friction'
+Apply = Callable[[RobotConfig, float], RobotConfig]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A small error of a robot: kind, joint, a healthy robot's deviation, and its correction."""
+
+    kind: str
+    joint: str
+    healthy: float
+    apply: Apply | None = None
+    step: float = 0.0       # of the difference quotient, where its effect is found by one
+
+
+class ResidualFilter(NamedTuple):
+    """Low-pass of residuals, forwards and back; `every` so many samples one result is kept."""
+
+    sos: np.ndarray
+    every: int
+
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """Return the filtered values (n, ...), thinned out."""
+        return sosfiltfilt(self.sos, values, axis=0)[::self.every]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """Residual ``r + J x`` of n samples for p parameters, in tolerances."""
+
+    parameters: list[Parameter]
+    typical: list[tuple[float, float]]  # effort limit, and armature as a part of it, hip to foot
+    limit: np.ndarray       # (nj,) [N m]: effort limits
+    has_effort: bool        # whether any torque is known
+    least_noise: float
+    free: np.ndarray        # (n,): residuals that the forces leave free
+    r: np.ndarray           # (n, k)
+    J: np.ndarray           # (n, k, p)
+    # Normal equations of the evidence that is not torque, (p, p) and (p,).
+    A_other: np.ndarray
+    b_other: np.ndarray
+
+
+class _Elimination(NamedTuple):
+    """Ground forces, dry friction at rest, and the map of residuals to what these leave."""
+
+    project: np.ndarray     # (n, 6 + nj + c + nj, 6 + nj)
+    force: np.ndarray       # (n, c) [N, N m]: contact coordinates
+    free: np.ndarray        # (n,): residuals that stay free
+
+
+def linearize(signals: Signals, likelihood: Likelihood, corrector: Corrector,
+              low_pass: ResidualFilter, config: RobotConfig) -> LinearModel:
+    """Return the linear model about a configuration."""
+    return _Linearization(signals, likelihood, corrector, config).linear_model(low_pass)
+
+
+class _Linearization:
+    """Steps of `linearize`: equations, elimination of forces, columns, and the other evidence."""
+
+    def __init__(self, signals: Signals, likelihood: Likelihood, corrector: Corrector,
+                 config: RobotConfig):
+        self.signals, self.likelihood, self.corrector = signals, likelihood, corrector
+        self.config, self.model = config, corrector.model
+        self.limit = ActuatorModel.of(self.model, config).limit
+        self.samples, self.equations = self._observe(config)
+        self.known = self.samples.has_effort
+        self.scale = self._tolerances()
+        self.legs = legs_of(self.model, config)
+        # On soles, moments leave the pitch of the body to the base's equations alone, and what
+        # its acceleration is off by passes for rotors.
+        self.soles = any(foot.moments for foot in config.feet)
+
+    def linear_model(self, low_pass: ResidualFilter) -> LinearModel:
+        """Return the linear model."""
+        y, M = self._parts(self.samples, self.equations)
+        project, force, free = self._eliminate(y, M)
+        needed = np.where(np.isfinite(self.scale), self.scale, 0.0) * (
+            y - (M @ force[..., None])[..., 0])
+        needed = needed[:, 6:] + np.where(self.known, self.samples.effort, 0.0)
+        evidence = self.likelihood.evaluate(self.config)
+        columns: list[np.ndarray] = []
+        others: list[np.ndarray] = []
+        parameters: list[Parameter] = []
+        typical = self._typical()
+        for parameter, column, residual in self._columns(y, M, force, needed, typical):
+            parameters.append(parameter)
+            columns.append(low_pass.apply((project @ column[..., None])[..., 0]))
+            others.append(np.zeros_like(evidence.residual) if residual is None else
+                          (residual - evidence.residual) / parameter.step)
+        other = np.stack(others, axis=1)
+        weighted = evidence.weight[:, None] * other
+        return LinearModel(
+            parameters, typical, self.limit, bool(self.known.any()),
+            PARAMETRIC.least_noise_soles if self.soles else PARAMETRIC.least_noise,
+            np.maximum(low_pass.apply(free.astype(float)[:, None])[:, 0], 0.0),
+            low_pass.apply((project @ y[..., None])[..., 0]), np.stack(columns, axis=2),
+            other.T @ weighted, -(weighted.T @ evidence.residual))
+
+    # ---- equations -------------------------------------------------------------------------
+
+    def _observe(self, config: RobotConfig) -> tuple[Samples, Equations]:
+        model = config.apply_to(self.model)
+        s = observe(self.signals, model, config)
+        return s, motion_equations(model, feet_table(model, config.feet), s.position, s.velocity,
+                                   s.acceleration, s.base, s.up)
+
+    def _tolerances(self) -> np.ndarray:
+        """Return the tolerances of wrench and efforts, (6 + nj,), infinite where unknown."""
+        W, h, signals = self.likelihood.weight, self.likelihood.height, self.signals
+        noise = self.config.noise.effort * math.sqrt(min(
+            2.0 * signals.band / signals.sample_rate, 1.0))
+        effort = np.where(self.known, np.hypot(
+            TOLERANCES.effort * W * h / len(self.config.feet), noise), np.inf)
+        return np.concatenate([[TOLERANCES.force * W] * 3, [TOLERANCES.moment * W * h] * 3,
+                               effort])
+
+    def _parts(self, s: Samples, eq: Equations) -> tuple[np.ndarray, np.ndarray]:
+        """Return what forces must explain (n, 6 + nj) and how they enter, in tolerances."""
+        given = np.where(s.has_effort, s.effort, 0.0)
+        M = np.concatenate([eq.grasp, eq.jacobian.transpose(0, 2, 1)], axis=1)
+        return np.hstack([eq.wrench, eq.effort - given]) / self.scale, M / self.scale[:, None]
+
+    # ---- elimination of what is unknown ----------------------------------------------------
+
+    def _friction_at_rest(self) -> np.ndarray:
+        """Return how the friction of joints that hardly turn enters, (n, 6 + nj, nj)."""
+        s = self.samples
+        n, nj = s.position.shape
+        sticks = 1.0 - np.tanh(s.velocity / FRICTION_SPEED) ** 2
+        coulomb = [joint.friction for joint in self.config.apply_to(self.model).joints]
+        stuck = np.zeros((n, 6 + nj, nj))
+        stuck[:, range(6, 6 + nj), range(nj)] = sticks * coulomb / self.scale[6:]
+        return stuck
+
+    def _eliminate(self, y: np.ndarray, M: np.ndarray) -> _Elimination:
+        """Find ground forces by least squares, next to none of feet in the air."""
+        W = self.likelihood.weight
+        up = np.einsum('nfi,ni->nf', self.equations.points, self.samples.up)
+        n, nj, feet = len(y), len(self.limit), up.shape[1]
+        unknown = np.concatenate([M, self._friction_at_rest()], axis=2)
+        back, size = unknown.transpose(0, 2, 1), M.shape[2] // feet
+
+        def solution(air: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """Return what gives the unknowns, and one over what they may be."""
+            tight = np.where(air, 1.0 / (PARAMETRIC.swing_force * W),
+                             1.0 / (PARAMETRIC.stance_force * W))
+            tight = np.hstack([np.repeat(tight, size, axis=1),
+                               np.full((n, nj), PARAMETRIC.least_noise)])
+            return np.linalg.solve(back @ unknown + tight[:, None] ** 2 * np.eye(tight.shape[1]),
+                                   back), tight
+        solve, _ = solution(np.zeros(up.shape, bool))
+        each = (solve @ y[..., None])[:, :M.shape[2], 0].reshape(n, -1, size)[..., :3]
+        air = self._in_air(up, np.einsum('nfi,ni->nf', each, self.samples.up))
+        solve, tight = solution(air)
+        counts = np.hstack([np.repeat(air, size, axis=1), np.ones((n, nj), bool)])
+        left = np.eye(6 + nj) - unknown @ solve
+        project = np.concatenate([left, (tight * counts)[..., None] * solve], axis=1)
+        force = (solve[:, :M.shape[2]] @ y[..., None])[..., 0]
+        free = 6 + int(self.known.sum()) - M.shape[2] + size * air.sum(axis=1)
+        return _Elimination(project, force, free)
+
+    def _in_air(self, up: np.ndarray, load: np.ndarray) -> np.ndarray:
+        """Return which feet are in the air, (n, nf), from heights [m] and normal forces [N]."""
+        feet = up.shape[1]
+        lowest = np.sort(up, axis=1)[:, min(1, feet - 1) if feet > 3 else 0]
+        # A tilted IMU lifts feet: one that is pressed to the ground is not in the air.
+        return ((up > lowest[:, None] + PARAMETRIC.clearance * self.likelihood.height)
+                & (load < PARAMETRIC.ground_load * self.likelihood.weight / feet))
+
+    # ---- columns ---------------------------------------------------------------------------
+
+    def _columns(self, y: np.ndarray, M: np.ndarray, force: np.ndarray, needed: np.ndarray,
+                 typical: list[tuple[float, float]]
+                 ) -> Iterator[tuple[Parameter, np.ndarray, np.ndarray | None]]:
+        """Yield parameters, columns (n, 6 + nj), other evidence's residual after a step."""
+        for parameter, values in self._torques(needed, typical):
+            column = np.zeros(y.shape)
+            for j, value in values.items():
+                column[:, 6 + j] = value / self.scale[6 + j]
+            yield parameter, column, None
+        if self.known.any():
+            yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].sound, self._heavier),
+                   np.hstack([np.zeros((len(y), 6)), -(M[:, 6:] @ force[..., None])[..., 0]]),
+                   None)
+        for one in self._geometry():
+            moved = one.apply(self.config, one.step)     # type: ignore[misc]
+            y_moved, M_moved = self._parts(*self._observe(moved))
+            column = y_moved - y - ((M_moved - M) @ force[..., None])[..., 0]
+            yield one, column / one.step, self.likelihood.evaluate(moved).residual
+
+    def _typical(self) -> list[tuple[float, float]]:
+        """Return effort limits, and stated armature as a part of them, from the hip on."""
+        if self.soles:
+            return []
+        physical = self.config.apply_to(self.model).joints
+        return [(float(np.median(self.limit[alike])),
+                 float(np.median([physical[j].armature / self.limit[j] for j in alike])))
+                for alike in self._alike()]
+
+    def _alike(self) -> list[list[int]]:
+        """Return the joints with known efforts by their place in the leg, from the hip on."""
+        legs = [[j for j in joints if self.known[j]] for _, joints in self.legs]
+        return [[joints[k] for joints in legs if k < len(joints)]
+                for k in range(max(map(len, legs), default=0))]
+
+    def _torques(self, needed: np.ndarray, typical: list[tuple[float, float]]
+                 ) -> Iterator[tuple[Parameter, dict[int, np.ndarray]]]:
+        """Yield parameters that change torques alone, and how."""
+        names, limit, s = self.model.joint_names, self.limit, self.samples
+        for j in dict.fromkeys(j for _, joints in self.legs for j in joints if self.known[j]):
+            for kind, apply, value in (
+                    ('effort_scale_joint', self._scaled(j), needed[:, j]),
+                    (FRICTION, self._joint_list('joint_friction', 'friction', [j]),
+                     limit[j] * _dry_friction(s.position[:, j])),
+                    ('damping', self._joint_list('joint_damping', 'damping', [j]),
+                     limit[j] * s.velocity[:, j]),
+                    ('effort_offset', None, np.full(len(needed), limit[j]))):
+                yield Parameter(kind, names[j], DEVIATIONS[kind].sound, apply), {j: value}
+        for k, (alike, (_, stated)) in enumerate(zip(self._alike(), typical)):
+            yield Parameter('armature', str(k), math.hypot(
+                DEVIATIONS['armature'].sound, PARAMETRIC.stated_armature * stated),
+                self._joint_list('armature', 'armature', alike)), {
+                    j: limit[j] * s.acceleration[:, j] for j in alike}
+        if self.known.any():
+            rate = np.gradient(s.effort, s.time, axis=0)
+            yield Parameter('effort_delay', '', DEVIATIONS['effort_delay'].sound, _older), {
+                j: -rate[:, j] for alike in self._alike() for j in alike}
+
+    def _geometry(self) -> Iterator[Parameter]:
+        """Yield parameters whose effect is found by differences."""
+        m, h = self.corrector, self.likelihood.height
+
+        def one(kind: str, apply: Apply, step: float = 0.01, joint: str = '') -> Parameter:
+            return Parameter(kind, joint, DEVIATIONS[kind].sound, apply, step)
+
+        def shifted(j: int) -> Apply:
+            return lambda c, x: m.shifted(c, j, x)
+
+        def center(e: np.ndarray) -> Apply:
+            return lambda c, x: m.with_center_of_mass(c, h * x * e)
+
+        def tilted(e: np.ndarray) -> Apply:
+            return lambda c, x: m.tilted(c, x * e)
+
+        def biased(e: np.ndarray) -> Apply:
+            return lambda c, x: m.sensors(c, accelerometer_bias=tuple(
+                (np.asarray(c.sensors.accelerometer_bias) + x * e).tolist()))
+
+        for j in [j for _, joints in self.legs for j in joints]:
+            yield one('position_offset', shifted(j), joint=self.model.joint_names[j])
+        if self.known.any():
+            x, y, z = (one('center_of_mass', center(e)) for e in np.eye(3))
+            yield from (x, y, replace(z, healthy=PARAMETRIC.com_height))
+        if not self.soles:
+            yield one('foot_radius', lambda c, x: m.with_foot_radius(c, h * x))
+        if self.signals.has_imu:
+            yield from (one('imu_mount', tilted(e)) for e in np.eye(3))
+            bias = max(self.config.noise.accelerometer_bias, 1e-3)
+            yield from (Parameter('accelerometer_bias', '', bias, biased(e), 0.05)
+                        for e in np.eye(3))
+            yield one('clock_offset', lambda c, x: m.sensors(
+                c, imu_delay=c.sensors.imu_delay + x), 2e-3)
+
+    # ---- corrections -----------------------------------------------------------------------
+
+    def _heavier(self, config: RobotConfig, x: float) -> RobotConfig:
+        mass = config.apply_to(self.model).total_mass
+        return self.corrector.with_payload(config, mass * x)
+
+    def _scaled(self, joint: int) -> Apply:
+        return lambda c, x: self.corrector.scaled(c, [joint], 1.0 / max(1.0 + x, 0.02), 'effort')
+
+    def _joint_list(self, setting: str, field: str, joints: list[int]) -> Apply:
+        """Return the correction that adds parts of the effort limit to a list of the YAML."""
+        def apply(c: RobotConfig, x: float) -> RobotConfig:
+            names = self.model.joint_names
+            values = [getattr(joint, field) for joint in c.apply_to(self.model).joints]
+            for j in joints:
+                values[j] = max(values[j] + x * float(self.limit[j]), 0.0)
+            order = [names.index(name) for name in c.joints or names]
+            return replace(c, **{setting: tuple(float(values[i]) for i in order)})  # type: ignore[arg-type]
+        return apply
+
+
+def _older(config: RobotConfig, x: float) -> RobotConfig:
+    """Return the configuration with older torques."""
+    return replace(config, noise=replace(config.noise, effort_age=config.noise.effort_age + x))
+
+
+def _dry_friction(position: np.ndarray) -> np.ndarray:
+    """Return dry friction, -1 to 1, that keeps its value at rest (P. R. Dahl 1968)."""
+    force, found = 0.0, np.zeros(len(position))
+    for k, step in enumerate(np.diff(position) / PARAMETRIC.presliding, start=1):
+        force = min(max(force + step, -1.0), 1.0)
+        found[k] = force
+    return found
