@@ -31,8 +31,8 @@ from legged_dynamics.spatial.layout import offsets
 # slacks s, multipliers z, points x, y and directions d, (lines + 3 cones,).
 
 
-# Columns of a scaling, one row per half-line and cone: v and beta of W = beta (2 v v^T - J).
-V, BETA = 0, 3
+# Column of a scaling, after v, one row per half-line and cone: W = beta (2 v v^T - J).
+BETA = 3
 
 
 @kernel
@@ -379,22 +379,19 @@ def _solve_step(program, lines, cones, n):
 
 
 @kernel
-def solve_cone_program(program, lines, cones, n, ridge):
-    """
-    Solve the program, leaving x, s and z in its rows; return the iteration count.
+def _largest(values):
+    """Return the largest absolute value, at least 1."""
+    largest = 1.0
+    for value in values:
+        largest = max(largest, abs(value))
+    return largest
 
-    Negative if not even the loose tolerance was reached. ``ridge``: e of the cost e/2
-    abs(x)^2.
-    """
-    G, h, unknown, slack = program.G, program.h, program.unknown, program.slack
-    s, z, lam = slack[SLACK.s], slack[SLACK.z], slack[SLACK.scaled]
-    m, degree = lines + 3 * cones, lines + cones
-    scale_h, scale_c = 1.0, 1.0
-    for j in range(m):
-        scale_h = max(scale_h, abs(h[j]))
-    for a in range(n):
-        scale_c = max(scale_c, abs(unknown[UNKNOWN.cost, a]))
-    # Start: least squares for slacks and multipliers, moved into the cones.
+
+@kernel
+def _start(program, lines, cones, n, ridge):
+    """Fill x, s and z with the least squares solution, slacks and multipliers inside the cones."""
+    unknown, slack = program.unknown, program.slack
+    s, z, m = slack[SLACK.s], slack[SLACK.z], lines + 3 * cones
     for j in range(lines):
         program.scaling[j, BETA] = 1.0
     for k in range(cones):
@@ -405,7 +402,7 @@ def solve_cone_program(program, lines, cones, n, ridge):
         unknown[UNKNOWN.x, a] = 0.0
         unknown[UNKNOWN.residual, a] = unknown[UNKNOWN.cost, a]
     for j in range(m):
-        slack[SLACK.residual, j], slack[SLACK.target, j] = -h[j], 0.0
+        slack[SLACK.residual, j], slack[SLACK.target, j] = -program.h[j], 0.0
     _solve_step(program, lines, cones, n)
     for a in range(n):
         unknown[UNKNOWN.x, a] = unknown[UNKNOWN.dx, a]
@@ -413,28 +410,83 @@ def solve_cone_program(program, lines, cones, n, ridge):
         s[j], z[j] = slack[SLACK.ds, j], slack[SLACK.dz, j]
     _shift_into_cones(lines, cones, s)
     _shift_into_cones(lines, cones, z)
+
+
+@kernel
+def _find_residuals(program, m, n, ridge, scale_h, scale_c):
+    """Fill both residuals and the report; return s^T z and the largest entry of s and z."""
+    G, unknown, slack, report = program.G, program.unknown, program.slack, program.report
+    s, z = slack[SLACK.s], slack[SLACK.z]
+    gap, cost, worst_x, worst_z, largest = 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(m):
+        gap += s[j] * z[j]
+        largest = max(largest, abs(s[j]), abs(z[j]))
+        total = s[j] - program.h[j]
+        for a in range(n):
+            total += G[j, a] * unknown[UNKNOWN.x, a]
+        slack[SLACK.residual, j] = total
+        worst_z = max(worst_z, abs(total))
+    for a in range(n):
+        total = ridge * unknown[UNKNOWN.x, a] + unknown[UNKNOWN.cost, a]
+        cost += unknown[UNKNOWN.cost, a] * unknown[UNKNOWN.x, a]
+        for j in range(m):
+            total += G[j, a] * z[j]
+        unknown[UNKNOWN.residual, a] = total
+        worst_x = max(worst_x, abs(total))
+    report[0] = gap / max(1.0, abs(cost))
+    report[1], report[2] = worst_z / scale_h, worst_x / scale_c
+    return gap, largest
+
+
+@kernel
+def _predict_and_correct(program, lines, cones, n, mu):
+    """Fill the step by Mehrotra's predictor and corrector; return its longest length, up to 1."""
+    unknown, slack = program.unknown, program.slack
+    s, z, lam, target = (slack[SLACK.s], slack[SLACK.z], slack[SLACK.scaled],
+                         slack[SLACK.target])
+    ds, dz = slack[SLACK.ds], slack[SLACK.dz]
+    sigma, step = 0.0, 0.0
+    for corrector in range(2):
+        # Complementarity: lam o lam, plus the affine steps' product, less sigma mu e.
+        _fill_units(lines, cones, sigma * mu, target)
+        _subtract_product(lines, cones, lam, lam, target)
+        if corrector:
+            _subtract_product(lines, cones, ds, dz, target)
+        _divide(lines, cones, lam, target)
+        if corrector:
+            for j in range(lines + 3 * cones):
+                slack[SLACK.residual, j] *= 1.0 - sigma
+            for a in range(n):
+                unknown[UNKNOWN.residual, a] *= 1.0 - sigma
+        _solve_step(program, lines, cones, n)
+        step = min(_longest_step(lines, cones, s, ds), _longest_step(lines, cones, z, dz))
+        if corrector == 0:
+            step = min(1.0, step)
+            # The length of the affine step determines the centring (Mehrotra 1992).
+            sigma = (1.0 - step) ** 3
+            # The corrector needs the affine steps in scaled coordinates.
+            _scale(program.scaling, lines, cones, ds, ds, True)
+            _scale(program.scaling, lines, cones, dz, dz, False)
+    # Never onto the boundary, where the scaling has no meaning.
+    return min(1.0, 0.99 * step)
+
+
+@kernel
+def solve_cone_program(program, lines, cones, n, ridge):
+    """
+    Solve the program, leaving x, s and z in its rows; return the iteration count.
+
+    Negative if not even the loose tolerance was reached. ``ridge``: e of the cost e/2
+    abs(x)^2.
+    """
+    unknown, slack, report = program.unknown, program.slack, program.report
+    s, z, m = slack[SLACK.s], slack[SLACK.z], lines + 3 * cones
+    scale_h, scale_c = _largest(program.h[:m]), _largest(unknown[UNKNOWN.cost, :n])
+    _start(program, lines, cones, n, ridge)
     best, merit, stalled = math.inf, math.inf, 0
     for iteration in range(MAX_ITERATIONS):
-        gap, cost, worst_x, worst_z, largest = 0.0, 0.0, 0.0, 0.0, 0.0
-        for j in range(m):
-            gap += s[j] * z[j]
-            largest = max(largest, abs(s[j]), abs(z[j]))
-            total = s[j] - h[j]
-            for a in range(n):
-                total += G[j, a] * unknown[UNKNOWN.x, a]
-            slack[SLACK.residual, j] = total
-            worst_z = max(worst_z, abs(total))
-        for a in range(n):
-            total = ridge * unknown[UNKNOWN.x, a] + unknown[UNKNOWN.cost, a]
-            cost += unknown[UNKNOWN.cost, a] * unknown[UNKNOWN.x, a]
-            for j in range(m):
-                total += G[j, a] * z[j]
-            unknown[UNKNOWN.residual, a] = total
-            worst_x = max(worst_x, abs(total))
-        mu = gap / degree
-        program.report[0] = gap / max(1.0, abs(cost))
-        program.report[1], program.report[2] = worst_z / scale_h, worst_x / scale_c
-        merit = max(program.report[0], program.report[1], program.report[2])
+        gap, largest = _find_residuals(program, m, n, ridge, scale_h, scale_c)
+        merit = max(report[0], report[1], report[2])
         if merit < TIGHT:
             return iteration
         # Rounding prevents progress: accept the loose tolerance.
@@ -443,38 +495,13 @@ def solve_cone_program(program, lines, cones, n, ridge):
         if hopeless or (stalled >= 2 and merit < LOOSE) or stalled > 10:
             break
         best = min(best, merit)
-        # Predictor and corrector of Mehrotra share one scaling and one factorisation.
+        # Predictor and corrector share one scaling and one factorisation.
         if not _find_scaling(program.scaling, lines, cones, s, z):
             break
-        _scale(program.scaling, lines, cones, z, lam, False)
+        _scale(program.scaling, lines, cones, z, slack[SLACK.scaled], False)
         if not _factor_normal_equations(program, lines, cones, n, ridge):
             break
-        sigma, step = 0.0, 0.0
-        for corrector in range(2):
-            # Complementarity: lam o lam, plus the affine steps' product, less sigma mu e.
-            target = slack[SLACK.target]
-            _fill_units(lines, cones, sigma * mu, target)
-            _subtract_product(lines, cones, lam, lam, target)
-            if corrector:
-                _subtract_product(lines, cones, slack[SLACK.ds], slack[SLACK.dz], target)
-            _divide(lines, cones, lam, target)
-            if corrector:
-                for j in range(m):
-                    slack[SLACK.residual, j] *= 1.0 - sigma
-                for a in range(n):
-                    unknown[UNKNOWN.residual, a] *= 1.0 - sigma
-            _solve_step(program, lines, cones, n)
-            step = min(_longest_step(lines, cones, s, slack[SLACK.ds]),
-                       _longest_step(lines, cones, z, slack[SLACK.dz]))
-            if corrector == 0:
-                step = min(1.0, step)
-                # The length of the affine step determines the centring (Mehrotra 1992).
-                sigma = (1.0 - step) ** 3
-                # The corrector needs the affine steps in scaled coordinates.
-                _scale(program.scaling, lines, cones, slack[SLACK.ds], slack[SLACK.ds], True)
-                _scale(program.scaling, lines, cones, slack[SLACK.dz], slack[SLACK.dz], False)
-        # Never onto the boundary, where the scaling has no meaning.
-        step = min(1.0, 0.99 * step)
+        step = _predict_and_correct(program, lines, cones, n, gap / (lines + cones))
         for a in range(n):
             unknown[UNKNOWN.x, a] += step * unknown[UNKNOWN.dx, a]
         for j in range(m):
