@@ -1,6 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """StickyBot: a planar climbing robot on compliant hips, from model to controller."""
+import warnings
+from typing import Any
+
 from legged_dynamics.stickybot.allocation.equilibrium import (
     StaticReduction,
     find_equilibrium,
@@ -28,7 +31,11 @@ from legged_dynamics.stickybot.allocation.frozen_allocation import (
     frozen_least_maximum,
 )
 from legged_dynamics.stickybot.climb import Climb, ClimbTrace, climb, study
-from legged_dynamics.stickybot.control.controller import Rehearsal, StickybotController, rehearse
+from legged_dynamics.stickybot.control.controller import (
+    PlainGaitResult,
+    StickybotController,
+    simulate_plain_gait,
+)
 from legged_dynamics.stickybot.control.gait import ControlSettings, Gait, GaitClock
 from legged_dynamics.stickybot.model.adhesion import Adhesion
 from legged_dynamics.stickybot.model.bookkeeping import Balance, Load, balance, load_of
@@ -51,11 +58,21 @@ from legged_dynamics.stickybot.simulation import ClimbingSimulation, EnergyBalan
 __all__ = ['Accelerations', 'Adhesion', 'AffineMaps', 'Allocation', 'AllocationStatus', 'Balance',
            'Body', 'Climb', 'ClimbTrace', 'ClimbingSimulation', 'ControlSettings', 'EnergyBalance',
            'FootEvent', 'FootEventKind', 'ForceSets', 'Gait', 'GaitClock', 'Infeasibility', 'Limb',
-           'Link', 'Load', 'Modes', 'Rehearsal', 'RestPosition', 'StaticReduction',
+           'Link', 'Load', 'Modes', 'PlainGaitResult', 'RestPosition', 'StaticReduction',
            'StickybotCommand', 'StickybotController', 'StickybotMeasurement', 'StickybotModel',
            'StickybotSettings', 'StickybotState', 'Wall', 'accelerations', 'affine_maps',
            'angular_acceleration_range', 'balance', 'climb', 'equal_magnitudes',
            'find_equilibrium', 'frozen_forces', 'frozen_least_maximum', 'largest_acceleration',
            'largest_multiple', 'largest_speed', 'least_maximum', 'least_squares', 'load_of',
-           'modes', 'nominal_damping', 'recover_rest', 'reduce_static_forces', 'rehearse',
-           'static_sensitivity', 'study', 'unloaded_state']
+           'modes', 'nominal_damping', 'recover_rest', 'reduce_static_forces',
+           'simulate_plain_gait', 'static_sensitivity', 'study', 'unloaded_state']
+
+# Names of 0.2.0, which end with 0.4.0.
+_RENAMED = {'Rehearsal': 'PlainGaitResult', 'rehearse': 'simulate_plain_gait'}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _RENAMED:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    warnings.warn(f'{__name__}.{name} is now {_RENAMED[name]}', DeprecationWarning, stacklevel=2)
+    return globals()[_RENAMED[name]]

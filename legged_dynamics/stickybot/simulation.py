@@ -39,7 +39,12 @@ from legged_dynamics.stickybot.model.adhesion import (
 from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, STORED, TOTAL, flow, stored
 from legged_dynamics.stickybot.model.dynamics import Accelerations, accelerate, solve_limb
 from legged_dynamics.stickybot.model.jacobian import (
+    A_STAGE,
+    DRIFT,
+    RHS,
     STAGES,
+    U_END,
+    U_STAGE,
     free_coordinates,
     jacobians,
     make_stepper,
@@ -100,92 +105,123 @@ LIMITS = offsets(Limits())
 
 
 @kernel
-def _rodas_step(machine, step, limits, n, attached, h, z, v, u, ud, zdd, forces, z_new, v_new,
-                sums):
-    """
-    Take one step of length h; return the error estimate relative to the tolerance.
-
-    ``zdd`` and ``forces`` are those of the start; ``sums`` gets work, loss and impulses,
-    integrated by the same method to hold through unresolved transients.
-    """
-    nz = z.shape[0]
-    free, U, J_z, J_v, matrix = (step.free, step.stages, step.by_position, step.by_velocity,
-                                 step.matrix)
-    s = 1.0 / (h * GAMMA)
+def _factor_matrix(step, n, s):
+    """Factor ``s 1 - J_v - J_z / s`` over the n free coordinates."""
+    free, matrix = step.free, step.matrix
     for a in range(n):
         i = free[a]
         for b in range(n):
             j = free[b]
-            matrix[a, b] = -J_v[i, j] - J_z[i, j] / s
+            matrix[a, b] = -step.by_velocity[i, j] - step.by_position[i, j] / s
         matrix[a, a] += s
     # The v half after z has been eliminated; LU, because J_v and J_z are not symmetric.
     factorize_lu(matrix, n, step.pivots)
-    a_stage, u_stage, drift, rhs = (step.vectors[0], step.vectors[1], step.vectors[2],
-                                    step.vectors[3])
+
+
+@kernel
+def _find_drift(machine, step, h, motion):
+    """Fill the rates of accelerations and flows with time, as the rest positions move."""
+    u_stage, drift, rates = step.vectors[U_STAGE], step.vectors[DRIFT], step.flow_rates
     # The accelerations are affine in the rest positions, so this quotient is exact.
-    for j in range(u.shape[0]):
-        u_stage[j] = u[j] + 0.5 * h * ud[j]
-    accelerate(machine, step.work, attached, z, v, u_stage, ud, drift, step.limb_forces)
-    rates, Q, Q_z, Q_v = (step.flow_rates, step.flow_stages, step.flows_by_position,
-                          step.flows_by_velocity)
-    flow(machine, z, forces, rates[0])
-    flow(machine, z, step.limb_forces, rates[2])
+    for j in range(motion.u.shape[0]):
+        u_stage[j] = motion.u[j] + 0.5 * h * motion.ud[j]
+    accelerate(machine, step.work, motion.attached, motion.z, motion.v, u_stage, motion.ud, drift,
+               step.limb_forces)
+    flow(machine, motion.z, motion.forces, rates[0])
+    flow(machine, motion.z, step.limb_forces, rates[2])
     for q in range(N_FLOWS):
         rates[2, q] = (rates[2, q] - rates[0, q]) / (0.5 * h)
         rates[1, q] = rates[0, q]
+    for j in range(drift.shape[0]):
+        drift[j] = (drift[j] - motion.zdd[j]) / (0.5 * h)
+
+
+@kernel
+def _enter_stage(machine, step, n, k, h, motion):
+    """Fill position, velocity, accelerations and flows of stage k > 0."""
+    z, v, U, nz = motion.z, motion.v, step.stages, motion.z.shape[0]
+    z_new, v_new = motion.spare[0], motion.spare[1]
+    for a in range(n):
+        j = step.free[a]
+        z_new[j], v_new[j] = z[j], v[j]
+        for m in range(k):
+            z_new[j] += A[k, m] * U[m, j]
+            v_new[j] += A[k, m] * U[m, nz + j]
+    u_stage = step.vectors[U_STAGE]
+    for j in range(motion.u.shape[0]):
+        u_stage[j] = motion.u[j] + ALPHA[k] * h * motion.ud[j]
+    accelerate(machine, step.work, motion.attached, z_new, v_new, u_stage, motion.ud,
+               step.vectors[A_STAGE], step.limb_forces)
+    flow(machine, z_new, step.limb_forces, step.flow_rates[1])
+
+
+@kernel
+def _solve_stage(step, n, k, h, s, motion):
+    """Fill the unknowns of stage k: those of the state, and the flows that follow from them."""
+    free, U, J_z, nz = step.free, step.stages, step.by_position, motion.z.shape[0]
+    v_new, a_stage = motion.spare[1], step.vectors[A_STAGE]
+    drift, rhs = step.vectors[DRIFT], step.vectors[RHS]
+    for a in range(n):
+        j = free[a]
+        r_z, r_v = v_new[j], a_stage[j] + GAMMA_SUM[k] * h * drift[j]
+        for m in range(k):
+            r_z += C[k, m] / h * U[m, j]
+            r_v += C[k, m] / h * U[m, nz + j]
+        U[k, j] = r_z
+        rhs[a] = r_v
+    for a in range(n):
+        i = free[a]
+        for b in range(n):
+            j = free[b]
+            rhs[a] += J_z[i, j] * U[k, j] / s
+    solve_lu(step.matrix, n, step.pivots, rhs)
+    for a in range(n):
+        j = free[a]
+        U[k, nz + j] = rhs[a]
+        U[k, j] = (U[k, j] + rhs[a]) / s
+    # Nothing depends on the sums: their rows need no matrix.
+    rates, Q = step.flow_rates, step.flow_stages
+    for q in range(N_FLOWS):
+        total = rates[1, q] + GAMMA_SUM[k] * h * rates[2, q]
+        for m in range(k):
+            total += C[k, m] / h * Q[m, q]
+        for a in range(n):
+            j = free[a]
+            total += (step.flows_by_position[q, j] * U[k, j]
+                      + step.flows_by_velocity[q, j] * U[k, nz + j])
+        Q[k, q] = total / s
+
+
+@kernel
+def _rodas_step(machine, step, limits, n, h, motion):
+    """
+    Take one step of length h over n free coordinates; return its error over the tolerance.
+
+    ``motion`` holds accelerations and forces of the start; its ``spare`` gets the new position and
+    velocity, ``sums`` work, loss and impulses, integrated by the same method to hold through
+    unresolved transients.
+    """
+    z_new, v_new, nz = motion.spare[0], motion.spare[1], motion.z.shape[0]
+    s = 1.0 / (h * GAMMA)
+    _factor_matrix(step, n, s)
+    _find_drift(machine, step, h, motion)
     for j in range(nz):
-        drift[j] = (drift[j] - zdd[j]) / (0.5 * h)
-        z_new[j], v_new[j], a_stage[j] = z[j], v[j], zdd[j]
+        z_new[j], v_new[j] = motion.z[j], motion.v[j]
+        step.vectors[A_STAGE, j] = motion.zdd[j]
     for k in range(STAGES):
         if k > 0:
-            for a in range(n):
-                j = free[a]
-                z_new[j], v_new[j] = z[j], v[j]
-                for m in range(k):
-                    z_new[j] += A[k, m] * U[m, j]
-                    v_new[j] += A[k, m] * U[m, nz + j]
-            for j in range(u.shape[0]):
-                u_stage[j] = u[j] + ALPHA[k] * h * ud[j]
-            accelerate(machine, step.work, attached, z_new, v_new, u_stage, ud, a_stage,
-                       step.limb_forces)
-            flow(machine, z_new, step.limb_forces, rates[1])
-        for a in range(n):
-            j = free[a]
-            r_z, r_v = v_new[j], a_stage[j] + GAMMA_SUM[k] * h * drift[j]
-            for m in range(k):
-                r_z += C[k, m] / h * U[m, j]
-                r_v += C[k, m] / h * U[m, nz + j]
-            U[k, j] = r_z
-            rhs[a] = r_v
-        for a in range(n):
-            i = free[a]
-            for b in range(n):
-                j = free[b]
-                rhs[a] += J_z[i, j] * U[k, j] / s
-        solve_lu(matrix, n, step.pivots, rhs)
-        for a in range(n):
-            j = free[a]
-            U[k, nz + j] = rhs[a]
-            U[k, j] = (U[k, j] + rhs[a]) / s
-        # Nothing depends on the sums: their rows need no matrix, and follow each stage of the
-        # state.
-        for q in range(N_FLOWS):
-            total = rates[1, q] + GAMMA_SUM[k] * h * rates[2, q]
-            for m in range(k):
-                total += C[k, m] / h * Q[m, q]
-            for a in range(n):
-                j = free[a]
-                total += Q_z[q, j] * U[k, j] + Q_v[q, j] * U[k, nz + j]
-            Q[k, q] = total / s
+            _enter_stage(machine, step, n, k, h, motion)
+        _solve_stage(step, n, k, h, s, motion)
     # The last stage is the difference of the orders 4 and 3: it completes the solution, and is
     # the error estimate.
+    U, Q, sums = step.stages, step.flow_stages, motion.sums
     for q in range(N_FLOWS):
         sums[q] = Q[STAGES - 1, q]
         for m in range(STAGES - 1):
             sums[q] += A[STAGES - 1, m] * Q[m, q]
     error = 0.0
     for a in range(n):
-        j = free[a]
+        j = step.free[a]
         z_new[j] += U[STAGES - 1, j]
         v_new[j] += U[STAGES - 1, nz + j]
         error = max(error, abs(U[STAGES - 1, j]) / limits[LIMITS.position_error],
@@ -332,6 +368,7 @@ def _advance(machine, step, wall, pads, limits, duration, motion):
     """
     z, v, u, ud = motion.z, motion.v, motion.u, motion.ud
     z_new, v_new, a_new = motion.spare[0], motion.spare[1], motion.spare[2]
+    u_end = step.vectors[U_END]
     h, elapsed, steps = motion.report[PROGRESS.next_step], 0.0, 0
     motion.report[PROGRESS.foot] = -1
     n = free_coordinates(machine, motion.attached, step.free)
@@ -344,8 +381,7 @@ def _advance(machine, step, wall, pads, limits, duration, motion):
         if stale:
             jacobians(machine, step, motion.attached, z, v, u, ud, motion.zdd, motion.forces)
             stale = False
-        error = _rodas_step(machine, step, limits, n, motion.attached, trial, z, v, u, ud,
-                            motion.zdd, motion.forces, z_new, v_new, motion.sums)
+        error = _rodas_step(machine, step, limits, n, trial, motion)
         # Local error goes with h^4: the exponent is -1/4, with a margin of 0.9, within [0.2, 5].
         factor = min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.25))
         if error > 1.0:
@@ -357,15 +393,15 @@ def _advance(machine, step, wall, pads, limits, duration, motion):
         # The step before a command is often a short remainder, no guide for the next one.
         h = max(h, trial * factor) if last else trial * factor
         for j in range(u.shape[0]):
-            step.vectors[7, j] = u[j] + trial * ud[j]
-        accelerate(machine, step.work, motion.attached, z_new, v_new, step.vectors[7], ud, a_new,
+            u_end[j] = u[j] + trial * ud[j]
+        accelerate(machine, step.work, motion.attached, z_new, v_new, u_end, ud, a_new,
                    motion.forces)
         for j in range(N_FLOWS):
             motion.totals[j] += motion.sums[j]
         for j in range(z.shape[0]):
             z[j], v[j], motion.zdd[j] = z_new[j], v_new[j], a_new[j]
         for j in range(u.shape[0]):
-            u[j] = step.vectors[7, j]
+            u[j] = u_end[j]
         elapsed = duration if last else elapsed + trial
         steps += 1
         stale = True

@@ -17,7 +17,7 @@ YAML = CONFIG / 'robots' / 'stickybot.yaml'
 DIALECT = StandaloneDialect()
 FEET = ('left_fore_foot', 'right_fore_foot', 'left_hind_foot', 'right_hind_foot')
 NODE = '/stickybot_controller'
-# Half the robot's own rate, and a speed that need not be rehearsed, to save time.
+# Half the robot's own rate, and a speed that need not be simulated first, to save time.
 RATES = {'control.rate': 250.0, 'simulation.rate': 250.0, 'control.speed': 0.04}
 NUMBERS, WRENCH = 'std_msgs/msg/Float64MultiArray', 'geometry_msgs/msg/WrenchStamped'
 

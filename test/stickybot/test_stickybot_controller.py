@@ -21,7 +21,7 @@ from legged_dynamics.stickybot import (
     accelerations,
     climb,
     load_of,
-    rehearse,
+    simulate_plain_gait,
     unloaded_state,
 )
 from legged_dynamics.stickybot.control.gait import Footing
@@ -95,7 +95,7 @@ def test_reduction_by_angle_alone_does_what_it_can(plain):
 def test_reduction_of_other_robots_and_gaits(changes):
     settings = proposed(control__rate=250.0, **changes)
     model, gait = settings.model(), settings.gait()
-    before = rehearse(model, gait)
+    before = simulate_plain_gait(model, gait)
     after = climb(model, gait, settings.control(), seconds=3.0)
     assert after.speed == pytest.approx(before.speed, rel=0.02)
     assert after.peak < 0.75 * before.peak
@@ -364,3 +364,11 @@ def test_wrong_controllers_are_told():
     with pytest.raises(ConfigurationError, match='not coupled with x and y'):
         StickybotController(type(model)(model.body, limbs),
                             settings={'control.reduction': 'turning', 'control.speed': 0.04})
+
+
+@pytest.mark.parametrize('old, new', [('rehearse', 'simulate_plain_gait'),
+                                      ('Rehearsal', 'PlainGaitResult')])
+def test_a_name_of_the_version_before_works_and_warns(old, new):
+    from legged_dynamics import stickybot
+    with pytest.warns(DeprecationWarning, match=new):
+        assert getattr(stickybot, old) is getattr(stickybot, new)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ from legged_dynamics.stickybot.simulation import ClimbingSimulation
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class PlainGaitResult:
     """
     What the plain gait does once it is periodic.
 
@@ -71,8 +71,8 @@ class Rehearsal:
     peak: float
 
 
-def rehearse(model: StickybotModel, gait: Gait, *, periods: int = 4, rate: float = 250.0
-             ) -> Rehearsal:
+def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
+                        rate: float = 250.0) -> PlainGaitResult:
     """
     Simulate the plain gait and return what its last period does.
 
@@ -89,7 +89,7 @@ def rehearse(model: StickybotModel, gait: Gait, *, periods: int = 4, rate: float
 
     Returns
     -------
-    Rehearsal
+    PlainGaitResult
         Speed and forces of the plain gait.
 
     """
@@ -112,15 +112,76 @@ def rehearse(model: StickybotModel, gait: Gait, *, periods: int = 4, rate: float
                                          clock.at(step * period_ns).stance, model.bends),
                         period_ns * 1e-9)
     rise = float(simulation.state.pose[1]) - start
-    return Rehearsal(rise / gait.period, float(simulation.peak.max()))
+    return PlainGaitResult(rise / gait.period, float(simulation.peak.max()))
 
 
 # -------------------------------------------------------------------------------------------------
 # The controller.
 
-HALT_TIME = 0.1         # s in which the reference stops when the gait is halted
-ANGLE_LEASH = 0.2       # rad that the reference angle may be from the body's
-NEW_FOOT = 0.01         # s after touchdown in which a foot is not checked for slip
+
+@dataclass(frozen=True)
+class ReferenceSettings:
+    """Reference of the body and check of the feet; chosen by hand, as defaults of the gait."""
+
+    halt_time: float = 0.1      # s in which the reference stops when the gait is halted
+    angle_leash: float = 0.2    # rad that the reference angle may be from the body's
+    settling_time: float = 0.01     # s after touchdown in which a foot is not checked for slip
+
+
+REFERENCE = ReferenceSettings()
+
+
+class _Robot(NamedTuple):
+    """Numbers of the robot and its settings that stay the same; angles [rad], lengths [m]."""
+
+    turn: np.ndarray        # (N,): columns of the hips' angles
+    nominal: np.ndarray     # (nz - 3,): rest positions of the robot at rest
+    rest: np.ndarray        # (N, 3): of the hips
+    bends: np.ndarray       # of the inner joints
+    limit: np.ndarray       # (nz - 3,): largest offset of a rest position
+    hip_compliance: np.ndarray      # (N, 3, 3)
+    servo_compliance: np.ndarray    # of the inner joints [rad/(N m)]
+    limb_weights: np.ndarray        # (N, 2) [N]
+    wall: np.ndarray        # (2,): height of the body [m], gravity towards the wall [m/s^2]
+    slip_limits: np.ndarray     # (3,): speed, distance and time of a slip
+    pads: np.ndarray | None     # without their tack, the margin for the forces of a touchdown
+    period_ns: int          # of the control
+
+
+def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhesion] | None
+           ) -> _Robot:
+    nominal = np.zeros(model.nz - 3)
+    nominal[model.hip_columns] = model.rest
+    nominal[model.inner_columns] = model.bends
+    limit = np.full(model.nz - 3, settings.largest_turn)
+    limit[model.hip_columns[:, :2]] = settings.largest_offset
+    servos = np.array([link.stiffness for limb in model.limbs for link in limb.links[1:]])
+    return _Robot(
+        turn=model.hip_columns[:, 2], nominal=nominal, rest=model.rest, bends=model.bends,
+        limit=limit, hip_compliance=np.linalg.inv([limb.stiffness for limb in model.limbs]),
+        servo_compliance=np.divide(1.0, servos, where=servos > 0.0, out=np.zeros(servos.size)),
+        limb_weights=np.outer([limb.mass for limb in model.limbs], model.wall.in_plane),
+        wall=np.array([model.body.height, model.wall.normal]),
+        slip_limits=np.array([settings.slip_speed, settings.slip_distance, settings.slip_time]),
+        pads=None if pads is None else np.array(
+            [replace(pad, tack=0.0).packed() for pad in pads]),
+        period_ns=round(1e9 / settings.rate))
+
+
+class _State:
+    """What the controller carries from one measurement to the next."""
+
+    def __init__(self, n: int, nz: int):
+        self.offsets = np.zeros(nz - 3)     # of the rest positions from the plain gait's
+        self.moments = np.zeros(n)          # N m that reduction by turning asks of the hips
+        self.held = np.zeros(nz - 3)        # rest positions now, and their rates
+        self.held_rate = np.zeros(nz - 3)
+        self.planned = np.zeros((n, 2))     # N, reactions
+        self.suspected = np.zeros(n)        # s for which each foot seems to slip
+        self.on_wall_for = np.full(n, np.inf)   # s
+        self.last_ns: int | None = None
+        self.reference = np.zeros(3)        # m, m, rad: pose of the body
+        self.ramp = 0.0                     # 0 standing, 1 at full speed
 
 
 class StickybotController:
@@ -167,35 +228,17 @@ class StickybotController:
         _check(model, settings, pads)
         self.speed = settings.speed
         if self.speed == 0.0 and settings.reduction != 'off':
-            self.speed = rehearse(model, self.gait).speed
+            self.speed = simulate_plain_gait(model, self.gait).speed
         n, nz = model.n_limbs, model.nz
+        self._robot = _robot(model, settings, pads)
         self._footing = Footing(model, self.gait, settings, walking)
         self._odometry = WallOdometry(model, settings.slip_speed)
         self._memory = make_sharing_memory(model.machine, nz)
-        # Without their tack, which is the margin for the forces of a touchdown.
-        self._pads = None if pads is None else np.array(
-            [replace(pad, tack=0.0).packed() for pad in pads])
         self._pad_angles, self._normals = np.zeros(n), np.zeros(n)
-        self._wall = np.array([model.body.height, model.wall.normal])
         self._sets = np.zeros((n, SET.width))
-        self._nominal, self._nominal_rate = np.zeros(nz - 3), np.zeros(nz - 3)
-        self._nominal[model.hip_columns] = model.rest
-        self._nominal[model.inner_columns] = model.bends
-        self._turn = model.hip_columns[:, 2]
-        self._base_angle = self._nominal[self._turn].copy()
+        self._nominal, self._nominal_rate = self._robot.nominal.copy(), np.zeros(nz - 3)
         self._zdd, self._forces = np.zeros(nz), np.zeros((n, FORCE.width))
-        self._rest, self._bends = model.rest, model.bends
-        self._compliance = np.linalg.inv([limb.stiffness for limb in model.limbs])
-        servos = np.array([link.stiffness for limb in model.limbs for link in limb.links[1:]])
-        self._servo_compliance = np.divide(1.0, servos, where=servos > 0.0,
-                                           out=np.zeros(servos.size))
-        self._limit = np.full(nz - 3, settings.largest_turn)
-        self._limit[model.hip_columns[:, :2]] = settings.largest_offset
-        self._period_ns = round(1e9 / settings.rate)
-        self._slip_limits = np.array([settings.slip_speed, settings.slip_distance,
-                                      settings.slip_time])
-        self._none, self._loads = np.zeros(n, bool), np.zeros(n)
-        self._limb_weights = np.outer([limb.mass for limb in model.limbs], model.wall.in_plane)
+        self._loads = np.zeros(n)
         self.reset()
 
     @property
@@ -218,17 +261,9 @@ class StickybotController:
 
     def reset(self) -> None:
         """Start again with the next measurement, all feet taken to be on the wall."""
-        nz, n = self.model.nz, self.model.n_limbs
         self._footing.restart()
         self._odometry.reset()
-        self._offsets, self._moments = np.zeros(nz - 3), np.zeros(n)
-        self._held, self._held_rate = np.zeros(nz - 3), np.zeros(nz - 3)
-        self._acting, self._still = np.zeros(nz - 3), np.zeros(nz - 3)
-        self._planned = np.zeros((n, 2))
-        self._suspected = np.zeros(n)
-        self._on_wall_for = np.full(n, np.inf)
-        self._last_ns: int | None = None
-        self._reference, self._ramp = np.zeros(3), 0.0
+        self._state = _State(self.model.n_limbs, self.model.nz)
 
     def update(self, measurement: StickybotMeasurement) -> StickybotCommand:
         """
@@ -251,93 +286,96 @@ class StickybotController:
 
         """
         dt_ns = self._check_time(measurement)
-        footing, odometry = self._footing, self._odometry
+        footing, odometry, state, robot = self._footing, self._odometry, self._state, self._robot
         odometry.take(measurement)
-        first = self._last_ns is None
-        self._last_ns = measurement.stamp_ns
-        lost = self._none if first else self._lost(measurement, dt_ns * 1e-9)
-        events = footing.update(measurement.stamp_ns, 0 if first else dt_ns, self._period_ns,
-                                lost)
+        first = state.last_ns is None
+        state.last_ns = measurement.stamp_ns
+        lost = (np.zeros(self.model.n_limbs, bool) if first
+                else self._lost(measurement, dt_ns * 1e-9))
+        events = footing.update(measurement.stamp_ns, 0 if first else dt_ns, robot.period_ns, lost)
         held_before = odometry.holds
         odometry.read(footing.wanted)
         fresh = footing.wanted & ~held_before
-        self._on_wall_for = np.where(fresh | ~footing.wanted, 0.0,
-                                     self._on_wall_for + dt_ns * 1e-9)
-        self._nominal[self._turn] = self._base_angle + footing.angle
-        self._nominal_rate[self._turn] = footing.rate
+        state.on_wall_for = np.where(fresh | ~footing.wanted, 0.0,
+                                     state.on_wall_for + dt_ns * 1e-9)
+        self._nominal[robot.turn] = robot.nominal[robot.turn] + footing.angle
+        self._nominal_rate[robot.turn] = footing.rate
         if first:
-            self._reference[:] = odometry.z[:3]
-            self._held[:] = self._nominal
+            state.reference[:] = odometry.z[:3]
+            state.held[:] = self._nominal
         self._estimate(fresh, measurement)
         if self.settings.reduction != 'off':
             self._reduce(self._advance_reference(dt_ns * 1e-9))
-        target = self._nominal + self._offsets
-        target[self._turn] += footing.angle_ahead - footing.angle
-        self._held_rate = (target - self._held) / (self._period_ns * 1e-9)
-        self._held = target
+        target = self._nominal + state.offsets
+        target[robot.turn] += footing.angle_ahead - footing.angle
+        state.held_rate = (target - state.held) / (robot.period_ns * 1e-9)
+        state.held = target
         return self._command(measurement.stamp_ns, target, events)
 
     def _check_time(self, measurement: StickybotMeasurement) -> int:
-        if self._last_ns is None:
-            return self._period_ns
-        dt_ns = measurement.stamp_ns - self._last_ns
+        if self._state.last_ns is None:
+            return self._robot.period_ns
+        dt_ns = measurement.stamp_ns - self._state.last_ns
         if dt_ns <= 0:
             raise MeasurementError(
-                f'expected a measurement later than {self._last_ns} ns, got one of '
+                f'expected a measurement later than {self._state.last_ns} ns, got one of '
                 f'{measurement.stamp_ns} ns. Call reset() when time starts again.')
         # The robot kept its last command through a gap: continue from there, and not from where
         # the gait would have been.
-        return dt_ns if dt_ns <= self.settings.max_gap * 1e9 else self._period_ns
+        return dt_ns if dt_ns <= self.settings.max_gap * 1e9 else self._robot.period_ns
 
     def _lost(self, measurement: StickybotMeasurement, dt: float) -> np.ndarray:
         """Return the feet that do not hold though they should, by the previous sample."""
-        settled = self._footing.wanted & (self._on_wall_for > NEW_FOOT)
+        settled = self._footing.wanted & (self._state.on_wall_for > REFERENCE.settling_time)
         if measurement.attached is not None:
             return settled & ~np.asarray(measurement.attached, bool)
-        lost = self._odometry.suspects(settled, self._loads, dt, self._slip_limits,
-                                       self._suspected)
-        return self._none if lost is None else lost
+        lost = self._odometry.suspects(settled, self._loads, dt, self._robot.slip_limits,
+                                       self._state.suspected)
+        return np.zeros(len(settled), bool) if lost is None else lost
 
     def _estimate(self, fresh: np.ndarray, measurement: StickybotMeasurement) -> None:
         """Estimate the wall's forces from the present rest positions of the springs."""
-        odometry, machine = self._odometry, self.model.machine
-        held, rate = self._held, self._held_rate
+        odometry, machine, robot = self._odometry, self.model.machine, self._robot
+        held, rate = self._state.held, self._state.held_rate
         if measurement.effort is not None:
-            held, rate = self._held_by(measurement), self._still
+            held = self._held_by(measurement)
+            rate = np.zeros(len(held))
         accelerate(machine, self._memory.work, odometry.holds, odometry.z, odometry.v, held, rate,
                    self._zdd, self._forces)
-        if self._pads is not None:
-            self._pad_angles[fresh] = odometry.z[2] + self._pads[fresh, -1]
-            normal_loads(machine, self._wall, odometry.holds, odometry.z, self._forces,
+        if robot.pads is not None:
+            self._pad_angles[fresh] = odometry.z[2] + robot.pads[fresh, -1]
+            normal_loads(machine, robot.wall, odometry.holds, odometry.z, self._forces,
                          self._normals)
-            fill_sets(self._pads, self._normals, self._pad_angles, self._sets)
+            fill_sets(robot.pads, self._normals, self._pad_angles, self._sets)
 
     def _held_by(self, measurement: StickybotMeasurement) -> np.ndarray:
         """Return constant rest positions whose springs act as motors and springs together."""
-        model, acting = self.model, self._acting
-        acting[model.hip_columns] = self._rest + np.einsum(
-            'nij,nj->ni', self._compliance, measurement.effort)
+        model, robot = self.model, self._robot
+        acting = np.zeros(model.nz - 3)
+        acting[model.hip_columns] = robot.rest + np.einsum(
+            'nij,nj->ni', robot.hip_compliance, measurement.effort)
         if measurement.joint_effort is not None:
-            acting[model.inner_columns] = (self._bends
-                                           + self._servo_compliance * measurement.joint_effort)
+            acting[model.inner_columns] = (robot.bends
+                                           + robot.servo_compliance * measurement.joint_effort)
         return acting
 
     def _advance_reference(self, dt: float) -> np.ndarray:
         """Advance the body's reference; return the accelerations that lead to it."""
         settings, footing, odometry = self.settings, self._footing, self._odometry
+        state = self._state
         rate = dt / settings.start_time if settings.start_time > 0.0 else 1.0
-        self._ramp = (min(self._ramp + rate, 1.0) if footing.moving
-                      else max(self._ramp - dt / HALT_TIME, 0.0))
-        speed = self.speed * smooth_step(self._ramp)
-        heading, z, v = float(self._reference[2]), odometry.z, odometry.v
+        state.ramp = (min(state.ramp + rate, 1.0) if footing.moving
+                      else max(state.ramp - dt / REFERENCE.halt_time, 0.0))
+        speed = self.speed * smooth_step(state.ramp)
+        heading, z, v = float(state.reference[2]), odometry.z, odometry.v
         forward = (-math.sin(heading) * speed, math.cos(heading) * speed, 0.0)
-        ahead = [float(self._reference[j] - z[j]) + forward[j] * dt for j in range(3)]
+        ahead = [float(state.reference[j] - z[j]) + forward[j] * dt for j in range(3)]
         distance = math.hypot(ahead[0], ahead[1])
         if distance > settings.leash:
             ahead[0] *= settings.leash / distance
             ahead[1] *= settings.leash / distance
-        self._reference[0], self._reference[1] = z[0] + ahead[0], z[1] + ahead[1]
-        ahead[2] = min(max(ahead[2], -ANGLE_LEASH), ANGLE_LEASH)
+        state.reference[0], state.reference[1] = z[0] + ahead[0], z[1] + ahead[1]
+        ahead[2] = min(max(ahead[2], -REFERENCE.angle_leash), REFERENCE.angle_leash)
         w = settings.natural_frequency if settings.reduction == 'full' \
             else settings.turning_frequency
         return np.array([w * w * ahead[j]
@@ -352,28 +390,30 @@ class StickybotController:
         command within that time, which determines the rates in the dampers.
         """
         settings, machine, memory = self.settings, self.model.machine, self._memory
+        state, robot = self._state, self._robot
         z, v, holds = self._odometry.z, self._odometry.v, self._odometry.holds
-        dt = self._period_ns * 1e-9
+        dt = robot.period_ns * 1e-9
         if settings.reduction == 'full':
             if choose_forces(machine, memory, z, v, holds, self._footing.share, wanted, self._sets,
-                             settings.smoothness, self._planned):
+                             settings.smoothness, state.planned):
                 follow_forces(machine, memory, z, v, self._nominal, self._nominal_rate, holds,
-                              self._planned, dt, self._offsets)
+                              state.planned, dt, state.offsets)
         elif share_by_turning(machine, memory, z, v, self._forces, holds, self._footing.share,
                               wanted, settings.smoothness, dt / settings.turning_time,
-                              self._moments, self._planned):
-            follow_moments(machine, self._moments, dt, self._offsets)
-        np.minimum(self._offsets, self._limit, out=self._offsets)
-        np.maximum(self._offsets, -self._limit, out=self._offsets)
+                              state.moments, state.planned):
+            follow_moments(machine, state.moments, dt, state.offsets)
+        np.minimum(state.offsets, robot.limit, out=state.offsets)
+        np.maximum(state.offsets, -robot.limit, out=state.offsets)
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
         model, z, forces = self.model, self._odometry.z, self._forces
-        _fill_loads(forces, self._limb_weights, self._loads)
+        _fill_loads(forces, self._robot.limb_weights, self._loads)
         kept = self.settings.reduction != 'full' or bool(self._memory.report[REPORT.kept])
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
             target[model.inner_columns], forces[:, FORCE.reaction:FORCE.reaction + 2].copy(),
-            self._planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(), kept, tuple(events))
+            self._state.planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(), kept,
+            tuple(events))
 
 
 @kernel

@@ -215,7 +215,7 @@ class ControlSettings(CheckedSettings):
     speed: float = setting(
         'control.speed', 0.0, 'm/s',
         'Speed along the body under reduction; 0: what the plain gait reaches, which is '
-        'rehearsed in simulation when the controller is built.', -1.0, 1.0)
+        'found by simulation when the controller is built.', -1.0, 1.0)
     start_time: float = setting(
         'control.start_time', 0.5, 's', 'Time to come up to speed.', 0.0, 60.0)
     natural_frequency: float = setting(

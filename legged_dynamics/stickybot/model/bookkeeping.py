@@ -67,7 +67,8 @@ class Stored(NamedTuple):
     width: int = 0
 
 
-TOTAL, STORED = offsets(Totals()), offsets(Stored())
+TOTAL = offsets(Totals())
+STORED = offsets(Stored())
 # How many of the totals flow, and do not jump.
 N_FLOWS = TOTAL.struck
 

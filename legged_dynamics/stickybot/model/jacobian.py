@@ -46,9 +46,13 @@ from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, 
 
 # Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
 # of them, and their curvature matters over centimetres and radians.
-POSITION_STEP, VELOCITY_STEP = 1e-7, 1e-6
+POSITION_STEP = 1e-7        # m or rad
+VELOCITY_STEP = 1e-6        # m/s or rad/s
 # Stages of the method whose memory the stepper holds.
 STAGES = 6
+# Rows of `Stepper.vectors`: accelerations and rest positions of a stage, their drift, the right
+# side of its equations, a moved state, and the rest positions at the end of the step.
+A_STAGE, U_STAGE, DRIFT, RHS, MOVED, U_END = VECTORS = range(6)
 
 
 class Stepper(NamedTuple):
@@ -65,7 +69,7 @@ class Stepper(NamedTuple):
     matrix : (nz, nz) array
     pivots : (nz,) int array
     stages : (6, 2 nz) array
-    vectors : (8, nz) array
+    vectors : (6, nz) array
     limb_forces : (N, FORCE.width) array
     flows_by_position, flows_by_velocity : (N_FLOWS, nz) array
         Gradients of the rates of work, loss and impulses.
@@ -96,9 +100,9 @@ def make_stepper(machine: Machine) -> Stepper:
     nz = int(machine.index[n - 1, LIMB.start] + 2 + machine.index[n - 1, LIMB.n_links])
     return Stepper(make_workspace(machine), np.zeros(nz, np.int64), np.zeros((nz, nz)),
                    np.zeros((nz, nz)), np.zeros((nz, nz)), np.zeros(nz, np.int64),
-                   np.zeros((STAGES, 2 * nz)), np.zeros((8, nz)), np.zeros((n, FORCE.width)),
-                   np.zeros((N_FLOWS, nz)), np.zeros((N_FLOWS, nz)), np.zeros((STAGES, N_FLOWS)),
-                   np.zeros((3, N_FLOWS)))
+                   np.zeros((STAGES, 2 * nz)), np.zeros((len(VECTORS), nz)),
+                   np.zeros((n, FORCE.width)), np.zeros((N_FLOWS, nz)), np.zeros((N_FLOWS, nz)),
+                   np.zeros((STAGES, N_FLOWS)), np.zeros((3, N_FLOWS)))
 
 
 @kernel
@@ -220,7 +224,7 @@ def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
     """
     index, work = machine.index, step.work
     mass, inertia = machine.constants[BODY.mass], machine.constants[BODY.inertia]
-    moved, other = step.vectors[6], step.limb_forces
+    moved, other = step.vectors[MOVED], step.limb_forces
     by_position, by_velocity = step.by_position, step.by_velocity
     flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
     for i in range(index.shape[0]):

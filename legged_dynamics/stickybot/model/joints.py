@@ -130,7 +130,8 @@ class LimbJoints:
 # lies on the wall, with the axes of the first link. Joints read zero at the nominal rest.
 
 
-BASE, IMU = 'body', 'imu_link'
+BASE = 'body'
+IMU = 'imu_link'
 # What the motors of a 370 g robot deliver: sliding hips [N], turning joints [N m].
 EFFORTS = (20.0, 2.5)
 TRAVEL = 0.02       # m that a hip slides each way

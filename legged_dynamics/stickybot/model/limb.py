@@ -118,9 +118,13 @@ class EndColumns(NamedTuple):
     drift: int = 3          # m/s^2, rad/s^2: acceleration while no coordinate accelerates
 
 
-LIMB, BODY, HIP, LINK = (offsets(LimbIndex()), offsets(BodyConstants()), offsets(HipConstants()),
-                         offsets(LinkConstants()))
-FORCE, WORK, END = offsets(ForceColumns()), offsets(WorkColumns()), offsets(EndColumns())
+LIMB = offsets(LimbIndex())
+BODY = offsets(BodyConstants())
+HIP = offsets(HipConstants())
+LINK = offsets(LinkConstants())
+FORCE = offsets(ForceColumns())
+WORK = offsets(WorkColumns())
+END = offsets(EndColumns())
 
 
 class Machine(NamedTuple):

@@ -38,7 +38,8 @@ from legged_dynamics.stickybot.report.plots import (
     round_force,
 )
 
-SIZE, DPI = (9.2, 6.4), 90          # inch, dots per inch
+SIZE = (9.2, 6.4)                   # inch
+DPI = 90                            # dots per inch
 WALL = (0.075, 0.085, 0.52, 0.845)  # left, bottom, width, height; parts of the figure
 STRIPS = {'left': 0.69, 'right': 0.975, 'bottom': 0.32, 'top': 0.93}
 KEY = (0.635, 0.015, 0.355, 0.215)

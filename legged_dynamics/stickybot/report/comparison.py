@@ -50,13 +50,14 @@ from legged_dynamics.stickybot import (
     modes,
     recover_rest,
     reduce_static_forces,
-    rehearse,
+    simulate_plain_gait,
     unloaded_state,
 )
 from legged_dynamics.stickybot.allocation.force_program import SET
 from legged_dynamics.stickybot.climb import FAILURES, Climber
 
-OWN, MUJOCO = 'own', 'mujoco'
+OWN = 'own'
+MUJOCO = 'mujoco'
 WAYS = {'off': 'plain gait', 'turning': 'reduced by turning', 'full': 'reduced'}
 
 
@@ -137,7 +138,7 @@ def compare(settings: StickybotSettings, seconds: float,
     """
     model, gait, pads = settings.model(), settings.gait(), settings.pads()
     asked = settings.values['control.speed'] != 0.0
-    speed = settings.values['control.speed'] if asked else rehearse(model, gait).speed
+    speed = settings.values['control.speed'] if asked else simulate_plain_gait(model, gait).speed
     settings = settings.changed({'control.speed': speed})
     chosen = settings.values['control.reduction']
     plans: list[tuple[str, tuple[Adhesion, ...] | None, str]] = [(way, None, OWN) for way in WAYS]

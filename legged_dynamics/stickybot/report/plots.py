@@ -16,7 +16,10 @@ from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.stickybot import Adhesion, ForceSets, StickybotModel, unloaded_state
 from legged_dynamics.stickybot.allocation.force_program import SET
 
-BODY_FILL, BODY_EDGE, LIMB, PAD = '#d9dee6', '#5b6675', '#5b6675', '#56B4E9'
+BODY_FILL = '#d9dee6'
+BODY_EDGE = '#5b6675'
+LIMB = '#5b6675'
+PAD = '#56B4E9'
 ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)   # N
 FORCE_COLORS = {'off': '#D55E00', 'turning': '#E69F00', 'full': '#0072B2'}     # by reduction
 ARC = np.linspace(0.0, 2.0 * np.pi, 73)
