@@ -110,9 +110,10 @@ def body_state(R: np.ndarray, twist: np.ndarray) -> BodyState:
 def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, Callable]:
     """Return what each stage of the last tick costs, by name."""
     feet = controller._stances[state.contact.tobytes()]
-    s, memory, inputs, held = feet.arrays, feet.memory, controller._inputs, controller._held
+    s, memory, inputs, held = feet.arrays, feet.memory, controller._inputs.all, controller._held
     packed, kept, program = feet.packed
-    parameters, gains, moved = controller._parameters, controller._gains, controller._unmoved
+    chosen, moved = controller._chosen, controller._unmoved
+    parameters, gains = chosen.parameters, chosen.gains
     out, up = np.zeros(codes.OUTPUT.effort + 12 + 28), tuple(state.rotation[2])
     first, inverse = lean_kernel(propagate_velocity), lean_kernel(invert_legs)
     threshold = float(parameters[codes.PARAMETER.threshold])

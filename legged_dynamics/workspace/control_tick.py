@@ -55,7 +55,11 @@ from legged_dynamics.workspace.workspace_dynamics import (
 )
 
 # Faults of a tick; values of command.WorkspaceFault.
-UNBALANCED, EFFORT_LIMIT, ACCELERATION_LIMIT, SINGULAR, LOST = 4, 8, 16, 32, 64
+UNBALANCED = 4
+EFFORT_LIMIT = 8
+ACCELERATION_LIMIT = 16
+SINGULAR = 32
+LOST = 64
 
 
 class Parameters(NamedTuple):
@@ -95,7 +99,9 @@ class Outputs(NamedTuple):
     effort: int = 0         # N m or N
 
 
-PARAMETER, INPUT, OUTPUT = offsets(Parameters()), offsets(Inputs()), offsets(Outputs())
+PARAMETER = offsets(Parameters())
+INPUT = offsets(Inputs())
+OUTPUT = offsets(Outputs())
 
 
 class StanceMemory(NamedTuple):

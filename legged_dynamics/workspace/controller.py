@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -30,7 +30,8 @@ from legged_dynamics.workspace.control_tick import (
     find_forces,
 )
 from legged_dynamics.workspace.force_division import BALANCED, FRICTION_CONE, friction_cone
-from legged_dynamics.workspace.ground import SLIDE, Ground, GroundReading
+from legged_dynamics.workspace.ground import SETTINGS as GROUND
+from legged_dynamics.workspace.ground import Ground, GroundReading
 from legged_dynamics.workspace.pressure import Pressure, pressing_acceleration
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.stance_arrays import BIG_BASE, reduce_big_base
@@ -42,10 +43,30 @@ from legged_dynamics.workspace.workspace_dynamics import POSE, wanted_accelerati
 
 
 AXES = ('world', 'base', 'foot')
-# A force is reported as clipped when it misses its request by more than this part of the weight.
-CLIPPED = 0.01
-# Largest distance of a target force from the feasible force, as a part of the weight.
-AHEAD = 0.1
+
+
+@dataclass(frozen=True)
+class TickSettings:
+    """Numbers of a tick beside the parameters; chosen by hand on walking and pushed robots."""
+
+    # Of the weight by which a force misses its request to be reported as clipped.
+    clipped: float = 0.01
+    request_lead: float = 0.1   # of the weight, of a target force before the feasible force
+    longest_step: float = 0.05  # s between ticks, beyond which the error is not integrated
+    # Of the integral's gain about each axis that is left while a robot steps: steps turn the body
+    # to and fro faster than a lasting moment changes.
+    stepping_integral: float = 0.57
+    # Of stiffness, damping and integral across the ground that are left for a body that falls
+    # between its footholds: they bring it back. With the gains of a stand, the way that it has
+    # fallen would be made good by the feet at once when they land.
+    falling_stiffness: float = 0.3
+    falling_damping: float = 0.4
+    falling_integral: float = 0.33
+    missed_wrench: float = 1e-3     # of the weight: part of the wrench that the feet may miss
+
+
+TICK = TickSettings()
+_FALLING = np.array([[TICK.falling_stiffness], [TICK.falling_damping], [TICK.falling_integral]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +152,10 @@ class _ForceRequests:
         for foot, sought in self.sought.items():
             gap = sought - given(foot)
             ahead = math.hypot(*gap.tolist())
-            if ahead > CLIPPED * self._weight:
+            if ahead > TICK.clipped * self._weight:
                 short.append(foot)
-            if ahead > AHEAD * self._weight:
-                self.sought[foot] = given(foot) + gap * (AHEAD * self._weight / ahead)
+            if ahead > TICK.request_lead * self._weight:
+                self.sought[foot] = given(foot) + gap * (TICK.request_lead * self._weight / ahead)
         return short
 
 
@@ -169,21 +190,99 @@ class LegPlan(NamedTuple):
 # The controller.
 
 
-# Over a longer gap between ticks the error is not integrated [s].
-LONGEST_TICK = 0.05
-# Part of the integral's gain about each axis that is left while a robot steps: steps turn the body
-# to and fro faster than a lasting moment changes.
-CALMER = 0.57
-# Parts of stiffness, damping and integral across the ground that are left for a body that falls
-# between its footholds: they bring it back. With the gains of a stand, the way that it has fallen
-# would be made good by the feet at once when they land.
-SOFTER = np.array([[0.3], [0.4], [0.33]])
-# Part of the wrench on the base that the feet may miss, as a part of the weight.
-TOLERANCE = 1e-3
 METHODS = ('even', 'least_squares', 'friction_cone')
 # Faults with which there are no efforts, and those that stop the integral (anti-windup).
 _LIMP = int(LIMP)
 _STUCK = codes.EFFORT_LIMIT | codes.UNBALANCED | codes.ACCELERATION_LIMIT
+
+
+class _Inputs(NamedTuple):
+    """Inputs of the kernels in one row, and views of its parts (`control_tick.Inputs`)."""
+
+    all: np.ndarray
+    rotation: np.ndarray
+    position: np.ndarray
+    twist: np.ndarray
+    target: np.ndarray
+
+
+def _make_inputs() -> _Inputs:
+    row = np.zeros(INPUT.width)
+    return _Inputs(row, row[:9].reshape(3, 3), row[9:12], row[12:18], row[INPUT.target:])
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The settings as the kernels read them."""
+
+    gains: np.ndarray       # (5, 6), of `WorkspaceSettings.gains`
+    method: int
+    big_base: bool
+    parameters: np.ndarray
+    force_rate: float       # N/s
+    patience_ns: int
+    adapted: dict[tuple[bool, bool, bool], np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, settings: WorkspaceSettings, weight: float) -> _Choice:
+        parameters = np.zeros(codes.PARAMETER.width)
+        for at, value in (
+                (codes.PARAMETER.threshold, settings.singularity_threshold),
+                (codes.PARAMETER.posture_stiffness, settings.posture_stiffness),
+                (codes.PARAMETER.posture_damping, settings.posture_damping),
+                (codes.PARAMETER.tolerance, TICK.missed_wrench * weight),
+                (codes.PARAMETER.far, settings.linear_error_limit),
+                (codes.PARAMETER.turned, settings.angular_error_limit)):
+            parameters[at] = value
+        return cls(settings.gains, METHODS.index(settings.division_method),
+                   settings.dynamics == 'big_base', parameters, settings.force_rate * weight,
+                   round(settings.patience * 1e9))
+
+    def gains_for(self, stepping: bool, falling: bool, pressed: bool) -> np.ndarray:
+        """Return the gains of a phase; `pressed`: the place of pressure moves the base across."""
+        gains = self.adapted.get((stepping, falling, pressed))
+        if gains is None:
+            gains = self.adapted[stepping, falling, pressed] = self.gains.copy()
+            gains[2, 3:] *= TICK.stepping_integral if stepping else 1.0
+            gains[:3, :2] *= (not pressed) * (_FALLING if falling else 1.0)
+        return gains
+
+
+@dataclass
+class _Run:
+    """What a tick leaves for the next."""
+
+    newest: int | None = None       # ns
+    unbalanced_since: int | None = None     # ns
+    integrating: bool = True
+    stepping: bool = False
+    falling: bool = False
+
+    def step_to(self, stamp: int) -> float:
+        """Return the time since the last tick [s]; zero for none, a gap, or a step back."""
+        step = 0.0 if self.newest is None else (stamp - self.newest) * 1e-9
+        self.newest = stamp
+        return step if 0.0 < step <= TICK.longest_step else 0.0
+
+    def rescale(self, integral: np.ndarray, stepping: bool, falling: bool) -> None:
+        """Scale the integral where its gain changes, so that its moment and force do not jump."""
+        if stepping != self.stepping:
+            part = TICK.stepping_integral
+            integral[3:] *= 1.0 / part if stepping else part
+            self.stepping = stepping
+        if falling != self.falling:
+            part = TICK.falling_integral
+            integral[:2] *= 1.0 / part if falling else part
+            self.falling = falling
+
+    def unbalanced_too_long(self, stamp: int, faults: int, patience_ns: int) -> int:
+        """Return `LOST` when the required wrench has been missed for too long, else 0."""
+        if not faults & codes.UNBALANCED:
+            self.unbalanced_since = None
+            return 0
+        if self.unbalanced_since is None:
+            self.unbalanced_since = stamp
+        return codes.LOST if stamp - self.unbalanced_since > patience_ns else 0
 
 
 class WorkspaceController:
@@ -234,9 +333,7 @@ class WorkspaceController:
                                   'workspace control')
         self.feet = tuple(foot.link for foot in config.feet)
         self._config = config
-        self._integral, self._inputs = np.zeros(6), np.zeros(INPUT.width)
-        self._rotation, self._position = self._inputs[:9].reshape(3, 3), self._inputs[9:12]
-        self._twist, self._target = self._inputs[12:18], self._inputs[INPUT.target:]
+        self._integral, self._inputs = np.zeros(6), _make_inputs()
         self._unmoved = np.full(self.model.nv, np.nan)
         self.configure(settings)
         self.reset()
@@ -259,21 +356,7 @@ class WorkspaceController:
         if not isinstance(settings, WorkspaceSettings):
             settings = WorkspaceSettings.from_parameters(settings)
         self.settings = settings
-        self._gains = settings.gains
-        self._gains_of: dict[tuple[bool, bool, bool], np.ndarray] = {}
-        self._method = METHODS.index(settings.division_method)
-        self._big_base = settings.dynamics == 'big_base'
-        self._parameters = np.zeros(codes.PARAMETER.width)
-        for at, value in (
-                (codes.PARAMETER.threshold, settings.singularity_threshold),
-                (codes.PARAMETER.posture_stiffness, settings.posture_stiffness),
-                (codes.PARAMETER.posture_damping, settings.posture_damping),
-                (codes.PARAMETER.tolerance, TOLERANCE * self.model.total_mass * GRAVITY),
-                (codes.PARAMETER.far, settings.linear_error_limit),
-                (codes.PARAMETER.turned, settings.angular_error_limit)):
-            self._parameters[at] = value
-        self._force_rate = settings.force_rate * self.model.total_mass * GRAVITY
-        self._patience_ns = round(settings.patience * 1e9)
+        self._chosen = _Choice.of(settings, self.model.total_mass * GRAVITY)
         self._stances: dict[bytes, StanceFeet] = {}
         self.ground = GroundReading(self._config.feet, settings.friction)
         self._stance: bytes | None = None
@@ -282,9 +365,7 @@ class WorkspaceController:
         """Forget the integral and the posture: the next tick starts afresh."""
         self._integral[:] = 0.0
         self._stance = None
-        self._newest: int | None = None
-        self._unbalanced_since: int | None = None
-        self._integrate, self._stepping, self._falling = True, False, False
+        self._run = _Run()
         self._last: StanceFeet | None = None
         self._requests = _ForceRequests(self.model.total_mass * GRAVITY)
         self.ground.reset()
@@ -326,31 +407,18 @@ class WorkspaceController:
         nv, nf, stamp = self.model.nv, len(self.feet), measurement.stamp_ns
         q = state_vector(measurement.position, nv, 'joint positions')
         v = state_vector(measurement.velocity, nv, 'joint velocities')
-        inputs = self._inputs
-        self._rotation[...], self._position[...] = state.rotation, state.position
-        self._twist[...], self._target[...] = state.twist, target.packed
-        step = self._time_step(stamp)
-        dt = step if self._integrate else 0.0
+        inputs, chosen, run = self._inputs.all, self._chosen, self._run
+        self._inputs.rotation[...], self._inputs.position[...] = state.rotation, state.position
+        self._inputs.twist[...], self._inputs.target[...] = state.twist, target.packed
+        step = run.step_to(stamp)
+        dt = step if run.integrating else 0.0
         contact = state.contact if legs is None else legs.bearing
         feet = self._feet_of(contact, q)
         moved = self._unmoved if legs is None else legs.moved
         pressure = None if legs is None else legs.pressure
-        stepping = legs is not None and legs.stepping
-        if stepping != self._stepping:
-            # The gain changes: the integral is rescaled so that its moment, and below its force,
-            # do not jump.
-            self._integral[3:] *= 1.0 / CALMER if stepping else CALMER
-            self._stepping = stepping
-        falling = legs is not None and legs.falling
-        if falling != self._falling:
-            self._integral[:2] *= 1.0 / SOFTER[2, 0] if falling else SOFTER[2, 0]
-            self._falling = falling
-        phase = stepping, falling, pressure is not None
-        gains = self._gains_of.get(phase)
-        if gains is None:
-            gains = self._gains_of[phase] = self._gains.copy()
-            gains[2, 3:] *= CALMER if stepping else 1.0
-            gains[:3, :2] *= (pressure is None) * (SOFTER if falling else 1.0)
+        stepping, falling = (False, False) if legs is None else (legs.stepping, legs.falling)
+        run.rescale(self._integral, stepping, falling)
+        gains = chosen.gains_for(stepping, falling, pressure is not None)
         out = np.zeros(OUTPUT.effort + nv + 7 * nf)
         # Singular values are not known for legs that are not in contact.
         out[-nf:] = np.nan
@@ -363,31 +431,29 @@ class WorkspaceController:
             feet.stand_on(self.ground)
             feet.bear(None if legs is None else legs.most)
             feet.spare_efforts(1.0 if legs is None else legs.effort_fraction)
-            find_dynamics(s, self._parameters, self._held, moved, inputs)
-            if self._big_base:
+            find_dynamics(s, chosen.parameters, self._held, moved, inputs)
+            if chosen.big_base:
                 reduce_big_base(feet.arrays, feet.scratch, BIG_BASE, inputs[12:18])
             wanted = self._seek(feet, state, asked or {}, inputs, step, out)
-            find_forces(s, memory, self._method, gains, self._integral, inputs, dt, out)
+            find_forces(s, memory, chosen.method, gains, self._integral, inputs, dt, out)
             if pressure is not None:
                 self._press(pressure, state, feet, inputs, out)
-                find_forces(s, memory, self._method, gains, self._integral, inputs, 0.0, out)
+                find_forces(s, memory, chosen.method, gains, self._integral, inputs, 0.0, out)
             if legs is not None and legs.extra is not None:
                 effort = out[OUTPUT.effort:OUTPUT.effort + nv]
                 np.add(effort, legs.extra, out=effort)
             outcome = self._divide(feet, inputs, out)
-            faults |= find_efforts(s, memory, self._method, outcome, self._parameters, out)
+            faults |= find_efforts(s, memory, chosen.method, outcome, chosen.parameters, out)
             if wanted:
                 requests = {'asked': wanted, 'clipped': self._explain(feet, state, wanted)}
             # On two feet the moment about the line through them is missed in every step.
-            faults |= self._out_of_patience(stamp, 0 if legs is not None and legs.stepping
-                                            else faults)
+            faults |= run.unbalanced_too_long(stamp, 0 if stepping else faults, chosen.patience_ns)
             self._last = feet
         else:
             wanted_acceleration(inputs[INPUT.body:INPUT.target], inputs[INPUT.target:],
-                                self._gains, self._integral, 0.0, out[:24].reshape(4, 6))
+                                chosen.gains, self._integral, 0.0, out[:24].reshape(4, 6))
             faults |= int(WorkspaceFault.NO_STANCE)
-        self._integrate = not faults & (_STUCK if legs is None or not legs.stepping
-                                        else codes.EFFORT_LIMIT)
+        run.integrating = not faults & (codes.EFFORT_LIMIT if stepping else _STUCK)
         if faults & _LIMP:
             out[OUTPUT.effort:OUTPUT.effort + nv] = 0.0
         out.setflags(write=False)
@@ -403,7 +469,7 @@ class WorkspaceController:
             Force on each foot in contact by the foot's index, in world axes.
 
         """
-        return {} if self._last is None else self._last.forces(self._inputs[:9].reshape(3, 3))
+        return {} if self._last is None else self._last.forces(self._inputs.rotation)
 
     def unloaded(self) -> np.ndarray:
         """
@@ -485,7 +551,7 @@ class WorkspaceController:
 
     def _look_at_ground(self, state: BodyState, given: Ground | None) -> None:
         self.ground.look(state, given)
-        if max(state.foot_offset.tolist()) > SLIDE and self._last is not None:
+        if max(state.foot_offset.tolist()) > GROUND.slide and self._last is not None:
             force = np.zeros((len(self.feet), 3))
             for foot, f in self._last.forces(state.rotation).items():
                 force[foot] = f
@@ -508,7 +574,7 @@ class WorkspaceController:
         target[start + 3:start + 6] += about @ R_d
 
     def _divide(self, feet: StanceFeet, inputs: np.ndarray, out: np.ndarray) -> int:
-        if self._method != FRICTION_CONE:
+        if self._chosen.method != FRICTION_CONE:
             return BALANCED
         (s, _, program), memory = feet.packed, feet.memory
         return friction_cone(
@@ -528,14 +594,15 @@ class WorkspaceController:
 
         def alone(staying: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
             (s, memory, _), integral = feet.packed, self._integral.copy()
+            chosen = self._chosen
             feet.ask(staying, state.rotation)
-            find_forces(s, memory, self._method, self._gains, integral, inputs, 0.0, out)
+            find_forces(s, memory, chosen.method, chosen.gains, integral, inputs, 0.0, out)
             self._divide(feet, inputs, out)
             return feet.forces(state.rotation)
 
         if feet is not self._last:
             alone({})
-        self._requests.seek(wanted, self._force_rate * dt, feet.place,
+        self._requests.seek(wanted, self._chosen.force_rate * dt, feet.place,
                             partial(feet.force, state.rotation), alone)
         feet.ask(self._requests.sought, state.rotation)
         return wanted
@@ -549,11 +616,6 @@ class WorkspaceController:
                 found[foot] = feet.why_not(foot, asked[foot], state.rotation)
         return found
 
-    def _time_step(self, stamp: int) -> float:
-        step = 0.0 if self._newest is None else (stamp - self._newest) * 1e-9
-        self._newest = stamp
-        return step if 0.0 < step <= LONGEST_TICK else 0.0
-
     def _feet_of(self, contact: np.ndarray, q: np.ndarray) -> StanceFeet:
         """Return the arrays of the feet in contact; note the posture when the stance changes."""
         key = contact.tobytes()
@@ -563,11 +625,3 @@ class WorkspaceController:
             self._stances[key] = StanceFeet(self.model, self._config.feet, contact,
                                             self.settings)
         return self._stances[key]
-
-    def _out_of_patience(self, stamp: int, faults: int) -> int:
-        if not faults & codes.UNBALANCED:
-            self._unbalanced_since = None
-            return 0
-        if self._unbalanced_since is None:
-            self._unbalanced_since = stamp
-        return codes.LOST if stamp - self._unbalanced_since > self._patience_ns else 0

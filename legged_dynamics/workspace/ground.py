@@ -27,17 +27,24 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.spatial.rotations import rotation_to_z
 
-# Displacement from which a foot counts as sliding [m]; factor on the ratio of its forces that is
-# then the new friction, and the largest reduction by one slide; the least friction ever used.
-SLIDE, LEFT, LEAST = 0.004, 0.8, 0.1
-# Feet define a plane when they are at least this far apart in the narrower direction [m].
-NARROW = 0.05
-# Horizontal part of a normal from which the ground counts as sloping.
-LEAST_SLOPE = 1e-3
-# Feet lie in one plane when they are off it by no more than this part of how far it rises.
-COPLANAR = 0.05
-# Samples between updates of the plane.
-EVERY = 100
+
+@dataclass(frozen=True)
+class GroundSettings:
+    """Evidence of slope and friction; chosen by hand on slopes and steps in simulation."""
+
+    slide: float = 0.004        # m from which a foot counts as sliding
+    # Of the ratio of forces at which a foot slid: the new friction; no slide reduces it by more.
+    friction_ratio: float = 0.8
+    least_friction: float = 0.1     # that is ever used
+    # m that feet are apart in the narrower direction to define a plane.
+    least_width: float = 0.05
+    least_slope: float = 1e-3   # horizontal part of a normal from which the ground slopes
+    # Of its rise: distance of feet from a plane that they lie in.
+    coplanar: float = 0.05
+    update_period: int = 100    # samples between updates of the plane
+
+
+SETTINGS = GroundSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +81,7 @@ class Ground:
         """
         normal = state.rotation @ reaction.ground_normal
         # Where the ground is not known its normal is taken to be vertical.
-        if not LEAST_SLOPE < math.hypot(normal[0], normal[1]) < 1.0:
+        if not SETTINGS.least_slope < math.hypot(normal[0], normal[1]) < 1.0:
             return None
         return cls(np.tile(normal / np.linalg.norm(normal), (len(reaction.feet), 1)))
 
@@ -115,7 +122,7 @@ class GroundReading:
         key = state.contact.tobytes()
         self._looks += 1
         given = given or UNKNOWN
-        if given is self._given and key == self._contact and self._looks % EVERY:
+        if given is self._given and key == self._contact and self._looks % SETTINGS.update_period:
             return
         self._contact, self._given = key, given
         self.seen += 1
@@ -127,12 +134,12 @@ class GroundReading:
             points = points - points.mean(axis=0)
             _, widths, axes = np.linalg.svd(points)
             up = axes[2] * np.copysign(1.0, axes[2, 2])
-            if widths[1] > NARROW and up[2] > 0.5:
+            if widths[1] > SETTINGS.least_width and up[2] > 0.5:
                 middle = up + np.array([0.0, 0.0, 1.0])
                 normal[self._unsaid] = middle / np.linalg.norm(middle)
                 slack[self._unsaid] = 0.5 * math.acos(min(up[2], 1.0))
                 coplanar = len(points) > 3 and (np.abs(points @ up).max()
-                                                < COPLANAR * np.ptp(points[:, 2]))
+                                                < SETTINGS.coplanar * np.ptp(points[:, 2]))
                 touch[self._unsaid] = up if coplanar else normal[self._unsaid]
         if given.normal is not None:
             theirs = np.asarray(given.normal, float)
@@ -159,19 +166,20 @@ class GroundReading:
         axes.
         """
         self._kept = np.minimum(self._kept, offset)
-        sliding = np.flatnonzero(offset > self._kept + SLIDE).tolist()
+        sliding = np.flatnonzero(offset > self._kept + SETTINGS.slide).tolist()
         for i in sliding:
             self._kept[i] = offset[i]
             x, y, z = force[i] @ self.axes[i].reshape(3, 3)
             if z > 0.0:
                 most = self._coefficient[i]
-                self._coefficient[i] = max(LEAST, min(most, max(LEFT * math.hypot(x, y) / z,
-                                                                LEFT * most)))
+                slid = max(SETTINGS.friction_ratio * math.hypot(x, y) / z,
+                           SETTINGS.friction_ratio * most)
+                self._coefficient[i] = max(SETTINGS.least_friction, min(most, slid))
         if sliding:
             self._narrow()
         return sliding
 
     def _narrow(self) -> None:
         angle = np.arctan(self._coefficient) - self._slack
-        self.friction = np.tan(np.maximum(angle, math.atan(LEAST)))
+        self.friction = np.tan(np.maximum(angle, math.atan(SETTINGS.least_friction)))
         self.version += 1

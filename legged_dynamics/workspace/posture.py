@@ -10,6 +10,7 @@ example), crouches. Legs fall only when damping or zero effort is requested.
 """
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -24,13 +25,25 @@ from legged_dynamics.model.standing import UP
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.workspace.reference import BodyPose
 
-# Durations [s]: efforts fade, feet are loaded.
-FADE, LOAD = 1.5, 0.8
-# A body this far above its target while it sinks, or this far above where it should rest, lies on
-# something; one that drops this far below where the efforts began to fade is not supported [m].
-LYING, TOUCHING, SAGGING = 0.006, 0.002, 0.002
-# Stiffness and damping of a joint at rest: parts of its effort limit at 1 rad and at 1 rad/s.
-STIFFNESS, DAMPING = 1.0, 0.1
+
+@dataclass(frozen=True)
+class PostureSettings:
+    """Standing up and sitting down; chosen by hand in simulation."""
+
+    fade_time: float = 1.5      # s in which efforts fade
+    load_time: float = 0.8      # s in which feet are loaded
+    # m above its target from which a sinking body lies on something.
+    lying_height: float = 0.006
+    # m above its lowest pose from which a body that should be there lies on something.
+    contact_height: float = 0.002
+    # m below the start of fading from which a body is not supported.
+    sag: float = 0.002
+    stiffness: float = 1.0      # 1/rad, of a joint at rest, in effort limits
+    damping: float = 0.1        # s/rad, of a joint at rest, in effort limits
+    braking: float = 0.5        # of the effort limit: largest damping effort
+
+
+SETTINGS = PostureSettings()
 
 
 class Phase(Enum):
@@ -125,7 +138,7 @@ class Posture:
 
         """
         self._goal = goal
-        self.begin(Phase.LOAD, stamp_ns - round(share * LOAD * 1e9))
+        self.begin(Phase.LOAD, stamp_ns - round(share * SETTINGS.load_time * 1e9))
 
     def let_go(self, stamp_ns: int, ease: Ease) -> None:
         """
@@ -227,16 +240,17 @@ class Posture:
         """
         age = (stamp_ns - self._since) * 1e-9
         above = rotation[2] @ error[:3]
-        if self.phase is Phase.SINK and above > (TOUCHING if arrived else LYING):
+        lying = SETTINGS.contact_height if arrived else SETTINGS.lying_height
+        if self.phase is Phase.SINK and above > lying:
             self.let_go(stamp_ns, Ease.HELD)
         elif self.phase is Phase.SINK and arrived:
             self.begin(Phase.CROUCH, stamp_ns)
-        elif self.phase is Phase.FADE and age >= FADE:
+        elif self.phase is Phase.FADE and age >= SETTINGS.fade_time:
             self.begin(Phase.REST, stamp_ns)
         elif (self.phase is Phase.FADE and self.ease is Ease.HELD and self._start is None
-              and above < -SAGGING):
-            self.load(stamp_ns, 1.0 - age / FADE, Phase.CROUCH)
-        elif self.phase is Phase.LOAD and age >= LOAD:
+              and above < -SETTINGS.sag):
+            self.load(stamp_ns, 1.0 - age / SETTINGS.fade_time, Phase.CROUCH)
+        elif self.phase is Phase.LOAD and age >= SETTINGS.load_time:
             self.begin(self._goal, stamp_ns)
         elif self.phase is Phase.RISE and arrived and age > 0.0:
             self.begin(Phase.HOLD, stamp_ns)
@@ -266,7 +280,8 @@ class Posture:
         if not self.loose:
             return effort
         age = (stamp_ns - self._since) * 1e-9
-        share = {Phase.LOAD: age / LOAD, Phase.FADE: 1.0 - age / FADE}.get(self.phase, 0.0)
+        share = {Phase.LOAD: age / SETTINGS.load_time,
+                 Phase.FADE: 1.0 - age / SETTINGS.fade_time}.get(self.phase, 0.0)
         share = min(max(share, 0.0), 1.0)
         # Fading starts from the control efforts, or from the last efforts of joints at rest.
         before = effort if self._start is None or self.phase is Phase.LOAD else self._start
@@ -280,8 +295,10 @@ class Posture:
         """Return the efforts of joints at rest."""
         if self.ease is Ease.FREE:
             return np.zeros(len(self._limits))
-        brake = np.clip(-DAMPING * velocity, -0.5, 0.5) * self._limits
+        brake = np.clip(-SETTINGS.damping * velocity, -SETTINGS.braking,
+                        SETTINGS.braking) * self._limits
         if self.ease is Ease.DAMPED:
             return brake
         assert self._place is not None
-        return unloaded + brake + STIFFNESS * self._limits * (self._place - position)
+        return (unloaded + brake
+                + SETTINGS.stiffness * self._limits * (self._place - position))

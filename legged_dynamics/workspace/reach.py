@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,14 +40,22 @@ from legged_dynamics.workspace.reference import BodyPose, run
 from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
 from legged_dynamics.workspace.support import ANYTHING, Support, support_excess
 
-# Number of Newton steps, largest change of a joint in one [rad or m], tolerance [m].
-STEPS, LARGEST, CLOSE = 40, 0.2, 1e-6
-# Number of parts of a way, and of bisections of the first part that is out of reach.
-PARTS, HALVINGS = 10, 6
-# Noise of a joint that rests at its limit [rad or m].
-AT_LIMIT = 1e-3
-# Largest margin at an end [rad or m].
-LARGEST_MARGIN = 0.1
+NEWTON_STEPS = 40
+NEWTON_LIMIT = 0.2      # rad or m that a joint moves in one step
+NEWTON_TOLERANCE = 1e-6     # m or rad, of a foot's place
+
+
+@dataclass(frozen=True)
+class ReachSettings:
+    """Search of the furthest pose; numbers of parts are a compromise with time, chosen by hand."""
+
+    parts: int = 10             # of a way, searched one after the other
+    bisections: int = 6         # of the first part that is out of reach
+    limit_noise: float = 1e-3   # rad or m, noise of a joint that rests at its limit
+    largest_margin: float = 0.1     # rad or m, at an end of a joint's range
+
+
+REACH = ReachSettings()
 
 
 ReachState = tuple[StanceArrays, np.ndarray, np.ndarray]
@@ -64,7 +73,7 @@ def solve_legs(s, pose, places, limits, least):
     up = (R[6], R[7], R[8])
     away = s.spare[2 * max(s.inverse.shape[0], s.inverse.shape[1]) + 2]
     worst = 0.0
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         forward_kinematics(s.tree, s.q, s.still, s.still, s.base, s.bodies)
         contact_points(s.feet, s.bodies, up, s.states)
         contact_jacobians(s.tree, s.feet, s.bodies, s.states, s.jacobian)
@@ -80,15 +89,15 @@ def solve_legs(s, pose, places, limits, least):
                 put_moment(s.feet.index, s.states, i, rotation_log(turn), away)
             for k in range(s.feet.index[i, SIZE]):
                 worst = max(worst, abs(away[row + k]))
-        if worst < CLOSE:
+        if worst < NEWTON_TOLERANCE:
             break
         for j in range(s.inverse.shape[0]):
             # Newton on all feet at once; a step is cut, because far away the Jacobian is no guide.
             step = 0.0
             for c in range(s.inverse.shape[1]):
                 step += s.inverse[j, c] * away[c]
-            s.q[j] += min(max(step, -LARGEST), LARGEST)
-    if not worst < CLOSE:
+            s.q[j] += min(max(step, -NEWTON_LIMIT), NEWTON_LIMIT)
+    if not worst < NEWTON_TOLERANCE:
         return False
     for g in range(s.singular.shape[0]):
         # In place, but too near to stretched to be controlled there.
@@ -124,7 +133,7 @@ class ReachLimiter:
         self._stances: dict[bytes, StanceArrays] = {}
         limits = model.position_limits
         free = margin * np.where(np.isfinite(limits).all(axis=1), np.ptp(limits, axis=1), 0.0)
-        self._limits = limits + np.outer(np.minimum(free, LARGEST_MARGIN), [1.0, -1.0])
+        self._limits = limits + np.outer(np.minimum(free, REACH.largest_margin), [1.0, -1.0])
 
     def furthest(self, state: BodyState, position: np.ndarray,
                  pose: BodyPose) -> tuple[BodyPose, float]:
@@ -187,7 +196,7 @@ class ReachLimiter:
         stance = self.stance(state, position)
         phi = rotation_vector(state.rotation.T @ pose.rotation)
         good, bad, why, found = 0.0, 1.0, '', BodyPose(state.position, state.rotation)
-        steps, halvings = np.linspace(0.0, 1.0, PARTS + 1)[1:].tolist(), 0
+        steps, halvings = np.linspace(0.0, 1.0, REACH.parts + 1)[1:].tolist(), 0
         while steps or halvings:
             part = 0.5 * (good + bad) if halvings else steps.pop(0)
             aim = BodyPose(state.position + part * (pose.position - state.position),
@@ -199,7 +208,7 @@ class ReachLimiter:
                 halvings = max(halvings - 1, 0)
             else:
                 bad, why, steps = part, reason, []
-                halvings = halvings - 1 if halvings else HALVINGS
+                halvings = halvings - 1 if halvings else REACH.bisections
         return (found, good, why) if why else (pose, 1.0, '')
 
     def stance(self, state: BodyState, position: np.ndarray) -> ReachState:
@@ -227,8 +236,8 @@ class ReachLimiter:
         """
         q = state_vector(position, self._model.nv, 'joint positions')
         # A joint that is beyond its limit now may stay there.
-        limits = np.column_stack([np.minimum(self._limits[:, 0], q - AT_LIMIT),
-                                  np.maximum(self._limits[:, 1], q + AT_LIMIT)])
+        limits = np.column_stack([np.minimum(self._limits[:, 0], q - REACH.limit_noise),
+                                  np.maximum(self._limits[:, 1], q + REACH.limit_noise)])
         return *self._stance(state, q), limits
 
     def what_ends(self, stance: ReachState, pose: BodyPose, support: Support = ANYTHING) -> str:

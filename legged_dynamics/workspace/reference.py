@@ -47,7 +47,8 @@ from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.support import ANYTHING, support_excess
 from legged_dynamics.workspace.workspace_dynamics import POSE
 
-PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / math.sqrt(3.0)
+PEAK_SPEED = 15.0 / 8.0
+PEAK_ACCELERATION = 10.0 / math.sqrt(3.0)
 
 
 class SegmentColumns(NamedTuple):
@@ -62,9 +63,10 @@ class SegmentColumns(NamedTuple):
 SEGMENT = offsets(SegmentColumns())
 # Instants at which a segment is checked against the limits.
 SAMPLES = 32
-# A motion that the ground cannot support even this many times slower is not limited by its speed;
-# and the part of a margin that may be missing [m].
-MOST, NOTHING = 100.0, 1e-6
+# A motion that the ground cannot support even this many times slower is not limited by its speed.
+MOST = 100.0
+# Part of a margin that may be missing [m].
+NOTHING = 1e-6
 
 
 @part
@@ -305,8 +307,9 @@ class TrajectoryPlan:
     ends_ns: np.ndarray
 
 
-# Factor by which a duration is lengthened until the limits hold, and the largest number of trials.
-LONGER, TRIES = 1.15, 60
+# Factor by which a duration is lengthened until the limits hold.
+LONGER = 1.15
+TRIES = 60
 # Knots that are planned at a time.
 PIECE = 64
 

@@ -145,7 +145,8 @@ class ServoRows(NamedTuple):
     cut: int = 1            # 1 for a component that was cut
 
 
-POSE, SERVO = offsets(PoseColumns()), offsets(ServoRows())
+POSE = offsets(PoseColumns())
+SERVO = offsets(ServoRows())
 
 
 @part

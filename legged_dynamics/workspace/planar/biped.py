@@ -28,12 +28,18 @@ JOINTS = ('L_HIP', 'L_KNEE', 'L_ANKLE', 'R_HIP', 'R_KNEE', 'R_ANKLE')
 START_POSE = np.array([0.0, 1.05, math.radians(-10.0)])
 START_LEG = np.radians([40.0, -70.4595, 40.4595])
 CROUCH = PlanarTarget(np.array([0.10, 0.95, 0.0]))
-BODY_MASS, TOTAL_MASS = 45.0, 72.5                  # kg, the paper's
+BODY_MASS = 45.0                                    # kg, the paper's
+TOTAL_MASS = 72.5                                   # kg, the paper's
 
 # Lengths as parts of the stature.
-TRUNK, HIP_TO_CENTER = 0.288, 0.626                 # head, arms and trunk; of the trunk
-THIGH, SHANK, ANKLE, FOOT = 0.245, 0.246, 0.039, 0.152
-HIP_WIDTH, FOOT_WIDTH = 0.191, 0.055
+TRUNK = 0.288                                       # head, arms and trunk
+THIGH = 0.245
+SHANK = 0.246
+ANKLE = 0.039
+FOOT = 0.152
+HIP_WIDTH = 0.191
+FOOT_WIDTH = 0.055
+HIP_TO_CENTER = 0.626                               # of the trunk
 HEEL = 0.06                                         # m behind the ankle
 FOOT_CENTER = 0.07 / 1.705                          # ahead of the ankle
 # Centre of mass from the upper joint, and radii of gyration about it, as parts of the segment.
