@@ -200,10 +200,12 @@ class ClimbingPlant(Hardware):
 
 
 ROOT_JOINTS = ('along_x', 'along_y', 'turn')
-LIMB_RADIUS, FOOT_RADIUS = 0.005, 0.01      # m, drawn
+LIMB_RADIUS = 0.005         # m, drawn
+FOOT_RADIUS = 0.01          # m, drawn
 # The stiffest point constraint that MuJoCo offers: part of the unconstrained acceleration that it
 # takes away, and its time constant in steps.
-IMPEDANCE, CONSTRAINT_STEPS = 0.9999, 2.0
+IMPEDANCE = 0.9999
+CONSTRAINT_STEPS = 2.0
 
 
 def build_wall_world(plant: ClimbingPlant) -> mujoco.MjModel:

@@ -3,10 +3,20 @@
 """When each foot is on the ground in a trot, and the path of a foot through the air."""
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-APEX = 0.45  # of the swing: a foot rises faster than it comes down
-STANDING_BLEND = 0.15  # s, time in which the legs' loads are equalised after the last step
+
+@dataclass(frozen=True)
+class TrotShape:
+    """Shape of a trot beside its parameters; chosen by hand."""
+
+    apex: float = 0.45      # of the swing: a foot rises faster than it comes down
+    standing_blend: float = 0.15    # s in which loads are equalised after the last step
+
+
+SHAPE = TrotShape()
 
 
 class TrotClock:
@@ -53,7 +63,7 @@ class TrotClock:
         if self.stepping:
             self._standing -= time_step / ((self._duty - 0.5) * self._period)
         else:
-            self._standing += time_step / STANDING_BLEND
+            self._standing += time_step / SHAPE.standing_blend
         self._standing = min(max(self._standing, 0.0), 1.0)
         self._update()
 
@@ -82,11 +92,12 @@ def swing_position(start: np.ndarray, target: np.ndarray, height: float, progres
     touch-down. ``height`` [m]: clearance above the higher end; ``progress``: 0 to 1.
     """
     travel, top = target - start, max(start[2], target[2]) + height
-    if progress < APEX:
-        vertical = minimum_jerk(progress / APEX, APEX * duration)
+    if progress < SHAPE.apex:
+        vertical = minimum_jerk(progress / SHAPE.apex, SHAPE.apex * duration)
         from_height, climb = start[2], top - start[2]
     else:
-        vertical = minimum_jerk((progress - APEX) / (1.0 - APEX), (1.0 - APEX) * duration)
+        vertical = minimum_jerk((progress - SHAPE.apex) / (1.0 - SHAPE.apex),
+                                (1.0 - SHAPE.apex) * duration)
         from_height, climb = top, target[2] - top
     (x, y), across = travel[:2].tolist(), minimum_jerk(progress, duration)
     position, velocity, acceleration = (

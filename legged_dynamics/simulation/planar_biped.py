@@ -20,7 +20,7 @@ from legged_dynamics.simulation.robot import SimulatedRobot
 from legged_dynamics.workspace.planar import Biped, PlanarState, biped_urdf
 
 RATE = 1000.0           # Hz, of the sensors, and so of pushes, delays and controllers at most
-PATIENCE = 1.0          # s for which a command is obeyed
+COMMAND_TIMEOUT = 1.0   # s for which a command is obeyed
 STANDING = 0.5          # s
 
 
@@ -45,7 +45,7 @@ class PlanarBiped:
                  noisy: bool = False, seed: int = 0, **changes: Any):
         yaml, _ = robot_files('biped')
         plant = replace(Plant.from_files(yaml), urdf=biped_urdf(biped or Biped()), rate=RATE,
-                        command_timeout=PATIENCE, **changes)
+                        command_timeout=COMMAND_TIMEOUT, **changes)
         self.robot = SimulatedRobot(plant, noise=noisy, seed=seed)
         self._base = self.robot.model.body(plant.base_link).id
         self._soles = [self.robot.model.site(foot).id for foot in plant.feet]

@@ -401,8 +401,9 @@ def _add_drive(spec: mujoco.MjSpec, name: str, armature: float, damping: float,
 # bodies without mass get a negligible one, and base, IMU and feet are frames of their own.
 
 
-# Of a body that has none: as a part of the robot's mass, and the radius of gyration [m].
-LEAST_MASS, LEAST_RADIUS = 1e-6, 0.02
+# Of a body that has none: its mass as a part of the robot's, and its radius of gyration [m].
+LEAST_MASS = 1e-6
+LEAST_RADIUS = 0.02
 THICKNESS = 0.01        # m, of a sole
 
 

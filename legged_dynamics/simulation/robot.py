@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import mujoco
@@ -22,24 +23,40 @@ from legged_dynamics.simulation.walking import JointTargets, QuadrupedController
 # -------------------------------------------------------------------------------------------------
 # What a quadruped does to be checked: it squats and leans, and lifts one leg after the other.
 
+@dataclass(frozen=True)
+class ExerciseSettings:
+    """Motions of a check-up; chosen by hand for quadrupeds of the zoo."""
 
-SQUAT = 0.22            # of the height, how deep
-SQUAT_PERIOD = 2.0      # s
-LEAN = (0.07, 0.06, 0.08)           # rad, about x, y and z
-LEAN_PERIODS = (1.5, 1.9, 2.3)      # s: they never come together, so the axes are told apart
-EASE = 0.4              # s, in which an exercise begins
-# Times of one leg's lift [s]: the body leans over the other feet, the foot is unloaded, swings,
-# and is loaded again while the body comes back.
-SHIFT, UNLOAD, SWING, LOAD = 0.7, 0.3, 0.8, 0.3
-LIFT = SHIFT + UNLOAD + SWING + LOAD
-SHIFTED = 0.8           # of the way from the middle of all feet to that of the others
+    squat_depth: float = 0.22   # of the height
+    squat_period: float = 2.0   # s
+    lean: tuple[float, float, float] = (0.07, 0.06, 0.08)       # rad, about x, y and z
+    # s: they never come together, so the axes are told apart.
+    lean_periods: tuple[float, float, float] = (1.5, 1.9, 2.3)
+    blend_time: float = 0.4     # s in which an exercise begins
+    # Of one leg's lift: the body leans over the other feet, the foot is unloaded, swings, and is
+    # loaded again while the body comes back.
+    shift_time: float = 0.7     # s
+    unload_time: float = 0.3    # s
+    swing_time: float = 0.8     # s
+    load_time: float = 0.3      # s
+    shift: float = 0.8          # of the way from the middle of all feet to that of the others
+    falling_speed: float = 0.5  # m/s from which a base that comes down has fallen, not sat down
+    moment_arm: float = 0.1     # m at which a moment on a sole counts as much as its force
+
+    @property
+    def lift_time(self) -> float:
+        """Duration of one leg's lift [s]."""
+        return self.shift_time + self.unload_time + self.swing_time + self.load_time
+
+
+EXERCISE = ExerciseSettings()
 
 
 class _LiftClock:
     """Loads of feet lifted one after the other, with the interface of `TrotClock`."""
 
     stepping = False
-    stance_time, swing_time = LIFT, SWING
+    stance_time, swing_time = EXERCISE.lift_time, EXERCISE.swing_time
 
     def __init__(self, count: int):
         self._count, self._time = count, 0.0
@@ -56,16 +73,17 @@ class _LiftClock:
         return bool(self.stance.all())
 
     def _update(self) -> None:
-        self.lifted = int(self._time / LIFT) % self._count
-        phase = self._time % LIFT
+        self.lifted = int(self._time / EXERCISE.lift_time) % self._count
+        phase = self._time % EXERCISE.lift_time
         self.stance, self.load = np.ones(self._count, bool), np.ones(self._count)
         self.swing = np.zeros(self._count)
-        air = phase - SHIFT - UNLOAD
-        ramp = min(max(-air / UNLOAD, (air - SWING) / LOAD, 0.0), 1.0)
+        air = phase - EXERCISE.shift_time - EXERCISE.unload_time
+        ramp = min(max(-air / EXERCISE.unload_time,
+                       (air - EXERCISE.swing_time) / EXERCISE.load_time, 0.0), 1.0)
         self.load[self.lifted] = ramp * ramp * (3.0 - 2.0 * ramp)
-        if 0.0 <= air < SWING:
+        if 0.0 <= air < EXERCISE.swing_time:
             self.stance[self.lifted] = False
-            self.swing[self.lifted] = air / SWING
+            self.swing[self.lifted] = air / EXERCISE.swing_time
 
 
 class _ExerciseController(QuadrupedController):
@@ -91,21 +109,24 @@ class _ExerciseController(QuadrupedController):
 
     def _move_reference(self, speed: float, time_step: float) -> None:
         super()._move_reference(speed, time_step)
-        blend = min(time_step / EASE, 1.0)
+        blend = min(time_step / EXERCISE.blend_time, 1.0)
         wanted, tilt = self._standing_height, np.zeros(3)
         if self._exercise == 'squat':
-            wave = 0.5 - 0.5 * math.cos(2.0 * math.pi * self._since / SQUAT_PERIOD)
-            wanted *= 1.0 - SQUAT * wave
+            wave = 0.5 - 0.5 * math.cos(2.0 * math.pi * self._since / EXERCISE.squat_period)
+            wanted *= 1.0 - EXERCISE.squat_depth * wave
             tilt = np.array([a * math.sin(2.0 * math.pi * self._since / T)
-                             for a, T in zip(LEAN, LEAN_PERIODS)])
+                             for a, T in zip(EXERCISE.lean, EXERCISE.lean_periods)])
             # The base class eases the reference towards level and full height; this is quicker.
             self._tilt += 4.0 * blend * (tilt - self._tilt)
             self._position[2] += 4.0 * blend * (wanted - self._position[2])
         if isinstance(self.clock, _LiftClock):
             middle = self._anchor.mean(axis=0)
-            away = SHIFTED * (middle - self._anchor[self.clock.lifted]) / (len(self._anchor) - 1)
+            away = EXERCISE.shift * (middle - self._anchor[self.clock.lifted]) / (
+                len(self._anchor) - 1)
             there = middle + away - self._R_yaw @ self._hip.mean(axis=0)
-            if self._since % LIFT > SHIFT + UNLOAD + SWING + LOAD / 2.0:
+            back = (EXERCISE.shift_time + EXERCISE.unload_time + EXERCISE.swing_time
+                    + EXERCISE.load_time / 2.0)
+            if self._since % EXERCISE.lift_time > back:
                 return
             self._position[:2] += 2.0 * blend * (there - self._position)[:2]
 
@@ -119,11 +140,6 @@ class _ExerciseController(QuadrupedController):
 
 # -------------------------------------------------------------------------------------------------
 # The stand-in for the own controller of a robot on flat feet: it holds its joints, and stands.
-
-
-# Speed from which a base that comes down to the ground has fallen and not sat down [m/s].
-DROP = 0.5
-LENGTH = 0.1    # m: that arm of a moment on a sole counts as much as its force
 
 
 class _StandingController:
@@ -163,7 +179,7 @@ class _StandingController:
         J = np.zeros((len(self._sites), 2, 3, model.nv))
         for jacobian, site in zip(J, self._sites):
             mujoco.mj_jacSite(model, data, jacobian[0], jacobian[1], site)
-        J[:, 1] /= LENGTH
+        J[:, 1] /= EXERCISE.moment_arm
         J = J.reshape(-1, model.nv)
         n = len(J)
         wrenches = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
@@ -311,7 +327,7 @@ class SimulatedRobot(SimulatedHardware):
             self._apply(self._targets, substep * self.plant.timestep)
             mujoco.mj_step(self.model, self.data)
         speed = self.data.qvel[self._free_dofs[2]]
-        self._dropped = self._low and (self._dropped or bool(speed < -DROP))
+        self._dropped = self._low and (self._dropped or bool(speed < -EXERCISE.falling_speed))
 
     def _apply(self, targets: JointTargets, elapsed: float) -> None:
         if self._command is not None:

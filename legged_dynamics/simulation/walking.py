@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -20,7 +21,64 @@ from legged_dynamics.simulation.schedule import BEHAVIOURS
 # Positions, Jacobians and torques of the legs, for the simulated robot's own controller.
 
 
-DAMPING = 1e-5  # m^2, keeps a resolved-rate step finite at a straight knee
+@dataclass(frozen=True)
+class TrackingSettings:
+    """The stand-in controller beside its parameters; chosen by hand on robots of the zoo."""
+
+    damping: float = 1e-5       # m^2, keeps a resolved-rate step finite at a straight knee
+    # Natural frequencies times sqrt(height / g): the same for robots of any size.
+    tilt_frequency: float = 3.0
+    height_frequency: float = 3.0
+    plane_frequency: float = 1.0
+    damping_ratio: float = 0.8
+    miss: float = 1e-3          # how readily the demanded wrench is missed for small forces
+    friction_part: float = 0.7  # of the ground's friction that forces use
+    acceleration: float = 0.35  # m/s^2 of the commanded speed
+    least_speed: float = 0.01   # m/s below which legs stop stepping
+    leash: float = 0.1          # of the height: lead of the reference over the robot
+    fixed_foothold: float = 0.6     # of the swing, from when the foothold is fixed
+    press: float = 0.004        # of the height: aim of a landing foot below the ground
+    capture: float = 0.5        # of the pendulum's capture step, for the error of the velocity
+    largest_error: float = 0.3  # rad, joint error that the PD is given
+
+
+TRACKING = TrackingSettings()
+
+
+class _LegIndex(NamedTuple):
+    """Places of base, motors and feet in MuJoCo's arrays."""
+
+    body: int
+    free_qpos: int
+    free_dofs: int
+    qpos: np.ndarray        # (nj,)
+    dofs: np.ndarray        # (nj,)
+    sites: np.ndarray       # (nf,)
+    foot_bodies: np.ndarray     # (nf,)
+    motors: np.ndarray      # (nf, 3): motors of each foot's leg
+
+    @classmethod
+    def of(cls, model: mujoco.MjModel, feet: Sequence[str], base: str) -> _LegIndex:
+        """Find base, motors and feet; each foot has three motors."""
+        body = model.body(base).id
+        free, joints = model.body_jntadr[body], model.actuator_trnid[:, 0]
+        sites = np.array([model.site(foot).id for foot in feet])
+        return cls(body, model.jnt_qposadr[free], model.jnt_dofadr[free],
+                   model.jnt_qposadr[joints], model.jnt_dofadr[joints], sites,
+                   model.site_bodyid[sites],
+                   np.array([cls._motors_of(model, site, joints) for site in sites]))
+
+    @staticmethod
+    def _motors_of(model: mujoco.MjModel, site: int, joints: np.ndarray) -> np.ndarray:
+        chain, body = [], model.site_bodyid[site]
+        while body != 0:
+            chain.append(body)
+            body = model.body_parentid[body]
+        motors = np.flatnonzero(np.isin(model.jnt_bodyid[joints], chain))
+        if len(motors) != 3:
+            raise SimulationError(f'expected three motors between the base and '
+                                  f'{model.site(site).name}, got {len(motors)}')
+        return motors
 
 
 class _LegKinematics:
@@ -35,61 +93,42 @@ class _LegKinematics:
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, feet: Sequence[str],
                  base: str):
         self._model, self._data = model, data
-        self._body = model.body(base).id
-        free, joints = model.body_jntadr[self._body], model.actuator_trnid[:, 0]
-        self._free_qpos, self._free_dofs = model.jnt_qposadr[free], model.jnt_dofadr[free]
-        self._qpos, self._dofs = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
-        self._sites = np.array([model.site(foot).id for foot in feet])
-        self._foot_bodies = model.site_bodyid[self._sites]
-        self._motors = np.array([self._motors_of(site, joints) for site in self._sites])
-        legs = self._dofs[self._motors]
+        self._at = _LegIndex.of(model, feet, base)
+        legs = self._at.dofs[self._at.motors]
         self._leg_rows, self._leg_columns = legs[:, :, None], legs[:, None, :]
-        self._feet = np.arange(len(feet))
-        self._each_foot, self._each_axis = self._feet[:, None, None], np.arange(3)[:, None]
-        self._damping = DAMPING * np.eye(3)
         self._jacobians = np.zeros((len(feet), 3, model.nv))
         self._jacobian_rate = np.zeros((3, model.nv))
         self._mass_matrix = np.zeros((model.nv, model.nv))
         self._drift = np.zeros((len(feet), 3))
-        self.mass = float(model.body_subtreemass[self._body])
+        self.mass = float(model.body_subtreemass[self._at.body])
         self.read(np.zeros(len(feet), dtype=bool))
-        turning = slice(self._free_dofs + 3, self._free_dofs + 6)
+        turning = slice(self._at.free_dofs + 3, self._at.free_dofs + 6)
         self.base_inertia = self._mass_matrix[turning, turning].copy()
-
-    def _motors_of(self, site: int, joints: np.ndarray) -> np.ndarray:
-        chain, body = [], self._model.site_bodyid[site]
-        while body != 0:
-            chain.append(body)
-            body = self._model.body_parentid[body]
-        motors = np.flatnonzero(np.isin(self._model.jnt_bodyid[joints], chain))
-        if len(motors) != 3:
-            raise SimulationError(f'expected three motors between the base and '
-                                  f'{self._model.site(site).name}, got {len(motors)}')
-        return motors
 
     def read(self, swinging: np.ndarray) -> None:
         """Take over the state, which must have been through mj_forward."""
-        model, data = self._model, self._data
+        model, data, at = self._model, self._data, self._at
         qpos, qvel = data.qpos, data.qvel
-        twist = qvel[self._free_dofs:self._free_dofs + 6]
-        self.R_WB = data.xmat[self._body].reshape(3, 3).copy()
-        self.base_position = qpos[self._free_qpos:self._free_qpos + 3].copy()
+        twist = qvel[at.free_dofs:at.free_dofs + 6]
+        self.R_WB = data.xmat[at.body].reshape(3, 3).copy()
+        self.base_position = qpos[at.free_qpos:at.free_qpos + 3].copy()
         self.base_velocity = twist[:3].copy()
         self.angular_velocity = self.R_WB @ twist[3:]
-        self.centre_of_mass = data.subtree_com[self._body].copy()
-        self.foot_position = data.site_xpos[self._sites]
-        self.position = qpos[self._qpos]
-        self.bias = (data.qfrc_bias - data.qfrc_passive)[self._dofs]
+        self.centre_of_mass = data.subtree_com[at.body].copy()
+        self.foot_position = data.site_xpos[at.sites]
+        self.position = qpos[at.qpos]
+        self.bias = (data.qfrc_bias - data.qfrc_passive)[at.dofs]
         mujoco.mj_fullM(model, data, self._mass_matrix)
         self._leg_inertia = self._mass_matrix[self._leg_rows, self._leg_columns]
-        for foot in self._feet:
-            mujoco.mj_jacSite(model, data, self._jacobians[foot], None, self._sites[foot])
-        self.jacobian = self._jacobians[self._each_foot, self._each_axis, self._leg_columns]
-        self._carried = self._jacobians[:, :, self._free_dofs:self._free_dofs + 6] @ twist
+        for foot in range(len(at.sites)):
+            mujoco.mj_jacSite(model, data, self._jacobians[foot], None, at.sites[foot])
+        self.jacobian = self._jacobians[np.arange(len(at.sites))[:, None, None],
+                                        np.arange(3)[:, None], self._leg_columns]
+        self._carried = self._jacobians[:, :, at.free_dofs:at.free_dofs + 6] @ twist
         self._drift[:] = 0.0
-        for foot in self._feet[swinging]:
+        for foot in np.flatnonzero(swinging):
             mujoco.mj_jacDot(model, data, self._jacobian_rate, None, self.foot_position[foot],
-                             self._foot_bodies[foot])
+                             at.foot_bodies[foot])
             self._drift[foot] = self._jacobian_rate @ qvel
 
     def resolve(self, displacement: np.ndarray, velocity: np.ndarray,
@@ -105,22 +144,22 @@ class _LegKinematics:
         wanted[:, :, 0] = displacement
         wanted[:, :, 1] = velocity - self._carried
         wanted[:, :, 2] = acceleration - self._drift
-        solved = J_T @ np.linalg.solve(J @ J_T + self._damping, wanted)
+        solved = J_T @ np.linalg.solve(J @ J_T + TRACKING.damping * np.eye(3), wanted)
         solved[:, :, 2:] = self._leg_inertia @ solved[:, :, 2:]
-        joints = np.zeros((3, len(self._dofs)))
-        joints[:, self._motors] = solved.transpose(2, 0, 1)
+        joints = np.zeros((3, len(self._at.dofs)))
+        joints[:, self._at.motors] = solved.transpose(2, 0, 1)
         return joints[0], joints[1], joints[2]
 
     def _torque_of(self, force: np.ndarray) -> np.ndarray:
         """Return ``J^T f`` of forces (nf, 3) on the feet, world axes, in motor order [N m]."""
-        torque = np.zeros(len(self._dofs))
-        torque[self._motors] = (force[:, None, :] @ self.jacobian)[:, 0]
+        torque = np.zeros(len(self._at.dofs))
+        torque[self._at.motors] = (force[:, None, :] @ self.jacobian)[:, 0]
         return torque
 
     def _per_motor(self, per_foot: np.ndarray) -> np.ndarray:
         """Return values (nf,) of the feet as values (nj,) of the motors that carry them."""
-        values = np.zeros(len(self._dofs))
-        values[self._motors] = per_foot[:, None]
+        values = np.zeros(len(self._at.dofs))
+        values[self._at.motors] = per_foot[:, None]
         return values
 
 
@@ -152,18 +191,12 @@ def rotation_vector(matrix: np.ndarray) -> np.ndarray:
 # Shares the force and moment that keep a base on its reference among the feet on the ground.
 
 
-# Natural frequencies times sqrt(height / g), which makes them the same for robots of any size.
-TILT_FREQUENCY, HEIGHT_FREQUENCY, PLANE_FREQUENCY = 3.0, 3.0, 1.0
-DAMPING_RATIO = 0.8
-MISS = 1e-3  # how readily the demanded wrench is missed to keep forces small
-
-
 class _ForceSharing:
     """
     Weighted least squares for foot forces, in closed form.
 
-    ``f = W A^T (A W A^T + MISS S)^-1 F`` minimises
-    ``|A f - F|^2_(S^-1) + MISS |f|^2_(W^-1)``, A: map to force and moment about the CoM, W:
+    ``f = W A^T (A W A^T + miss S)^-1 F`` minimises
+    ``|A f - F|^2_(S^-1) + miss |f|^2_(W^-1)``, A: map to force and moment about the CoM, W:
     loads. Finite for two feet, which miss the moment about their line.
     """
 
@@ -171,13 +204,14 @@ class _ForceSharing:
         self._mass = mass
         self._inertia = inertia
         self._friction = friction
-        linear = np.array([PLANE_FREQUENCY, PLANE_FREQUENCY, HEIGHT_FREQUENCY]) / time_unit
+        linear = np.array([TRACKING.plane_frequency, TRACKING.plane_frequency,
+                           TRACKING.height_frequency]) / time_unit
         self._stiffness = linear ** 2
-        self._damping = 2.0 * DAMPING_RATIO * linear
-        tilt = TILT_FREQUENCY / time_unit
-        self._tilt_stiffness, self._tilt_damping = tilt ** 2, 2.0 * DAMPING_RATIO * tilt
+        self._damping = 2.0 * TRACKING.damping_ratio * linear
+        tilt = TRACKING.tilt_frequency / time_unit
+        self._tilt_stiffness, self._tilt_damping = tilt ** 2, 2.0 * TRACKING.damping_ratio * tilt
         length = GRAVITY * time_unit ** 2
-        self._miss = np.diag(MISS * np.array([1.0, 1.0, 1.0, *[length ** 2] * 3]))
+        self._miss = np.diag(TRACKING.miss * np.array([1.0, 1.0, 1.0, *[length ** 2] * 3]))
 
     def solve(self, legs: _LegKinematics, position: np.ndarray, velocity: np.ndarray,
               R_ref: np.ndarray, load: np.ndarray) -> np.ndarray:
@@ -216,13 +250,6 @@ class _ForceSharing:
 
 
 # -------------------------------------------------------------------------------------------------
-
-SPEED_RATE = 0.35   # m/s^2, how fast the commanded speed may change
-LEASH = 0.1         # of the base's height, how far the reference may run ahead of the robot
-DECIDED = 0.6       # of the swing, when the foothold is fixed
-PRESS = 0.004       # of the base's height, how far below the ground a landing foot aims
-RAIBERT = 0.5       # of the pendulum's capture step, for the error of the base's velocity
-MAX_STEP = 0.3      # rad, largest joint error that the PD is given
 
 
 @dataclass(frozen=True)
@@ -273,7 +300,7 @@ class QuadrupedController:
         self._hip[:, :2] += (self._legs.centre_of_mass - self._legs.base_position)[:2]
         self._time_unit = np.sqrt(self.height / GRAVITY)
         self._sharing = _ForceSharing(self._legs.mass, self._legs.base_inertia, self._time_unit,
-                                     0.7 * friction)
+                                     TRACKING.friction_part * friction)
         self.reset()
 
     def reset(self) -> None:
@@ -295,7 +322,7 @@ class QuadrupedController:
         wanted = BEHAVIOURS[behaviour]
         before = self.clock.stance
         # Legs go on stepping until the robot has slowed down.
-        self.clock.advance(time_step, wanted.stepping or abs(self._speed) > 0.01)
+        self.clock.advance(time_step, wanted.stepping or abs(self._speed) > TRACKING.least_speed)
         self._legs.read(~self.clock.stance)
         self._mark_transitions(before)
         self._move_reference(wanted.speed * self._settings.speed, time_step)
@@ -317,7 +344,7 @@ class QuadrupedController:
     def _move_reference(self, speed: float, time_step: float) -> None:
         """Let the base's reference travel, rise to its height and become level."""
         goal = speed if self.clock.stepping else 0.0
-        change = SPEED_RATE * time_step
+        change = TRACKING.acceleration * time_step
         self._speed += min(max(goal - self._speed, -change), change)
         decay = time_step / (2.0 * self._time_unit)
         self._tilt *= 1.0 - decay
@@ -328,7 +355,7 @@ class QuadrupedController:
             self._position[:2] += decay * (centre - self._position)[:2]
         lead = (self._position - self._legs.base_position)[:2]
         distance = np.sqrt(lead @ lead)
-        leash = LEASH * self.height
+        leash = TRACKING.leash * self.height
         if distance > leash:
             self._position[:2] -= (1.0 - leash / distance) * lead
 
@@ -341,13 +368,13 @@ class QuadrupedController:
         R = legs.R_WB @ R_ref.T
         share = clock.load[:, None]
         moving = legs.base_position + (self._anchor - self._position) @ R.T
-        resting = self._anchor - [0.0, 0.0, PRESS * self.height]
+        resting = self._anchor - [0.0, 0.0, TRACKING.press * self.height]
         target = resting + share * (moving - resting)
         velocity = share * (legs.base_velocity - R @ speed)
         acceleration = np.zeros_like(target)
         for foot in np.flatnonzero(~clock.stance):
             # A foothold that still moved would spoil the soft touch-down.
-            if clock.swing[foot] < DECIDED:
+            if clock.swing[foot] < TRACKING.fixed_foothold:
                 self._anchor[foot] = self._foothold(foot, speed)
             target[foot], velocity[foot], acceleration[foot] = swing_position(
                 self._lift_off[foot], self._anchor[foot], self._settings.step_height,
@@ -360,8 +387,8 @@ class QuadrupedController:
         remaining = (1.0 - clock.swing[foot]) * clock.swing_time
         foothold = (legs.base_position + self._R_yaw @ self._hip[foot]
                     + remaining * legs.base_velocity + 0.5 * clock.stance_time * speed
-                    + RAIBERT * self._time_unit * (legs.base_velocity - speed))
-        foothold[2] = self._ground - PRESS * self.height
+                    + TRACKING.capture * self._time_unit * (legs.base_velocity - speed))
+        foothold[2] = self._ground - TRACKING.press * self.height
         return foothold
 
     def _joint_targets(self, target: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray,
@@ -370,7 +397,8 @@ class QuadrupedController:
         step, rate, inertial = legs.resolve(target - legs.foot_position, velocity, acceleration)
         load = legs._per_motor(self.clock.load)
         return JointTargets(
-            position=legs.position + np.minimum(np.maximum(step, -MAX_STEP), MAX_STEP),
+            position=legs.position + np.minimum(np.maximum(step, -TRACKING.largest_error),
+                                                TRACKING.largest_error),
             velocity=rate,
             effort=legs.bias - legs._torque_of(force) + inertial,
             stiffness=settings.stiffness + load * (settings.stance_stiffness - settings.stiffness),
