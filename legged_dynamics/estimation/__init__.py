@@ -16,7 +16,7 @@
 #   imu                   whether this sample has an IMU reading
 #   probability           (nf,): of contact of each foot
 #   i, dt                 number of a foot; time since the last sample [s]
-from legged_dynamics.estimation.actuator_learning import ActuatorFinding, ActuatorLearner
+from legged_dynamics.estimation.actuators import ActuatorFinding, ActuatorLearner
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground_reaction import Fault, GroundReaction, Mode
 from legged_dynamics.estimation.leg_odometry import BodyState, LegOdometry, OdometryFault

@@ -12,7 +12,7 @@ import numpy as np
 from legged_dynamics.dynamics.composite_body import branch_ends, branches_of
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.actuator_learning import ActuatorFinding, ActuatorLearner
+from legged_dynamics.estimation.actuators import ActuatorFinding, ActuatorLearner
 from legged_dynamics.estimation.attitude import acceleration_noise, effort_place
 from legged_dynamics.estimation.contact import ContactLevels, foot_homes, motion_levels
 from legged_dynamics.estimation.filter import layout as codes
@@ -35,9 +35,11 @@ from legged_dynamics.estimation.ground_reaction import (
     ResultLayout,
     places_of_results,
 )
+from legged_dynamics.estimation.input_row import InputRow
+from legged_dynamics.estimation.link_contacts import FoundContacts, LinkContacts
 from legged_dynamics.estimation.measurement import LateSignal, Measurement
-from legged_dynamics.estimation.off_feet import OffFeet
 from legged_dynamics.estimation.push import add_external_columns, external_settings
+from legged_dynamics.estimation.rails import Rails
 from legged_dynamics.estimation.settings import (
     UNKNOWN_ACCELERATION,
     UNKNOWN_ANGULAR_ACCELERATION,
@@ -47,7 +49,7 @@ from legged_dynamics.estimation.settings import (
     robot_size,
     variance_ratio,
 )
-from legged_dynamics.estimation.stand import Stand, Transmission
+from legged_dynamics.estimation.transmission import Transmission
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import actuators, parts
 from legged_dynamics.model.robot_config import RobotConfig
@@ -105,52 +107,45 @@ class GroundReactionEstimator:
         self.model = config.apply_to(model)
         check_robot(self.model, config)
         nj, nf = self.model.n_joints, len(config.feet)
-        self._passive = [self.model.joint_index(name) for name in config.passive_joints]
+        passive = [self.model.joint_index(name) for name in config.passive_joints]
         table = feet_table(self.model, config.feet)
         limits = limits_of(config.feet, settings.ground_limits, settings.ground_friction)
         given = given_normals(settings.ground_normal, settings.ground_normals, nf)
         self._layouts = make_layout(nj, nf, table.size, max(2 * settings.half_window + 1, 2),
                                     len(self.model.mimics.joints), len(limits))
-        self._index = self._layouts[0]
-        self._off_feet = self._contacts_off_feet()
+        self._link_contacts = self._contacts_off_feet()
+        links = self._link_contacts.points.links if self._link_contacts else ()
         self._results = ResultLayout(
             tuple(foot.link for foot in config.feet), self.model.joint_names, table,
-            places_of_results(self._index, self._off_feet.links if self._off_feet else ()),
-            self._off_feet.links if self._off_feet else ())
+            places_of_results(self._layouts[0], links), links)
         self._settings = self._packed_settings()
-        self._integers, self._floats = allocate(self._index)
-        arrays = as_python(unpack)(self._index, self._integers, self._floats)
-        self._levels = ContactLevels(self.model, config, settings)
+        self._integers, self._floats = allocate(self._layouts[0])
+        self._arrays = arrays = as_python(unpack)(self._layouts[0], self._integers, self._floats)
+        self._levels = LearnedLevels(ContactLevels(self.model, config, settings), nj)
         self._fill(arrays.robot, table)
+        arrays.robot.passive[passive] = 1.0
         arrays.ground.limits[:], arrays.ground.given[:] = limits, given
-        self._window, self._row, self._memory = arrays.window, arrays.row, arrays.memory
-        self._kept = self._floats[:length_of(carve_memory, self._index)]
-        self._window_stamps = arrays.stamps
+        self._kept = self._floats[:length_of(carve_memory, self._layouts[0])]
         self._output_size = max(place.stop for place, _ in self._results.places.values())
-        self._faults = self._results.places['faults'][0].start
-        self._views = self._input_views(nj, nf)
-        self._stand = None if self.model.floating else Stand(self.model, config)
+        self._input = InputRow(arrays.row, self._layouts[0], self.model.joint_names, nf, passive,
+                               (settings.contact_switch_missed, settings.contact_switch_false))
+        self._rails = None if self.model.floating else Rails(self.model, config)
         self._transmission = None if config.transmission_cutoff <= 0.0 else Transmission(
             self.model, config.transmission_cutoff,
-            np.setdiff1d(np.arange(nj), self._passive).tolist(), config.nominal_in(self.model))
+            np.setdiff1d(np.arange(nj), passive).tolist(), config.nominal_in(self.model))
         self._velocity = LateSignal()
         self._velocity.late = config.noise.velocity_age
-        self._no_base = self._results.places['base_residual'][0]
-        self._given = self._switched = True     # what the row holds now: to be filled once
         self._period = round(1e9 / settings.rate)
         self._learner: ActuatorLearner | None = None
-        self._levels_of = np.full(nj, -1.0)     # variances that the next levels belong to
-        self._seen: np.ndarray | None = None
-        self._robot, self._ground = arrays.robot, self._results.places['feet.ground_normal'][0]
-        self._robot.effort_map[:, 0] = 1.0
-        self._velocity_noise = self._robot.stated_noise[:nj].copy()
+        arrays.robot.effort_map[:, 0] = 1.0
+        self._velocity_noise = arrays.robot.stated_noise[:nj].copy()
         self._place(config.noise.effort_age)
         if not self.model.floating:     # nothing is learned there: what is stated counts
             stated = actuators.ActuatorModel.of(self.model, config)
             stated.deviation[[actuators.GAIN, actuators.OFFSET, actuators.DELAY]] = 0.0
             stated.deviation[stated.value == 0.0] = 0.0
-            self._robot.effort_map[:, 2] = stated.value[actuators.LOAD_FRICTION]
-            self._robot.doubt[:] = np.einsum('ij,ik->jik', stated.deviation ** 2, np.eye(
+            arrays.robot.effort_map[:, 2] = stated.value[actuators.LOAD_FRICTION]
+            arrays.robot.doubt[:] = np.einsum('ij,ik->jik', stated.deviation ** 2, np.eye(
                 len(stated.deviation))).reshape(nj, -1)
         self.reset()
 
@@ -179,21 +174,22 @@ class GroundReactionEstimator:
         s = self.settings
         # It learns from the base's equations, which a fixed base has not.
         if s.actuators_learn and s.fusion != 'base_only' and self.model.floating:
-            places = [int(self._index[name]) for name in _LEARNED_FROM]
+            places = [int(self._layouts[0][name]) for name in _LEARNED_FROM]
             self._learner = ActuatorLearner(self.model, self.config, s.rate, places,
-                                            len(self._row), s.actuators_file)
+                                            len(self._arrays.row), s.actuators_file)
             self._use(self._learner)
         self._restart()
 
     def _restart(self) -> None:
         """Forget all measurements, but not what they taught of the actuators."""
         self._kept[:] = 0.0
-        self._memory.contact.probability[:] = 0.5
-        self._memory.tilt[TILT.up:TILT.up + 3] = self._memory.ground.normal[:] = 0.0, 0.0, 1.0
-        self._window[:] = np.nan
+        memory = self._arrays.memory
+        memory.contact.probability[:] = 0.5
+        memory.tilt[TILT.up:TILT.up + 3] = memory.ground.normal[:] = 0.0, 0.0, 1.0
+        self._arrays.window[:] = np.nan
         self._stamps: deque[int] = deque(maxlen=self.delay + 1)
         self._newest = _NEVER
-        for part in (self._stand, self._transmission, self._velocity, self._off_feet):
+        for part in (self._rails, self._transmission, self._velocity, self._link_contacts):
             if part is not None:
                 part.reset()
         if self._learner is not None:
@@ -227,57 +223,57 @@ class GroundReactionEstimator:
         faults = 0
         if stamp - self._newest != self._period:    # an even step, by far the most common, is fine
             faults = self._check_time(stamp)
-        self._fill_row(measurement, contact)
+        arrays, places = self._arrays, self._results.places
+        self._input.fill(measurement, contact)
         dt = 0.0 if self._newest == _NEVER else (stamp - self._newest) * 1e-9
         if self._velocity.late > 0.0:
-            self._velocity.correct(self._views[1], dt)
+            self._velocity.correct(self._input.views.velocity, dt)
         if self._transmission is not None:
-            self._transmission.advance(self._views[1], self._views[2], dt)
+            self._transmission.advance(self._input.views.velocity, self._input.views.effort, dt)
             if self._learner is None:
-                self._robot.doubt[self._transmission.joints, _OFFSET_VARIANCE] = (
+                arrays.robot.doubt[self._transmission.joints, _OFFSET_VARIANCE] = (
                     self._transmission.variance)
-        if self._stand is not None:
-            self._fill_stand(self._stand, dt)
+        if self._rails is not None:
+            self._fill_base(self._rails, dt)
         learner = self._learner
-        busy = learner is not None and learner.take(self._row, stamp)
-        self._window_stamps[-1] = stamp
+        busy = learner is not None and learner.take(arrays.row, stamp)
+        arrays.stamps[-1] = stamp
         out = np.zeros(self._output_size)
-        out[self._faults] = faults if learner is None else faults | learner.faults
+        out[places['faults'][0]] = faults if learner is None else faults | learner.faults
         mode = tick(self._layouts, self._settings, self._integers, self._floats, out)
         if mode == codes.NOT_FINITE:
             if learner is not None:
                 learner.restart()
-            raise MeasurementError(self._not_finite(measurement))
-        if self._stand is not None:     # the stand bears what the feet do not
-            out[self._no_base] = np.nan
+            raise MeasurementError(self._input.not_finite(measurement))
+        if self._rails is not None:     # the stand bears what the feet do not
+            out[places['base_residual'][0]] = np.nan
         self._newest = stamp
         self._stamps.append(stamp)
-        if self._off_feet is not None:
-            self._off_feet.take(self._row, out)
-            if self._off_feet.touching:
-                self._write_off_feet(self._off_feet, out)
+        if self._link_contacts is not None:
+            self._link_contacts.take(arrays.row, out)
+            if self._link_contacts.found.any:
+                self._write_link_contacts(self._link_contacts.found, out)
         out.setflags(write=False)
         if busy and learner is not None:
-            self._follow_levels(learner)        # of the step before: no update is long
-            if learner.learn(out[self._ground]):
+            self._levels.follow(learner.torque_variance)    # of the step before: no update is long
+            if learner.learn(out[places['feet.ground_normal'][0]]):
                 self._use(learner)
         return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
 
     # ---- actuators -------------------------------------------------------------------------
 
-    def _contacts_off_feet(self) -> OffFeet | None:
+    def _contacts_off_feet(self) -> LinkContacts | None:
         """Return what finds contacts off the feet; None where it lacks the base or torques."""
         if not self.model.floating or self.settings.fusion != 'fused':
             return None
         sizes = dict.fromkeys(('gyro', 'acceleration'), 3)
-        places = places_of_results(self._index)
-        return OffFeet(self.model, self.config, self.settings.rate, {
-            name: slice(int(self._index[name]),
-                        int(self._index[name]) + sizes.get(name, self.model.n_joints))
+        index, places = self._layouts[0], places_of_results(self._layouts[0])
+        return LinkContacts(self.model, self.config, self.settings.rate, {
+            name: slice(int(index[name]), int(index[name]) + sizes.get(name, self.model.n_joints))
             for name in _LEARNED_FROM}, places['feet.ground_normal'][0],
             places['contact.latest'][0])
 
-    def _write_off_feet(self, found: OffFeet, out: np.ndarray) -> None:
+    def _write_link_contacts(self, found: FoundContacts, out: np.ndarray) -> None:
         """Put contacts off the feet into the results, in place of a push."""
         places = self._results.places
         for name in OFF_FEET:
@@ -308,7 +304,7 @@ class GroundReactionEstimator:
     def _use(self, learner: ActuatorLearner) -> None:
         """Give the tick what is known of the actuators now."""
         # On its feet alone a robot cannot tell its torques' errors from a push: it has to walk.
-        robot, value = self._robot, (learner if learner.walks else learner.stated).value
+        robot, value = self._arrays.robot, (learner if learner.walks else learner.stated).value
         constants = robot.tree.constants[1:]
         constants[:, parts.ARMATURE] = np.maximum(value[actuators.ARMATURE], 0.0)
         constants[:, parts.DAMPING] = value[actuators.DAMPING]
@@ -318,8 +314,8 @@ class GroundReactionEstimator:
         load = value[actuators.LOAD_FRICTION]
         robot.effort_map[:, 2] = np.where(load > LEAST_LOAD_FRICTION, load, 0.0)
         robot.doubt[:] = learner.doubt.reshape(len(robot.doubt), -1)
-        self._follow_levels(learner)
-        robot.contact_levels[:] = self._new_levels
+        self._levels.follow(learner.torque_variance)
+        robot.contact_levels[:] = self._levels.value
         self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
         self._doubt_imu(learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0)
         self._settings['scale_doubt'] = learner.scale_doubt
@@ -327,15 +323,6 @@ class GroundReactionEstimator:
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity_noise)
-
-    def _follow_levels(self, learner: ActuatorLearner) -> None:
-        """Find the levels of contact by what is known of the actuators now."""
-        variance, last = learner.torque_variance, self._levels_of
-        if variance is self._seen:
-            return
-        self._seen = variance
-        if not (np.abs(variance - last) <= SAME_LEVELS * last).all():
-            self._levels_of, self._new_levels = variance, self._levels.of(variance)
 
     # ---- input -----------------------------------------------------------------------------
 
@@ -352,88 +339,18 @@ class GroundReactionEstimator:
         self._restart()
         return codes.TIME_JUMPED_BACK if step < 0 else codes.GAP
 
-    def _input_views(self, nj: int, nf: int) -> list[np.ndarray]:
-        sizes = {'position': nj, 'velocity': nj, 'effort': nj, 'gyro': 3, 'acceleration': 3,
-                 'orientation': 4, 'given_contact': nf, 'switch_evidence': nf}
-        return [self._row[int(self._index[name]):int(self._index[name]) + size]
-                for name, size in sizes.items()]
-
-    def _fill_row(self, m: Measurement, contact: Sequence[bool] | None) -> None:
-        position, velocity, effort, gyro, acceleration, orientation, given, switch = self._views
-        nj, nan = len(position), np.nan
-        w, a, xyzw = m.angular_velocity, m.linear_acceleration, m.orientation
-        try:
-            # A single value would be spread over all joints or axes without a word.
-            if not (len(m.position) == nj == len(m.velocity)
-                    and (m.effort is None or len(m.effort) == nj)
-                    and (w is None or len(w) == 3) and (a is None or len(a) == 3)
-                    and (xyzw is None or len(xyzw) == 4)
-                    and (m.switches is None or len(m.switches) == len(switch))
-                    and (contact is None or len(contact) == len(given))):
-                raise ValueError
-            position[...] = m.position
-            velocity[...] = m.velocity
-            effort[...] = nan if m.effort is None else m.effort
-            if self._passive:
-                effort[self._passive] = nan
-            gyro[...] = nan if w is None else w
-            acceleration[...] = nan if a is None else a
-            orientation[...] = nan if xyzw is None else xyzw
-            if contact is not None or self._given:
-                self._given = True      # until nothing stands there again
-                given[...] = nan if contact is None else contact
-                self._given = contact is not None
-            if m.switches is not None or self._switched:
-                self._switched = True
-                switch[...] = 0.0 if m.switches is None else self._switch_evidence(m.switches)
-                self._switched = m.switches is not None
-        except (ValueError, TypeError):
-            raise MeasurementError(self._misfit(m, contact)) from None
-
-    def _fill_stand(self, stand: Stand, dt: float) -> None:
+    def _fill_base(self, rails: Rails, dt: float) -> None:
         """Fill in the motion of a base that is fixed, and of its rails."""
-        position, velocity, _, gyro, acceleration, orientation = self._views[:6]
-        first = int(self._index['velocity'])
-        stand.advance(position, velocity, self._window[:, first:first + len(velocity)],
-                      self._memory.contact.probability, dt)
+        position, velocity, _, gyro, acceleration, orientation = self._input.views[:6]
+        first, arrays = int(self._layouts[0]['velocity']), self._arrays
+        rails.advance(position, velocity, arrays.window[:, first:first + len(velocity)],
+                      arrays.memory.contact.probability, dt)
         # Without the base's equations only torques tell how fast forces change. Those of a light
         # leg are too uncertain: forces would be taken for those of a robot at rest, and stay so.
-        self._memory.forces.rate[0] = FASTEST_RATE
+        arrays.memory.forces.rate[0] = FASTEST_RATE
         gyro[...] = 0.0
         acceleration[...] = 0.0, 0.0, GRAVITY
         orientation[...] = 0.0, 0.0, 0.0, 1.0
-
-    def _switch_evidence(self, closed: np.ndarray) -> np.ndarray:
-        """Return the log-likelihood ratio of contact that switches speak for (Bayes' rule)."""
-        missed, false = self.settings.contact_switch_missed, self.settings.contact_switch_false
-        closed = np.asarray(closed, dtype=float)
-        return np.where(np.isnan(closed), 0.0, np.where(
-            closed > 0.5, np.log((1.0 - missed) / false), np.log(missed / (1.0 - false))))
-
-    def _misfit(self, m: Measurement, contact: Sequence[bool] | None) -> str:
-        nj, nf = self.model.n_joints, len(self.feet)
-        wanted = {'position': nj, 'velocity': nj, 'effort': nj, 'angular_velocity': 3,
-                  'linear_acceleration': 3, 'orientation': 4}
-        for name, size in wanted.items():
-            value = getattr(m, name)
-            optional = name not in ('position', 'velocity')
-            if (value is None and not optional) or (value is not None
-                                                    and np.shape(value) != (size,)):
-                got = 'None' if value is None else f'shape {np.shape(value)}'
-                return (f'{name}: expected {size} values'
-                        f'{" in the model joint order" if size == nj else ""}, got {got}')
-            if value is not None and np.asarray(value).dtype.kind not in 'biuf':
-                return f'{name}: expected numbers, got {value!r}'
-        if m.switches is not None and np.shape(m.switches) != (nf,):
-            return (f'switches: expected {nf} values (one a foot), got shape '
-                    f'{np.shape(m.switches)}')
-        return f'contact: expected {nf} flags (one a foot), got {contact!r}'
-
-    def _not_finite(self, m: Measurement) -> str:
-        bad = [f'{kind} of {name}' for kind, values in (('position', m.position),
-                                                        ('velocity', m.velocity))
-               for name, value in zip(self.model.joint_names, values) if not np.isfinite(value)]
-        return f'expected finite joint states, got NaN or infinity for: {", ".join(bad)}'
 
     # ---- constants -------------------------------------------------------------------------
 
@@ -493,7 +410,6 @@ class GroundReactionEstimator:
             moved = robot.columns[follower]
             _add_columns(robot.columns[master], moved[1:1 + moved[0]])
             moved[0] = 0
-        robot.passive[self._passive] = 1.0
         for name in self.config.unknown_efforts:
             robot.columns[self.model.joint_index(name)] = 0     # its equation does not hold
         add_external_columns(self.model, int(self._settings['external_body'][0]), robot.columns,
@@ -506,9 +422,26 @@ class GroundReactionEstimator:
         robot.stated_noise[:] = np.concatenate([velocity, np.hypot(effort, 1e-6 * force)])
         robot.slope_noise[0] = acceleration_noise(1.0, self.settings.rate,
                                                   self.settings.half_window)
-        robot.contact_levels[:] = self._levels.of()
+        robot.contact_levels[:] = self._levels.value
         robot.homes[:] = foot_homes(self.model, self.config)[:, :2]
         robot.stops[:] = end_stops(self.model)
+
+
+class LearnedLevels:
+    """Levels of contact (`value`) by what is known of torques: at first, by what is stated."""
+
+    def __init__(self, levels: ContactLevels, n_joints: int):
+        self._levels, self.value = levels, levels.of()
+        self._variance = np.full(n_joints, -1.0)    # that they belong to
+        self._seen: np.ndarray | None = None
+
+    def follow(self, variance: np.ndarray) -> None:
+        """Find the levels anew where a variance of torques, (nj,), has changed enough."""
+        if variance is self._seen:
+            return
+        self._seen = variance
+        if not (np.abs(variance - self._variance) <= SAME_LEVELS * self._variance).all():
+            self._variance, self.value = variance, self._levels.of(variance)
 
 
 def _add_columns(joint: np.ndarray, coordinates: np.ndarray) -> None:

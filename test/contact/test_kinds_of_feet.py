@@ -18,8 +18,8 @@ from legged_dynamics.dynamics.jacobians import (
 )
 from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics
 from legged_dynamics.estimation import LegOdometry, Measurement
-from legged_dynamics.estimation.off_feet import OffFeet, find_gaps
-from legged_dynamics.estimation.stand import Stand
+from legged_dynamics.estimation.link_contacts import LinkContacts, find_gaps
+from legged_dynamics.estimation.rails import Rails
 from legged_dynamics.model import Inertia, Joint, RobotConfig, RobotModel
 from legged_dynamics.model.feet import KINDS, foot_of_kind
 from legged_dynamics.model.robot_guess import _kinds
@@ -104,12 +104,12 @@ def test_contacts_off_the_feet_are_compared_with_where_feet_touch(kind):
     q = np.linspace(-0.5, 0.5, model.nq)
     columns = {name: slice(0, model.nv) for name in (
         'position', 'velocity', 'effort', 'gyro', 'acceleration')}
-    off = OffFeet(model, config, 500.0, columns, slice(0, 3), slice(3, 7))
+    off = LinkContacts(model, config, 500.0, columns, slice(0, 3), slice(3, 7))
     bodies, zero = body_workspace(model), np.zeros(model.nv)
     forward_kinematics(model.tree, q, zero, zero, np.zeros(9), bodies)
-    count = len(off._foot_owner)
+    count = off.points.n_feet
     gaps, standing = np.zeros(count), np.eye(4)[0]
-    find_gaps(bodies, UP, standing, off._owners[:count], off._spheres[:count], gaps)
+    find_gaps(bodies, UP, standing, off._bodies_and_feet[:count], off._spheres[:count], gaps)
     poses, (centers, radius) = frame_poses(model, q), places(kind)
     heights = [(poses[link].p + centers @ poses[link].R.T)[:, 2] - radius for link in LINKS]
     for i, found in enumerate(np.split(gaps, len(LINKS))):
@@ -134,11 +134,11 @@ def cart(kind):
 @every_kind
 def test_a_rail_is_followed_by_the_point_that_touches(kind):
     model, config = cart(kind)
-    stand, (centers, radius) = Stand(config.apply_to(model), config), places(kind)
+    rails, (centers, radius) = Rails(config.apply_to(model), config), places(kind)
     q, speed = 0.3, 0.7
     for _ in range(4000):
         position, velocity = np.array([0.0, q]), np.array([0.0, speed])
-        stand.advance(position, velocity, np.zeros((1, 2)), np.ones(1), 0.002)
+        rails.advance(position, velocity, np.zeros((1, 2)), np.ones(1), 0.002)
     R = rotation_from_vector([0.0, q, 0.0])
     down = (centers @ R.T).mean(axis=0) - radius * UP
     assert velocity[0] == pytest.approx(-speed * down[2], rel=1e-6, abs=1e-9)

@@ -23,8 +23,8 @@ from legged_dynamics.estimation import (
     Fault,
     GroundReactionEstimator,
 )
-from legged_dynamics.estimation.actuator_equations import MASS
-from legged_dynamics.estimation.actuator_learning import WRONG_GAINS, WRONG_MASSES
+from legged_dynamics.estimation.actuators.equations import CONSTANT
+from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.contact import ContactLevels, find_swinging
 from legged_dynamics.estimation.measurement import LateSignal
 from legged_dynamics.exceptions import ConfigurationError
@@ -150,16 +150,17 @@ def test_each_line_is_read_and_says_what_the_robot_is(fault, wrong, parameters):
 @pytest.mark.parametrize('stated', [0.0, 0.06])
 def test_what_is_not_told_is_offered_as_stated_or_not_at_all(stated):
     """Of hips of which nothing is learned: what is stated; where nothing is, no line."""
-    learner = Moving((0, 3), **({'robot.armature': [stated]} if stated else {})).learn(0.1)
-    hips = np.array([name.endswith('HAA') for name in learner._joints])
+    scene = Moving((0, 3), **({'robot.armature': [stated]} if stated else {}))
+    learner = scene.learn(0.1)
+    hips = np.array([name.endswith('HAA') for name in scene.model.joint_names])
     values = np.where(hips, -0.003, 0.0635)
-    line = learner._line(ARMATURE, values, ~hips)
+    line = learner._findings.line(ARMATURE, values, ~hips)
     assert ('0.0635' in line and '0.06, ' in line) if stated else line == ''
 
 
 def test_a_gain_is_offered_beside_the_scale_that_is_stated():
     learner = Moving((0, 3), **{'robot.sensors.effort_scale': [2.0]}).learn(0.1)
-    line = learner._line(GAIN, np.full(NJ, 1.25), np.full(NJ, True))
+    line = learner._findings.line(GAIN, np.full(NJ, 1.25), np.full(NJ, True))
     assert line == f'robot.sensors.effort_scale: [{", ".join(["1.6"] * NJ)}]'
 
 
@@ -242,11 +243,11 @@ def test_friction_that_hardly_changes_the_forces_is_learned_and_not_said():
 
 def test_no_call_does_a_block_and_a_new_estimate():
     learner = Moving((0, 3)).learn(1.0)
-    row, blocks, news = learner._rows[0].copy(), [], []
+    row, blocks, news = learner.regression.rows[0].copy(), [], []
     for k in range(500):
         busy = learner.take(row + 1e-3 * np.sin(k + np.arange(len(row))),
                             round(1e9 * (1.0 + k / RATE)))
-        blocks.append(busy and learner._filled == len(learner._rows))
+        blocks.append(busy and learner.regression.complete)
         news.append(busy and learner.learn((0.0, 0.0, 1.0)))
     assert sum(news) >= 2
     assert not (np.array(blocks) & np.array(news)).any()
@@ -264,16 +265,18 @@ def test_torques_that_are_all_too_large_are_as_well_a_heavier_robot():
 
 def test_the_evidence_for_wrong_gains_is_that_of_all_data_at_once():
     learner = Moving((), sway=4.0, gain=1.06).learn(0.2)
-    rng, at = np.random.default_rng(1), learner._of_torques
-    tight, n = learner._tight[at], len(learner._gains)
-    A = rng.standard_normal((60, len(at))) / learner._wide[at]
-    b = A @ (learner._wide[at] * rng.standard_normal(len(at))) + rng.standard_normal(60)
+    rng, at = np.random.default_rng(1), learner.parameters.of_torques
+    tight, wide = learner.prior.tight[at], learner.prior.wide[at]
+    n, settings = len(learner.parameters.gains), LearnerSettings()
+    A = rng.standard_normal((60, len(at))) / wide
+    b = A @ (wide * rng.standard_normal(len(at))) + rng.standard_normal(60)
     C = np.linalg.inv(A.T @ A + np.diag(tight ** -2.0))
-    found = learner._odds_of_gains(np.linalg.cholesky(C), C @ A.T @ b, tight)
+    found = learner.hypotheses.odds_of_gains(
+        np.linalg.cholesky(C), C @ A.T @ b, tight, learner.walks)
     alike = np.diag(tight ** 2)
-    alike[:n, :n] += WRONG_MASSES ** 2
-    loose, loaded = tight.copy(), learner._wide[at].copy()
-    loose[:n] *= WRONG_GAINS
+    alike[:n, :n] += settings.mass_deviation ** 2
+    loose, loaded = tight.copy(), wide.copy()
+    loose[:n] *= settings.gain_factor
     loaded[:n] = tight[:n]
     expected = [multivariate_normal.logpdf(b, cov=A @ P @ A.T + np.eye(60)) for P in (
         np.diag(tight ** 2), np.diag(loose ** 2), np.diag(loaded ** 2), alike)]
@@ -397,10 +400,10 @@ def test_an_imu_that_is_late_is_found_and_less_believed_at_impacts():
 def test_two_milliseconds_of_a_slow_motion_may_be_an_error_of_the_base(jerk, said):
     """Of 50 m/s^3 they are 1 % of gravity, of 2 m/s^3 less than what models leave (0.2 %)."""
     learner = Moving(()).learn(0.0)
-    x, force, imu = learner._x, learner.names.index('base z'), len(learner.names) - 1
+    x, force, imu = learner.regression.x, learner.names.index('base z'), len(learner.names) - 1
     known = 2e-4 ** -2      # as is known of the delay to 0.2 ms, with such a jerk
     x.information[imu, imu], x.right[imu] = known, known * 0.002
-    x.information[force, force] = known / (x.constants[MASS] * jerk) ** 2
+    x.information[force, force] = known / (x.constants[CONSTANT.mass] * jerk) ** 2
     for _ in range(2):      # it is let go of, then judged
         for _ in learner._solve():
             pass

@@ -7,7 +7,8 @@ import pytest
 from legged_dynamics.dynamics import Motion, inverse_dynamics, mass_matrix
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Fault, GroundReactionEstimator, Measurement, Mode
-from legged_dynamics.estimation.stand import Stand, Transmission
+from legged_dynamics.estimation.rails import Rails
+from legged_dynamics.estimation.transmission import Transmission
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 
@@ -102,7 +103,7 @@ def test_the_rail_of_a_leg_that_stands_still_is_at_rest():
     config = RobotConfig.from_parameters(YAML)
     rail = RobotModel.from_xml(URDF, 'fixed').joint_index('rail')
     for contact, speed in ((1.0, 0.0), (0.0, -0.5 * GRAVITY)):
-        part = Stand(config.apply_to(RobotModel.from_xml(URDF, 'fixed')), config)
+        part = Rails(config.apply_to(RobotModel.from_xml(URDF, 'fixed')), config)
         for k in range(round(0.5 * RATE) + 1):
             position, velocity = np.array([0.0, 0.6, -1.2]), np.zeros(3)
             part.advance(position, velocity, np.zeros((2, 3)), np.array([contact]),

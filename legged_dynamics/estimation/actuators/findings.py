@@ -1,0 +1,169 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What was learned against what is stated: faults, and the lines to write into the YAML."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import (
+    N_FOOT_STATE,
+    START,
+    FeetTable,
+    contact_jacobians,
+    contact_points,
+)
+from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.actuators.settings import LearnerSettings
+from legged_dynamics.estimation.ground_reaction import Fault
+from legged_dynamics.model.actuators import (
+    ARMATURE,
+    DAMPING,
+    FRICTION,
+    GAIN,
+    KEYS,
+    PARAMETERS,
+    UNITS,
+    ActuatorModel,
+)
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.parameter_file import rounded, written_line
+
+
+@dataclass(frozen=True)
+class ActuatorFinding:
+    """
+    A configured parameter of the actuators that the measurements contradict.
+
+    Attributes
+    ----------
+    fault : int
+        The flag of `ground_reaction.Fault` that reports it.
+    joints : tuple of str
+        Joints concerned; empty for all of them.
+    parameter : str
+        One of `model.actuators.PARAMETERS`.
+    amount, deviation : float
+        Its measured value, of the joint that shows it most, and one standard deviation.
+    unit : str
+    line : str
+        What to write into the robot's YAML; empty where not all that it needs is known.
+
+    """
+
+    fault: int
+    joints: tuple[str, ...]
+    parameter: str
+    amount: float
+    deviation: float
+    unit: str
+    line: str
+
+    def __str__(self) -> str:
+        """Return it in a sentence."""
+        where = f' of {", ".join(self.joints)}' if self.joints else ''
+        scale, unit = (1e3, 'ms') if self.unit == 's' else (1.0, self.unit)
+        size = f'{scale * self.amount:.3g} +- {scale * self.deviation:.2g} {unit}'.strip()
+        write = f'; write {self.line}' if self.line else ''
+        return f'{self.parameter.replace("_", " ")}{where}: {size}{write}'
+
+
+@dataclass(frozen=True)
+class Delay:
+    """A delay that was found [s]: its ``value``, and the one to be written to the YAML."""
+
+    fault: Fault
+    name: str
+    key: str
+    value: float
+    deviation: float
+    written: float
+
+    def finding(self) -> ActuatorFinding:
+        """Return it as a finding."""
+        return ActuatorFinding(self.fault, (), self.name, float(self.value), float(self.deviation),
+                               's', _line(self.key, self.written) if self.written != 0.0 else '')
+
+
+class Findings:
+    """Compares what was learned with what is stated."""
+
+    def __init__(self, model: RobotModel, config: RobotConfig, table: FeetTable,
+                 stated: ActuatorModel, in_legs: np.ndarray, leg_length: float,
+                 settings: LearnerSettings):
+        self._joints, self._config, self._stated = model.joint_names, config, stated
+        self._in_legs, self._settings = in_legs, settings
+        self._bears = model.total_mass * GRAVITY * _arms(
+            model, config, table, settings.lever_arm * leg_length)
+
+    def of_parameters(self, value: np.ndarray, covariance: np.ndarray, typical: np.ndarray
+                      ) -> list[ActuatorFinding]:
+        """Return frictions, armatures and gains that are stated otherwise than they are."""
+        settings = self._settings
+        found = [self._of_parameter(*each, value, covariance, typical) for each in (
+            (FRICTION, Fault.FRICTION_MISSTATED, settings.friction_effect,
+             settings.friction_tolerance),
+            (ARMATURE, Fault.ARMATURE_MISSTATED, settings.armature_effect,
+             settings.armature_tolerance),
+            (GAIN, Fault.GAIN_MISSTATED, settings.gain_effect, settings.gain_tolerance))]
+        return [one for one in found if one is not None]
+
+    def _of_parameter(self, row: int, fault: Fault, effect: float, tolerance: float,
+                      values: np.ndarray, covariance: np.ndarray, typical: np.ndarray
+                      ) -> ActuatorFinding | None:
+        value, was, factor = values[row], self._stated.value[row], typical[:, row]
+        variance = covariance[:, row, row]
+        rest = 0.0
+        if row == FRICTION:     # it and damping trade places: their sum at usual speed
+            factor, speed = 1.0, typical[:, DAMPING]
+            rest = speed * self._stated.value[DAMPING]
+            value = value + speed * values[DAMPING]
+            was = was + rest
+            variance = (variance + 2.0 * speed * covariance[:, FRICTION, DAMPING]
+                        + speed ** 2 * covariance[:, DAMPING, DAMPING])
+        # None is negative: as far as the estimate is, the model does not explain this robot.
+        sigma = np.sqrt(np.maximum(variance, 0.0) + np.minimum(value, 0.0) ** 2)
+        off = np.abs(np.maximum(value, 0.0) - was)
+        torque = off * factor
+        bad = (self._in_legs & (torque > effect * self._bears)
+               & (off > tolerance * was) & (off > self._settings.finding_deviations * sigma))
+        if not bad.any():
+            return None
+        worst = int(np.argmax(np.where(bad, off / sigma, 0.0)))
+        value = value - rest        # with the damping that stays stated
+        return ActuatorFinding(
+            fault, tuple(self._joints[j] for j in np.flatnonzero(bad)), PARAMETERS[row],
+            float(value[worst]), float(sigma[worst]), UNITS[row],
+            self.line(row, value, value > self._settings.offer_deviations * sigma))
+
+    def line(self, row: int, values: np.ndarray, known: np.ndarray) -> str:
+        """
+        Return values of joints as a line of YAML, in command order.
+
+        What is not known stays as stated; with nothing stated there is no line.
+        """
+        values = np.where(known, values, self._stated.value[row])
+        if row == GAIN:     # of readings that the stated scale has corrected
+            values = self._config.sensors.per_joint('effort_scale', self._joints, 1.0) / values
+        order = [self._joints.index(name) for name in self._config.joints or self._joints]
+        return '' if (values[order] == 0.0).any() else _line(KEYS[row], values[order].tolist())
+
+
+def _line(name: str, value: float | list[float]) -> str:
+    return written_line(name, rounded(value, 3))
+
+
+def _arms(model: RobotModel, config: RobotConfig, table: FeetTable, least: float) -> np.ndarray:
+    """Return how far each joint moves a foot in the nominal posture [m/rad or 1], at least."""
+    nj, nf = model.n_joints, len(config.feet)
+    bodies, states = body_workspace(model), np.zeros((nf, N_FOOT_STATE))
+    jacobian = np.zeros((table.size, nj))
+    forward_kinematics(model.tree, config.nominal_in(model), np.zeros(nj), np.zeros(nj),
+                       np.zeros(9), bodies)
+    contact_points(table, bodies, (0.0, 0.0, 1.0), states)
+    contact_jacobians(model.tree, table, bodies, states, jacobian)
+    moved = [np.linalg.norm(jacobian[start:start + 3], axis=0) for start in table.index[:, START]]
+    return np.maximum(np.max(moved, axis=0), least)

@@ -1,0 +1,325 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""ActuatorLearner: measurements in, actuator parameters and how well they are known out."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import feet_table
+from legged_dynamics.dynamics.kinematics import frame_poses
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation.actuators.equations import HELD
+from legged_dynamics.estimation.actuators.findings import ActuatorFinding, Delay, Findings
+from legged_dynamics.estimation.actuators.hypotheses import Estimate, Hypotheses
+from legged_dynamics.estimation.actuators.parameters import Parameters
+from legged_dynamics.estimation.actuators.prior import Prior
+from legged_dynamics.estimation.actuators.record import Record
+from legged_dynamics.estimation.actuators.regression import (
+    Regression,
+    factorized,
+    solved,
+    variances,
+)
+from legged_dynamics.estimation.actuators.settings import LearnerSettings
+from legged_dynamics.estimation.actuators.torque_doubt import TorqueDoubt
+from legged_dynamics.estimation.actuators.velocity_delay import VelocityDelay
+from legged_dynamics.estimation.ground_reaction import Fault
+from legged_dynamics.model.actuators import DELAY, FRICTION, GAIN, OFFSET
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+
+# What the steps of an estimate end with.
+DONE = object()
+
+
+class ActuatorLearner:
+    """
+    Learns actuator parameters from measurements, and says how well they are known.
+
+    Parameters
+    ----------
+    model : RobotModel
+        With the configuration applied.
+    config : RobotConfig
+        Feet, noise and what it states of the actuators.
+    rate : float
+        Of the measurements [Hz].
+    starts : sequence of int
+        Where position, velocity, effort, gyro and accelerometer begin in a row of measurements.
+    row_size : int
+        Length of a row.
+    file : str
+        Where to keep what was learned from start to start; empty: nowhere.
+    settings : LearnerSettings
+        Tuned numbers.
+
+    Attributes
+    ----------
+    stated : ActuatorModel
+        What the configuration says.
+    value : (7, nj) array
+        Present estimate, rows as `model.actuators.PARAMETERS`.
+    covariance : (nj, 7, 7) array
+        Of each joint's parameters.
+    doubt : (nj, 7, 7) array
+        The same for the tick: without what the configuration's noise has already, with what no
+        parameter explains.
+    torque_variance : (nj,) array
+        Of each joint's torque in typical motion, by its actuator [(N m)^2].
+    findings : tuple of ActuatorFinding
+        What the configuration states otherwise.
+    faults : int
+        Their bits of `ground_reaction.Fault`.
+    seconds : float
+        Time that was learned from.
+    velocity_late : float
+        How late velocities are, to be corrected before they come here [s].
+    scale_doubt : float
+        What all forces may be wrong by alike, one deviation, as a share: of an error that all
+        gains or all masses have.
+    velocity_noise : float
+        Deviation of velocities from the slopes of positions where they are late, else 0.
+
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig, rate: float,
+                 starts: Sequence[int], row_size: int, file: str = '',
+                 settings: LearnerSettings | None = None):
+        self._settings = settings = settings or LearnerSettings()
+        table = feet_table(model, config.feet)
+        feet = [pose.p for pose in frame_poses(
+            model, config.nominal_in(model), tuple(foot.link for foot in config.feet)).values()]
+        leg_length = max(float(np.median([np.linalg.norm(p) for p in feet])), 0.02)
+        height = -min(float(p[2]) for p in feet)        # of the base, level
+        self.parameters = parameters = Parameters(model, table)
+        self.prior = Prior(model, config, parameters, leg_length, settings)
+        self.stated = self.prior.stated
+        self.regression = Regression(
+            model, config, table, rate, starts, row_size, parameters, self.prior, leg_length,
+            settings.lying_height * height, settings)
+        self.hypotheses = Hypotheses(parameters, self.prior, model.total_mass * GRAVITY, settings)
+        self._velocity = VelocityDelay(config.noise.velocity_age, rate, settings)
+        self._torque_doubt = TorqueDoubt(
+            parameters, config.noise.of_joints('effort', model, config.joints),
+            self.stated.limit, settings)
+        self._findings = Findings(model, config, table, self.stated, parameters.in_legs,
+                                  leg_length, settings)
+        self._period, self._imu_delay = 1.0 / rate, config.sensors.imu_delay
+        self._record = Record(file)
+        if self._record.exists:
+            self._recall(self._record.read(self.names))
+        self._working = False
+        self._work: Iterator[None] = iter(())
+        for _ in self._solve():
+            pass
+
+    @property
+    def names(self) -> list[str]:
+        """Names of theta's elements."""
+        return self.parameters.names
+
+    @property
+    def seconds(self) -> float:
+        """Time that was learned from."""
+        return self.regression.seconds
+
+    @property
+    def velocity_late(self) -> float:
+        """How late velocities are, to be corrected before they come here [s]."""
+        return self._velocity.late
+
+    @property
+    def velocity_noise(self) -> float:
+        """Deviation of velocities from the slopes of positions where they are late, else 0."""
+        return self._velocity.noise
+
+    @property
+    def scale_doubt(self) -> float:
+        """What all forces may be wrong by alike, one deviation, as a share."""
+        return self.hypotheses.scale_doubt
+
+    def take(self, row: np.ndarray, stamp_ns: int) -> bool:
+        """
+        Take a row of measurements in.
+
+        Parameters
+        ----------
+        row : (row_size,) array
+            As the estimator's kernel has it, as measured.
+        stamp_ns : int [ns]
+            When.
+
+        Returns
+        -------
+        bool
+            Whether a block is complete, for :meth:`learn`.
+
+        """
+        return self.regression.take(row, stamp_ns) or self._working
+
+    def learn(self, up: Sequence[float] | np.ndarray) -> bool:
+        """
+        Learn from a block of measurements, or go on with what follows from the last one.
+
+        A new estimate is made in steps, of which each call does one: no call is long.
+
+        Parameters
+        ----------
+        up : (3,) sequence of float
+            Unit normal of the ground, base axes.
+
+        Returns
+        -------
+        bool
+            Whether there is a new estimate.
+
+        """
+        regression = self.regression
+        if not regression.complete:
+            self._working = next(self._work, DONE) is not DONE
+            return not self._working
+        if not regression.add_block(up) or self._working or not regression.is_due():
+            return False
+        keep, new = regression.forget()
+        self._velocity.count(keep, new * len(self.stated.limit))
+        if (regression.swung >= self._settings.velocity_delay_blocks and regression.block >= 3
+                and self._velocity.update(regression.x.lag)):
+            regression.clear()          # what is learned begins anew
+            self.hypotheses.rejected[:] = False
+        self._work, self._working = self._solve(), True
+        return False
+
+    def restart(self) -> None:
+        """Start a new block: the next row does not follow the last one."""
+        self.regression.restart()
+
+    def keep(self) -> None:
+        """
+        Write what was learned to the file, with deviations, date and the time it rests on.
+
+        Raises
+        ------
+        OutputError
+            When the file cannot be written.
+
+        """
+        if self.regression.x.counts.any():
+            self._record.write(self.names, self._estimate.theta, self._deviation, self.seconds)
+
+    def _recall(self, kept: np.ndarray) -> None:
+        """Begin with what an earlier run has learned of this robot's actuators."""
+        x, prior = self.regression.x, self.prior
+        # Friction changes with temperature: it is known half as well as it was.
+        weight = 0.25 * kept[:, 1] ** -2.0
+        x.information[...] += np.diag(weight)
+        x.right[...] += weight * kept[:, 0]
+        self.hypotheses.reject(np.abs(kept[:, 0] - prior.mean) > self._settings.rejection
+                               * np.hypot(2.0 * kept[:, 1], prior.tight))
+
+    # ---- an estimate -----------------------------------------------------------------------
+
+    def _solve(self) -> Iterator[None]:
+        """Make a new estimate; yields where the rest may wait for the next sample."""
+        x, hypotheses = self.regression.x, self.hypotheses
+        found = hypotheses.estimate(x.information, x.right, float(x.noisy[0]))
+        yield
+        self._fit_freely(found)
+        yield
+        hypotheses.test(found, x.information, self.regression.swung > 0.0, self.walks)
+        yield
+        self._use(found)
+        yield
+        yield       # here the estimator finds what follows from doubt
+        self._find()
+
+    def _fit_freely(self, found: Estimate) -> None:
+        """Estimate with all parameters free: residuals are of what none explains."""
+        x, prior = self.regression.x, self.prior
+        free = np.maximum(prior.wide, prior.tight) ** -2.0
+        factor = factorized(x.information, free)
+        x.theta[:] = solved(factor, x.right + free * prior.mean)
+        frictions, kind = np.unique(self.parameters.place[:, FRICTION], return_inverse=True)
+        x.dry[:] = (x.theta[frictions] ** 2 + variances(factor, frictions))[kind]
+        self.hypotheses.find_effort_delay(found, factor, free, x.theta)
+
+    def _use(self, found: Estimate) -> None:
+        """Put an estimate to use: values, covariances, doubt."""
+        x, parameters = self.regression.x, self.parameters
+        self._estimate, self._deviation = found, np.sqrt(found.variance)
+        rejected = self.hypotheses.rejected
+        # A stated value stays in use until it is rejected, without a doubt: impacts and wrong
+        # masses move estimates as far. Friction is no one number: what is learned of it is used.
+        # So are offsets, but for what those of one kind share: wrong masses of links do the same.
+        learned = rejected | self.prior.free | parameters.offsets | parameters.frictions
+        x.used[:] = np.where(learned, found.theta, self.prior.mean)
+        for kind in parameters.kinds:
+            offsets = parameters.place[kind, OFFSET]
+            x.used[offsets] -= x.used[offsets].mean()
+        local = x.used[parameters.place].T.copy()
+        local[GAIN] = 1.0 / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
+        self.value = local
+        own = found.factor[parameters.place]    # of each joint's parameters
+        self.covariance = np.einsum('jkn,jln->jkl', own, own)
+        doubt = self._torque_doubt
+        gain = None if rejected[parameters.gains].any() else self.hypotheses.gain_doubt
+        self.doubt = doubt.covariance(self.covariance, learned[parameters.place], gain, x)
+        if self.seconds > 0.0:
+            doubt.follow_motion(x)
+        self.torque_variance = doubt.torque_variance(self.doubt, self.value[FRICTION])
+
+    # ---- what follows from it --------------------------------------------------------------
+
+    @property
+    def walks(self) -> bool:
+        """Whether a leg has swung, or an earlier run is remembered."""
+        return self.regression.swung > 0.0 or self._record.exists
+
+    @property
+    def effort_age(self) -> float:
+        """How old efforts are taken to be [s]: as stated until data say otherwise."""
+        stated = float(self.stated.value[DELAY, 0])
+        if not self.hypotheses.rejected[self.parameters.effort_delay]:
+            return stated
+        unread = self._settings.effort_delay
+        late = max(float(self._estimate.theta[self.parameters.effort_delay]) + unread, 0.0)
+        if -unread < late - stated < self._settings.effort_delay_effect:
+            return stated
+        return max(late - HELD * self._period, 0.0)     # of what moves the joints
+
+    @property
+    def imu_late(self) -> float:
+        """How late the IMU's readings are found to be [s]."""
+        return float(self._estimate.theta[-1]) + self._settings.imu_delay
+
+    def _find(self) -> None:
+        """Compare what was learned with what is stated."""
+        found = self._findings.of_parameters(self.value, self.covariance,
+                                             self._torque_doubt.typical)
+        found += [delay.finding() for delay in self._delays()]
+        self.findings: tuple[ActuatorFinding, ...] = tuple(found)
+        self.faults = sum(one.fault for one in found)
+
+    def _delays(self) -> Iterator[Delay]:
+        """Yield the delays that are stated otherwise."""
+        settings, parameters = self._settings, self.parameters
+        stated = float(self.stated.value[DELAY, 0])
+        # A torque is held for a sample: what moves a joint is older by half of it, and that half
+        # is in the delay that is found, but not in the age that is stated.
+        held = stated + HELD * self._period if stated > 0.0 else 0.0
+        effort = self._estimate.theta[parameters.effort_delay] + settings.effort_delay
+        for fault, at, value, was, key, written, least in (
+                (Fault.EFFORT_LATE, parameters.effort_delay, effort, held, 'noise.effort_age',
+                 self.effort_age, settings.effort_delay_effect),
+                (Fault.IMU_LATE, parameters.imu_delay, self.imu_late, 0.0,
+                 'robot.sensors.imu_delay', self._imu_delay + self.imu_late,
+                 settings.imu_delay_effect)):
+            sigma = self._deviation[at]
+            if self.hypotheses.rejected[at] and value - was > max(
+                    least, settings.imu_delay_rejection * sigma):
+                yield Delay(fault, 'delay', key, value, sigma, written)
+        velocity = self._velocity
+        if velocity.late > velocity.least:
+            yield Delay(Fault.VELOCITY_LATE, 'velocity delay', 'noise.velocity_age', velocity.late,
+                        velocity.deviation, velocity.late)

@@ -1,0 +1,204 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The sums of the recursive least squares, and the blocks of measurements they are made of."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, FeetTable
+from legged_dynamics.dynamics.kinematics import body_workspace
+from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
+from legged_dynamics.estimation.actuators.equations import (
+    CONSTANT,
+    LAG,
+    N_LOCAL,
+    Learning,
+    regress_block,
+)
+from legged_dynamics.estimation.actuators.parameters import Parameters
+from legged_dynamics.estimation.actuators.prior import Prior
+from legged_dynamics.estimation.actuators.settings import LearnerSettings
+from legged_dynamics.model import parts as layout
+from legged_dynamics.model.actuators import ARMATURE
+from legged_dynamics.model.parts import Tree
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.optimization.factorizations import (
+    factorize_upper,
+    invert_upper,
+    solve_upper,
+)
+from legged_dynamics.spatial.packed import pack
+
+
+class Regression:
+    """
+    Blocks of measurements in, sums of a recursive least squares out (`x`).
+
+    `lowest`: the height of the base over the lowest foot below which nothing is learned [m].
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig, table: FeetTable, rate: float,
+                 columns: Sequence[int], row_size: int, parameters: Parameters, prior: Prior,
+                 leg_length: float, lowest: float, settings: LearnerSettings):
+        self._settings = settings
+        self.block = max(round(settings.block_time * rate), 2)     # samples
+        self.x = self._arrays(model, config, table, rate, columns, row_size, parameters, prior,
+                              leg_length)
+        self._packed, self.rows = pack(self.x), self.x.rows
+        self._period, self._first, self._first_ns, self._last_ns = 1.0 / rate, 0, 0, 0
+        self._filled = self._skip = 0
+        self._blocks, self._span, self._swung = 0, 0.0, 0.0     # since the last estimate
+        self.seconds = 0.0          # that was learned from
+        self._up = np.array([0.0, 0.0, 1.0])
+        regress_block(self._packed, self._up)       # compiled now, not when the robot walks
+        invert_upper(factorized(np.eye(1), np.ones(1)))
+        solved(np.eye(1), np.ones(1))
+        self.x.lag[:] = 0.0
+        self.x.constants[CONSTANT.lowest] = lowest
+
+    def _arrays(self, model: RobotModel, config: RobotConfig, table: FeetTable, rate: float,
+                columns: Sequence[int], row_size: int, parameters: Parameters, prior: Prior,
+                leg_length: float) -> Learning:
+        settings, stated, block = self._settings, prior.stated, self.block
+        nj, nf, n = model.n_joints, len(config.feet), len(parameters.names)
+        weight = model.total_mass * GRAVITY
+        joints = np.zeros((nf, nj + 1), np.int64)
+        for i, own in enumerate(parameters.legs):
+            joints[i, 0], joints[i, 1:1 + len(own)] = len(own), own
+        mount = model.frame(config.imu_link or config.base_link or model.base_link)
+        constants = np.zeros(CONSTANT.size)
+        for name, at in CONSTANT._asdict().items():
+            if hasattr(settings, name):
+                constants[at] = getattr(settings, name)
+        constants[[CONSTANT.weight, CONSTANT.leg_length, CONSTANT.mass, CONSTANT.period,
+                   CONSTANT.has_imu, CONSTANT.lowest]] = (
+            weight, leg_length, model.total_mass, 1.0 / rate, float(mount.body == 0), np.inf)
+        bare = model.tree.constants.copy()
+        bare[:, [layout.ARMATURE, layout.DAMPING, layout.FRICTION]] = 0.0
+        effort = config.noise.of_joints('effort', model, config.joints)
+        velocity = config.noise.of_joints('velocity', model, config.joints)
+        span = block / rate
+        noise = (effort ** 2 / block + 2.0 * (velocity / span * stated.unknown[ARMATURE]) ** 2
+                 + (settings.torque_model_error * stated.limit) ** 2)
+        base = settings.first_base_residual * weight
+        spread = np.concatenate([[base ** 2] * 3, [(base * leg_length) ** 2] * 3,
+                                 (settings.first_joint_residual * stated.limit) ** 2])
+        return Learning(
+            tree=Tree(model.tree.topology, bare), feet=table, joints=joints,
+            place=parameters.place, at=np.array(columns, np.int64), constants=constants,
+            mount=np.concatenate([mount.pose.R.ravel(), mount.pose.p]), noise=noise,
+            uncertain=noise.copy(), slip_noise=(velocity / FRICTION_SPEED) ** 2 / block,
+            dry=np.zeros(nj), rows=np.zeros((3 * block + 1, row_size)),
+            bodies=body_workspace(model), states=np.zeros((nf, N_FOOT_STATE)),
+            jacobian=np.zeros((table.size, nj)), grasp=np.zeros((6, table.size)),
+            joint=np.zeros((nj, N_LOCAL + 1)), motion=np.zeros((4, nj)), base=np.zeros(9),
+            force=np.zeros(6), swings=np.zeros(nf), block=np.zeros((6, 6)),
+            variance=np.zeros((6, 6)), regressors=np.zeros((6, n + 2)), spread=spread,
+            information=np.zeros((n, n)), right=np.zeros(n), lag=np.zeros(LAG.size),
+            noisy=np.zeros(1), theta=prior.mean.copy(), used=prior.mean.copy(),
+            misfit=np.zeros(nj), counts=np.zeros(2), heard=np.zeros(nj))
+
+    @property
+    def complete(self) -> bool:
+        """Whether a block is complete."""
+        return self._filled == len(self.rows)
+
+    @property
+    def swung(self) -> float:
+        """Blocks with swinging legs so far."""
+        return float(self.x.counts[1])
+
+    def take(self, row: np.ndarray, stamp_ns: int) -> bool:
+        """Take a row of measurements in; return whether a block is complete."""
+        if self._skip > 0:
+            self._skip -= 1
+            return False
+        if self.complete:           # the last block was not learned from
+            self._filled = 0
+        self.rows[self._filled] = row
+        if not self._filled:
+            self._first, self._first_ns = 0, stamp_ns
+        self._last_ns = stamp_ns
+        self._filled += 1
+        return self.complete
+
+    def restart(self) -> None:
+        """Start a new block: the next row does not follow the last one."""
+        self._filled = self._skip = 0
+
+    def add_block(self, up: Sequence[float] | np.ndarray) -> bool:
+        """Learn from the block that is complete; return False if samples were lost within."""
+        x = self.x
+        period = (self._last_ns - self._first_ns) * 1e-9 / (self._filled - 1 - self._first)
+        self._filled = 0
+        if not 0.5 < period / self._period < 2.0:
+            return False
+        x.constants[CONSTANT.period] = period
+        self._up[:] = up
+        regress_block(self._packed, self._up)
+        self._filled = 2 * self.block + 1
+        self._first, self._first_ns = self._filled - 1, self._last_ns
+        self._blocks += 1
+        span = self.block * period
+        self.seconds += span * (1.0 + float(x.constants[CONSTANT.skipped]))
+        if self._settled:           # neighbours say nearly the same: what counts as one is one
+            skipped = self._settings.skipped_blocks
+            x.constants[CONSTANT.skipped] = skipped
+            self._filled, self._skip = 0, (skipped - 2) * self.block - 1
+        self._span = span * (1.0 + x.constants[CONSTANT.skipped])
+        return True
+
+    @property
+    def _settled(self) -> bool:
+        return self.seconds > self._settings.settling_time
+
+    def is_due(self) -> bool:
+        """Return whether there are enough new blocks for an estimate."""
+        settings, since = self._settings, self._blocks * self._span
+        if since < settings.first_interval:
+            return False
+        swung = self.swung
+        if not self._swung < swung < settings.first_blocks and since < (
+                settings.settled_interval if self._settled else settings.interval):
+            return False
+        self._swung = swung
+        return True
+
+    def forget(self) -> tuple[float, int]:
+        """Let old blocks count less; return the share that stays, and how many blocks are new."""
+        x, new = self.x, self._blocks
+        keep = math.exp(-new * self._span / self._settings.memory_time)
+        for sums in (x.information, x.right, x.noisy, x.lag):
+            sums *= keep
+        self._blocks = 0
+        return keep, new
+
+    def clear(self) -> None:
+        """Forget all blocks."""
+        for sums in (self.x.information, self.x.right, self.x.noisy, self.x.lag):
+            sums[...] = 0.0
+
+
+def factorized(information: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Return the Cholesky factor of a matrix given by its upper triangle, with more diagonal."""
+    factor = information + np.diag(more)
+    if not factorize_upper(factor):     # cannot be, but for rounding
+        return factorized(information, more + 1e-6 * np.abs(information).max())
+    return factor
+
+
+def solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve by a factor, in place."""
+    solve_upper(factor, right)
+    return right
+
+
+def variances(factor: np.ndarray, which: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Return elements of the diagonal of the inverse of a factorized matrix."""
+    return np.array([solved(factor, one)[i]
+                     for i, one in zip(which, np.eye(len(factor))[which])])
