@@ -326,6 +326,7 @@ def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
     from dataclasses import replace
 
     from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.parameter_file import written_file
     from legged_dynamics.people.trials.csv_motion import truth_topic, write_bag_of_csv
     from legged_dynamics.recordings.robot import read_model
     from legged_dynamics.resources import robot_files
@@ -346,8 +347,7 @@ def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
         stated = read_parameter_file(robot_files(options.robot)[0])
         if 'rate' not in stated:
             path = out / LOG_RATE
-            path.write_text(f'/**:\n  ros__parameters:\n    rate: {rate:.1f}\n',
-                            encoding='utf-8')
+            path.write_text(written_file({'rate': round(rate, 1)}), encoding='utf-8')
             options = replace(options, params_files=(path, *options.params_files))
         return show_analysis(*analyse_into(bag, options, out))
 
@@ -379,7 +379,7 @@ def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
 
 def show_analysis(analysis: Analysis, report: Path | None, most: int | None = None) -> int:
     """
-    Print the analysis; return the exit code: 0, or `DOUBTFUL` if not trustworthy.
+    Print counts and analysis; return the exit code: 0, or `DOUBTFUL` if not trustworthy.
 
     At most ``most`` tables are printed; the report has all.
     """
@@ -392,6 +392,7 @@ def show_analysis(analysis: Analysis, report: Path | None, most: int | None = No
     )
     from legged_dynamics.recordings.report.report import tables
 
+    print(f'{"; ".join(map(str, analysis.inputs))}.')
     reasons = doubts(analysis)
     if reasons:
         say(distrust(reasons), 'bold red')

@@ -263,6 +263,23 @@ class InputStatistics:
     gaps: int
     backwards: int
 
+    @property
+    def lost(self) -> float:
+        """Share of the messages between the first and the last that are missing, 0 to 1."""
+        lost = 1.0 - self.rate * self.interval * 1e-3
+        return lost if lost > 0.0 else 0.0
+
+    @property
+    def covered(self) -> float:
+        """Time that the messages which are there stand for [s]."""
+        return self.count * self.interval * 1e-3 if self.interval > 0.0 else 0.0
+
+    def __str__(self) -> str:
+        """Return count, span and loss."""
+        span = (self.count - 1) / self.rate if self.rate > 0.0 else 0.0
+        lost = f'{100.0 * self.lost:.0f} %' if self.lost >= 0.005 else 'none'
+        return f'{self.topic}: {self.count} messages over {span:.2f} s, {lost} lost'
+
 
 def input_statistics(topic: str, times: InputTimes) -> InputStatistics:
     """Return the regularity of one input."""

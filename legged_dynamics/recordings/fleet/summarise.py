@@ -237,7 +237,7 @@ def _instant(ns: int) -> datetime:
 def _input_rows(inputs: Iterable[InputStatistics]) -> list[dict[str, object]]:
     return [{'topic': entry.topic, 'messages': entry.count, 'rate': entry.rate,
              'received': entry.received, 'interval': entry.interval,
-             'lost': max(1.0 - entry.rate * entry.interval * 1e-3, 0.0),
+             'lost': entry.lost,
              'stamp_jitter': entry.stamp_jitter, 'receipt_jitter': entry.receipt_jitter,
              'longest': entry.worst_interval, 'gaps': entry.gaps,
              'backwards': entry.backwards} for entry in inputs]

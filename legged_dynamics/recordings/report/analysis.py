@@ -433,6 +433,8 @@ def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
 # Parts of weight, time and messages [%, or 1] beyond which the result is not to be trusted.
 LARGEST_ERROR, LEAST_AGREEMENT = 15.0, 80.0
 LARGEST_RESIDUAL, MOST_SILENT, MOST_LOST = 0.1, 0.2, 0.1
+# Joint states that a verdict needs at least [s].
+LEAST_COVERED = 1.0
 # Deviations on either side of a 95 % error bar.
 BAR = 1.96
 # Exit code of a command whose result does not deserve trust.
@@ -458,7 +460,9 @@ def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], r
     ``agreements`` [%]: of contacts with true ones, by foot; ``residual``: from
     :func:`accuracy.unexplained`; ``silent``: fraction of time without estimate.
     """
-    found = []
+    found = _lacking(inputs)
+    if inputs[0].covered < LEAST_COVERED:
+        return found
     worst = max(main, key=lambda error: error.vertical_percent, default=None)
     if worst is not None and worst.vertical_percent > LARGEST_ERROR:
         found.append(f'the error of a foot in contact is {worst.vertical_percent:.0f} % of the '
@@ -468,14 +472,20 @@ def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], r
         found.append(f'contacts agree with the truth in only {np.mean(agree):.0f} % of the time')
     if residual > LARGEST_RESIDUAL:
         found.append(f'{100.0 * residual:.0f} % of the weight remain unexplained at the base '
-                     f'(below {SLOW:g} Hz): mass, signs or contacts are wrong')
+                     f'(below {SLOW:g} Hz)'
+                     f'{"" if found else ": mass, signs or contacts are wrong"}')
     if silent > MOST_SILENT:
         found.append(f'no estimate was possible in {100.0 * silent:.0f} % of the time')
-    for entry in inputs:
-        lost = 1.0 - entry.rate * entry.interval * 1e-3
-        if lost > MOST_LOST:
-            found.append(f'{100.0 * lost:.0f} % of the messages on {entry.topic} are missing')
     return found
+
+
+def _lacking(inputs: Sequence[InputStatistics]) -> list[str]:
+    """Return what of a recording's messages is missing, so that forces cannot be judged."""
+    first = inputs[0]
+    if first.covered < LEAST_COVERED:
+        return [f'{first}: a verdict needs {LEAST_COVERED:g} s of joint states']
+    return [f'{100.0 * entry.lost:.0f} % of the messages on {entry.topic} are missing'
+            for entry in inputs if entry.lost > MOST_LOST]
 
 
 def verdict(analysis: Analysis) -> tuple[str, bool]:
@@ -495,6 +505,9 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
         Whether the bag has a truth to compare with.
 
     """
+    if analysis.inputs[0].covered < LEAST_COVERED:
+        return ('No verdict: these joint states are too few to say anything of forces.',
+                analysis.truth.known)
     errors = [error for error in analysis.accuracy.feet if error.treatment == ZERO_PHASE]
     main = [error for error in errors if error.estimate == errors[0].estimate]
     compared, _ = compare_sums(foot_sums(analysis), analysis.weight)
@@ -533,6 +546,8 @@ class FootSum(NamedTuple):
 
 def foot_sums(analysis: Analysis) -> list[FootSum]:
     """Return the mean total vertical foot force by each kind of equations, main first."""
+    if _lacking(analysis.inputs):
+        return []
     series, noise = analysis.series, analysis.replay.plan.config.noise
     base = BAR * np.hypot(noise.mass, noise.accelerometer_bias / GRAVITY)
     torque = BAR * max(noise.effort_gain, 1e-6)
@@ -573,6 +588,8 @@ def compare_sums(sums: Sequence[FootSum], weight: float) -> tuple[str, bool]:
 
 def doubtful(analysis: Analysis) -> list[str]:
     """Return what makes the result doubtful, though not proven wrong, and the next step."""
+    if _lacking(analysis.inputs):       # said by `doubts`; nothing speaks against the robot
+        return []
     return cautions(unexplained(analysis.series, analysis.weight), analysis.sums,
                     str(analysis.bag), bool(doubts(analysis)))
 
