@@ -85,8 +85,9 @@ def _told(examined: Any, name: str, duration: float) -> str:
     from legged_dynamics.parameter_file import written_file
 
     found = examined.findings
-    count = f'{len(found)} finding{"s" if len(found) != 1 else ""}'
-    lines = [f'{name}, {duration:.1f} s: ' + (count if found else 'nothing wrong was found')]
+    count = (f'{len(found)} finding{"s" if len(found) != 1 else ""}' if found
+             else 'nothing wrong was found')
+    lines = [f'{name}, {duration:.1f} s by the clock of the recorder: {count}']
     for i, finding in enumerate(found, start=1):
         lines += ['', f'{i}. {finding.text}  [{finding.kind}; {finding.sure}]']
         lines += [f'   or: {other}' for other in finding.also]
@@ -141,6 +142,7 @@ def _run_validate(args: argparse.Namespace) -> int:
     choice, measurements = _readings(args)
     compile_first(ESTIMATOR)
     found = validate(choice.model, choice.config, measurements, scales, limit=args.limit)
+    print(f'{found.received}.')
     say(found.verdict, 'green' if found.trusted else 'red')
     for said in found.phases.missing:
         print(f'missing: {said}')

@@ -13,7 +13,11 @@ from legged_dynamics.cli.doctor import _parsed_scales
 from legged_dynamics.cli.record import _announce_steps
 from legged_dynamics.diagnosis.validation.torque_errors import OF_JOINT
 from legged_dynamics.diagnosis.validation.validation import (
+    FORCE_BAND,
+    STEPS,
     _problem,
+    _swing,
+    _whole,
     phases_of,
     run_estimator,
     validate,
@@ -95,6 +99,40 @@ def test_no_torque_and_strange_scales_are_refused(case):
             _parsed_scales([text])
 
 
+def test_feet_of_a_trot_are_in_the_air_and_bear_nothing():
+    """By the simulator's truth of when they are, and though some foot always is near a change."""
+    case = make_case('solo_class', 7, 0.0, 'stand 6, trot_in_place 4')
+    assert (np.diff(case.contact.astype(int), axis=0) < 0).sum(axis=0).min() > STEPS
+    applied = case.config.apply_to(case.model)
+    problem = _problem(applied, case.config, case.measurements, case.contact, None, FORCE_BAND)[0]
+    feet = tuple(foot.link for foot in case.config.feet)
+    assert max(_swing(problem, feet).values()) < 8.0        # percent of the weight; NaN: never
+    assert not np.isnan(list(_swing(problem, feet).values())).any()
+
+
+def test_joint_states_without_imu_are_left_out_and_counted(case):
+    """One in fifty hardly changes what is found; beyond a tenth, nothing is said of torques."""
+    def without(every):
+        return [replace(one, angular_velocity=None, linear_acceleration=None)
+                if k % every == 7 else one for k, one in enumerate(case.measurements)]
+    kept, said = _whole(without(50))
+    count = len(case.measurements)
+    left_out = sum(k % 50 == 7 for k in range(count))
+    assert len(kept) == count - left_out and f'{left_out} without IMU left out' in said
+    assert said.startswith(f'joint states: {count} messages over ') and 'none lost' in said
+    with pytest.raises(MeasurementError, match='left out.* got 80 %: what is missing'):
+        validate(case.model, case.config, without(5))
+
+
+@pytest.mark.parametrize(('picked', 'said'), [
+    (lambda k: k < 300, '300 messages over 0.60 s, none lost; expected at least 1 s'),
+    (lambda k: k % 100 < 31, '69 % lost; expected .* got 31 %')])
+def test_an_incomplete_recording_is_refused_by_what_it_lacks(case, picked, said):
+    some = [one for k, one in enumerate(case.measurements) if picked(k)]
+    with pytest.raises(MeasurementError, match=said):
+        validate(case.model, case.config, some)
+
+
 def test_phases_name_what_is_missing():
     time = np.arange(0.0, 6.0, 0.002)
     q = np.zeros((len(time), 2))
@@ -136,7 +174,9 @@ def test_the_verb_writes_a_page_and_its_exit_code_is_the_verdict(tmp_path, capsy
     bag, page = write(tmp_path / 'bag', messages()), tmp_path / 'page.html'
     assert main(['validate', str(bag), '-o', str(page)]) == 0
     said = capsys.readouterr().out
-    assert said.startswith('forces on this robot are right to')
+    had, first = said.splitlines()[:2]
+    assert had == 'joint states: 1900 messages over 3.80 s, none lost.'
+    assert first.startswith('forces on this robot are right to')
     assert 'missing: stand' in said
     assert 'Feet in the air' in page.read_text()
     assert main(['validate', str(bag), '-o', str(page), '--limit', '0.01']) == 3

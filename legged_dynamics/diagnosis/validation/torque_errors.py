@@ -180,15 +180,22 @@ class TorqueErrorProblem:
 
     def usable(self) -> np.ndarray:
         """Return which samples are far from changes of contact, (n,) bool."""
-        time, contact = self._samples.time, self._contact
-        changes = time[np.flatnonzero((np.diff(contact.astype(int), axis=0) != 0).any(axis=1))]
         for near in NEAR_CHANGE:
-            far = np.ones(len(time), bool)
-            for change in changes:
-                far &= np.abs(time - change) > near
+            far = self._far(self._contact, near)
             if far.sum() >= ENOUGH:
                 return far
-        return np.ones(len(time), bool)
+        return np.ones(len(far), bool)
+
+    def in_the_air(self, foot: int, near: float) -> np.ndarray:
+        """Return when a foot is lifted, so far from its own changes [s], (n,) bool."""
+        own = self._contact[:, [foot]]
+        return ~own[:, 0] & self._far(own, near)
+
+    def _far(self, contact: np.ndarray, near: float) -> np.ndarray:
+        time, far = self._samples.time, np.ones(len(contact), bool)
+        for change in time[np.flatnonzero(np.diff(contact, axis=0).any(axis=1))]:
+            far &= np.abs(time - change) > near
+        return far
 
     def stacked(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """

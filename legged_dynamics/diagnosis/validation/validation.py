@@ -45,6 +45,7 @@ from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.recordings.series import InputTimes, input_statistics
 
 STILL = 0.15            # rad/s: rms speed of the joints of a robot that stands still
 SETTLED = 0.25          # s before and after which no foot may lift
@@ -118,12 +119,16 @@ def whole_cycles(contact: np.ndarray) -> np.ndarray:
 DRAWS = 8
 BANDS = ((0.0, 1.0), (1.0, 5.0), (5.0, 15.0), (15.0, 25.0))     # Hz
 FORCE_BAND = 25.0           # Hz: forces are judged below it
+# Time from a change of a foot over which a filter of that band mixes both sides [s].
+NEAR_OWN_CHANGE = 0.03
 SCALE_DEVIATION = 0.005     # of the reading, of a kitchen scale under a foot
 FUSIONS = {'fused': 'fused', 'base only': 'base_only', 'torque only': 'torque_only'}
 # Estimates at the beginning that are not judged [s].
 SETTLING = 0.5
 # Accuracy beyond which forces are not to be trusted, % of the weight.
 LIMIT = 10.0
+# Readings with torque and IMU that a verdict needs: time [s], and share of all that were to come.
+LEAST_WHOLE, LEAST_LEFT = 1.0, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +212,8 @@ class Validation:
         Accuracy beyond which forces are not to be trusted, % of the weight.
     sums : dict of str to array
         Vertical sums by kind of estimate, and 'time', for figures.
+    received : str
+        Count, span and loss of the joint states, and how many were left out.
 
     """
 
@@ -224,6 +231,7 @@ class Validation:
     phases: Phases
     limit: float
     sums: Mapping[str, np.ndarray]
+    received: str = ''
 
     @property
     def trusted(self) -> bool:
@@ -277,20 +285,14 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
     Raises
     ------
     MeasurementError
-        When the recording is too short or has no torque.
+        When the recording is too short, or lacks too many joint states, torques or IMU readings.
     ConfigurationError
         When a scale is under what is no foot.
 
     """
     applied = config.apply_to(model)
+    measurements, received = _whole(measurements)
     stamps = np.array([m.stamp_ns for m in measurements])
-    if len(stamps) < 100:
-        raise MeasurementError(f'expected at least 100 joint states, got {len(stamps)}; '
-                               'record longer')
-    if any(m.effort is None for m in measurements) or any(m.angular_velocity is None
-                                                          for m in measurements):
-        raise MeasurementError('expected joint efforts and IMU readings with every joint state: '
-                               'without one of the two, there is nothing to compare')
     feet = tuple(foot.link for foot in config.feet)
     unknown = sorted(set(scales or {}) - set(feet))
     if unknown:
@@ -308,13 +310,14 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
         records[name] = run_estimator(model, config, replace(settings, fusion=FUSIONS[name]),
                                       measurements, contact)
     problem, samples, at = _problem(applied, config, measurements, contact, priors)
+    quick = _problem(applied, config, measurements, contact, priors, FORCE_BAND)[0]
     q, v = (np.array([getattr(m, name) for m in measurements])
             for name in ('position', 'velocity'))
     phases = phases_of(time, q, v, contact, feet)
     errors, weighed = _with_scales(problem, samples.time, at, records['fused'].force, samples.up,
                                    phases, feet, scales or {})
     accuracy, of_feet = _accuracy(model, config, settings, measurements, records['fused'],
-                                  problem, errors, phases, period, draws)
+                                  problem, quick, errors, phases, period, draws)
     up = np.array([np.interp(time, samples.time, column) for column in samples.up.T]).T
     sums = {name: np.einsum('nfi,ni->n', np.nan_to_num(record.force), up)
             for name, record in records.items()}
@@ -323,11 +326,35 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
     return Validation(
         feet, weight, accuracy, of_feet,
         {name: 100.0 * float(total[cycles].mean()) / weight for name, total in sums.items()},
-        _bands(sums, period, time, weight), _swing(problem, contact[at], feet),
+        _bands(sums, period, time, weight), _swing(quick, feet),
         _horizontal(records['fused'].force, up, cycles, weight), errors,
         tuple(JointVerdict(name, errors.of_joint(name, 'gain'), errors.of_joint(name, 'offset'),
                            errors.of_joint(name, 'dry friction')) for name in errors.joints),
-        weighed, phases, limit, {'time': time, **sums})
+        weighed, phases, limit, {'time': time, **sums}, received)
+
+
+def _whole(measurements: Sequence[Measurement]) -> tuple[list[Measurement], str]:
+    """Return the readings with torque and IMU, and what the recording has; refuse too few."""
+    lacking = {'efforts': sum(m.effort is None for m in measurements),
+               'IMU': sum(m.angular_velocity is None or m.linear_acceleration is None
+                          for m in measurements)}
+    whole = [m for m in measurements if m.effort is not None and m.angular_velocity is not None
+             and m.linear_acceleration is not None]
+    times = InputTimes()
+    for m in measurements:
+        times.note(m.stamp_ns, m.stamp_ns)
+    had = input_statistics('joint states', times)
+    without = ' and '.join(f'{count} without {what}' for what, count in lacking.items() if count)
+    received = f'{had}{f", {without} left out" if without else ""}'
+    left = len(whole) / max(len(measurements), 1) * (1.0 - had.lost)
+    if had.covered * len(whole) / max(len(measurements), 1) < LEAST_WHOLE or (
+            left < LEAST_LEFT):
+        raise MeasurementError(
+            f'{received}; expected at least {LEAST_WHOLE:g} s of joint states with efforts and '
+            f'IMU readings, and {100.0 * LEAST_LEFT:.0f} % of them, got '
+            f'{100.0 * left:.0f} %: what is missing would be read as errors of torques and '
+            'masses. Look at recorder and network, or choose a part with --start and --end')
+    return whole, received
 
 
 def run_estimator(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
@@ -386,8 +413,9 @@ def _with_scales(problem: TorqueErrorProblem, time: np.ndarray, at: np.ndarray,
 
 def _accuracy(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
               measurements: Sequence[Measurement], fused: ForceRecord,
-              problem: TorqueErrorProblem, errors: TorqueErrors, phases: Phases, period: float,
-              draws: int) -> tuple[dict[str, float], dict[str, tuple[float, ...]]]:
+              problem: TorqueErrorProblem, quick: TorqueErrorProblem, errors: TorqueErrors,
+              phases: Phases, period: float, draws: int
+              ) -> tuple[dict[str, float], dict[str, tuple[float, ...]]]:
     """Return the stated accuracy of each part of the recording, and per foot."""
     effort, velocity = (np.array([getattr(m, name) for m in measurements])
                         for name in ('effort', 'velocity'))
@@ -405,7 +433,7 @@ def _accuracy(model: RobotModel, config: RobotConfig, settings: EstimatorSetting
             model.with_body_inertia({0: shifted}), config, settings,
             [replace(m, effort=row) for m, row in zip(measurements, corrected)], contact)
         squares += ((other.force - fused.force) ** 2).sum(axis=2) / draws
-    noise = _random_errors(model, config, measurements, contact, errors)
+    noise = _random_errors(quick, errors)
     known = contact & np.isfinite(squares)
     known[:round(SETTLING / period)] = False
     accuracy, of_feet = {}, {}
@@ -421,11 +449,8 @@ def _accuracy(model: RobotModel, config: RobotConfig, settings: EstimatorSetting
     return accuracy, of_feet
 
 
-def _random_errors(model: RobotModel, config: RobotConfig, measurements: Sequence[Measurement],
-                   contact: np.ndarray, errors: TorqueErrors) -> np.ndarray:
+def _random_errors(problem: TorqueErrorProblem, errors: TorqueErrors) -> np.ndarray:
     """Return what unexplained residuals make of each foot's force, (nf,) [N]."""
-    problem, samples, _ = _problem(config.apply_to(model), config, measurements, contact, None,
-                                   FORCE_BAND)
     used = np.flatnonzero(problem.usable())
     used = used[::max(len(used) // 600, 1)]
     squares, freedom = 0.0, 0
@@ -438,7 +463,7 @@ def _random_errors(model: RobotModel, config: RobotConfig, measurements: Sequenc
     misfit = np.sqrt(squares / max(freedom, 1))
     each = np.array([problem.noise_in_forces(misfit, int(k)) for k in used])
     with np.errstate(invalid='ignore'):
-        mean = np.nanmean(each ** 2, axis=0) if len(each) else np.zeros(contact.shape[1])
+        mean = np.nanmean(each ** 2, axis=0)
     return np.sqrt(np.nan_to_num(mean))
 
 
@@ -460,13 +485,11 @@ def _bands(sums: Mapping[str, np.ndarray], period: float, time: np.ndarray, weig
     return found
 
 
-def _swing(problem: TorqueErrorProblem, contact: np.ndarray,
-           feet: Sequence[str]) -> dict[str, float]:
+def _swing(problem: TorqueErrorProblem, feet: Sequence[str]) -> dict[str, float]:
     """Return the rms force that torques alone give feet in the air, which is zero in truth."""
-    force, far = problem.forces_by_torque(), problem.usable()
-    found = {}
+    force, found = problem.forces_by_torque(), {}
     for i, foot in enumerate(feet):
-        lifted = force[far & ~contact[:, i], i]
+        lifted = force[problem.in_the_air(i, NEAR_OWN_CHANGE), i]
         found[foot] = (100.0 * float(np.sqrt((lifted ** 2).sum(axis=1).mean())) / problem.weight
                        if len(lifted) else float('nan'))
     return found
