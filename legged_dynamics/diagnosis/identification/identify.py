@@ -410,7 +410,12 @@ def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
 
 
 def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -> np.ndarray:
-    """Return the covariance of the unknowns, by the scatter of the blocks."""
+    """
+    Return the covariance of the unknowns, by the scatter of the blocks.
+
+    There are fewer blocks than unknowns: in no direction is it less than by the scatter of single
+    rows, and of feet by their tolerances, since their errors last longer than a block.
+    """
     u = problem.unknowns
     at = problem(x)
     D = u.deviation
@@ -425,8 +430,13 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
     starts = np.arange(0, len(at.residual), rows)
     g = np.add.reduceat(WJ * at.residual[:, None], starts, axis=0)
     meat = g.T @ g
-    middle = bread @ (meat + known) @ bread
-    return middle * np.outer(D, D)
+    of_feet = np.arange(len(J)) % at.rows >= 6 + u.model.nv
+    J *= np.where(of_feet, np.sqrt(robust), robust * at.residual)[:, None]
+    least = np.linalg.cholesky(J.T @ J + known)
+    scatter, axes = np.linalg.eigh(
+        np.linalg.solve(least, np.linalg.solve(least, meat + known).T))
+    half = bread @ least @ axes * np.sqrt(np.maximum(scatter, 1.0)) * D[:, None]
+    return half @ half.T
 
 
 # -------------------------------------------------------------------------------------------------

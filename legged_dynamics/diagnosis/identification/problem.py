@@ -19,7 +19,7 @@ from legged_dynamics.diagnosis.identification.equations import (
     motion_equations,
     regressor,
 )
-from legged_dynamics.diagnosis.identification.samples import Samples, Signals, observe
+from legged_dynamics.diagnosis.identification.samples import UP_TIME, Samples, Signals, observe
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
@@ -243,7 +243,12 @@ def check_total_mass(mass: float | None, model: RobotModel) -> None:
 FORCE, MOMENT, EFFORT = 0.003, 0.003, 0.003
 CONTACT_SHARE = 0.15    # of a foot's share of the weight, below which it swings
 STANDING, SWINGING = 5.0, 0.005     # of the weight: prior deviation of a foot's force
-SPEED, LEVEL = 0.004, 0.004   # heights/s, heights: tolerances of feet on level ground
+# Errors of feet in contact. Each lasts, so that samples within its time tell no more than one.
+SPEED = 0.0025          # heights/s: a foot in contact creeps
+LEVEL = 0.0025          # heights: ground that is not flat
+STANCE = 0.3            # s, over which both last
+TILT = 0.005            # rad, of the vertical by an accelerometer that the body's motion misleads
+TILTED = 0.5 * UP_TIME  # s, over which it lasts: the body comes to rest again
 SETTLED = 0.09          # s from a step: the filter spreads an impact over this time
 STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2,
          'gyro_bias': 1e-3}
@@ -280,6 +285,7 @@ class Problem:
         self._known = known
         self.scale = np.concatenate([[FORCE * W] * 3, [MOMENT * W * h] * 3, joint])
         self._least = self.scale.copy()
+        self._step = float(np.median(np.diff(signals.time)))
         self._settled = np.ones(len(signals.time), bool)
         # At first, friction is half of the deviation of its prior.
         self.settle(np.zeros(unknowns.size), 0.5 * unknowns.deviation[unknowns.parts['coulomb']])
@@ -344,7 +350,8 @@ class Problem:
         left = Y @ inertial
         left[:, 6:] += physics - given
         forces, project, standing, rest = self._forces(eq, left, samples)
-        kinematic = self._kinematic(eq, samples, standing)
+        whiten = self._height_whitening(eq, samples, standing)
+        kinematic = self._kinematic(eq, samples, standing, whiten)
         # In units of the identified mass: a lighter robot with weaker motors satisfies the same
         # equations, and would have smaller residuals otherwise.
         masses = 10 * np.arange(model.n_bodies)
@@ -380,7 +387,8 @@ class Problem:
                 difference += self._other_inertias(x, other, samples, difference)
                 difference -= self._contact(changed, forces) - self._contact(eq, forces)
                 J[:, :6 + nv, k] = project(difference) / step
-                J[:, 6 + nv:, k] = (self._kinematic(changed, other, standing) - kinematic) / step
+                J[:, 6 + nv:, k] = (self._kinematic(changed, other, standing, whiten)
+                                    - kinematic) / step
         J[:, :6 + nv] *= per_mass
         for i, at in enumerate(masses):
             share = gradient[i][0] / inertial[masses].sum()
@@ -441,7 +449,29 @@ class Problem:
         rest = left - self._contact(eq, forces)
         return forces, project, standing, rest
 
-    def _kinematic(self, eq: Equations, samples: Samples, standing: np.ndarray) -> np.ndarray:
+    def _lasting(self, time: float) -> float:
+        """Return the factor of a tolerance whose error lasts so long [s]."""
+        return float(np.sqrt(max(time / self._step, 1.0)))
+
+    def _height_whitening(self, eq: Equations, samples: Samples,
+                          standing: np.ndarray) -> np.ndarray:
+        """
+        Return what makes height differences white, (n, nf, nf): ``C^-1/2`` of their covariance.
+
+        The ground is uneven, and the vertical tilted for as long as its filter takes.
+        """
+        p = eq.points - np.einsum('nfi,ni->nf', eq.points, samples.up)[..., None] * samples.up[
+            :, None]
+        w = standing / np.maximum(standing.sum(axis=1, keepdims=True), 1)
+        p = np.where(standing[..., None], p - np.einsum('nf,nfi->ni', w, p)[:, None], 0.0)
+        uneven = LEVEL * self.height * self._lasting(STANCE)
+        tilt = TILT * self._lasting(TILTED)
+        values, vectors = np.linalg.eigh(uneven ** 2 * np.eye(standing.shape[1])
+                                         + tilt ** 2 * p @ p.transpose(0, 2, 1))
+        return (vectors / np.sqrt(values)[:, None]) @ vectors.transpose(0, 2, 1)
+
+    def _kinematic(self, eq: Equations, samples: Samples, standing: np.ndarray,
+                   whiten: np.ndarray) -> np.ndarray:
         """Return differences in speed and height of feet in contact, (n, 4 nf), in tolerances."""
         size = eq.jacobian.shape[1] // standing.shape[1]
         J = np.stack([eq.jacobian[:, size * i:size * i + 3]
@@ -452,6 +482,7 @@ class Problem:
         w = standing / np.maximum(standing.sum(axis=1, keepdims=True), 1)
         speed = speed - np.einsum('nf,nfi->ni', w, speed)[:, None]
         height = height - np.einsum('nf,nf->n', w, height)[:, None]
-        speed = np.where(standing[..., None], speed, 0.0) / (SPEED * self.height)
-        height = np.where(standing, height, 0.0) / (LEVEL * self.height)
+        speed = np.where(standing[..., None], speed, 0.0) / (
+            SPEED * self.height * self._lasting(STANCE))
+        height = (whiten @ np.where(standing, height, 0.0)[..., None])[..., 0]
         return np.hstack([speed.reshape(len(w), -1), height])
