@@ -111,7 +111,7 @@ def test_it_is_not_faster_than_the_wall_unless_asked_and_ends_where_it_is_to(spe
     bench = Bench(speed=speed, duration=0.8, window=10_000)
     for _ in range(10):
         bench.bus.step(0.02)
-    assert bench.simulator.component._ticks == pytest.approx(samples, abs=25)
+    assert bench.simulator.component._pace.ticks == pytest.approx(samples, abs=25)
     bench.bus.step(3.0)
     assert bench.robot.stamp_ns == BEGIN_NS + 400 * PERIOD
     assert 'robot upright' not in bench.log()       # who works on the last sample is waited for

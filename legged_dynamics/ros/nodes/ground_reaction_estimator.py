@@ -88,8 +88,9 @@ _MARKER = (
         'markers.friction', 0.6, '',
         'Friction coefficient of the cones and margins drawn; 0: none.', 0.0, 10.0),
 )
-# A foot's contact is in doubt while the mean of 4 p (1 - p) over this time [s] is above a level.
-DOUBT_TIME, DOUBTFUL = 0.5, 0.2
+# A foot's contact is in doubt while the mean of 4 p (1 - p) is above this level,
+DOUBTFUL = 0.2
+DOUBT_TIME = 0.5        # over this time [s]
 NODE_SETTINGS = (*INPUT_SETTINGS, *_MARKER, *BASE_SETTINGS)
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
@@ -103,6 +104,92 @@ FAULT_TEXTS = {
     Fault.NOISE_MISSTATED: 'joint velocities or torques are more than twice as noisy as noise.* '
                            'says; the larger noise counts',
 }
+
+
+class _ReactionTopics:
+    """Publishes what is subscribed of each estimate; ``pushed``: link of the external wrench."""
+
+    def __init__(self, common: RobotComponent, estimator: GroundReactionEstimator):
+        self._dialect, self._parameters = common.dialect, common.parameters
+        self._base, self._next_marker_ns = estimator.model.base_link, 0
+
+        def publisher(kind: str, topic: str) -> Any:
+            return common.endpoints.publisher(kind, topic, common.dialect.qos.reliable(500))
+        wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
+        self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in estimator.feet]
+        self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in estimator.feet]
+        self._foot_wrenches = [convert.PreparedWrench(foot) for foot in estimator.feet]
+        self._deviations = [publisher(wrench, f'~/{foot}/wrench_stddev')
+                            for foot in estimator.feet]
+        self._probabilities = [publisher('std_msgs/msg/Float64', f'~/{foot}/contact_probability')
+                               for foot in estimator.feet]
+        self._net_wrench = publisher(wrench, '~/net_wrench')
+        self._push = publisher(wrench, '~/external_wrench')
+        self._push_deviation = publisher(wrench, '~/external_wrench_stddev')
+        self._center = publisher('geometry_msgs/msg/PointStamped', '~/center_of_pressure')
+        self._external = publisher('sensor_msgs/msg/JointState', '~/external_torque')
+        self._all = publisher('sensor_msgs/msg/JointState', '~/reactions')
+        self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
+        # Of the optional package legged_dynamics_msgs.
+        self._own = [
+            (publisher(own_messages.CONTACTS, '~/contacts'), own_messages.foot_contacts),
+            (publisher(own_messages.REACTIONS, '~/foot_reactions'), own_messages.foot_reactions),
+        ] if own_messages.installed(self._dialect) else []
+
+    def publish(self, reaction: GroundReaction, pushed: str) -> None:
+        """Publish an estimate with its stamp."""
+        dialect, ns, base = self._dialect, reaction.latest_ns, self._base
+        self._publish_feet(reaction)
+        publish_if_heard(self._net_wrench, convert.wrench_stamped, dialect, ns, base,
+                         reaction.net_wrench)
+        if self._center.get_subscription_count():
+            center = reaction.center_of_pressure
+            if math.isfinite(center[0]):
+                self._center.publish(convert.point_stamped(dialect, ns, base, center))
+        publish_if_heard(self._all, all_of, dialect, reaction)
+        for publisher, message in self._own:
+            publish_if_heard(publisher, message, dialect, reaction, base)
+        publish_if_heard(self._push, convert.wrench_stamped, dialect, ns, pushed,
+                         reaction.link_wrench)
+        publish_if_heard(self._push_deviation, convert.wrench_stamped, dialect, ns, pushed,
+                         reaction.link_deviation)
+        if self._external.get_subscription_count():
+            self._publish_external(reaction)
+        if self._markers.get_subscription_count():
+            self._publish_markers(reaction, base)
+
+    def _publish_feet(self, reaction: GroundReaction) -> None:
+        dialect, ns = self._dialect, reaction.latest_ns
+        wrench, contact = reaction.wrench.tolist(), reaction.latest_contact
+        for i, foot in enumerate(reaction.feet):
+            if self._wrenches[i].get_subscription_count():
+                self._wrenches[i].publish_raw(self._foot_wrenches[i](ns, wrench[i]))
+            publish_if_heard(self._contacts[i], convert.boolean, dialect, contact[i])
+            if self._deviations[i].get_subscription_count():
+                deviation = np.sqrt(np.diag(reaction.covariance_of(foot, latest=True)).clip(0.0))
+                self._deviations[i].publish_raw(self._foot_wrenches[i](ns, deviation.tolist()))
+            publish_if_heard(self._probabilities[i], convert.float64, dialect,
+                             reaction.contact_probability[i])
+
+    def _publish_external(self, reaction: GroundReaction) -> None:
+        torque = reaction.external_torque
+        known = np.isfinite(torque)
+        if known.any():
+            names = [name for name, there in zip(reaction.joints, known) if there]
+            self._external.publish(convert.joint_state(self._dialect, reaction.latest_ns, names,
+                                                       effort=torque[known]))
+
+    def _publish_markers(self, reaction: GroundReaction, base: str) -> None:
+        rate = self._parameters['markers.rate']
+        ns = reaction.latest_ns
+        # A stamp far below the next one due means that time was set back.
+        if not rate or self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
+            return
+        self._next_marker_ns = ns + round(1e9 / rate)
+        self._markers.publish(reaction_picture(
+            self._dialect, reaction, base, lifetime_s=5.0 / rate,
+            newtons_per_meter=self._parameters['markers.newtons_per_meter'],
+            friction=self._parameters['markers.friction']))
 
 
 class GroundReactionNode(Component):
@@ -136,7 +223,6 @@ class GroundReactionNode(Component):
         self._estimator: GroundReactionEstimator | None = None
         self._reaction: GroundReaction | None = None
         self._doubt = np.zeros(0)
-        self._next_marker_ns = 0
         self.common.configure()
         self.input = self._listen()
         self.input.join()
@@ -175,7 +261,7 @@ class GroundReactionNode(Component):
     def _build(self, model: RobotModel) -> None:
         estimator = GroundReactionEstimator(model, self.common.config, self._settings)
         if self._estimator is None:
-            self._publishers(estimator)
+            self._topics = _ReactionTopics(self.common, estimator)
             self._base_state = BaseStateOutput(self.common, model)
         elif estimator.feet != self._estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
@@ -209,30 +295,6 @@ class GroundReactionNode(Component):
             'tf2_msgs/msg/TFMessage', 'tf_static', self.dialect.qos.latched)
         self._foot_frames.publish(messages[0])
 
-    def _publishers(self, estimator: GroundReactionEstimator) -> None:
-        def publisher(kind: str, topic: str) -> Any:
-            return self.common.endpoints.publisher(kind, topic, self.dialect.qos.reliable(500))
-        wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
-        self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in estimator.feet]
-        self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in estimator.feet]
-        self._foot_wrenches = [convert.PreparedWrench(foot) for foot in estimator.feet]
-        self._deviations = [publisher(wrench, f'~/{foot}/wrench_stddev')
-                            for foot in estimator.feet]
-        self._probabilities = [publisher('std_msgs/msg/Float64', f'~/{foot}/contact_probability')
-                               for foot in estimator.feet]
-        self._net_wrench = publisher(wrench, '~/net_wrench')
-        self._push = publisher(wrench, '~/external_wrench')
-        self._push_deviation = publisher(wrench, '~/external_wrench_stddev')
-        self._center = publisher('geometry_msgs/msg/PointStamped', '~/center_of_pressure')
-        self._external = publisher('sensor_msgs/msg/JointState', '~/external_torque')
-        self._all = publisher('sensor_msgs/msg/JointState', '~/reactions')
-        self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
-        # Of the optional package legged_dynamics_msgs.
-        there = own_messages.installed(self.dialect)
-        self._foot_contacts = publisher(own_messages.CONTACTS, '~/contacts') if there else None
-        self._foot_reactions = (publisher(own_messages.REACTIONS, '~/foot_reactions') if there
-                                else None)
-
     def _take(self, measurement: Measurement) -> None:
         reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
         in_doubt = self._contacts_in_doubt(reaction)
@@ -248,7 +310,7 @@ class GroundReactionNode(Component):
             self._estimates.refused(self.common.now(), '; '.join(texts))
         if reaction.mode != Mode.UNAVAILABLE:
             self._estimates.saw(self.common.now())
-            self._publish(reaction)
+            self._topics.publish(reaction, self._pushed)
         if failed := self._base_state.take(measurement, reaction):
             self._estimates.refused(self.common.now(), failed)
 
@@ -263,61 +325,7 @@ class GroundReactionNode(Component):
         self._doubt += share * (4.0 * p * (1.0 - p) - self._doubt)
         return [foot for foot, doubt in zip(reaction.feet, self._doubt) if doubt > DOUBTFUL]
 
-    # ---- output ----------------------------------------------------------------------------
-
-    def _publish(self, reaction: GroundReaction) -> None:
-        dialect, ns = self.dialect, reaction.latest_ns
-        base = self._estimator.model.base_link      # type: ignore[union-attr]
-        wrench, contact = reaction.wrench.tolist(), reaction.latest_contact
-        for i, foot in enumerate(reaction.feet):
-            if self._wrenches[i].get_subscription_count():
-                self._wrenches[i].publish_raw(self._foot_wrenches[i](ns, wrench[i]))
-            publish_if_heard(self._contacts[i], convert.boolean, dialect, contact[i])
-            if self._deviations[i].get_subscription_count():
-                deviation = np.sqrt(np.diag(reaction.covariance_of(foot, latest=True)).clip(0.0))
-                self._deviations[i].publish_raw(self._foot_wrenches[i](ns, deviation.tolist()))
-            publish_if_heard(self._probabilities[i], convert.float64, dialect,
-                             reaction.contact_probability[i])
-        publish_if_heard(self._net_wrench, convert.wrench_stamped, dialect, ns, base,
-                         reaction.net_wrench)
-        if self._center.get_subscription_count():
-            center = reaction.center_of_pressure
-            if math.isfinite(center[0]):
-                self._center.publish(convert.point_stamped(dialect, ns, base, center))
-        publish_if_heard(self._all, all_of, dialect, reaction)
-        if self._foot_contacts is not None and self._foot_reactions is not None:
-            publish_if_heard(self._foot_contacts, own_messages.foot_contacts, dialect, reaction,
-                             base)
-            publish_if_heard(self._foot_reactions, own_messages.foot_reactions, dialect, reaction,
-                             base)
-        publish_if_heard(self._push, convert.wrench_stamped, dialect, ns, self._pushed,
-                         reaction.link_wrench)
-        publish_if_heard(self._push_deviation, convert.wrench_stamped, dialect, ns, self._pushed,
-                         reaction.link_deviation)
-        if self._external.get_subscription_count():
-            self._publish_external(reaction)
-        if self._markers.get_subscription_count():
-            self._publish_markers(reaction, base)
-
-    def _publish_external(self, reaction: GroundReaction) -> None:
-        torque = reaction.external_torque
-        known = np.isfinite(torque)
-        if known.any():
-            names = [name for name, there in zip(reaction.joints, known) if there]
-            self._external.publish(convert.joint_state(self.dialect, reaction.latest_ns, names,
-                                                       effort=torque[known]))
-
-    def _publish_markers(self, reaction: GroundReaction, base: str) -> None:
-        rate = self.parameters['markers.rate']
-        ns = reaction.latest_ns
-        # A stamp far below the next one due means that time was set back.
-        if not rate or self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
-            return
-        self._next_marker_ns = ns + round(1e9 / rate)
-        self._markers.publish(reaction_picture(
-            self.dialect, reaction, base, lifetime_s=5.0 / rate,
-            newtons_per_meter=self.parameters['markers.newtons_per_meter'],
-            friction=self.parameters['markers.friction']))
+    # ---- diagnostics -----------------------------------------------------------------------
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Judge inputs and estimate."""

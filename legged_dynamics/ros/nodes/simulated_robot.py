@@ -41,6 +41,44 @@ CATCH_UP = 25
 CLOCK_SET_NS = 100_000_000
 
 
+class _Pace:
+    """How many steps were made by the steady clock [ns], and how late; ``period_ns`` of a step."""
+
+    def __init__(self, steady: Callable[[], int], period_ns: int):
+        self._steady, self._period = steady, period_ns
+        self.begin()
+
+    def begin(self) -> None:
+        """Start now."""
+        self._start_ns = self._began_ns = self._steady()
+        self.ticks = self._late = self._dropped = self._worst_ns = 0
+
+    def elapsed_ns(self) -> int:
+        """Return the time since the start, without what was dropped."""
+        return self._steady() - self._start_ns
+
+    def drop(self, lost_ns: int) -> None:
+        """Drop lost time."""
+        self._dropped += 1
+        self._start_ns += lost_ns
+
+    def step(self) -> None:
+        """Count a step that was made now."""
+        self.ticks += 1
+        lateness = self.elapsed_ns() - self.ticks * self._period
+        self._late += lateness > self._period
+        self._worst_ns = max(self._worst_ns, lateness)
+
+    def statement(self, state: str, timeouts: int) -> str:
+        """Return how real time was kept, for people."""
+        real = 1e-9 * max(self._steady() - self._began_ns, 1)
+        simulated = 1e-9 * self.ticks * self._period
+        return (f'robot {state}; {simulated:.2f} s in {real:.2f} s, real-time factor '
+                f'{simulated / real:.3f}; {self._late} of {self.ticks} deadlines missed, worst '
+                f'lateness {self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} '
+                f'times, {timeouts} command time-outs')
+
+
 class SimulatedRobotNode(Component):
     """
     A simulated robot: publishes sensors and ground truth, obeys effort commands.
@@ -85,7 +123,7 @@ class SimulatedRobotNode(Component):
     def activate(self) -> None:
         """Start moving, from the beginning of the schedule, at the present time."""
         self._robot = self._new_robot()
-        self._begin()
+        self._pace = _Pace(self._steady, self._robot.period_ns)
         if self._lock_step is None:
             # Building it took a while.
             self._robot.delay(self.common.now() - self._robot.stamp_ns)
@@ -141,35 +179,29 @@ class SimulatedRobotNode(Component):
 
     # ---- time ------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
-        self._start_ns = self._began_ns = self._steady()
-        self._ticks = self._late = self._dropped = 0
-        self._worst_ns = 0
-
     def _go_on(self) -> None:
         """Step as often as the answers allow, and not faster than the wall clock."""
-        lock, period = self._lock_step, self._robot.period_ns
+        lock, pace, period = self._lock_step, self._pace, self._robot.period_ns
         if self._timer is None or self._ended or lock is None:
             return
         if not self._begun:
             if not lock.ready([self._joint_states, self._imu], self._true):
                 return
             self._begun = True
-            self._begin()
+            pace.begin()
         while not self._ended:
-            if 0 < lock.duration_ns <= self._ticks * period:
+            if 0 < lock.duration_ns <= pace.ticks * period:
                 self._ended = lock.over(self._robot.stamp_ns)
                 if self._ended:
                     self.node.get_logger().info(self._statement())
                 return
-            due = lock.due(1e-9 * (self._steady() - self._start_ns), period) - self._ticks
+            due = lock.due(1e-9 * pace.elapsed_ns(), period) - pace.ticks
             if due < 1.0 or not lock.open(self._robot.stamp_ns + period, period):
                 return
             if CATCH_UP < due < math.inf:   # lost time is dropped
-                self._dropped += 1
-                self._start_ns = self._steady() - round((self._ticks + 1) * period / lock.speed)
+                pace.drop(pace.elapsed_ns() - round((pace.ticks + 1) * period / lock.speed))
             self._obey(lock.commands(self._robot.stamp_ns + period, period))
-            self._step(period)
+            self._step()
 
     def _obey(self, commands: dict[str, float]) -> None:
         """Obey commands by name; without any, the last ones are held."""
@@ -187,15 +219,14 @@ class SimulatedRobotNode(Component):
         """Step as often as real time requires."""
         period = self._robot.period_ns
         self._follow_the_clock()
-        due = (self._steady() - self._start_ns) // period - self._ticks
+        due = self._pace.elapsed_ns() // period - self._pace.ticks
         if due > CATCH_UP:
-            self._dropped += 1
             lost = (due - 1) * period
-            self._start_ns += lost
+            self._pace.drop(lost)
             self._robot.delay(lost)     # else all later stamps would look old
             due = 1
         for _ in range(int(due)):
-            self._step(period)
+            self._step()
 
     def _follow_the_clock(self) -> None:
         ahead = self.common.now() - self._steady()
@@ -203,27 +234,19 @@ class SimulatedRobotNode(Component):
             self._robot.delay(ahead - self._wall_ahead)
             self._wall_ahead = ahead
 
-    def _step(self, period: int) -> None:
+    def _step(self) -> None:
         self._robot.step()
-        self._ticks += 1
         for note in self._robot.take_notes():
             self._mishaps.refused(self.common.now(), note)
             self.node.get_logger().warning(note)
         if self._fell is None and self._robot.fallen:
             self._fell = self._robot.time
-        lateness = self._steady() - self._start_ns - self._ticks * period
-        self._late += lateness > period
-        self._worst_ns = max(self._worst_ns, lateness)
+        self._pace.step()
         self._publish()
 
     def _statement(self) -> str:
-        real = 1e-9 * max(self._steady() - self._began_ns, 1)
-        simulated = 1e-9 * self._ticks * self._robot.period_ns
         state = 'upright' if self._fell is None else f'fallen at {self._fell:.2f} s'
-        return (f'robot {state}; {simulated:.2f} s in {real:.2f} s, real-time factor '
-                f'{simulated / real:.3f}; {self._late} of {self._ticks} deadlines missed, worst '
-                f'lateness {self._worst_ns * 1e-6:.1f} ms, lost time dropped {self._dropped} '
-                f'times, {self._robot.command_timeouts} command time-outs')
+        return self._pace.statement(state, self._robot.command_timeouts)
 
     # ---- topics ----------------------------------------------------------------------------
 

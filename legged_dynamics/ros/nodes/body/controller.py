@@ -286,7 +286,9 @@ DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}
 # How often the ground that the estimator has seen is read [ns].
 GROUND_EVERY_NS = 100_000_000
 # A body that stays as far off its target [m], or leans as much [rad], for so long [s] is reported.
-SAGGING, LEANING, LASTING = 0.015, 0.026, 3.0
+SAGGING = 0.015
+LEANING = 0.026
+LASTING = 3.0
 BLIND = 'no IMU reading: the body is held by the legs alone'
 
 
@@ -420,49 +422,76 @@ class BodyController(ControllerNode):
 
     def control(self, measurement: Measurement) -> np.ndarray | None:
         """Return efforts (nj,) towards the reference, model order; None if not possible."""
-        assert self._controller is not None
         reaction = self._estimator.update(measurement)
+        contact = self._stance(reaction)
+        state = self._odometry.update(measurement, contact)
+        self.reaction, self.state, self._position = reaction, state, measurement.position
+        if self.lost or not self._begun(measurement, state, contact):
+            return None
+        self._targets.plan(state, measurement.position)
+        plan = None if contact is None else self._step_legs(measurement, state, reaction)
+        command = self._command(measurement, state, plan)
+        return self._shaped(measurement, state, command)
+
+    def _detects(self) -> bool:
+        """Return whether detection tells which feet bear."""
         # A robot that lies on its belly or gets up stands on all feet, however they are loaded.
-        detected = (self.parameters['stance'] == 'detected'
-                    and not self._postures.posture.active)
-        contact = reaction.contact if detected and reaction.mode != Mode.UNAVAILABLE else None
+        return (self.parameters['stance'] == 'detected' and not self._postures.posture.active)
+
+    def _stance(self, reaction: GroundReaction) -> Any:
+        """Return which feet bear, (nf,), or None where that is not detected."""
+        contact = (reaction.contact if self._detects() and reaction.mode != Mode.UNAVAILABLE
+                   else None)
         if contact is not None and self._started:
             # As planned and felt: a doubt of the detector must not unload a foot that is needed.
             contact = self._walk.walker.trusted
         self.efforts.screen.stance = contact
-        state = self._odometry.update(measurement, contact)
-        self.reaction, self.state, self._position = reaction, state, measurement.position
-        if self.lost:
-            return None
+        return contact
+
+    def _begun(self, measurement: Measurement, state: BodyState, contact: Any) -> bool:
+        """Return whether the body is under control, which begins where it stands."""
         if state.faults & (OdometryFault.GAP | OdometryFault.TIME_JUMPED_BACK):
             self._started = False       # the old positions are no longer valid
-        if not self._started:
-            if (detected and contact is None) or measurement.angular_velocity is None:
-                self._odometry.reset()  # without the IMU, world axes would start tilted
-                return None
-            self._started = True
-            self._targets.start(measurement.stamp_ns, state.position, state.rotation)
-        self._targets.plan(state, measurement.position)
-        legs = None
-        if contact is not None:
-            walked = self._walk.walker.walking
-            self._walk.walker.led = self._targets.reference.at(measurement.stamp_ns)
-            plan = self._walk.step(state, measurement, reaction)
-            legs = plan.legs
-            if walked and not self._walk.walker.walking:
-                self._targets.start(measurement.stamp_ns, self.target.position,
-                                    self.target.rotation)
-            elif self._walk.walker.walking and not walked:
-                self._targets.stay(measurement.stamp_ns)
-        self.target = (plan.target if legs is not None and self._walk.walker.walking
-                       else self._targets.reference.at(measurement.stamp_ns))
-        if not 0 <= measurement.stamp_ns - self._ground_ns < GROUND_EVERY_NS:
-            self._ground_ns = measurement.stamp_ns
-            self._ground = Ground.of_reaction(reaction, state)
-        asked = {} if self._walk.walker.walking else self.asked()
-        command = self._controller.update(state, measurement, self.target, asked,
-                                          self._ground, legs)
-        self.command = command
+        if self._started:
+            return True
+        if (self._detects() and contact is None) or measurement.angular_velocity is None:
+            self._odometry.reset()  # without the IMU, world axes would start tilted
+            return False
+        self._started = True
+        self._targets.start(measurement.stamp_ns, state.position, state.rotation)
+        return True
+
+    def _step_legs(self, measurement: Measurement, state: BodyState,
+                   reaction: GroundReaction) -> WalkPlan:
+        """Return the plan of the legs; targets begin and end with the walk."""
+        walker, stamp = self._walk.walker, measurement.stamp_ns
+        walked = walker.walking
+        walker.led = self._targets.reference.at(stamp)
+        plan = self._walk.step(state, measurement, reaction)
+        if walked and not walker.walking:
+            self._targets.start(stamp, self.target.position, self.target.rotation)
+        elif walker.walking and not walked:
+            self._targets.stay(stamp)
+        return plan
+
+    def _command(self, measurement: Measurement, state: BodyState,
+                 plan: WalkPlan | None) -> WorkspaceCommand:
+        """Return the command towards target, plan and desired forces."""
+        assert self._controller is not None
+        walking, stamp = self._walk.walker.walking, measurement.stamp_ns
+        legs = None if plan is None else plan.legs
+        self.target = (plan.target if plan is not None and legs is not None and walking
+                       else self._targets.reference.at(stamp))
+        if not 0 <= stamp - self._ground_ns < GROUND_EVERY_NS:
+            self._ground_ns = stamp
+            self._ground = Ground.of_reaction(self.reaction, state)
+        self.command = self._controller.update(state, measurement, self.target,
+                                               {} if walking else self.asked(), self._ground, legs)
+        return self.command
+
+    def _shaped(self, measurement: Measurement, state: BodyState,
+                command: WorkspaceCommand) -> np.ndarray | None:
+        """Return the efforts of a command in the present posture; None where it is not usable."""
         self._postures.step(measurement.stamp_ns, command.error)
         loose = self._postures.posture.loose
         if not loose:
