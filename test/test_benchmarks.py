@@ -121,6 +121,7 @@ NOTHING = {
     'sensitivity': (['--only', 'no such number'], {}),
     'tables': (['--only', 'no such table'], {'version': lambda: '01234567'}),
     'soak': (['--minutes', '0'], {'Soak': lambda *_: MagicMock(times=[], processes={})}),
+    'update_times': ([], {'recording': missing}),
     'validation': (['--cases', '0'], {}),
     'walking': (['--only', 'random', '--sequences', '0'], {}),
     'zoo.__main__': (['go2-stand'], {'recording': missing}),
