@@ -362,6 +362,15 @@ def taken_over(load, left=None, **settings):
     return bench
 
 
+def test_a_joint_that_could_not_be_read_when_motors_were_taken_over_keeps_its_torque():
+    bench = taken_over(STANDING)
+    q = bench.q
+    bench.q = np.where(np.arange(12) == 2, math.nan, q)
+    bench.tick()
+    bench.q = q                     # read again
+    np.testing.assert_allclose(bench.tick(count=20), STANDING, atol=0.1)
+
+
 def test_motors_with_torque_that_nobody_commands_are_held_and_let_down():
     bench = taken_over(STANDING)
     out = bench.tick()
