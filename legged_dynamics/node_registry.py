@@ -16,7 +16,8 @@ from typing import Any
 
 # How long launch waits for a node that was told to stop [s]. A controller may take 20 s to bring
 # its robot down (`safety.stop`); the watchdog waits for it, and then brings the robot down itself.
-PATIENCE, PATIENCE_OF_WATCHDOG = 25, 40
+STOP_TIMEOUT = 25
+WATCHDOG_STOP_TIMEOUT = 40
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class NodeEntry:
     # Its parameters that are arguments of its launch file: true or false, false by default; with
     # what they mean
     flags: Mapping[str, str] = field(default_factory=dict)
-    patience: int = PATIENCE  # [s]: how long launch waits for it after it was told to stop
+    stop_timeout: int = STOP_TIMEOUT  # [s]: how long launch waits for it after it was told to stop
 
     @property
     def module(self) -> str:
@@ -63,7 +64,7 @@ NODES: dict[str, NodeEntry] = {entry.name: entry for entry in (
                   'walk': 'Whether to climb as soon as commands are obeyed; else the robot '
                   'hangs.'}),
     NodeEntry('effort_watchdog', 'EffortWatchdogNode', 'Motors', commands_efforts=True,
-              patience=PATIENCE_OF_WATCHDOG),
+              stop_timeout=WATCHDOG_STOP_TIMEOUT),
     NodeEntry('unitree', 'UnitreeNode', 'Estimation'),
     NodeEntry('reaction_relay', 'ReactionRelay', has_kernels=False),
 )}

@@ -75,7 +75,7 @@ def documented(node):
 
 @pytest.mark.parametrize('node', [name for name in NODES if name != 'reaction_relay'])
 def test_topics_of_the_page_are_those_of_the_node(node, monkeypatch):
-    monkeypatch.setattr(RobotComponent, 'rehearse', lambda *_: None)    # no kernel is needed
+    monkeypatch.setattr(RobotComponent, 'warm_up', lambda *_: None)    # no kernel is needed
     real = {one for one in opened(node) if one[1] not in COMMON}
     told = {one for one in documented(node) if SERVICE not in one[2] and one[1] not in COMMON}
     if node == 'unitree':       # and all of the estimator's but its inputs

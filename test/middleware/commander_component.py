@@ -20,7 +20,7 @@ class Commander(Component):
     def __init__(self, node, dialect):
         super().__init__(node, dialect)
         self.awaits = node.declare_parameter('configure_until', '').value
-        self.farewell = node.declare_parameter('farewell', 0).value
+        self.last_ticks = node.declare_parameter('last_ticks', 0).value
         self.torque = TORQUE
 
     def configure(self):
@@ -40,10 +40,10 @@ class Commander(Component):
 
     def leave(self):
         """Command one torque so often more, while callbacks run."""
-        if self.farewell > 0:
-            self.torque, self.farewell = 1.0, self.farewell - 1
+        if self.last_ticks > 0:
+            self.torque, self.last_ticks = 1.0, self.last_ticks - 1
             self.node.get_logger().info('bringing down')
-        return self.farewell == 0
+        return self.last_ticks == 0
 
     def deactivate(self):
         self.node.destroy_timer(self.timer)

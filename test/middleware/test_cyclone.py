@@ -153,7 +153,7 @@ def test_a_second_node_of_the_same_name_is_named_with_its_process(bus, start, ca
     heard, said = [], []
     bus.create_node('other').create_subscription(STRING, '/echo/state', heard.append, QOS.latched)
     spin_until(bus, lambda: heard)
-    bus.create_node('namesake', ['--ros-args', '-r', '__node:=echo'])
+    bus.create_node('second', ['--ros-args', '-r', '__node:=echo'])
 
     def warned():
         said.append(capsys.readouterr().err)

@@ -104,7 +104,7 @@ def test_the_last_command_is_the_safe_one(watch, sequence):
 
 
 def test_a_robot_is_brought_down_before_the_last_command(watch):
-    commander = watch('-p', 'farewell:=3')
+    commander = watch('-p', 'last_ticks:=3')
     commander.until(lambda: len(commander.heard) > 3)
     commander.process.send_signal(INT)
     code, log = commander.end()
@@ -113,7 +113,7 @@ def test_a_robot_is_brought_down_before_the_last_command(watch):
 
 
 def test_who_asks_again_after_a_while_need_not_wait(watch):
-    commander = watch('-p', 'farewell:=1000000000')
+    commander = watch('-p', 'last_ticks:=1000000000')
     commander.until(lambda: len(commander.heard) > 3)
     commander.process.send_signal(INT)
     commander.until(lambda: 1.0 in commander.heard)

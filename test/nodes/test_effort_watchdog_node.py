@@ -182,7 +182,7 @@ def test_a_controller_that_nobody_stops_loses_the_motors_to_a_robot_that_sits_do
 def test_launch_does_not_insist_before_the_longest_shutdown_is_over(bench):
     values = bench.watchdog.component.common.parameters
     shutdown = LONGEST_WAIT_NS * 1e-9 + values['watchdog.sit'] + values['safety.damping_duration']
-    assert shutdown < NODES['effort_watchdog'].patience
+    assert shutdown < NODES['effort_watchdog'].stop_timeout
 
 
 def test_a_watchdog_whose_motors_nobody_has_ends_at_once(stopped):

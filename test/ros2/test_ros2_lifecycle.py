@@ -46,11 +46,11 @@ class Steps(Echo):
     def cleanup(self):
         self.step('cleanup')
 
-    farewell = 0
+    last_ticks = 0
 
     def leave(self):
-        self.farewell -= 1
-        return self.farewell < 0
+        self.last_ticks -= 1
+        return self.last_ticks < 0
 
 
 def host_in(bench, state):
@@ -79,9 +79,9 @@ def test_no_request_that_is_not_valid_now_does_anything(bench, state):
 
 def test_who_brings_a_robot_down_stays_active_meanwhile_and_then_goes_by_itself(bench):
     node = host_in(bench, 'active')
-    node.component.farewell = 10**9
+    node.component.last_ticks = 10**9
     assert not bench.change_state('/echo', DEACTIVATE) and bench.state('/echo') == 'active'
-    node.component.farewell = 5
+    node.component.last_ticks = 5
     bench.until(lambda: node.component.steps)
     assert bench.state('/echo') == 'inactive' and node.component.steps == ['deactivate']
     assert bench.change_state('/echo', ACTIVATE)
@@ -89,7 +89,7 @@ def test_who_brings_a_robot_down_stays_active_meanwhile_and_then_goes_by_itself(
 
 def test_who_asks_again_is_obeyed_at_once(bench):
     node = host_in(bench, 'active')
-    node.component.farewell = 10**9
+    node.component.last_ticks = 10**9
     assert not bench.change_state('/echo', DEACTIVATE)
     assert bench.change_state('/echo', DEACTIVATE) and bench.state('/echo') == 'inactive'
 

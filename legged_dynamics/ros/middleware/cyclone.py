@@ -454,16 +454,16 @@ class CycloneBus(Transport):
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
-        """Return a node on this bus; a namesake in another process is told of in the log."""
+        """Return a node on this bus; the log names another process with a node of this name."""
         node = StandaloneNode(name, self, RosArguments.parse(argv), namespace,
                               parameters=parameters)
         self._nodes.append(node)
         self._participant.set_qos(Qos(Policy.Userdata(
             f'{_NODES}{",".join(one.full_name for one in self._nodes)};'.encode())))
-        looking = node.create_timer(_LOOK_S, lambda: self._look_for_namesakes(node, looking))
+        looking = node.create_timer(_LOOK_S, lambda: self._look_for_same_name(node, looking))
         return node
 
-    def _look_for_namesakes(self, node: StandaloneNode, timer: Any) -> None:
+    def _look_for_same_name(self, node: StandaloneNode, timer: Any) -> None:
         """Say once when another node has this node's name."""
         node.destroy_timer(timer)
         others = self._publications_of_others().nodes()

@@ -218,7 +218,8 @@ _OVERRIDABLE = (QoSPolicyKind.HISTORY, QoSPolicyKind.DEPTH, QoSPolicyKind.RELIAB
                 QoSPolicyKind.DURABILITY)
 _LEAVING_PERIOD_S = 0.05
 _DISCOVERY_S = 2.0          # until nodes that were there before are known
-_LONGEST_FAREWELL_S = 0.5   # until all have acknowledged the last messages of a node that leaves
+# Until all have acknowledged the last messages of a node that ends [s].
+_LONGEST_ACKNOWLEDGEMENT_S = 0.5
 
 
 class _ComponentNode(LifecycleNode):
@@ -234,7 +235,7 @@ class _ComponentNode(LifecycleNode):
         self.component: Component | None = None
         self.busy = ''
         self.fault: Exception | None = None     # why the last transition was refused
-        self._farewell_ends = 0.0
+        self._acknowledged_by = 0.0
         self._leaving: Any = None
         self._looking: Any = None
         self._given_qos: dict[str, Override] = {}
@@ -246,7 +247,7 @@ class _ComponentNode(LifecycleNode):
             description='Configure and activate at the start; off when a manager does it.',
             read_only=True)).value
         self.component = component_class(self, RclpyDialect())
-        self._looking = self.create_timer(_DISCOVERY_S, self._look_for_namesakes)
+        self._looking = self.create_timer(_DISCOVERY_S, self._look_for_same_name)
 
     # ---- what components ask of a node -------------------------------------------------------
 
@@ -353,7 +354,7 @@ class _ComponentNode(LifecycleNode):
     def destroy_publisher(self, publisher: Any) -> Any:
         """Take a publisher off the bus, once subscribers have acknowledged its last messages."""
         if isinstance(publisher, _RclpyPublisher):
-            left = self._farewell_ends - time.monotonic()
+            left = self._acknowledged_by - time.monotonic()
             if left > 0.0 and publisher.get_subscription_count():
                 publisher.wait_for_acks(left)
             publisher = publisher.publisher
@@ -458,7 +459,7 @@ class _ComponentNode(LifecycleNode):
     def _transition(self, step: str, on_failure: Any) -> TransitionCallbackReturn:
         assert self.component is not None
         if step == 'cleanup':
-            self._farewell_ends = time.monotonic() + _LONGEST_FAREWELL_S
+            self._acknowledged_by = time.monotonic() + _LONGEST_ACKNOWLEDGEMENT_S
         try:
             getattr(self.component, step)()
         except LeggedDynamicsError as error:
@@ -473,7 +474,7 @@ class _ComponentNode(LifecycleNode):
             self._warn_of_idle_qos()
         return _SUCCESS
 
-    def _look_for_namesakes(self) -> None:
+    def _look_for_same_name(self) -> None:
         """Say once when another node has this node's name: requests reach either of them."""
         self.destroy_timer(self._looking)
         own = (self.get_name(), self.get_namespace())

@@ -63,7 +63,7 @@ def robot_node(executable: str) -> Any:
             Node(package='legged_dynamics', executable=executable, name=executable,
                  namespace=values['namespace'], output='screen',
                  respawn=values['respawn'] == 'true', respawn_delay=1.0,
-                 sigterm_timeout=str(entry.patience),
+                 sigterm_timeout=str(entry.stop_timeout),
                  remappings=[(name, values[key]) for name, key in (
                      ('joint_states', 'joint_states'), ('imu/data', 'imu'),
                      ('effort_controller/commands', 'commands'))

@@ -260,9 +260,9 @@ class EffortOutput(Diagnosed):
         now = self._common.now()
         age = now - self._applied_ns
         self._tell(now)
-        patience = (self._common.parameters['safety.input_timeout'] * 1e9
+        longest = (self._common.parameters['safety.input_timeout'] * 1e9
                     if self.state.obeying else FEEDBACK_NS)
-        if age > patience:
+        if age > longest:
             self._answer_without_command()
 
     def _answer_without_command(self) -> None:

@@ -180,9 +180,9 @@ class FootForceController(BodyController):
         self._model = self._controller.model
         self._map.build(self._model, config.feet, self._controller)
 
-    def rehearse(self, measurement: Measurement) -> None:
+    def warm(self, measurement: Measurement) -> None:
         """Run all code once, the force map included."""
-        super().rehearse(measurement)
+        super().warm(measurement)
         self._map.compute(measurement.position, measurement.velocity, np.eye(3), np.zeros(3))
 
     def reset(self) -> None:

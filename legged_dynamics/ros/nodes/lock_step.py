@@ -41,7 +41,7 @@ class LockStepSettings(CheckedSettings):
 
 # Runs are to have the same stamps; zero would mean "no time yet" to ROS.
 BEGIN_NS = 1_000_000_000
-_PATIENCE = 10.0        # s between complaints about an answer that does not come
+_COMPLAINT_PERIOD = 10.0        # s between complaints about an answer that does not come
 
 
 def answer(dialect: Any, ns: int, commands: tuple[Sequence[str], Sequence[float]] | None) -> Any:
@@ -134,6 +134,6 @@ class LockStep:
         self._answered()
 
     def _complain(self, text: str) -> None:
-        if time.monotonic() - self._complained > _PATIENCE:
+        if time.monotonic() - self._complained > _COMPLAINT_PERIOD:
             self._complained = time.monotonic()
             self._node.get_logger().warning(text)

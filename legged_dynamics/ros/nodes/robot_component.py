@@ -225,7 +225,7 @@ class RobotComponent:
             self.config = config
         DiagnosticsPublisher(self.component, self.endpoints, self.now)
 
-    def rehearse(self, model: RobotModel, work: Callable[[Measurement], object]) -> None:
+    def warm_up(self, model: RobotModel, work: Callable[[Measurement], object]) -> None:
         """Compile kernels by running ``work`` on measurements of a standing robot."""
         for measurement in _standing_still(model, self.config):
             work(measurement)

@@ -227,7 +227,7 @@ class StickybotControllerNode(ControllerNode):
         if self._wall is None:
             self._wall = _WallOutput(self.common, self._climber, limbs, model.base_link)
         self._wall.limbs = limbs
-        self.common.rehearse(model, self.control)
+        self.common.warm_up(model, self.control)
         self.efforts.build(model, guard)
         self._reset()
 

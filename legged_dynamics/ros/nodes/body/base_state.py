@@ -70,7 +70,7 @@ class BaseStateOutput:
         except ConfigurationError as error:
             self._common.node.get_logger().warning(f'no odometry: {error}')
             return
-        self._common.rehearse(model, odometry.update)
+        self._common.warm_up(model, odometry.update)
         self._odometry = odometry
         self.reset()
 

@@ -372,11 +372,11 @@ class BodyController(ControllerNode):
             self.join(model, config)
         self._topics.controller = controller
         self.rebuild(model, config)
-        self.common.rehearse(model, self.rehearse)
+        self.common.warm_up(model, self.warm)
         self.efforts.build(model, guard)
         self.reset()
 
-    def rehearse(self, measurement: Measurement) -> None:
+    def warm(self, measurement: Measurement) -> None:
         """Run all code that a measurement may lead to once, to compile its kernels."""
         assert self._controller is not None
         self._estimator.update(measurement)
@@ -385,7 +385,7 @@ class BodyController(ControllerNode):
             state, measurement, BodyTarget.of(state.position, state.rotation),
             {0: AskedForce(np.array([0.0, 0.0, 1.0]))} if measurement.stamp_ns else {})
         self._walk.walker.rehearse(state, measurement, self._controller)
-        self._targets.rehearse(state, measurement.position)
+        self._targets.warm(state, measurement.position)
         self._controller.margins(command, state, measurement.position)
 
     def reset(self) -> None:
@@ -477,7 +477,7 @@ class BodyController(ControllerNode):
     def _command(self, measurement: Measurement, state: BodyState,
                  plan: WalkPlan | None) -> WorkspaceCommand:
         """Return the command towards target, plan and desired forces."""
-        assert self._controller is not None
+        assert self._controller is not None and self.reaction is not None
         walking, stamp = self._walk.walker.walking, measurement.stamp_ns
         legs = None if plan is None else plan.legs
         self.target = (plan.target if plan is not None and legs is not None and walking

@@ -146,7 +146,7 @@ class BodyTargets:
             return 'WARN', self.monitor.fault
         return 'OK', f'{self.monitor.received} taken'
 
-    def rehearse(self, state: BodyState, position: np.ndarray) -> None:
+    def warm(self, state: BodyState, position: np.ndarray) -> None:
         """Plan a target of every kind, to compile the kernels."""
         self.state, self._position = state, position
         here = BodyPose(state.position, state.rotation)
