@@ -477,14 +477,15 @@ class BodyController(ControllerNode):
     def _command(self, measurement: Measurement, state: BodyState,
                  plan: WalkPlan | None) -> WorkspaceCommand:
         """Return the command towards target, plan and desired forces."""
-        assert self._controller is not None and self.reaction is not None
+        reaction = self.reaction
+        assert self._controller is not None and reaction is not None
         walking, stamp = self._walk.walker.walking, measurement.stamp_ns
         legs = None if plan is None else plan.legs
         self.target = (plan.target if plan is not None and legs is not None and walking
                        else self._targets.reference.at(stamp))
         if not 0 <= stamp - self._ground_ns < GROUND_EVERY_NS:
             self._ground_ns = stamp
-            self._ground = Ground.of_reaction(self.reaction, state)
+            self._ground = Ground.of_reaction(reaction, state)
         self.command = self._controller.update(state, measurement, self.target,
                                                {} if walking else self.asked(), self._ground, legs)
         return self.command
