@@ -23,7 +23,8 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.stance_detection import runs
 
 # Names of the one-sided finite differences.
-BACKWARD, FORWARD = 'the backward difference', 'the forward difference'
+BACKWARD = 'the backward difference'
+FORWARD = 'the forward difference'
 
 
 def check_streams(model: RobotModel, config: RobotConfig,

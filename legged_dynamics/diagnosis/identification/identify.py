@@ -486,7 +486,10 @@ SHORTEST = 15.0     # s
 STILL = 0.05        # rad/s, of all joints
 LEAST_STILL = 1.0   # s
 LEAST_TURN = 0.15   # rad
-QUICK, LEAST_QUICK = 1.0, 0.01      # rad/s; part of the time
+# Speed from which on a joint counts as quick [rad/s].
+QUICK = 1.0
+# Part of the time that a joint must be quick.
+LEAST_QUICK = 0.01
 LEAST_LEAN = 0.04   # rad
 
 

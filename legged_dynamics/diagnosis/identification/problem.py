@@ -239,10 +239,15 @@ def check_total_mass(mass: float | None, model: RobotModel) -> None:
 # Residuals and their derivative.
 
 
-# Residuals of a well-modelled robot: parts of the weight, and of weight times height.
-FORCE, MOMENT, EFFORT = 0.003, 0.003, 0.003
+# Residuals of a well-modelled robot: force, as a part of the weight.
+FORCE = 0.003
+# Moment and joint effort, as parts of weight times height.
+MOMENT = 0.003
+EFFORT = 0.003
 CONTACT_SHARE = 0.15    # of a foot's share of the weight, below which it swings
-STANDING, SWINGING = 5.0, 0.005     # of the weight: prior deviation of a foot's force
+# Prior deviation of the force of a foot that stands, and of one that swings [of the weight].
+STANDING = 5.0
+SWINGING = 0.005
 # Errors of feet in contact. Each lasts, so that samples within its time tell no more than one.
 SPEED = 0.0025          # heights/s: a foot in contact creeps
 LEVEL = 0.0025          # heights: ground that is not flat

@@ -49,7 +49,10 @@ from legged_dynamics.recordings.series import InputTimes, input_statistics
 
 STILL = 0.15            # rad/s: rms speed of the joints of a robot that stands still
 SETTLED = 0.25          # s before and after which no foot may lift
-STAND, LIFT = 3.0, 0.4  # s: least time of standing still, and of each foot in the air
+# Least time of standing still [s].
+STAND = 3.0
+# Least time of each foot in the air [s].
+LIFT = 0.4
 SQUAT = 0.15            # rad: least range of a leg's joints while all feet stand
 STEPS = 4               # touch-downs of each foot
 # What record --validation asks for: name, what to do, and for how long [s].
@@ -127,8 +130,10 @@ FUSIONS = {'fused': 'fused', 'base only': 'base_only', 'torque only': 'torque_on
 SETTLING = 0.5
 # Accuracy beyond which forces are not to be trusted, % of the weight.
 LIMIT = 10.0
-# Readings with torque and IMU that a verdict needs: time [s], and share of all that were to come.
-LEAST_WHOLE, LEAST_LEFT = 1.0, 0.9
+# Time of readings with torque and IMU that a verdict needs [s].
+LEAST_WHOLE = 1.0
+# Share of such readings among all that were to come, likewise.
+LEAST_LEFT = 0.9
 
 
 @dataclass(frozen=True, eq=False)

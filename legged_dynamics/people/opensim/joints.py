@@ -169,8 +169,10 @@ def _spread(values: object) -> tuple[float, float]:
 TO_OURS = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 # Order of the axes from parent to child: translations, then rotations.
 ORDER = (*TRANSLATIONS, 0, 1, 2)
+# Range from which on a coordinate counts as unlimited [rad or m].
+WIDE = 7.0
 # Range of a coordinate without one, or with an unlimited one [rad or m].
-WIDE, ASSUMED = 7.0, (-1.5, 1.5)
+ASSUMED = (-1.5, 1.5)
 
 
 def _ours(pose: Transform) -> Transform:

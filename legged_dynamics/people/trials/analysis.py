@@ -165,7 +165,10 @@ class GaitResult:
 
 # -------------------------------------------------------------------------------------------------
 
-PLATES, MODEL, SCALE, ROBOT = 'plates', 'model', 'scale', 'robot'
+PLATES = 'plates'
+MODEL = 'model'
+SCALE = 'scale'
+ROBOT = 'robot'
 MASS_SOURCES = {PLATES: 'by the force plates and the model; --mass model: the model alone',
                 SCALE: '--mass'}
 # Times [s] and values of a column or a topic, by its name.

@@ -193,7 +193,8 @@ def _loads_of(motion: Path, name: str, top: Path) -> Path | None:
 # -------------------------------------------------------------------------------------------------
 
 
-RECORDED, TOGETHER = 'as recorded', 'together'
+RECORDED = 'as recorded'
+TOGETHER = 'together'
 # Notes on the page at most, those of most trials first.
 MOST_NOTES = 12
 _DIGEST = 8

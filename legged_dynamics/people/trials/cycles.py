@@ -25,7 +25,8 @@ from legged_dynamics.people.trials.analysis import GaitResult
 
 
 PERCENT = np.arange(101.0)
-CYCLE, STANCE = 'gait cycle', 'stance'
+CYCLE = 'gait cycle'
+STANCE = 'stance'
 _SIDE = (('r', r'(^|_)(r|right)(_|$)'), ('l', r'(^|_)(l|left)(_|$)'))
 
 
@@ -102,7 +103,9 @@ def _other_side(name: str, names: Iterable[str]) -> str:
 
 # -------------------------------------------------------------------------------------------------
 
-ANGLE, MOMENT, POWER = 'angle', 'moment', 'power'
+ANGLE = 'angle'
+MOMENT = 'moment'
+POWER = 'power'
 FORCES = ('fore-aft force', 'sideways force', 'vertical force')
 # Peaks below this part of the largest of their kind are left out of the table of symmetry.
 LEAST_PEAK = 0.1

@@ -245,7 +245,9 @@ def write_bag(result: GaitResult, path: Path, description: str = '',
 # axes.
 
 
-LOADS, LOADS_XML, MOMENTS = 'external_loads.mot', 'external_loads.xml', 'inverse_dynamics.sto'
+LOADS = 'external_loads.mot'
+LOADS_XML = 'external_loads.xml'
+MOMENTS = 'inverse_dynamics.sto'
 FRAMES = 'frames.trc'
 # Rows: OpenSim's x, y, z in our axes.
 TO_OPENSIM = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])

@@ -430,9 +430,16 @@ def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
 # The verdict in a sentence, and reasons not to trust the result.
 
 
-# Parts of weight, time and messages [%, or 1] beyond which the result is not to be trusted.
-LARGEST_ERROR, LEAST_AGREEMENT = 15.0, 80.0
-LARGEST_RESIDUAL, MOST_SILENT, MOST_LOST = 0.1, 0.2, 0.1
+# Error beyond which the result is not to be trusted [% of the weight].
+LARGEST_ERROR = 15.0
+# Agreement of contacts with the truth below which it is not [% of the time].
+LEAST_AGREEMENT = 80.0
+# Force left unexplained at the base beyond which it is not [of the weight].
+LARGEST_RESIDUAL = 0.1
+# Share of the time without data, and of messages that are lost, likewise.
+MOST_SILENT = 0.2
+MOST_LOST = 0.1
+
 # Joint states that a verdict needs at least [s].
 LEAST_COVERED = 1.0
 # Deviations on either side of a 95 % error bar.

@@ -34,7 +34,8 @@ from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation
 # Marker makers: single markers that share header and lifetime.
 
 
-WHITE, LINE_WIDTH = (1.0, 1.0, 1.0), 0.008
+WHITE = (1.0, 1.0, 1.0)
+LINE_WIDTH = 0.008
 
 
 class _MarkerMaker:
@@ -106,8 +107,11 @@ class _MarkerMaker:
 
 # -------------------------------------------------------------------------------------------------
 
-FIRM, UNSURE = (0.1, 0.8, 0.2), (1.0, 0.6, 0.0)
-_POLYGON, _PRESSURE = (0.3, 0.5, 1.0), (1.0, 0.1, 0.1)
+FIRM = (0.1, 0.8, 0.2)
+UNSURE = (1.0, 0.6, 0.0)
+_POLYGON = (0.3, 0.5, 1.0)
+_PRESSURE = (1.0, 0.1, 0.1)
+
 
 
 def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[str],
@@ -153,7 +157,10 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
 # Markers of a foot's force map: producible forces, friction cone, commanded force.
 
 
-GIVEN, ASKED, PRODUCIBLE, CONE = (0.1, 0.8, 0.2), (1.0, 0.6, 0.0), (0.3, 0.5, 1.0), (0.9, 0.9, 0.2)
+GIVEN = (0.1, 0.8, 0.2)
+ASKED = (1.0, 0.6, 0.0)
+PRODUCIBLE = (0.3, 0.5, 1.0)
+CONE = (0.9, 0.9, 0.2)
 
 
 def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: np.ndarray,
@@ -195,8 +202,13 @@ def _fan(edges: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
 # center_of_pressure, external_force, margins.
 
 
-_SLIPPING, _PUSH = (0.9, 0.1, 0.1), (0.63, 0.24, 0.78)
-_CONE_HEIGHT, _SIDES, _SEEN = 0.12, 12, 0.25
+_SLIPPING = (0.9, 0.1, 0.1)
+_PUSH = (0.63, 0.24, 0.78)
+# Height of a friction cone [m], its sides, and its opacity.
+_CONE_HEIGHT = 0.12
+_SIDES = 12
+_SEEN = 0.25
+
 _ANGLES = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
 
 

@@ -233,8 +233,11 @@ def _finite_vector(message: Any, field: str) -> np.ndarray:
 # objects for thousands of points at once would take longer than a control tick.
 
 
-# Bytes of the encapsulation header (alignment counts from its end), a transform and a twist.
-HEADER, TRANSFORM, TWIST = 4, 56, 48
+# Bytes of the encapsulation header; alignment counts from its end.
+HEADER = 4
+# Bytes of a transform and of a twist.
+TRANSFORM = 56
+TWIST = 48
 
 
 class TrajectoryReader:

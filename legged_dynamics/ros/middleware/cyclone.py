@@ -252,7 +252,8 @@ def _idl_type(entry: Field) -> Any:
 _TYPE_IDS = {'message': 1, 'int8': 2, 'uint8': 3, 'int16': 4, 'uint16': 5, 'int32': 6, 'uint32': 7,
              'int64': 8, 'uint64': 9, 'float32': 10, 'float64': 11, 'bool': 15, 'byte': 16,
              'string': 17}
-_ARRAY, _SEQUENCE = 48, 144
+_ARRAY = 48
+_SEQUENCE = 144
 
 
 @cache

@@ -62,8 +62,10 @@ from legged_dynamics.ros.middleware.qos import Bounds
 
 
 _HUGE = sys.float_info.max
-# Name that rmw gives to the node of a publisher without one, and what is shown instead.
-BARE_DDS, NO_NODE = '_CREATED_BY_BARE_DDS_APP_', 'a DDS application without a ROS node'
+# Name that rmw gives to the node of a publisher without one.
+BARE_DDS = '_CREATED_BY_BARE_DDS_APP_'
+# What is shown instead.
+NO_NODE = 'a DDS application without a ROS node'
 
 
 class _RclpyQoS:

@@ -98,8 +98,9 @@ def robot_node(executable: str) -> Any:
 HARDWARE = ('own', 'mock', 'topic')
 MOCK = 'mock_components/GenericSystem'
 TOPIC = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
-# Topics of joint states and commands of topic-based hardware, both sensor_msgs/JointState.
-HARDWARE_STATES, HARDWARE_COMMANDS = 'hardware/joint_states', 'hardware/joint_commands'
+# Topics of topic-based hardware, both sensor_msgs/JointState: joint states and commands.
+HARDWARE_STATES = 'hardware/joint_states'
+HARDWARE_COMMANDS = 'hardware/joint_commands'
 IMU = 'imu'
 _AT_REST = {'orientation.w': 1.0, 'linear_acceleration.z': GRAVITY}
 _IMU_STATES = (*(f'orientation.{axis}' for axis in 'xyzw'),

@@ -210,8 +210,10 @@ class DiagnosticsPublisher:
 # An input that gets nothing: what a person at the terminal has to know.
 
 
-# Silence of an input that is told [ns], and after which it is told again.
-SILENT_NS, AGAIN_NS = 5_000_000_000, 60_000_000_000
+# Silence of an input that is told [ns].
+SILENT_NS = 5_000_000_000
+# Time after which it is told again [ns].
+AGAIN_NS = 60_000_000_000
 LOOK_PERIOD = 1.0       # s
 
 

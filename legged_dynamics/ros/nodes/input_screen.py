@@ -20,9 +20,12 @@ from legged_dynamics.safety.stance_watch import StanceWatch
 
 # Measured efforts beyond this multiple of the limit are not possible.
 STRONGEST = 3.0
-# Measured efforts are compared with commands of at least this part of a limit, over this time [s];
-# as many of this share of the opposite sign, and the sign is wrong.
-COMPARED, COMPARE_TIME, OPPOSITE = 0.05, 0.05, 0.5
+# Measured efforts are compared with commands of at least this part of a limit.
+COMPARED = 0.05
+# Time over which they are compared [s].
+COMPARE_TIME = 0.05
+# Share of opposite signs from which on the sign is wrong.
+OPPOSITE = 0.5
 
 
 class InputScreen:

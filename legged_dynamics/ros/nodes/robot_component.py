@@ -34,8 +34,10 @@ COMMANDS = 'effort_controller/commands'
 
 
 # A sample may come before its time on /clock does, by no more than this beyond the sample before
-# it; samples may go on without /clock, which is best effort, for the second [ns].
-OVERTAKING_NS, LONGEST_LAG_NS = 20_000_000, 500_000_000
+# it [ns].
+OVERTAKING_NS = 20_000_000
+# Samples may go on without /clock, which is best effort, for so long [ns].
+LONGEST_LAG_NS = 500_000_000
 
 
 class SteadyClock:
@@ -87,9 +89,10 @@ class SteadyClock:
 # Longest time over which a controller brings its robot down [ns].
 LONGEST_SHUTDOWN_NS = 20_000_000_000
 STOPPING = 'the node is being stopped'
-# Simulated time that has stood still for so long [s], and at so many calls, has ended: one call
-# after a long pause of this process proves nothing.
-STANDSTILL, CALLS = 5.0, 50
+# Simulated time that has stood still for so long has ended [s] ...
+STANDSTILL = 5.0
+# ... where that was seen at so many calls: one after a long pause of this process proves nothing.
+CALLS = 50
 
 
 class Shutdown:

@@ -25,7 +25,9 @@ from legged_dynamics.ros.nodes.input_screen import InputScreen
 from legged_dynamics.ros.nodes.lock_step import answer
 from legged_dynamics.schema import Setting
 
-JOINTS, IMU, SWITCHES = 'joint_states', 'imu/data', 'foot_switches'
+JOINTS = 'joint_states'
+IMU = 'imu/data'
+SWITCHES = 'foot_switches'
 Commands = tuple[Sequence[str], Sequence[float]]
 SETTINGS = (
     Setting('imu_timeout', IMU_TIMEOUT, 's',

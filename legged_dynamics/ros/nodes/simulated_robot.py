@@ -34,7 +34,8 @@ NODE_SETTINGS = (
     Setting('publish_clock', False, '', 'Whether to publish the simulated time on /clock.'),
     Setting('publish_truth', True, '', 'Whether to publish the true foot wrenches and base pose.'),
 )
-COMMANDS, GRIPS = 'effort_controller/commands', 'adhesion_controller/commands'
+COMMANDS = 'effort_controller/commands'
+GRIPS = 'adhesion_controller/commands'
 # A simulator that is behind by more sensor periods than this drops the lost time.
 CATCH_UP = 25
 # A change of the machine's clock by more than this is followed by the stamps [ns].

@@ -35,7 +35,8 @@ from legged_dynamics.safety.effort_watchdog import EffortWatchdog
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
 from legged_dynamics.schema import Setting
 
-LOW_STATE, LOW_CMD = 'lowstate', 'lowcmd'
+LOW_STATE = 'lowstate'
+LOW_CMD = 'lowcmd'
 # How often it is checked whether commands still come [s].
 WATCH_PERIOD = 0.005
 # Damping messages sent when commanding ends, so that one that is lost does not matter.

@@ -43,9 +43,14 @@ SETTINGS = (
         1e-3, 3.0),
 )
 TRAJECTORY = 'trajectory_msgs/msg/MultiDOFJointTrajectory'
-# Longest trajectory in points; points read at a time; distance and turn from the last checked pose
-# within which a pose counts as in reach too [m, rad].
-LONGEST, PIECE, NEAR, NEAR_TURN = 20000, 12, 0.005, 0.02
+# Longest trajectory in points.
+LONGEST = 20000
+# Points read at a time.
+PIECE = 12
+# Distance from the last checked pose within which a pose counts as in reach too [m].
+NEAR = 0.005
+# Turn from it, likewise [rad].
+NEAR_TURN = 0.02
 BLOCK = 256
 Job = Generator[None, None, str]
 
