@@ -9,6 +9,9 @@ from legged_dynamics.estimation import Mode
 from legged_dynamics.recordings.report import analysis
 
 
+WHOLE = SimpleNamespace(covered=60.0, lost=0.0, topic='/joint_states')
+
+
 def column(values):
     return SimpleNamespace(values=np.array(values))
 
@@ -20,7 +23,7 @@ def first_line(monkeypatch, contact, observable, mode, residual=0.0):
         contact=column(contact), observable=column(observable), mode=column(mode),
         base_residual=column(np.full((n, 6), residual)), time=np.arange(n) / 500.0)
     return analysis.verdict(SimpleNamespace(
-        accuracy=SimpleNamespace(feet=[]), series=series, weight=100.0))[0]
+        accuracy=SimpleNamespace(feet=[]), series=series, weight=100.0, inputs=[WHOLE]))[0]
 
 
 def test_forces_that_nothing_determines_are_counted(monkeypatch):

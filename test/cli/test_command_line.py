@@ -35,7 +35,7 @@ ROBOT = CONFIG / 'robots' / 'anymal_class.yaml'
 
 @pytest.fixture(scope='module')
 def bag(tmp_path_factory):
-    """A robot that stands for 0.3 s, without truth."""
+    """A robot that stands for 1.1 s, without truth."""
     robot = SimulatedRobot.from_files(ROBOT, start_ns=10**9)
     path = tmp_path_factory.mktemp('cli') / 'recording'
     with BagWriter(path) as writer:
@@ -44,7 +44,7 @@ def bag(tmp_path_factory):
                             ('/imu/data', 'sensor_msgs/msg/Imu')):
             writer.add_topic(topic, kind, latched=topic == '/robot_description')
         writer.write_message('/robot_description', 10**9, convert.string(DIALECT, robot.urdf))
-        for _ in range(150):
+        for _ in range(550):
             robot.step()
             s = robot.read()
             writer.write_message('/imu/data', s.stamp_ns, convert.imu(
@@ -96,7 +96,7 @@ def test_the_extra_that_has_a_missing_package_is_named(package, extra, monkeypat
         raise ModuleNotFoundError(f'No module named {package!r}', name=package)
     monkeypatch.setattr('legged_dynamics.resources.urdf_path', lacks)
     assert cli.main(['info', 'anymal_class']) == cli.WRONG
-    assert f'pip install ".[{extra}]"' in capsys.readouterr().err
+    assert f'pip install "legged_dynamics[{extra}]"' in capsys.readouterr().err
 
 
 def test_a_missing_package_is_told():
@@ -105,7 +105,7 @@ def test_a_missing_package_is_told():
             'from legged_dynamics import cli; sys.exit(cli.main(["analyze", "bag"]))')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert done.returncode == cli.WRONG
-    assert 'rosbags' in done.stderr and 'pip install ".[bag]"' in done.stderr
+    assert 'rosbags' in done.stderr and 'pip install "legged_dynamics[bag]"' in done.stderr
 
 
 def test_help_needs_no_heavy_packages():
@@ -256,7 +256,7 @@ def test_analyze_again_replaces_its_own_bag_and_no_other(bag, tmp_path, capsys, 
 
 def test_analyze_without_report_writes_nothing(bag, tmp_path, capsys):
     assert cli.main(['analyze', str(bag), '-o', str(tmp_path / 'out'), '--no-report']) == 0
-    assert '/joint_states       150      500.0' in capsys.readouterr().out
+    assert '/joint_states       550      500.0' in capsys.readouterr().out
     assert not (tmp_path / 'out').exists()
 
 
