@@ -380,7 +380,8 @@ def _optimality(index, p, k):
             if index[i, STANDING] != 0:
                 pull, pulls = max(pull, abs(s)), max(pulls, size)
     for r in range(e):
-        s, size = p.wide[B, r] - p.wide[V, r] * y[r], abs(p.wide[B, r])
+        gap = p.wide[V, r] * y[r]       # what a soft equation leaves
+        s, size = p.wide[B, r] - gap, abs(p.wide[B, r]) + abs(gap)
         for c in range(nc):
             s, size = s - p.narrow[p.A + c, r] * w[c], size + abs(p.narrow[p.A + c, r] * w[c])
         miss, misses = max(miss, abs(s)), max(misses, size)
