@@ -8,7 +8,6 @@ import numpy as np
 from legged_dynamics.estimation import Mode
 from legged_dynamics.recordings.report import analysis
 
-
 WHOLE = SimpleNamespace(covered=60.0, lost=0.0, topic='/joint_states')
 
 
