@@ -11,7 +11,7 @@ from typing import Any
 from legged_dynamics.cli.arguments import add_robot_arguments
 from legged_dynamics.recordings.file_formats import BAG_PATH
 
-SICK = 1        # exit code when something was found
+SOMETHING_FOUND = 1     # exit code
 UNTRUSTED = 3   # exit code when forces are not right within the limit
 PAGE = 'validation.html'
 
@@ -46,10 +46,10 @@ def _run(args: argparse.Namespace) -> int:
     from legged_dynamics.diagnosis.doctor.examination import examine
 
     if args.bag is None:
-        from legged_dynamics.ros.nodes.checkup import live_patient
-        choice, log = live_patient(args, print)
+        from legged_dynamics.ros.nodes.checkup import live_robot_and_readings
+        choice, log = live_robot_and_readings(args, print)
     else:
-        choice, log = patient(args)
+        choice, log = robot_and_readings(args)
     examined = examine(choice.model, choice.config, log)
     print(_told(examined, choice.name, log.duration))
     if args.fix:
@@ -59,15 +59,15 @@ def _run(args: argparse.Namespace) -> int:
             fixes.update(finding.fix)
         write_yaml(args.fix, choice.parameters, fixes, f'{choice.name}, as legged-dynamics doctor '
                    'fixes it')
-        print(f'\nMended YAML: {args.fix}')
+        print(f'\nCorrected YAML: {args.fix}')
     if args.out:
         from legged_dynamics.diagnosis.report import write_report
         write_report(args.out, examined, choice.name, log)
         print(f'\nReport: {args.out.resolve()}')
-    return SICK if examined.findings else 0
+    return SOMETHING_FOUND if examined.findings else 0
 
 
-def patient(args: argparse.Namespace) -> tuple[Any, Any]:
+def robot_and_readings(args: argparse.Namespace) -> tuple[Any, Any]:
     """Return the robot and the sensor readings of a bag."""
     from legged_dynamics.recordings.bags import BagReader
     from legged_dynamics.recordings.recording import read_sensor_log

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from legged_dynamics.cli.arguments import add_robot_arguments
-from legged_dynamics.cli.doctor import patient
+from legged_dynamics.cli.doctor import robot_and_readings
 from legged_dynamics.recordings.file_formats import BAG_PATH
 
 UNTOLD = 1          # exit code when masses and torques have no scale
@@ -56,7 +56,7 @@ def _run(args: argparse.Namespace) -> int:
     from legged_dynamics.recordings.report.analysis import DOUBTFUL
     from legged_dynamics.schema import read_parameter_file
 
-    choice, log = patient(args)
+    choice, log = robot_and_readings(args)
     trust = {}
     if args.params_file:
         trust = {name: value for name, value in read_parameter_file(args.params_file).items()
@@ -125,7 +125,7 @@ def _validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str,
 
     other = copy.copy(args)
     other.bag, other.start, other.end = args.validate, None, None
-    log = patient(other)[1]
+    log = robot_and_readings(other)[1]
     described = choice.config.apply_to(choice.model)
     before = validate(described, choice.config, log)
     after = validate(found.model, found.config, log)
