@@ -22,7 +22,7 @@ from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.robots import MissingRobot
 from benchmarks.zoo.scoring import score_output
 from legged_dynamics import cli
-from legged_dynamics.cli.doctor import patient
+from legged_dynamics.cli.doctor import robot_and_readings
 from legged_dynamics.diagnosis.doctor.examination import examine
 from legged_dynamics.diagnosis.identification.identify import identify
 from legged_dynamics.estimation import GroundReactionEstimator
@@ -321,8 +321,9 @@ def checkup() -> tuple[Any, Any]:
     with tempfile.TemporaryDirectory() as folder:
         robot = Robot('solo_class', 'stand 1.5, lift_legs 8.4, squat 6, stand 1')
         robot.run(16.9)
-        return patient(Namespace(bag=robot.write(Path(folder) / 'bag'), joint_states='', imu='',
-                                 robot='solo_class', urdf='', start=None, end=None))
+        return robot_and_readings(Namespace(
+            bag=robot.write(Path(folder) / 'bag'), joint_states='', imu='', robot='solo_class',
+            urdf='', start=None, end=None))
 
 
 def doctor() -> Found:

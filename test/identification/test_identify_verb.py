@@ -26,7 +26,7 @@ class Choice:
 def bags(monkeypatch, patient, **logs):
     """Let the verb read these recordings of a patient instead of bags, by their names."""
     choice = Choice(patient.model, patient.config)
-    monkeypatch.setattr(verb, 'patient', lambda args: (choice, logs[args.bag.name]))
+    monkeypatch.setattr(verb, 'robot_and_readings', lambda args: (choice, logs[args.bag.name]))
 
 
 def test_what_the_motion_lacks_is_said_before_it_starts(monkeypatch, capsys):
