@@ -212,6 +212,6 @@ def test_the_command_lists_and_skips(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv('EXAMPLE_ROBOT_DATA', str(tmp_path))
     with pytest.raises(MissingRobot, match='example-robot-data'):
         robot('go2')
-    assert main(['go2-trot']) == 0 and 'skipped' in capsys.readouterr().err
+    assert main(['go2-trot']) == 2 and 'skipped' in capsys.readouterr().err
     assert main(['nothing']) == 2
     assert len({s.name for s in SCENARIOS.values()}) == len(SCENARIOS)
