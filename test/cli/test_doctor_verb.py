@@ -77,7 +77,7 @@ def test_identify_says_what_its_figures_are_worth(bag, tmp_path, capsys, monkeyp
     assert out.startswith('Not to be trusted yet') and 'No scale' not in out
     # The bias of one gyro explains the bag of another, without one, worse.
     biased = write_bag(tmp_path / 'biased', 0.2)
-    assert cli.main(['identify', str(biased), '--end', '2.5', '--trust-effort',
+    assert cli.main(['identify', str(biased), '--end', '12', '--trust-effort',
                      '--validate', str(bag)]) == 3
     out = capsys.readouterr().out
     assert 'Not to be trusted' not in out and 'the other bag: force' in out
