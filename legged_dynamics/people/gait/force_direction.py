@@ -42,7 +42,7 @@ from legged_dynamics.people.gait.required_wrench import (
     on_path,
 )
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.sole_motion import SoleMotion
+from legged_dynamics.people.gait.stance_detection import SoleMotion
 
 
 @dataclass(frozen=True)

@@ -303,6 +303,13 @@ class GaitInverseDynamics:
                                    f'({n}, {nf}, 3), got {moving.shape}')
         return replace(self, ground_velocity=moving)
 
+    def with_mass(self, model: RobotModel) -> GaitInverseDynamics:
+        """Return the same of a model whose masses and inertias are all scaled alike."""
+        factor = model.total_mass / self.model.total_mass
+        return replace(self, model=model, body_wrench=factor * self.body_wrench,
+                       wrench=factor * self.wrench, noise=factor * self.noise,
+                       noise_left=factor * self.noise_left)
+
     @property
     def as_recorded(self) -> GaitInverseDynamics:
         """The same, with the wrench that the motion requires before it was smoothed."""
