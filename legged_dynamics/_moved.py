@@ -79,6 +79,8 @@ MOVED = {
     'force_map.load_sharing': 'force_map.ground_force_problem',
     'gait': 'people.gait',
     'gait.contact_evidence': 'contact.contact_evidence',
+    'gait.pose_noise': 'people.gait.required_wrench',
+    'gait.sole_motion': 'people.gait.stance_detection',
     'identification': 'diagnosis.identification',
     'identification.motion_check': 'diagnosis.identification.identify',
     'middleware': 'ros.middleware',

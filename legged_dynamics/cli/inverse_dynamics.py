@@ -23,6 +23,79 @@ CYCLES = 'gait_cycles.csv'
 PARQUET = 'inverse_dynamics.parquet'
 
 
+TOPIC = {'default': '', 'metavar': 'TOPIC'}
+FILE = {'default': '', 'metavar': 'FILE'}
+SECONDS = {'type': float, 'metavar': 'S', 'help': 'from the beginning of the bag [s]'}
+SWITCH = {'action': 'store_true'}
+# Options by the title of their group: flag, further arguments of argparse, help.
+OPTIONS: dict[str, tuple[tuple[str, dict[str, Any], str], ...]] = {
+    '': (
+        ('--sample', SWITCH, 'a recording that comes with the package, to try it: a made-up '
+         'walker with its true forces'),
+        ('-o --out', {'type': Path, 'metavar': 'DIR'},
+         'where to write; default: NAME_inverse_dynamics in the present folder')),
+    'robot or person': (
+        ('--urdf --model', {**FILE, 'dest': 'urdf'},
+         f'{readable(MODEL)}; default: robot_description in the bag'),
+        ('--feet', {'nargs': '+', 'default': [], 'metavar': 'LINK'},
+         'links that touch the ground; default: those of the robot YAML'),
+        ('--sole', {'nargs': 4, 'type': float, 'metavar': ('FRONT', 'BACK', 'LEFT', 'RIGHT')},
+         'edges of the sole of the feet given, in their frames [m]; default: 0.13 -0.10 0.04 '
+         '-0.04, or for an OpenSim model what its bones say'),
+        ('--point-radius', {'type': float, 'metavar': 'M'},
+         'the feet given are balls of this radius'),
+        ('--robot', {'default': '', 'metavar': 'YAML'},
+         'robot YAML (path, or name of one that comes with the package); default: the one that '
+         'fits the URDF, unless feet are given'),
+        ('--mass', {'default': '', 'metavar': 'KG'},
+         "total mass, from a scale; 'plates' for what force plates alone say, 'model' for the "
+         "model's alone; default: that of the model, and of a person corrected by force plates "
+         'where there are any'),
+        ('--belt-speed', {'nargs': '+', 'default': ['auto'], 'metavar': 'SPEED'},
+         'of the belt of a treadmill [m/s], positive backward; a topic or column that holds it; '
+         'or FOOT=SPEED for each foot of a split belt; 0 for the floor; default: found by the '
+         'soles that lie flat'),
+        ('--loads', FILE, f'measured forces to compare with: {readable(LOADS)}')),
+    'method': (
+        ('--method', {'default': 'travelling', 'metavar': 'NAME'},
+         'travelling (default), sole, ankle or guess; docs/double_support.md compares them'),
+        ('--cutoff', {'type': float, 'metavar': 'HZ'},
+         'low-pass of the recorded poses before they are differentiated, zero phase; 0 for none; '
+         'default: 10'),
+        ('--contact', {'default': 'detected', 'metavar': 'FILE'},
+         'CSV with the columns time and one a foot, 1 on the ground; default: detected from the '
+         'motion'),
+        ('--guess', FILE, 'CSV with wrenches to stay near to (--method guess), as this command '
+         'writes them'),
+        ('-p', {'action': 'append', 'default': [], 'metavar': 'NAME:=VALUE', 'dest': 'values'},
+         'a setting of contact detection and load transfer, for example '
+         '-p stance.flight_load:=0.1; may be repeated')),
+    'CSV': (
+        ('--degrees', SWITCH, 'joint angles are in degrees'),
+        ('--missing-at-zero', SWITCH, 'joints without a column stay at zero')),
+    'bag': (
+        ('--joint-states', TOPIC, ''), ('--imu', TOPIC, ''), ('--odom', TOPIC, ''),
+        ('--base', {'choices': ('both', 'odometry', 'imu'), 'default': ''},
+         "source of the base's motion; default: the pose by odometry, the acceleration by the "
+         'IMU where that has less noise'),
+        ('--truth', {'action': 'append', 'default': [], 'metavar': 'FOOT=TOPIC'},
+         'WrenchStamped with the true wrench of a foot; may be repeated'),
+        ('--valid', TOPIC, 'Bool that is true where the truth is complete'),
+        ('--start', SECONDS, ''), ('--end', SECONDS, '')),
+    'many trials': (
+        ('--workers', {'type': int, 'metavar': 'N'},
+         'processes on this machine; default: one a processor'),
+        ('--scheduler', {'default': '', 'metavar': 'ADDRESS'},
+         'of a running Dask cluster that sees recordings and output under the same paths'),
+        ('--no-series', SWITCH, 'keep no time series in the data set')),
+    'output': (
+        ('--no-report', SWITCH, ''), ('--no-csv', SWITCH, ''), ('--no-bag', SWITCH, ''),
+        ('--opensim', SWITCH,
+         'external loads (.mot and .xml) and joint moments (.sto) for OpenSim, too'),
+        ('--parquet', SWITCH, 'the table as Parquet, too (pip install ".[tables]")'),
+        ('--no-compare', SWITCH, 'do not measure the other methods against the truth'),
+        ('--storage', {'choices': ('mcap', 'sqlite3'), 'default': 'mcap'}, ''))}
+
 
 def add_parser(verbs: Any) -> None:
     """Add the verb to the command line."""
@@ -39,88 +112,10 @@ def add_parser(verbs: Any) -> None:
         'makes one data set (Parquet) and one report; models and forces are found beside the '
         'motions, and what was done already is not done again (extra `tables`).')
     parser.add_argument('motion', metavar='BAG|MOT|CSV|C3D|DIR', type=Path, nargs='*')
-    parser.add_argument('--sample', action='store_true',
-                        help='a recording that comes with the package, to try it: a made-up '
-                        'walker with its true forces')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
-                        help='where to write; default: NAME_inverse_dynamics in the present '
-                        'folder')
-    subject = parser.add_argument_group('robot or person')
-    subject.add_argument('--urdf', '--model', dest='urdf', default='', metavar='FILE',
-                         help=f'{readable(MODEL)}; default: robot_description in the bag')
-    subject.add_argument('--feet', nargs='+', default=[], metavar='LINK',
-                         help='links that touch the ground; default: those of the robot YAML')
-    subject.add_argument('--sole', nargs=4, type=float, metavar=('FRONT', 'BACK', 'LEFT', 'RIGHT'),
-                         help='edges of the sole of the feet given, in their frames [m]; default: '
-                         '0.13 -0.10 0.04 -0.04, or for an OpenSim model what its bones say')
-    subject.add_argument('--point-radius', type=float, metavar='M',
-                         help='the feet given are balls of this radius')
-    subject.add_argument('--robot', default='', metavar='YAML',
-                         help='robot YAML (path, or name of one that comes with the package); '
-                         'default: the one that fits the URDF, unless feet are given')
-    subject.add_argument('--mass', default='', metavar='KG',
-                         help="total mass, from a scale; 'plates' for what force plates alone "
-                         "say, 'model' for the model's alone; default: that of the model, and of "
-                         'a person corrected by force plates where there are any')
-    subject.add_argument('--belt-speed', nargs='+', default=['auto'], metavar='SPEED',
-                         help='of the belt of a treadmill [m/s], positive backward; a topic or '
-                         'column that holds it; or FOOT=SPEED for each foot of a split belt; 0 '
-                         'for the floor; default: found by the soles that lie flat')
-    subject.add_argument('--loads', default='', metavar='FILE',
-                         help=f'measured forces to compare with: {readable(LOADS)}')
-    method = parser.add_argument_group('method')
-    method.add_argument('--method', default='travelling', metavar='NAME',
-                        help='travelling (default), sole, ankle or guess; '
-                        'docs/double_support.md compares them')
-    method.add_argument('--cutoff', type=float, metavar='HZ',
-                        help='low-pass of the recorded poses before they are differentiated, zero '
-                        'phase; 0 for none; default: 10')
-    method.add_argument('--contact', default='detected', metavar='FILE',
-                        help='CSV with the columns time and one a foot, 1 on the ground; default: '
-                        'detected from the motion')
-    method.add_argument('--guess', default='', metavar='FILE',
-                        help='CSV with wrenches to stay near to (--method guess), as this command '
-                        'writes them')
-    method.add_argument('-p', action='append', default=[], metavar='NAME:=VALUE', dest='values',
-                        help='a setting of contact detection and load transfer, for example '
-                        '-p stance.flight_load:=0.1; may be repeated')
-    file = parser.add_argument_group('CSV')
-    file.add_argument('--degrees', action='store_true', help='joint angles are in degrees')
-    file.add_argument('--missing-at-zero', action='store_true',
-                      help='joints without a column stay at zero')
-    bag = parser.add_argument_group('bag')
-    bag.add_argument('--joint-states', default='', metavar='TOPIC')
-    bag.add_argument('--imu', default='', metavar='TOPIC')
-    bag.add_argument('--odom', default='', metavar='TOPIC')
-    bag.add_argument('--base', choices=('both', 'odometry', 'imu'), default='',
-                     help="source of the base's motion; default: the pose by odometry, "
-                     'the acceleration by the IMU where that has less noise')
-    bag.add_argument('--truth', action='append', default=[], metavar='FOOT=TOPIC',
-                     help='WrenchStamped with the true wrench of a foot; may be repeated')
-    bag.add_argument('--valid', default='', metavar='TOPIC',
-                     help='Bool that is true where the truth is complete')
-    bag.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag [s]')
-    bag.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag [s]')
-    many = parser.add_argument_group('many trials')
-    many.add_argument('--workers', type=int, metavar='N',
-                      help='processes on this machine; default: one a processor')
-    many.add_argument('--scheduler', default='', metavar='ADDRESS',
-                      help='of a running Dask cluster that sees recordings and output under the '
-                      'same paths')
-    many.add_argument('--no-series', action='store_true',
-                      help='keep no time series in the data set')
-    output = parser.add_argument_group('output')
-    output.add_argument('--no-report', action='store_true')
-    output.add_argument('--no-csv', action='store_true')
-    output.add_argument('--no-bag', action='store_true')
-    output.add_argument('--opensim', action='store_true',
-                        help='external loads (.mot and .xml) and joint moments (.sto) for '
-                        'OpenSim, too')
-    output.add_argument('--parquet', action='store_true',
-                        help='the table as Parquet, too (pip install ".[tables]")')
-    output.add_argument('--no-compare', action='store_true',
-                        help='do not measure the other methods against the truth')
-    output.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
+    for title, options in OPTIONS.items():
+        group = parser.add_argument_group(title) if title else parser
+        for flags, more, said in options:
+            group.add_argument(*flags.split(), **({'help': said} if said else {}), **more)
     parser.set_defaults(run=_run)
 
 

@@ -78,7 +78,7 @@ def test_the_load_puts_late_signs_right(monkeypatch):
     late_signs = replace(timing_module.TIMING, **{
         name: replace(sign, delay=sign.delay - late, deviation=2.0 * sign.deviation)
         for name, sign in ((name, getattr(timing_module.TIMING, name))
-                           for name in ('start_speed', 'toe_height', 'toe_speed'))})
+                           for name in ('start_speed', 'toe_height'))})
     monkeypatch.setattr(timing_module, 'TIMING', late_signs)
     leavings = [time for _, landing, time in true_changes(WALK.contact) if not landing]
 

@@ -26,8 +26,7 @@ from legged_dynamics.model import FlatFoot
 from legged_dynamics.people.gait.double_support import DoubleSupport
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.sole_motion import SoleMotion
-from legged_dynamics.people.gait.stance_detection import detect_stance, soles_of
+from legged_dynamics.people.gait.stance_detection import SoleMotion, detect_stance, soles_of
 
 pytestmark = pytest.mark.slow
 
@@ -207,7 +206,7 @@ def stance(speed, height, load):
     person = SimpleNamespace(leg_length=1.0, step=0.01, load=np.asarray(load, float),
                              feet=(SimpleNamespace(edges=(0.2, -0.1, 0.05, -0.05)),) * 2)
     return detect_stance(person, GaitSettings.from_parameters(),
-                         SoleMotion(speed, still + height, still, still > 0.0, still, still))
+                         SoleMotion(speed, still + height, still, still, still))
 
 
 def test_feet_that_still_move_stand_where_the_body_needs_them():

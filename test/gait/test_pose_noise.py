@@ -8,12 +8,16 @@ import pytest
 from walkers import DT, GRAVITY, MASS, two_footed_walk
 
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
-from legged_dynamics.people.gait import pose_noise
+from legged_dynamics.people.gait import required_wrench
 from legged_dynamics.people.gait.contact_timing import given_timing
 from legged_dynamics.people.gait.error_bars import force_covariance
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.pose_noise import response, seen_variance, smoothed
-from legged_dynamics.people.gait.required_wrench import without_noise
+from legged_dynamics.people.gait.required_wrench import (
+    response,
+    seen_variance,
+    smoothed,
+    without_noise,
+)
 from legged_dynamics.people.gait.settings import GaitSettings
 
 # Feet of the made walk land softly.
@@ -102,7 +106,8 @@ def test_a_signal_of_the_stated_kind_has_the_stated_deviation():
 
 def test_long_recordings_are_treated_in_blocks(monkeypatch):
     dynamics = recorded(1e-3)
-    monkeypatch.setattr(pose_noise, 'POSE_NOISE', replace(pose_noise.POSE_NOISE, longest=120))
+    monkeypatch.setattr(required_wrench, 'POSE_NOISE',
+                        replace(required_wrench.POSE_NOISE, longest=120))
     found = without_noise(dynamics, WALK.contact, SETTINGS)
     assert len(LOAD) > 2 * 120
     assert np.std(found.load - LOAD) < 0.3 * np.std(dynamics.load - LOAD)

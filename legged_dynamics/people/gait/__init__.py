@@ -4,7 +4,7 @@
 Gait of a whole recording, off line: stance phases, and the ground reactions on each foot.
 
 A caller begins with :mod:`.double_support`. It computes the :mod:`.inverse_dynamics` of the
-motion, detects stance by it (:mod:`.stance_detection`, by the :mod:`.sole_motion` and the
+motion, detects stance by it (:mod:`.stance_detection`, by the motion of the soles and the
 :mod:`.contact_evidence` of the on-line estimator), times every touch-down and toe-off
 (:mod:`.contact_timing`), shares the load between the feet on the ground (:mod:`.load_transfer`),
 and completes the wrench on each foot, with its :mod:`.error_bars`. Noise of the motion is taken

@@ -5,7 +5,7 @@ Times of touch-down and toe-off from motion alone, each with a standard deviatio
 
 `stance_detection` says which feet are on the ground; here each change is timed. Several signs in
 the motion come at a known delay from the change, each with a scatter: the slowest part of the sole
-comes to rest or starts to move, the forefoot falls fastest after heel strike, the toes rise, and
+comes to rest or starts to move, the forefoot falls fastest after heel strike, the toes lift, and
 at the ends of a flight the required load vanishes. Times are multiples of ``sqrt(l / g)`` and
 speeds of ``sqrt(g l)``, with the leg length l, so that they hold for legs of any size. Signs are
 combined by their inverse variances; where they disagree by more than their scatter, the deviation
@@ -29,8 +29,12 @@ from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import center_of_pressure
 from legged_dynamics.people.gait.pressure_path import travelling_reference
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.sole_motion import SoleMotion, speed_scale
-from legged_dynamics.people.gait.stance_detection import detect_stance, soles_of
+from legged_dynamics.people.gait.stance_detection import (
+    SoleMotion,
+    detect_stance,
+    soles_of,
+    speed_scale,
+)
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,9 @@ class TimingSettings:
 
     relative_rest_speed: Sign = Sign(0.11, 0.0, 0.04)  # [fastest speed of the swing]: landing
     rest_speed: Sign = Sign(0.18, 0.0, 0.045)  # [sqrt(g l)]: landing
-    forefoot_speed: Sign = Sign(-0.1, 0.083, 0.035)  # [sqrt(g l)]: landing, lowest vertical speed
+    forefoot_speed: Sign = Sign(0.0, 0.083, 0.035)  # [sqrt(g l)]: landing, lowest vertical speed
     start_speed: Sign = Sign(0.25, 0.0, 0.03)  # [sqrt(g l)]: leaving
     toe_height: Sign = Sign(0.02, 0.0, 0.045)  # [l]: leaving
-    toe_speed: Sign = Sign(0.2, 0.0, 0.04)  # [sqrt(g l)]: leaving, vertical
     landing_load: Sign = Sign(0.06, 0.015, 0.03)  # [weight]: end of a flight
     leaving_load: Sign = Sign(0.06, -0.065, 0.035)  # [weight]: begin of a flight
     # Delays where feet jump or land together: the load changes sooner than that of a runner.
@@ -68,7 +71,6 @@ class TimingSettings:
     first_share: float = 0.05  # Of the load, just after landing and just before leaving
     # Error of the share by the centre of pressure, which in double support exceeds that in single.
     share_memory: float = 0.03  # [s]: correlation time
-    white_share: float = 0.3  # Its white part
     pressure_error: float = 0.035  # [m]
     rounds: int = 2  # Times and loads, which depend on each other, are found in turns
 
@@ -217,8 +219,7 @@ class _Signs:
             else:
                 ground = float(height[max(before, sample - far // 2):sample + 1].min())
                 for values, rest, sign in ((speed, 0.0, TIMING.start_speed),
-                                           (height, ground, TIMING.toe_height),
-                                           (rise, 0.0, TIMING.toe_speed)):
+                                           (height, ground, TIMING.toe_height)):
                     add(_crossing(values, rest + sign.level, part, True, sample), sign)
         return [(at * self.dt - delay * self.unit, deviation * self.unit)
                 for at, delay, deviation in found if at is not None]
@@ -298,8 +299,7 @@ def _by_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np.
         slope = -rate * np.column_stack([1.0 - phase, phase]) / duration
         error = TIMING.pressure_error ** 2 / length.mean()
         apart_in_time = np.abs(phase[:, None] - phase) * duration
-        covariance = error * (np.exp(-apart_in_time / TIMING.share_memory)
-                              + TIMING.white_share ** 2 * np.eye(len(phase)))
+        covariance = error * np.exp(-apart_in_time / TIMING.share_memory)
         weighed = np.linalg.solve(covariance, slope).T
         prior = np.array([signed[down].deviation, signed[up].deviation]) ** -2
         before = np.array([signed[k].time - now[k].time for k in (down, up)])

@@ -41,8 +41,7 @@ from legged_dynamics.people.gait.load_transfer import (
 from legged_dynamics.people.gait.pressure_path import travelling_reference
 from legged_dynamics.people.gait.reactions import GaitReactions, gait_reactions
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.sole_motion import SoleMotion
-from legged_dynamics.people.gait.stance_detection import soles_of
+from legged_dynamics.people.gait.stance_detection import SoleMotion, soles_of
 from legged_dynamics.spatial.rotations import skew
 
 # -------------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.error_bars import from_middle, steps, sum_deviation
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.load_transfer import TRANSFER
 from legged_dynamics.people.gait.pressure_path import travelling_reference
 from legged_dynamics.people.gait.required_wrench import (
     FEWEST,
@@ -42,7 +43,7 @@ from legged_dynamics.people.gait.required_wrench import (
     on_path,
 )
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.sole_motion import SoleMotion
+from legged_dynamics.people.gait.stance_detection import SoleMotion
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,9 @@ class DirectionSettings:
     """
 
     horizontal_error: float = 1.3  # Deviation of the horizontal force over the vertical one's
-    moment_error: float = 0.7  # [l]: of the moment about the centre of mass over that
     # Deviation of the path of the centre of pressure in the sole.
     path_along: float = 0.08  # [length of the sole]
-    path_across: float = 0.15  # [width of the sole]: a priori
-    known_path_across: float = 0.12  # [width of the sole]: with what the motion says
+    path_across: float = 0.15  # [width of the sole]
     # The motion's centre of pressure carries the error that is sought: hardly used for the force.
     loose_pressure_error: float = 0.2  # [m]
     moment_part: float = 0.75  # Of the moment, that is used for the force: small, unlike its noise
@@ -70,7 +69,6 @@ class DirectionSettings:
     standing_lean: float = 0.1  # Outward at rest
     lean_error: float = 0.03  # Deviation of the sum in a step, as a part of the load
     side_distance: float = 0.01  # [l]: from the middle, that is hardly to a side
-    least_load: float = 0.1  # [weight]: that tells where it acts
     least_height: float = 0.1  # [l]: of the centre of mass
 
 
@@ -114,57 +112,46 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     ``lean`` (n, 2): horizontal over vertical force by `directions`, used in steps from foot
     to foot; without it nothing is learned there.
     """
-    alone = (contact.sum(axis=1) == 1) & (dynamics.load > DIRECTION.least_load)
+    alone = (contact.sum(axis=1) == 1) & (dynamics.load > TRANSFER.least_load)
     if alone.sum() < 1 or len(alone) < FEWEST:
         return dynamics
     error = DIRECTION.horizontal_error * sum_deviation(dynamics, settings)
-    turning = (DIRECTION.moment_error * dynamics.leg_length * error) ** 2
     center, weight = dynamics.center_of_mass, dynamics.weight
     force = dynamics.wrench[:, :3] / weight
     moment = dynamics.wrench[:, 3:] / weight - np.cross(center, force)
-
-    hardly = replace(settings, pressure_error=DIRECTION.loose_pressure_error)
-    arm, doubt = _pressed(dynamics, contact, hardly, moved, DIRECTION.path_across)
+    arm, doubt = _pressed(dynamics, contact, replace(
+        settings, pressure_error=DIRECTION.loose_pressure_error), moved)
     height = np.maximum(-arm[:, 2], DIRECTION.least_height * dynamics.leg_length)
     # Horizontal moments as they tilt a force along x and along y.
     tilting = DIRECTION.moment_part * np.stack([moment[:, 1], -moment[:, 0]], axis=1)
     wanted = -(arm[:, :2] * force[:, 2:] + tilting) / height[:, None]
     stepping = np.zeros((len(alone), 1), bool)
     if lean is not None:
-        stepping = (steps(contact) & (dynamics.load > DIRECTION.least_load))[:, None]
+        stepping = (steps(contact) & (dynamics.load > TRANSFER.least_load))[:, None]
         wanted = np.where(stepping, lean * force[:, 2:], wanted)
-
-    def drawn(moment_variance: np.ndarray) -> np.ndarray:
-        """Return forces (n, 3) where the moment about the centre of mass is that uncertain."""
-        variance = ((doubt * force[:, 2:]) ** 2 + moment_variance) / height[:, None] ** 2
-        variance = np.where(alone[:, None], variance, np.inf)
-        variance = np.where(stepping, (DIRECTION.lean_error * force[:, 2:]) ** 2, variance)
-        return np.hstack([_drawn(force[:, :2], wanted, variance, error, contact.any(axis=1),
-                                 dynamics.step, settings.path_error), force[:, 2:]])
-
-    # Errors of force and moment go together: the centre of pressure of both is better than that
-    # of the moment with the best force.
-    center_force = drawn(turning[:, None])
-    there = replace(dynamics, wrench=np.hstack(
-        [center_force, moment + np.cross(center, center_force)]) * weight)
-    arm, doubt_of_arm = _pressed(there, contact, settings, moved, DIRECTION.known_path_across)
-    force = drawn((dynamics.leg_length * np.stack(
-        [DIRECTION.pitch_error * error ** 2, DIRECTION.roll_error * error], axis=1)) ** 2)
+    turning = (dynamics.leg_length * np.stack(
+        [DIRECTION.pitch_error * error ** 2, DIRECTION.roll_error * error], axis=1)) ** 2
+    variance = ((doubt * force[:, 2:]) ** 2 + turning) / height[:, None] ** 2
+    variance = np.where(alone[:, None], variance, np.inf)
+    variance = np.where(stepping, (DIRECTION.lean_error * force[:, 2:]) ** 2, variance)
+    force[:, :2] = _drawn(force[:, :2], wanted, variance, error, contact.any(axis=1),
+                          dynamics.step, settings.path_error)
+    # The centre of pressure with that force is better than with the one of the accelerations.
     found = np.hstack([force, moment + np.cross(center, force)])
-    part = np.where(alone, turning, 0.0)[:, None] / (
-        turning[:, None] + (doubt_of_arm[:, ::-1] * force[:, 2:]) ** 2 + 1e-12)
-    found[:, 3:5] += part * (np.cross(arm, force) - moment)[:, :2]
+    arm, _ = _pressed(replace(dynamics, wrench=found * weight), contact, settings, moved)
+    found[alone, 3:5] = np.cross(arm, force)[alone, :2] + np.cross(center, force)[alone, :2]
     found *= weight
     return replace(dynamics, wrench=found, noise=dynamics.noise + dynamics.wrench - found)
 
 
 def _pressed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
-             moved: SoleMotion | None, across: float) -> tuple[np.ndarray, np.ndarray]:
+             moved: SoleMotion | None) -> tuple[np.ndarray, np.ndarray]:
     """Return a single stance foot's CoP from the CoM (n, 3), and its x, y deviations [m]."""
     points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
     arm = np.einsum('nf,nfi->ni', contact.astype(float), points) - dynamics.center_of_mass
     front, back, left, right = np.array([foot.edges for foot in dynamics.feet]).T
-    own = np.array([[DIRECTION.path_along], [across]]) * [front - back, left - right]
+    own = np.array([[DIRECTION.path_along], [DIRECTION.path_across]]) * [
+        front - back, left - right]
     R = dynamics.foot_rotation[:, :, :2, :2]
     variance = np.einsum('nf,nfij,jf->ni', contact.astype(float), R ** 2, own ** 2)
     return arm, np.sqrt(variance)

@@ -229,28 +229,8 @@ class GaitInverseDynamics:
         """
         Return the same motion on other feet, without computing its dynamics again.
 
-        Parameters
-        ----------
-        model : RobotModel
-            Of the same bodies; it may have further frames without mass, as soles are.
-        feet : sequence of Foot
-            Where it touches the ground.
-        ground_velocity : (n, nf, 3) array, optional [m/s]
-            Velocity of the ground under each foot, in world axes; at rest by default.
-
-        Returns
-        -------
-        GaitInverseDynamics
-
-        Raises
-        ------
-        ConfigurationError
-            When the model has other bodies or joints.
-        MeasurementError
-            When the velocities do not fit the motion.
-        UnknownNameError
-            When a foot is not in the model.
-
+        ``model``: of the same bodies, with further frames without mass, as soles are;
+        ``ground_velocity`` as in `of`. ConfigurationError for other bodies or joints.
         """
         if not all(np.array_equal(*tables) for tables in zip(model.tree, self.model.tree)):
             raise ConfigurationError('expected a model of the same bodies and joints, got others: '
@@ -280,20 +260,7 @@ class GaitInverseDynamics:
         """
         Return the same motion over a ground that moves, as the belts of a treadmill do.
 
-        Parameters
-        ----------
-        ground_velocity : (n, nf, 3) array or None [m/s]
-            Velocity of the ground under each foot, in world axes; None for ground at rest.
-
-        Returns
-        -------
-        GaitInverseDynamics
-
-        Raises
-        ------
-        MeasurementError
-            When the velocities do not fit the motion.
-
+        ``ground_velocity`` (n, nf, 3) [m/s] under each foot, world axes; None: at rest.
         """
         n, nf = self.foot_arm.shape[:2]
         moving = (np.zeros((n, nf, 3)) if ground_velocity is None
@@ -302,6 +269,13 @@ class GaitInverseDynamics:
             raise MeasurementError('expected finite velocities of the ground of shape '
                                    f'({n}, {nf}, 3), got {moving.shape}')
         return replace(self, ground_velocity=moving)
+
+    def with_mass(self, model: RobotModel) -> GaitInverseDynamics:
+        """Return the same of a model whose masses and inertias are all scaled alike."""
+        factor = model.total_mass / self.model.total_mass
+        return replace(self, model=model, body_wrench=factor * self.body_wrench,
+                       wrench=factor * self.wrench, noise=factor * self.noise,
+                       noise_left=factor * self.noise_left)
 
     @property
     def as_recorded(self) -> GaitInverseDynamics:
@@ -345,19 +319,7 @@ class GaitInverseDynamics:
         return self.wrench[:, 2] / self.weight
 
     def points(self, in_foot: np.ndarray) -> np.ndarray:
-        """
-        Return points that are given in the feet's frames as arms in world axes.
-
-        Parameters
-        ----------
-        in_foot : (n, nf, 3) or (nf, 3) array [m]
-            One point a foot, in the foot's frame.
-
-        Returns
-        -------
-        (n, nf, 3) array [m]
-
-        """
+        """Return points (n, nf, 3) [m] in the feet's frames as arms in world axes."""
         return self.foot_arm + np.einsum('nfij,nfj->nfi', self.foot_rotation, in_foot)
 
     def pressure_in_feet(self) -> np.ndarray:
@@ -377,18 +339,9 @@ class GaitInverseDynamics:
 
     def sole_points(self, per_side: int = 5) -> list[np.ndarray]:
         """
-        Return points of the soles in the world, spread over all that may touch the ground.
+        Return points of each sole in the world, (n, k, 3) [m], over all that may touch the ground.
 
-        Parameters
-        ----------
-        per_side : int
-            Number of points along the sole's length.
-
-        Returns
-        -------
-        list of (n, k, 3) array [m]
-            One array a foot; with toes that bend where the model has a toe joint.
-
+        ``per_side``: along its length; those of toes move with them where there is a toe joint.
         """
         found = []
         for i, foot in enumerate(self.feet):
@@ -433,25 +386,7 @@ class GaitInverseDynamics:
         return efforts
 
     def link_positions(self, links: Sequence[str]) -> np.ndarray:
-        """
-        Return where the origins of links are.
-
-        Parameters
-        ----------
-        links : sequence of str
-            k names.
-
-        Returns
-        -------
-        (n, k, 3) array [m]
-            In the world.
-
-        Raises
-        ------
-        UnknownNameError
-            When a link is not in the model.
-
-        """
+        """Return where the origins of k links are in the world, (n, k, 3) [m]."""
         frames = [self.model.frame(link) for link in links]
         at = np.empty((len(self.motion), len(links), 3))
         for i, poses in enumerate(self.body_pose):

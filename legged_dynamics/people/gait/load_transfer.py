@@ -34,7 +34,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.standing import UP
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.sole_motion import speed_scale
+from legged_dynamics.people.gait.stance_detection import speed_scale
 
 # Weight of the constraints (a share of zero, a sum of one) against smoothing of the order of one.
 PENALTY = 1e7
@@ -50,7 +50,6 @@ class TransferSettings:
 
     even_weight: float = 1e-3  # Of even shares, against the centre of pressure
     least_load: float = 0.02  # [weight]: smaller ones do not tell where they act
-    least_relative_load: float = 0.5  # [weight]: least one that changes are relative to
     longest_step: float = 6.0  # [sqrt(l / g)]: feet that stay between changes for less are walking
     usual_error: float = 0.95  # Quantile of how far it is outside the soles while feet step
 
@@ -159,7 +158,7 @@ def _cutoff(dynamics: GaitInverseDynamics, contact: np.ndarray,
                                     settings.step_cutoff / ((end - first) * dt))
     # Where the total load changes fast, as at an impact, the shares may as well.
     change = np.abs(np.gradient(dynamics.load, dt)) / np.maximum(
-        dynamics.load, TRANSFER.least_relative_load)
+        dynamics.load, settings.flight_load)
     return cutoff + change / (2.0 * np.pi)
 
 

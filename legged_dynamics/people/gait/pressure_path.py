@@ -7,7 +7,7 @@ It is the reference of the method 'travelling': the maximum a posteriori estimat
 statements, each with its error. At touch-down the path is on the lowest part of the sole, and at
 toe-off on the part that is lowest then or over which the foot rolls; in single support it is the
 centre of pressure of the motion; while the foot rolls it is near the instantaneous centre of
-rotation (`sole_motion`); in between it is a random walk (Wiener process) of one sole's length a
+rotation (`SoleMotion`); in between it is a random walk (Wiener process) of one sole's length a
 stance. Each coordinate is one tridiagonal system,
 
 .. math:: \sum_t (x_{t+1} - x_t)^2 / q + \sum_t (x_t - z_t)^2 / r_t .
@@ -23,8 +23,14 @@ from scipy.linalg import solveh_banded
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.sole_motion import SoleMotion, on_floor, speed_scale
-from legged_dynamics.people.gait.stance_detection import StancePhase, soles_of, stances
+from legged_dynamics.people.gait.stance_detection import (
+    SoleMotion,
+    StancePhase,
+    on_floor,
+    soles_of,
+    speed_scale,
+    stances,
+)
 
 
 def travelling_reference(dynamics: GaitInverseDynamics, contact: np.ndarray,

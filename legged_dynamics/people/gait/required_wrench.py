@@ -11,9 +11,9 @@ over the cosine transform; Whittle 1953), and the estimate is the smoothing spli
           + \sum_t \frac{(\Delta^3 F_t)^2}{q \Delta t^5}
 
 (Whittaker 1923; Wahba 1990, section 1.3). The spectral density :math:`N` of the noise is that of
-the recording at frequencies which gait does not reach, and `motion.noise` at least; sideways it
-is larger. Where white noise of the poses is seen, `pose_noise` takes the place of this, except
-for the vertical force of motions with flight, which have a law of their own.
+the recording at frequencies which gait does not reach, and `motion.noise` at least. Where white
+noise of the poses is seen, `without_pose_noise` takes the place of this, except for the vertical
+force of motions with flight, which have a law of their own.
 
 **Landing.** When a foot lands, the leg stops within 30 ms, in running twice as fast. Markers on
 skin, and a model of rigid segments, show the force that follows as through a low-pass of 5 to 8
@@ -36,13 +36,136 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import solveh_banded
+from scipy.linalg import eigh, solveh_banded
 
+from legged_dynamics.contact.over_time.recorded_motion import low_pass, second_difference
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.pose_noise import ORDER, without_pose_noise
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs
+
+# -------------------------------------------------------------------------------------------------
+# White noise of recorded poses, and what of it reaches the force that the motion requires.
+#
+# Differentiated twice, white noise of poses has a density that grows with the fourth power of the
+# frequency, up to the low-pass of the poses, and is largest in the first and last samples, where
+# the low-pass continues the recording. With the low-pass and the differences as one linear map
+# :math:`A`, the covariance of the noise of a force is :math:`C = \sigma^2 A A^T + N I / \Delta t`.
+# The signal's third derivative is taken for white, of intensity :math:`q`. With third differences
+# :math:`D` and :math:`s^2 = q \Delta t^5`, the estimate and the covariance of its error are
+#
+# .. math:: \hat F = F^m - C D^T (D C D^T + s^2 I)^{-1} D F^m , \quad
+#           P = C - C D^T (D C D^T + s^2 I)^{-1} D C
+#
+# (Wahba 1990, section 1.3). The intensity is not known: the result is the mean over intensities,
+# each weighted by its restricted likelihood (Patterson and Thompson 1971) and by what walkers show
+# (`usual_intensity`), and what they differ by is part of the deviation.
+
+
+# Fewest frequencies that tell a noise.
+FEWEST_TONES = 6
+# Derivative that is taken for white.
+ORDER = 3
+# Its intensities that are tried [weight^2 (g / l)^(5/2)].
+INTENSITY = np.geomspace(3e-2, 3e5, 36)
+
+
+@dataclass(frozen=True)
+class PoseNoiseSettings:
+    """White noise of poses; intensities of walkers are those of docs/people.md."""
+
+    # Where it is seen: 20 to 36 Hz for a person.
+    lowest_noise: float = 38.0  # [sqrt(g / l)]
+    highest_noise: float = 69.0  # [sqrt(g / l)]
+    # Less is taken for soft tissue: a quarter of a millimetre in walking.
+    least_deviation: float = 0.03  # [weight]: of the force
+    longest: int = 500  # Samples that are treated at once
+    usual_intensity: float = 300.0  # [weight^2 (g / l)^(5/2)]: of walkers
+    decades: float = 0.7  # Standard deviation of its decimal logarithm
+
+
+POSE_NOISE = PoseNoiseSettings()
+
+
+def response(n: int, dt: float, cutoff: float) -> np.ndarray:
+    """Return A (n, n) [1/m]: column k is force over weight by a 1 m error in sample k."""
+    return second_difference(low_pass(np.eye(n), dt, cutoff), dt) / GRAVITY
+
+
+def seen_variance(values: np.ndarray, dt: float, A: np.ndarray, rate: float) -> np.ndarray:
+    """
+    Return the white noise variance of the poses (k,) [m^2], from high frequencies.
+
+    ``values``: force over weight; ``rate``: sqrt(g / l), l: leg length. Zero with too few
+    samples.
+    """
+    from scipy.fft import dct  # slow to import
+
+    # Differences keep the ends of the recording from leaking into high frequencies.
+    seen, unit = (np.diff(columns, ORDER, axis=0) for columns in (values, A))
+    frequency = np.pi * np.arange(len(seen)) / (len(seen) * dt)
+    used = (frequency > POSE_NOISE.lowest_noise * rate) & (
+        frequency < POSE_NOISE.highest_noise * rate)
+    if used.sum() < FEWEST_TONES:
+        return np.zeros(values.shape[1])
+    expected = (dct(unit, axis=0, norm='ortho')[used] ** 2).sum(axis=1, keepdims=True)
+    return np.mean(dct(seen, axis=0, norm='ortho')[used] ** 2 / expected, axis=0)
+
+
+def smoothed(values: np.ndarray, dt: float, noise: np.ndarray,
+             rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the smooth signal in noise of covariance C, and its standard deviation.
+
+    ``values`` (n,): force over weight; ``rate`` [rad/s]: sqrt(g / l) with the leg length l.
+    """
+    DC = np.diff(noise, ORDER, axis=0)
+    level, axes = eigh(np.diff(DC, ORDER, axis=1))
+    seen, gain = axes.T @ np.diff(values, ORDER), DC.T @ axes
+    total = level + (INTENSITY * rate ** 5 * dt ** 5)[:, None]
+    signal = values - (seen / total) @ gain.T
+    variance = np.diag(noise) - (1.0 / total) @ (gain ** 2).T
+    unlikely = (np.log(total) + seen ** 2 / total).sum(axis=1) + (
+        np.log10(INTENSITY / POSE_NOISE.usual_intensity) / POSE_NOISE.decades) ** 2
+    weight = np.exp(-0.5 * (unlikely - unlikely.min()))
+    weight /= weight.sum()
+    mean = weight @ signal
+    return mean, np.sqrt((weight @ (variance + (signal - mean) ** 2)).clip(0.0))
+
+
+def without_pose_noise(values: np.ndarray, dt: float, cutoff: float, rate: float,
+                       white: float) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return force components without pose noise, and their deviations, (n, k) each.
+
+    Over the weight; NaN, with deviation 0, where the noise is negligible. ``rate``: sqrt(g
+    / l); ``white`` [1/Hz]: two-sided density of further white force noise.
+    """
+    n, size = len(values), min(len(values), POSE_NOISE.longest)
+    # Blocks of a long recording overlap by half, and are faded into each other.
+    starts = sorted({*range(0, n - size, max(size // 2, 1)), n - size})
+    fade = np.minimum(np.arange(1, size + 1), np.arange(size, 0, -1))[:, None].astype(float)
+    A = response(size, dt, cutoff)
+    blocks = [values[first:first + size] for first in starts]
+    variance = np.mean([seen_variance(block, dt, A, rate) for block in blocks], axis=0)
+    passed = (A ** 2).sum(axis=1)[size // 4:size - size // 4].mean()
+    noisy = np.flatnonzero(variance * passed > POSE_NOISE.least_deviation ** 2)
+    total, mean, left = np.zeros((n, 1)), np.zeros(values.shape), np.zeros(values.shape)
+    noise = A @ A.T if len(noisy) else A
+    for first, block in zip(starts, blocks):
+        part = slice(first, first + size)
+        total[part] += fade
+        for k in noisy:
+            found = smoothed(block[:, k], dt, variance[k] * noise + white / dt * np.eye(size),
+                             rate)
+            mean[part, k] += fade[:, 0] * found[0]
+            left[part, k] += fade[:, 0] * found[1]
+    mean[:, np.setdiff1d(np.arange(values.shape[1]), noisy)] = np.nan
+    return mean / total, left / total
+
+
+# -------------------------------------------------------------------------------------------------
+# The wrench, smoothed, with landings and without force in flight.
 
 # Band in which `motion.noise` is stated [Hz].
 BAND = 8.0
@@ -73,7 +196,6 @@ class WrenchSettings:
     # Noise is seen where gait does not reach, 12 to 20 Hz for a person.
     lowest_noise: float = 23.0  # [sqrt(g / l)]
     highest_noise: float = 38.0  # [sqrt(g / l)]
-    sideways_noise: float = 6.0  # Density across the direction of travel over vertical
     travel_speed: float = 0.1  # [sqrt(g l)]: from which on there is such a direction
     landing_speed: float = 0.25  # [sqrt(g l)]: from which on landings show
     # Landing in running: second derivative of a Gaussian.
@@ -89,54 +211,64 @@ class WrenchSettings:
     relative_change: float = 0.1  # Of the force itself
     force_memory: float = 0.03  # [s]: correlation time of errors of the force
     path_memory: float = 0.3  # [s]: of the path of the centre of mass
-    # Stance with flight on a side: frequency up to which the force is followed.
-    stance_cutoff: float = 15.0  # [sqrt(g / l)]: at this noise
-    stance_noise: float = 4e-3  # [weight^2 sqrt(l / g)]
-    least_cutoff: float = 9.0  # [sqrt(g / l)]
-    largest_cutoff: float = 90.0  # [sqrt(g / l)]
+    # Stance with flight on a side: frequency up to which the force is followed, times the fourth
+    # root of the density of its noise [weight^2 sqrt(l / g)].
+    stance_cutoff: float = 3.77  # [sqrt(g / l)]
 
 
 REQUIRED = WrenchSettings()
 
 
+class WrenchSmoother:
+    """The wrench of a recording without noise; smoothed once, whatever the contacts are."""
+
+    def __init__(self, dynamics: GaitInverseDynamics, settings: GaitSettings):
+        self._recorded, self._settings = dynamics.as_recorded, settings
+        self._short = len(dynamics.time) < FEWEST
+        self.noisy = False  # Whether white noise of the poses is seen
+        if self._short:
+            return
+        arm, wrench, dt = dynamics.center_of_mass, self._recorded.wrench, dynamics.step
+        about_center = np.hstack([wrench[:, :3], wrench[:, 3:] - np.cross(arm, wrench[:, :3])])
+        self._scale = dynamics.weight * np.repeat([1.0, dynamics.leg_length], 3)
+        self._values = about_center / self._scale
+        self._rate = float(np.sqrt(GRAVITY / dynamics.leg_length))
+        self._density = _noise_density(self._values[:, 2], dt, self._rate, settings)
+        tried = np.geomspace(REQUIRED.lowest_equal, REQUIRED.highest_equal, TRIED) * self._rate
+        self._smooth = np.stack([_smoothed(column, dt, self._density, tried)
+                                 for column in self._values.T], axis=1)
+        self._left = np.zeros((len(arm), 6))
+        if dynamics.motion.cutoff is not None:
+            mean, self._left = without_pose_noise(self._values, dt, dynamics.motion.cutoff,
+                                                  self._rate, _least_density(settings))
+            self._smooth = np.where(np.isnan(mean), self._smooth, mean)
+            self.noisy = bool(self._left.any())
+
+    def given(self, contact: np.ndarray) -> GaitInverseDynamics:
+        """Return inverse dynamics with landings (n, nf) put right, and no force in flight."""
+        dynamics, settings = self._recorded, self._settings
+        if self._short:
+            return dynamics
+        standing, found = contact.any(axis=1), self._smooth.copy()
+        if not standing.all():
+            found[:, 2] = _bent_least(self._values[:, 2],
+                                      _yielding(contact, dynamics.step, settings), 1)
+        found[:, 2] += _landings(dynamics, contact, settings)
+        if not standing.all():
+            found[:, :3] = _free_in_flight(found[:, :3], standing, dynamics.step, self._rate,
+                                           self._density, settings.path_error)
+            found[~standing, 3:] = 0.0
+            found[:, 2] = np.maximum(found[:, 2], 0.0)
+        found *= self._scale
+        found[:, 3:] += np.cross(dynamics.center_of_mass, found[:, :3])
+        return replace(dynamics, wrench=found, noise=dynamics.wrench - found,
+                       noise_left=self._left[:, :3] * dynamics.weight)
+
+
 def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
                   settings: GaitSettings) -> GaitInverseDynamics:
     """Return inverse dynamics with a smoothed wrench and no force in flight."""
-    n, arm = len(dynamics.time), dynamics.center_of_mass
-    if n < FEWEST:
-        return dynamics
-    before = dynamics.as_recorded.wrench
-    about_center = np.hstack([before[:, :3], before[:, 3:] - np.cross(arm, before[:, :3])])
-    scale = dynamics.weight * np.repeat([1.0, dynamics.leg_length], 3)
-    values, rate = about_center / scale, np.sqrt(GRAVITY / dynamics.leg_length)
-    density = _noise_density(values[:, 2], dynamics.step, rate, settings)
-    standing = contact.any(axis=1)
-    axes, sway = _travel(dynamics)
-    values[:, :2] = values[:, :2] @ axes
-    densities = np.full(6, density)
-    densities[1] += (sway - 1.0) * (density - _least_density(settings))
-    tried = np.geomspace(REQUIRED.lowest_equal, REQUIRED.highest_equal, TRIED) * rate
-    found = np.stack([_smoothed(column, dynamics.step, each, tried)
-                      for column, each in zip(values.T, densities)], axis=1)
-    left, cutoff = np.zeros((n, 6)), dynamics.motion.cutoff
-    if cutoff is not None:
-        mean, left = without_pose_noise(values, dynamics.step, cutoff, rate,
-                                        _least_density(settings))
-        found = np.where(np.isnan(mean), found, mean)
-    found[:, :2] = found[:, :2] @ axes.T
-    left[:, :2] = np.sqrt(left[:, :2] ** 2 @ axes.T ** 2)
-    if not standing.all():
-        found[:, 2] = _bent_least(values[:, 2], _yielding(contact, dynamics.step, settings), 1)
-    found[:, 2] += _landings(dynamics, contact, settings)
-    if not standing.all():
-        found[:, :3] = _free_in_flight(found[:, :3], standing, dynamics.step, rate, density,
-                                       settings.path_error)
-        found[~standing, 3:] = 0.0
-        found[:, 2] = np.maximum(found[:, 2], 0.0)
-    found *= scale
-    found[:, 3:] += np.cross(arm, found[:, :3])
-    return replace(dynamics, wrench=found, noise=before - found,
-                   noise_left=left[:, :3] * dynamics.weight)
+    return WrenchSmoother(dynamics, settings).given(contact)
 
 
 def _noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettings) -> float:
@@ -182,17 +314,6 @@ def _spectrum(values: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
     n = len(values)
     return (np.arange(n) / (2.0 * n * dt),
             dct(values - values.mean(), norm='ortho') ** 2 * dt)
-
-
-def _travel(dynamics: GaitInverseDynamics) -> tuple[np.ndarray, float]:
-    """Return horizontal axes along and across the direction of travel, and the latter's noise."""
-    moved = dynamics.base_position[-1] - dynamics.base_position[0]
-    speed = moved / (dynamics.time[-1] - dynamics.time[0])
-    x, y = (speed - dynamics.ground_velocity.mean(axis=(0, 1)))[:2]
-    size = float(np.hypot(x, y))
-    if size < REQUIRED.travel_speed * np.sqrt(GRAVITY * dynamics.leg_length):
-        return np.eye(2), 1.0
-    return np.array([[x, -y], [y, x]]) / size, REQUIRED.sideways_noise
 
 
 def _landings(dynamics: GaitInverseDynamics, contact: np.ndarray,
@@ -263,9 +384,7 @@ def _free_in_flight(force: np.ndarray, standing: np.ndarray, dt: float, rate: fl
                     density: float, path_error: float) -> np.ndarray:
     """Return forces (n, 3) over the weight that are zero in flight, by the least change."""
     inner, changed = standing[1:-1], force.copy()
-    followed = np.clip(
-        REQUIRED.stance_cutoff * (REQUIRED.stance_noise / (density * rate)) ** 0.25,
-        REQUIRED.least_cutoff, REQUIRED.largest_cutoff)
+    followed = REQUIRED.stance_cutoff / (density * rate) ** 0.25
     bends = (inner[2:] & inner[1:-1] & inner[:-2]) * dt / (
         REQUIRED.force_memory * REQUIRED.relative_change ** 2)
     bends = bends / (followed * rate * dt) ** 4

@@ -41,13 +41,8 @@ class OpenSimFunction:
     linear: tuple[float, ...] | None = None
 
 
-def _constant(value: float = 0.0) -> OpenSimFunction:
-    """Return the function that is always the same."""
-    return _linear(value)
-
-
 def _linear(*coefficients: float) -> OpenSimFunction:
-    """Return a linear function by its coefficients, the constant last."""
+    """Return a linear function by its coefficients, the constant last; of none, always that."""
     slopes, offset = np.array(coefficients[:-1]), coefficients[-1]
 
     def evaluate(values: np.ndarray) -> np.ndarray:
@@ -60,7 +55,7 @@ def _read_function(element: Element, where: str) -> OpenSimFunction:
     """Return the function that an element states; ``where`` names it in errors."""
     kind = element.tag
     if kind == 'Constant':
-        return _constant(_numbers(element, 'value', where, 1)[0])
+        return _linear(_numbers(element, 'value', where, 1)[0])
     if kind == 'LinearFunction':
         return _linear(*_numbers(element, 'coefficients', where, 2))
     if kind == 'MultiplierFunction':
@@ -127,7 +122,8 @@ def _through_points(kind: str, element: Element, where: str) -> OpenSimFunction:
     else:
         # Forsythe's spline, as in SIMM: third derivatives at the ends are those of the cubic
         # through the last four points.
-        ends = [[(3, 6.0 * _divided(x[part], y[part]))] for part in (slice(0, 4), slice(-4, None))]
+        ends = [[(3, 6.0 * np.polyfit(x[part] - x[part].mean(), y[part], 3)[0])]
+                for part in (slice(0, 4), slice(-4, None))]
         spline = make_interp_spline(x, y, 3, bc_type=(ends[0], ends[1]))
     slopes = spline.derivative()(x[[0, -1]])
     return OpenSimFunction(lambda values: _beyond(spline, x, y, slopes, values[:, 0]))
@@ -139,14 +135,6 @@ def _beyond(inside: Callable[[np.ndarray], np.ndarray], x: np.ndarray, y: np.nda
     near = np.clip(at, x[0], x[-1])
     slope = np.where(at < x[0], slopes[0], slopes[-1])
     return inside(near) + slope * (at - near)
-
-
-def _divided(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the divided difference of all points: the leading coefficient of their polynomial."""
-    y = y.astype(float)
-    for order in range(1, len(x)):
-        y = np.diff(y) / (x[order:] - x[:-order])
-    return float(y[0])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -182,31 +170,15 @@ class TransformAxis:
 
 @dataclass(frozen=True, eq=False)
 class OpenSimJoint:
-    """
-    A joint of OpenSim.
-
-    Attributes
-    ----------
-    name : str
-        Name of the joint.
-    parent, child : str
-        Names of bodies, or 'ground'.
-    in_parent, in_child : Transform
-        Pose of the joint's frames in the two bodies.
-    coordinates : tuple of Coordinate
-        Coordinates that drive the joint.
-    axes : tuple of TransformAxis
-        Three rotations and three translations.
-
-    """
+    """A joint of OpenSim."""
 
     name: str
-    parent: str
+    parent: str  # Name of a body, or 'ground'
     child: str
-    in_parent: Transform
+    in_parent: Transform  # Pose of the joint's frame in the body
     in_child: Transform
-    coordinates: tuple[Coordinate, ...]
-    axes: tuple[TransformAxis, ...]
+    coordinates: tuple[Coordinate, ...]  # That drive the joint
+    axes: tuple[TransformAxis, ...]  # Three rotations and three translations
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,14 +315,11 @@ def _end(joint: Element, role: str, where: str) -> tuple[str, Transform]:
 
 
 def _pose(element: Element, translation: str, orientation: str, where: str) -> Transform:
-    p = _numbers(element, translation, where, 3) if element.find(translation) is not None else (
-        [0.0, 0.0, 0.0])
-    angles = _numbers(element, orientation, where, 3) if element.find(
-        orientation) is not None else [0.0, 0.0, 0.0]
-    R = np.eye(3)
-    for axis, angle in zip(np.eye(3), angles):      # frame-fixed x, y, z
-        R = R @ rotations(axis, np.array([angle]))[0]
-    return Transform(R, np.array(p[:3]))
+    from scipy.spatial.transform import Rotation  # slow to import
+
+    p, angles = (np.zeros(3) if element.find(tag) is None else np.array(
+        _numbers(element, tag, where, 3)[:3]) for tag in (translation, orientation))
+    return Transform(Rotation.from_euler('XYZ', angles).as_matrix(), p)
 
 
 def _coordinate(element: Element, where: str) -> Coordinate:
@@ -368,8 +337,9 @@ def _simple(places: Sequence[int], coordinates: tuple[Coordinate, ...],
     if len(coordinates) != len(places):
         raise ModelError(f'{where}: expected {len(places)} coordinates, got {len(coordinates)}')
     names = dict(zip(places, coordinates))
-    return tuple(TransformAxis((names[k].name,) if k in names else (), np.eye(3)[k % 3],
-                               _linear(1.0, 0.0) if k in names else _constant()) for k in range(6))
+    return tuple(TransformAxis(
+        (names[k].name,) if k in names else (), np.eye(3)[k % 3],
+        _linear(1.0, 0.0) if k in names else _linear(0.0)) for k in range(6))
 
 
 def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
@@ -383,7 +353,7 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
         names = tuple((axis.findtext('coordinates') or '').split())
         stated = next(iter(_functions(axis)), None)
         if stated is None:
-            function = _linear(1.0, 0.0) if names else _constant()
+            function = _linear(1.0, 0.0) if names else _linear(0.0)
         else:
             function = _read_function(stated, what)
         function = _of_inputs(function, len(names), what)
@@ -415,11 +385,10 @@ def _coupling(constraint: Element, origin: str) -> Coupling:
 
 
 def rotations(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """Return rotations about one unit axis (n, 3, 3), by Rodrigues' formula."""
-    x, y, z = axis
-    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    s, c = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
-    return np.eye(3) + s * K + (1.0 - c) * (K @ K)
+    """Return rotations about one unit axis (n, 3, 3)."""
+    from scipy.spatial.transform import Rotation  # slow to import
+
+    return Rotation.from_rotvec(np.multiply.outer(angle, axis)).as_matrix()
 
 
 def joint_pose(axes: Sequence[TransformAxis],

@@ -47,32 +47,14 @@ ARM = 0.1
 
 @dataclass(frozen=True, eq=False)
 class _OneAxis:
-    """
-    A joint of one axis instead of several coupled ones.
+    """A joint of one axis instead of several coupled ones."""
 
-    Attributes
-    ----------
-    kind : {'revolute', 'prismatic'}
-        Kind of the joint.
-    start : Transform
-        Pose of the axis in the joint's parent frame.
-    axis : (3,) array
-        Unit vector there.
-    scale : float
-        Movement of the joint for one unit of the coordinate [rad or m].
-    end : Transform
-        Pose of the joint's child frame beyond the axis.
-    millimetres, degrees : (float, float)
-        Root mean square and largest error of the position of points of the child, and of its
-        orientation.
-
-    """
-
-    kind: str
-    start: Transform
-    axis: np.ndarray
-    scale: float
-    end: Transform
+    kind: str  # 'revolute' or 'prismatic'
+    start: Transform  # Pose of the axis in the joint's parent frame
+    axis: np.ndarray  # (3,): unit vector there
+    scale: float  # Movement of the joint for one unit of the coordinate [rad or m]
+    end: Transform  # Pose of the joint's child frame beyond the axis
+    # Rms and largest error of the position of points of the child, and of its orientation
     millimetres: tuple[float, float]
     degrees: tuple[float, float]
 
@@ -153,8 +135,9 @@ def _pivot(turned: np.ndarray, offset: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def _mean_rotation(R: np.ndarray) -> np.ndarray:
-    u, _, vt = np.linalg.svd(R.sum(axis=0))
-    return u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
+    from scipy.spatial.transform import Rotation  # slow to import
+
+    return Rotation.from_matrix(R).mean().as_matrix()
 
 
 def _spread(values: object) -> tuple[float, float]:

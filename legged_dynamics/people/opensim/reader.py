@@ -32,82 +32,23 @@ from legged_dynamics.spatial.frames import Transform
 
 @dataclass(frozen=True, eq=False)
 class OpenSimModel:
-    """
-    A model of OpenSim.
+    """A model of OpenSim."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the model in its file.
-    links : dict of str to Inertia
-        Every body with its inertia, in the axes of the package.
-    joints : list of Joint
-        Joints between the bodies, without that of the root.
-    root : OpenSimJoint
-        Between the ground and the root body.
-    coordinates : dict of str to Coordinate
-        All of them, including the root's.
-    scale : dict of str to float
-        Position of a joint for one unit of its coordinate, where that is not 1.
-    couplings : list of Coupling
-        Coordinates that are functions of others.
-    notes : list of str
-        What was approximated or left out.
-    document : Document
-        Content of the file.
-
-    """
-
-    name: str
-    links: dict[str, Inertia]
-    joints: list[Joint]
-    root: OpenSimJoint
-    coordinates: dict[str, Coordinate]
-    scale: dict[str, float]
-    couplings: list[Coupling]
-    notes: list[str]
-    document: Document
+    name: str  # In its file
+    links: dict[str, Inertia]  # Every body with its inertia, in the axes of the package
+    joints: list[Joint]  # Between the bodies, without that of the root
+    root: OpenSimJoint  # Between the ground and the root body
+    coordinates: dict[str, Coordinate]  # All of them, including the root's
+    scale: dict[str, float]  # Position of a joint for one unit of its coordinate, where not 1
+    notes: list[str]  # What was approximated or left out
+    document: Document  # Content of the file
 
     def fitted(self, spans: Mapping[str, tuple[float, float]]) -> OpenSimModel:
-        """
-        Return the model of the same file with its approximations fitted over other ranges.
-
-        Parameters
-        ----------
-        spans : mapping of str to (float, float)
-            Least and largest value of coordinates in a recording [rad or m].
-
-        Returns
-        -------
-        OpenSimModel
-
-        Raises
-        ------
-        ModelError
-            When the bodies are no tree of joints that can be represented.
-
-        """
+        """Return the model, its approximations fitted over ranges [rad or m] of a recording."""
         return _model_of(self.document, spans)
 
     def robot(self, frames: Mapping[str, tuple[str, Transform]] | None = None) -> RobotModel:
-        """
-        Return the model as a RobotModel.
-
-        Parameters
-        ----------
-        frames : mapping of str to (str, Transform), optional
-            Further links without mass: by name, the link they are fixed to, and their pose there.
-
-        Returns
-        -------
-        RobotModel
-
-        Raises
-        ------
-        UnknownNameError
-            When a frame is fixed to a link that does not exist.
-
-        """
+        """Return the model as a RobotModel; ``frames`` as in `parts`."""
         links, joints = self.parts(frames)
         return RobotModel(self.name, links, joints)
 
@@ -116,23 +57,8 @@ class OpenSimModel:
         """
         Return links and joints, in the form of a URDF's.
 
-        Parameters
-        ----------
-        frames : mapping of str to (str, Transform), optional
-            Additional frames by name: the body they are fixed to, and their pose on it.
-
-        Returns
-        -------
-        links
-            dict of str to Inertia
-        joints
-            list of Joint
-
-        Raises
-        ------
-        UnknownNameError
-            When a frame is on a body that the model lacks.
-
+        ``frames``: further links without mass, by name, the body they are fixed to and their
+        pose there; UnknownNameError for a body that the model lacks.
         """
         links, joints = dict(self.links), list(self.joints)
         for name, (link, pose) in (frames or {}).items():
@@ -149,44 +75,21 @@ class OpenSimModel:
 
     def base_pose(self, values: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return the root body's pose in the world.
+        Return the root body's pose in the world, R_WB (n, 3, 3) and p_WB (n, 3) [m].
 
-        Parameters
-        ----------
-        values : mapping of str to (n,) array [rad or m]
-            Coordinates of the root; those that are missing have their default.
-
-        Returns
-        -------
-        R_WB : (n, 3, 3) array
-        p_WB : (n, 3) array [m]
-
+        ``values`` (n,) [rad or m] by coordinate of the root; those missing have their default.
         """
         n = len(next(iter(values.values()))) if values else 1
-        every = {found.name: np.asarray(values[found.name], float) if found.name in values
-                 else np.full(n, found.default) for found in self.root.coordinates}
+        every = {found.name: np.asarray(values.get(found.name, np.full(n, found.default)), float)
+                 for found in self.root.coordinates}
         R, p = joint_pose(self.root.axes, every or {'': np.zeros(n)})
         lead, tail = self.root.in_parent, self.root.in_child.inverse()
-        R_GB = lead.R @ R @ tail.R
-        p_GB = lead.p + (p + R @ tail.p) @ lead.R.T
-        R_GB, p_GB = np.broadcast_to(R_GB, (n, 3, 3)), np.broadcast_to(p_GB, (n, 3))
+        R_GB = np.broadcast_to(lead.R @ R @ tail.R, (n, 3, 3))
+        p_GB = np.broadcast_to(lead.p + (p + R @ tail.p) @ lead.R.T, (n, 3))
         return TO_OURS @ R_GB @ TO_OURS.T, p_GB @ TO_OURS.T
 
     def rotational(self, coordinate: str) -> bool:
-        """
-        Return whether a coordinate is an angle.
-
-        Parameters
-        ----------
-        coordinate : str
-            Name of the coordinate.
-
-        Returns
-        -------
-        bool
-            Whether it turns a joint by itself.
-
-        """
+        """Return whether a coordinate turns a joint, and is an angle."""
         for joint in self.joints:
             if joint.name == coordinate:
                 return joint.kind == 'revolute'
@@ -196,31 +99,10 @@ class OpenSimModel:
 def read_osim(path: str | Path,
               spans: Mapping[str, tuple[float, float]] | None = None) -> OpenSimModel:
     """
-    Read an OpenSim model, of version 3 or 4.
+    Return an OpenSim model, of version 3 or 4, approximated over ``spans`` as in `fitted`.
 
-    Weld, pin, slider, universal, gimbal, planar, free and custom joints are kept. A joint whose
-    one coordinate moves several axes becomes the nearest hinge or slider; an axis that is a curved
-    function of another coordinate becomes a linear one; notes state the error of both. Locked
-    coordinates are fixed at their default. Coordinates coupled to others by a constraint follow
-    them. Muscles, markers and geometry are ignored.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    spans : mapping of str to (float, float), optional
-        Least and largest value of coordinates in a recording [rad or m], over which approximations
-        are fitted.
-
-    Returns
-    -------
-    OpenSimModel
-
-    Raises
-    ------
-    ModelError
-        When it cannot be read, or its bodies are no tree of such joints.
-
+    Notes state the error of joints whose one coordinate moves several axes. Locked coordinates are
+    fixed; muscles, markers and geometry are ignored. ModelError where bodies are no such tree.
     """
     try:
         return _model_of(read_document(path), spans or {})
@@ -269,8 +151,7 @@ def _assembled(document: Document, spans: Mapping[str, tuple[float, float]]) -> 
               and name not in {found.name for found in root.coordinates}]
     if locked:
         notes.append(f'Locked, and so fixed at their default: {", ".join(locked)}.')
-    return OpenSimModel(document.name, links, joints, root, coordinates, scale,
-                        document.couplings, notes, document)
+    return OpenSimModel(document.name, links, joints, root, coordinates, scale, notes, document)
 
 
 def _root(document: Document, notes: list[str]) -> tuple[OpenSimJoint, list[str]]:

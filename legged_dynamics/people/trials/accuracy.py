@@ -14,8 +14,7 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import GaitReactions
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.sole_motion import SoleMotion
-from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.people.gait.stance_detection import SoleMotion, runs
 from legged_dynamics.people.trials.plates import Plates
 
 # A foot counts as loaded from this true vertical force on [N].
@@ -247,7 +246,7 @@ def floor_slope(dynamics: GaitInverseDynamics, moved: SoleMotion,
     """Return the floor's slope along x and y from resting soles; NaN if undetermined."""
     places = []
     for i in range(len(dynamics.feet)):
-        rests = contact[:, i] & moved.level[:, i] & (moved.roll_rate[:, i] == 0.0)
+        rests = contact[:, i] & (moved.roll_rate[:, i] == 0.0)
         at = dynamics.points(dynamics.low_point)[:, i] + dynamics.base_position
         places.append(np.column_stack([at[rests, :2], moved.floor[rests, i]]))
     seen = np.vstack(places)

@@ -3,14 +3,16 @@
 """
 From a recorded motion to joint torques and foot wrenches, with their errors where there is truth.
 
-Each kind of source is read into one form, a subject with the inverse dynamics of its motion; the
-rest is the same for all.
+`analyse_gait` reads from top to bottom: a recording of any kind is read into one form, put on its
+ground, compared with its plates, weighed, freed of noise, its contacts are timed, its load is
+shared, and the result is put together.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -25,9 +27,9 @@ from legged_dynamics.people.gait.contact_timing import ContactTiming, contact_ti
 from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport, check_method
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import GaitReactions
-from legged_dynamics.people.gait.required_wrench import without_noise
+from legged_dynamics.people.gait.required_wrench import WrenchSmoother
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.stance_detection import soles_of
+from legged_dynamics.people.gait.stance_detection import SoleMotion, soles_of
 from legged_dynamics.people.trials.accuracy import (
     Alignment,
     BodyMass,
@@ -203,35 +205,45 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
     source, options = Path(source), options or GaitOptions()
     check_method(options.method, bool(options.guess))
     settings = GaitSettings.from_parameters(options.settings)
-    refuse_no_motion(source)
-    if source.is_file() and source.suffix not in (*SUFFIXES, '.bag'):
-        if format_of(source) is OPENSIM_TABLE or format_of(options.urdf) is OSIM:
-            return _solved(_of_person(source, options), options, settings)
-        return _solved(_of_csv(source, options), options, settings)
-    return _solved(_of_bag(source, options), options, settings)
+    trial = _with_plates(_on_belt(_read(source, options), options), options, settings)
+    trial = _with_mass(trial, options, settings)
+    trial, timing, moved = _in_contact(trial, options, settings)
+    shared = _shared(trial, timing, moved, options, settings)
+    return _result(trial, shared, options), trial.subject.description
 
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """What has been read of one recording, and the inverse dynamics of its motion."""
+    """What is known of one recording; each step of `analyse_gait` adds to it."""
 
     source: Path
     subject: Subject
-    dynamics: GaitInverseDynamics
+    dynamics: GaitInverseDynamics  # Of its motion
     notes: list[str]  # What was odd or was assumed
     series: Series  # Returns a column or a topic by its name
     start_ns: int = 0  # Stamp at which the motion's time is zero
     # (n, nf) or None: feet on the ground, where the recording's IMU was needed to find them
     contact: np.ndarray | None = None
-    plates: Plates | None = None  # True forces in the recording
+    plates: Plates | None = None  # True forces
+    belt: np.ndarray | None = None  # (n, nf, 3) [m/s]: velocity of the ground; None for the floor
+    alignment: Alignment | None = None  # Of the plates, where they measure
+    mass: BodyMass | None = None
+
+    @property
+    def feet(self) -> tuple[str, ...]:
+        return tuple(foot.link for foot in self.subject.feet)
+
+    def noting(self, *notes: str, **changed: Any) -> _Trial:
+        return replace(self, notes=[*self.notes, *notes], **changed)
 
 
-def _of_person(source: Path, options: GaitOptions) -> _Trial:
-    subject, dynamics, notes = read_trial(source, options)
-    return _Trial(source, subject, dynamics, notes, _columns_of(source))
-
-
-def _of_csv(source: Path, options: GaitOptions) -> _Trial:
+def _read(source: Path, options: GaitOptions) -> _Trial:
+    """Return the motion of a recording of any kind, and whose it is."""
+    refuse_no_motion(source)
+    if not source.is_file() or source.suffix in (*SUFFIXES, '.bag'):
+        return _of_bag(source, options)
+    if format_of(source) is OPENSIM_TABLE or format_of(options.urdf) is OSIM:
+        return _Trial(source, *read_trial(source, options), _columns_of(source))
     subject = subject_of_file(options)
     poses, notes = read_motion(source, subject.model, degrees=options.degrees,
                                missing_at_zero=options.missing_at_zero)
@@ -317,104 +329,130 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
     return _Trial(source, subject, dynamics, notes, topic, found.start_ns, found.contact, plates)
 
 
-def _solved(trial: _Trial, options: GaitOptions,
-            settings: GaitSettings) -> tuple[GaitResult, str]:
-    subject, plates, contact = trial.subject, trial.plates, trial.contact
-    motion, feet = trial.dynamics.motion, tuple(foot.link for foot in subject.feet)
-    origin = 'detected, off line' if contact is None else 'detected, on line'
-    if options.contact_file is not None:
-        contact, origin = (read_contacts(options.contact_file, feet, motion.time),
-                           f'taken from {options.contact_file.name}')
-    guess = read_wrenches(options.guess, feet, motion.time) if options.guess else None
-    belt, notes = _belt(trial, options)
-    dynamics = trial.dynamics.on_ground(belt)
+def _on_belt(trial: _Trial, options: GaitOptions) -> _Trial:
+    """Return the trial on the ground that moves under it, where it is a treadmill."""
+    dynamics, feet, notes = trial.dynamics, trial.feet, []
+    velocity = None
+    if tuple(options.belt_speed) == (AUTO,):
+        common = found_belt(dynamics)
+        if common is not None:
+            velocity = np.tile(common, (len(dynamics.time), len(feet), 1))
+            notes = [f'The soles on the ground all move at {np.linalg.norm(common):.2f} m/s: '
+                     'taken for the belt of a treadmill (--belt-speed 0 if it is none).']
+    else:
+        velocity = belt_velocity(parse_belts(options.belt_speed, feet), feet, dynamics.time,
+                                 dynamics.motion.base_rotation, trial.series)
+        speeds = np.linalg.norm(velocity, axis=2).mean(axis=0)
+        velocity = velocity if velocity.any() else None
+        notes = ['The ground under the feet runs backward: ' + ', '.join(
+            f'{foot} {speed:.2f} m/s' for foot, speed in zip(feet, speeds))
+            + ' on average.'] * (velocity is not None)
+    return trial.noting(*notes, belt=velocity, dynamics=dynamics.on_ground(velocity))
+
+
+def _with_plates(trial: _Trial, options: GaitOptions, settings: GaitSettings) -> _Trial:
+    """Return the trial with its measured forces, and how their clock and axes differ."""
     if options.loads:
-        plates, more = measured_forces(options, subject, dynamics)
-        notes += more
-    measured = plates is not None and plates.valid.any()
-    alignment = align(dynamics, plates, settings) if plates is not None and measured else None
-    mass, model = _mass(subject, options, alignment, settings), subject.model
-    if mass.value != mass.model:
-        model = scaled_to(model, mass.value)
-        notes.append(f'The mass is {mass.value:.2f} kg ({MASS_SOURCES[mass.source]}), and not the '
-                     f'{mass.model:.2f} kg of the model, spread as there.')
-        dynamics = GaitInverseDynamics.of(model, subject.feet, motion, belt)
-        if plates is not None and measured:
-            alignment = align(dynamics, plates, settings)
-    stated = replace(settings, mass_error=mass.deviation / mass.value)
-    if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
-        stated = replace(stated, center_error=float(
-            np.hypot(settings.center_error, subject.config.noise.center_of_mass)))
-    solver, moved = DoubleSupport(model, subject.feet, stated), soles_of(dynamics, settings)
-    given = options.contact_file is not None
+        plates, notes = measured_forces(options, trial.subject, trial.dynamics)
+        trial = trial.noting(*notes, plates=plates)
+    if trial.plates is None or not trial.plates.valid.any():
+        return trial
+    return replace(trial, alignment=align(trial.dynamics, trial.plates, settings))
+
+
+def _with_mass(trial: _Trial, options: GaitOptions, settings: GaitSettings) -> _Trial:
+    """Return the trial with the mass that is given or measured, spread as in the model."""
+    mass = _mass(trial.subject, options, trial.alignment, settings)
+    if mass.value == mass.model:
+        return replace(trial, mass=mass)
+    dynamics = trial.dynamics.with_mass(scaled_to(trial.subject.model, mass.value))
+    return trial.noting(
+        f'The mass is {mass.value:.2f} kg ({MASS_SOURCES[mass.source]}), and not the '
+        f'{mass.model:.2f} kg of the model, spread as there.', mass=mass, dynamics=dynamics,
+        alignment=trial.alignment and align(dynamics, cast(Plates, trial.plates), settings))
+
+
+def _in_contact(trial: _Trial, options: GaitOptions, settings: GaitSettings
+                ) -> tuple[_Trial, ContactTiming, SoleMotion]:
+    """Return the trial without noise, which feet are down when, and how soles move."""
+    recorded, given, contact = trial.dynamics, options.contact_file is not None, trial.contact
+    if options.contact_file is not None:
+        contact = read_contacts(options.contact_file, trial.feet, recorded.time)
+    smoother, moved = WrenchSmoother(recorded, settings), soles_of(recorded, settings)
 
     def timed(dynamics: GaitInverseDynamics) -> ContactTiming:
         return given_timing(contact, dynamics) if given else contact_timing(
             dynamics, settings, moved, contact)
 
     # Noise of the poses looks like flight where the load is small.
-    quiet = without_noise(dynamics, np.ones(dynamics.foot_arm.shape[:2], bool), settings)
-    timing = timed(quiet if quiet.noise_left.any() else dynamics)
-    dynamics = without_noise(dynamics, timing.contact, settings)
-    if dynamics.noise_left.any() and plates is not None and measured:
-        # Their clock shows better without the noise.
-        alignment = align(dynamics, plates, settings)
+    standing = np.ones(recorded.foot_arm.shape[:2], bool)
+    timing = timed(smoother.given(standing) if smoother.noisy else recorded)
+    dynamics = smoother.given(timing.contact)
     if not given:       # the smoothed centre of pressure times steps better
         timing = timed(dynamics)
+    alignment = trial.alignment
+    if smoother.noisy and alignment is not None:        # their clock shows better without it
+        alignment = align(dynamics, cast(Plates, trial.plates), settings)
+    return replace(trial, dynamics=dynamics, alignment=alignment), timing, moved
+
+
+class _Shared(NamedTuple):
+    """Forces by the chosen method, and errors of all, where forces are measured."""
+
+    reactions: GaitReactions
+    errors: dict[str, FootErrors]
+    as_recorded: FootErrors | None
+    notes: list[str]
+
+
+def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: GaitOptions,
+            settings: GaitSettings) -> _Shared:
+    """Share the load between the feet by the chosen method, and compare it with others."""
+    dynamics, mass, subject = trial.dynamics, cast(BodyMass, trial.mass), trial.subject
+    stated = replace(settings, mass_error=mass.deviation / mass.value)
+    if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
+        stated = replace(stated, center_error=float(
+            np.hypot(settings.center_error, subject.config.noise.center_of_mass)))
+    solver = DoubleSupport(dynamics.model, subject.feet, stated)
+    guess = read_wrenches(options.guess, trial.feet, dynamics.time) if options.guess else None
     reactions = solver.share(dynamics, timing, options.method, guess, moved, by_markers=True)
-    notes += slope_notes(floor_slope(dynamics, moved, reactions.contact))
+    notes = slope_notes(floor_slope(dynamics, moved, reactions.contact))
     errors: dict[str, FootErrors] = {}
-    as_recorded = None
+    as_recorded, plates, alignment = None, trial.plates, trial.alignment
     if plates is not None and alignment is not None:
         notes += alignment_notes(alignment)
-        aligned = plates
         if alignment.late:
             as_recorded = foot_errors(reactions, plates)
-            aligned = plates_later(plates, motion.time, alignment.lag)
-        errors[options.method] = foot_errors(reactions, aligned)
+            plates = plates_later(plates, dynamics.time, alignment.lag)
+        errors[options.method] = foot_errors(reactions, plates)
         for method in METHODS if options.compare else ():
             if method not in errors and method != 'guess':
                 errors[method] = foot_errors(
-                    solver.share(dynamics, timing, method, moved=moved), aligned)
-    notes = [*subject.notes, *trial.notes, *notes]
-    notes += balance_notes(reactions, dynamics, settings)
+                    solver.share(dynamics, timing, method, moved=moved), plates)
+    return _Shared(reactions, errors, as_recorded,
+                   notes + balance_notes(reactions, dynamics, settings))
+
+
+def _result(trial: _Trial, shared: _Shared, options: GaitOptions) -> GaitResult:
+    """Return what a report is made of."""
+    subject, dynamics, contact = trial.subject, trial.dynamics, shared.reactions.contact
+    notes = [*subject.notes, *trial.notes, *shared.notes]
     if options.cutoff is not None:
         notes.append(f'Poses are low-passed at {options.cutoff:g} Hz; the first and last '
                      f'{0.5 / options.cutoff:.2f} s suffer from the ends of the filter.')
-    notes.append(_smoothing_note(dynamics))
-    silent = (~reactions.contact.any(axis=1)).sum()
+    taken = np.sqrt(np.mean(dynamics.noise[:, :3] ** 2, axis=0))
+    notes.append(f'Of the force that the motion requires, {taken[2]:.0f} N rms vertically, '
+                 f'{taken[0]:.0f} along x and {taken[1]:.0f} along y were taken for noise of the '
+                 'motion (settings motion.*); the root residual holds them.')
+    silent = (~contact.any(axis=1)).sum()
     if silent:
-        notes.append(f'No foot is on the ground in {silent} of {len(motion)} samples.')
-    result = GaitResult(trial.source, model, subject.feet, trial.start_ns, motion, reactions,
-                        options.method, origin, plates, errors, notes, dynamics, alignment,
-                        as_recorded, belt, subject.bodies, options.urdf, mass)
-    return result, subject.description
-
-
-def _smoothing_note(dynamics: GaitInverseDynamics) -> str:
-    taken = np.sqrt(np.mean(dynamics.noise[:, :3] ** 2, axis=0)) * np.ones(3)
-    return (f'Of the force that the motion requires, {taken[2]:.0f} N rms vertically, '
-            f'{taken[0]:.0f} along x and {taken[1]:.0f} along y were taken for noise of the '
-            'motion (settings motion.*); the root residual holds them.')
-
-
-def _belt(trial: _Trial, options: GaitOptions) -> tuple[np.ndarray | None, list[str]]:
-    """Return the velocity of the ground under each foot, None for the floor, and a note on it."""
-    motion, feet = trial.dynamics.motion, [foot.link for foot in trial.subject.feet]
-    if tuple(options.belt_speed) == (AUTO,):
-        common = found_belt(trial.dynamics)
-        if common is None:
-            return None, []
-        return np.tile(common, (len(motion), len(feet), 1)), [
-            f'The soles on the ground all move at {np.linalg.norm(common):.2f} m/s: taken for the '
-            'belt of a treadmill (--belt-speed 0 if it is none).']
-    belts = parse_belts(options.belt_speed, feet)
-    velocity = belt_velocity(belts, feet, motion.time, motion.base_rotation, trial.series)
-    if not velocity.any():
-        return None, []
-    return velocity, ['The ground under the feet runs backward: '
-                      + ', '.join(f'{foot} {np.linalg.norm(velocity[:, i], axis=1).mean():.2f} m/s'
-                                  for i, foot in enumerate(feet)) + ' on average.']
+        notes.append(f'No foot is on the ground in {silent} of {len(contact)} samples.')
+    origin = (f'taken from {options.contact_file.name}' if options.contact_file else
+              'detected, off line' if trial.contact is None else 'detected, on line')
+    return GaitResult(
+        trial.source, dynamics.model, subject.feet, trial.start_ns, dynamics.motion,
+        shared.reactions, options.method, origin, trial.plates, shared.errors, notes, dynamics,
+        trial.alignment, shared.as_recorded, trial.belt, subject.bodies, options.urdf, trial.mass)
 
 
 def _mass(subject: Subject, options: GaitOptions, alignment: Alignment | None,

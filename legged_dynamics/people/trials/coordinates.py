@@ -319,7 +319,7 @@ def without_contradictions(found: Mapping[str, np.ndarray], in_degrees: bool,
         return np.radians(values) if in_degrees and osim.rotational(name) else values
 
     kept, contradicted = dict(found), []
-    for coupling in osim.couplings:
+    for coupling in osim.document.couplings:
         name, masters = coupling.dependent, coupling.independent
         if name not in found or name not in _followed(osim) or any(
                 master not in found for master in masters):

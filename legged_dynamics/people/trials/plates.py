@@ -14,7 +14,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.sole_motion import speed_scale
+from legged_dynamics.people.gait.stance_detection import speed_scale
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.recording import FlagRecord, WrenchRecord
 from legged_dynamics.recordings.topics import BOOL, WRENCH
