@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 import yaml
-from patients import healthy
+from recorded_robots import healthy
 
 from legged_dynamics import cli
 from legged_dynamics.recordings.bag_writer import BagWriter
@@ -19,8 +19,8 @@ DIALECT = StandaloneDialect()
 
 def write_bag(path, bias=0.0):
     """Write a squatting robot at 125 Hz whose accelerometer has the wrong sign; gyro as biased."""
-    patient = healthy()
-    joints, imu = patient.log.joints, patient.log.imu
+    recorded = healthy()
+    joints, imu = recorded.log.joints, recorded.log.imu
     with BagWriter(path) as writer:
         for topic, kind in (('/robot_description', 'std_msgs/msg/String'),
                             ('/joint_states', 'sensor_msgs/msg/JointState'),

@@ -209,7 +209,7 @@ class _Linearization:
                 column[:, 6 + j] = value / self.scale[6 + j]
             yield parameter, column, None
         if self.known.any():
-            yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].sound, self._heavier),
+            yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].healthy, self._heavier),
                    np.hstack([np.zeros((len(y), 6)), -(M[:, 6:] @ force[..., None])[..., 0]]),
                    None)
         for one in self._geometry():
@@ -245,15 +245,15 @@ class _Linearization:
                     ('damping', self._joint_list('joint_damping', 'damping', [j]),
                      limit[j] * s.velocity[:, j]),
                     ('effort_offset', None, np.full(len(needed), limit[j]))):
-                yield Parameter(kind, names[j], DEVIATIONS[kind].sound, apply), {j: value}
+                yield Parameter(kind, names[j], DEVIATIONS[kind].healthy, apply), {j: value}
         for k, (alike, (_, stated)) in enumerate(zip(self._alike(), typical)):
             yield Parameter('armature', str(k), math.hypot(
-                DEVIATIONS['armature'].sound, PARAMETRIC.stated_armature * stated),
+                DEVIATIONS['armature'].healthy, PARAMETRIC.stated_armature * stated),
                 self._joint_list('armature', 'armature', alike)), {
                     j: limit[j] * s.acceleration[:, j] for j in alike}
         if self.known.any():
             rate = np.gradient(s.effort, s.time, axis=0)
-            yield Parameter('effort_delay', '', DEVIATIONS['effort_delay'].sound, _older), {
+            yield Parameter('effort_delay', '', DEVIATIONS['effort_delay'].healthy, _older), {
                 j: -rate[:, j] for alike in self._alike() for j in alike}
 
     def _geometry(self) -> Iterator[Parameter]:
@@ -261,7 +261,7 @@ class _Linearization:
         m, h = self.corrector, self.likelihood.height
 
         def one(kind: str, apply: Apply, step: float = 0.01, joint: str = '') -> Parameter:
-            return Parameter(kind, joint, DEVIATIONS[kind].sound, apply, step)
+            return Parameter(kind, joint, DEVIATIONS[kind].healthy, apply, step)
 
         def shifted(j: int) -> Apply:
             return lambda c, x: m.shifted(c, j, x)
