@@ -82,7 +82,7 @@ def recording(plant, schedule: str, seed: int) -> tuple[SensorLog, np.ndarray]:
 
 
 def study(name: str) -> tuple[list[tuple[str, float, float, float, bool]], list[float], object]:
-    """Return planted, identified, error bar, and whether it is identifiable; and the force errors."""
+    """Return of each error what was planted and identified, bar, identifiable; force errors."""
     plant, config, rub = simulated(name)
     true = RobotModel.from_urdf(plant.urdf)
     base = true.body_inertia(0)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from legged_dynamics.diagnosis.doctor.evidence import Evidence
 from legged_dynamics.diagnosis.doctor.examination import Examination
-from legged_dynamics.diagnosis.doctor.finding import Finding
+from legged_dynamics.diagnosis.doctor.hypotheses import Finding
 from legged_dynamics.diagnosis.identification.samples import SensorLog
 from legged_dynamics.diagnosis.validation.torque_errors import OF_ROBOT
 from legged_dynamics.diagnosis.validation.validation import NEAR_OWN_CHANGE, Validation

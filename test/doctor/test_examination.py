@@ -11,8 +11,7 @@ from recorded_robots import healthy, with_friction
 from benchmarks.planted_faults import planted_faults
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
 from legged_dynamics.diagnosis.doctor.examination import _Candidate, _impossible, _named, examine
-from legged_dynamics.diagnosis.doctor.finding import Finding
-from legged_dynamics.diagnosis.doctor.hypotheses import Corrector
+from legged_dynamics.diagnosis.doctor.hypotheses import Corrector, Finding
 from legged_dynamics.diagnosis.doctor.parametric_faults import ParametricFault
 from legged_dynamics.diagnosis.identification.samples import filtered
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError

@@ -8,7 +8,7 @@ from loopback_robot import DIALECT, LoopbackRobot
 from recorded_robots import healthy
 
 from legged_dynamics.diagnosis.doctor.examination import examine
-from legged_dynamics.diagnosis.doctor.finding import changes
+from legged_dynamics.diagnosis.doctor.hypotheses import changes
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus

@@ -21,14 +21,15 @@ from scipy.optimize import least_squares
 
 from legged_dynamics.diagnosis.identification.problem import (
     PER_AXIS,
+    STEP,
     Problem,
     Trust,
     Unknowns,
     check_total_mass,
+    standing_height,
 )
 from legged_dynamics.diagnosis.identification.samples import SensorLog, Signals, filtered, observe
-from legged_dynamics.dynamics.kinematics import frame_poses
-from legged_dynamics.estimation.settings import check_floating_robot, nominal_position
+from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
@@ -41,7 +42,8 @@ from legged_dynamics.spatial.frames import Transform
 
 # A quantity is identifiable when its error bar is less than this part of the prior's.
 IDENTIFIABLE = 0.5
-UNITS = {'effort_scale': '1', 'coulomb': 'N m', 'viscous': 'N m s/rad', 'armature': 'kg m^2',
+UNITS = {'mass': 'kg', 'center_of_mass': 'm', 'inertia': 'kg m^2', 'link_mass': 'kg',
+         'effort_scale': '1', 'coulomb': 'N m', 'viscous': 'N m s/rad', 'armature': 'kg m^2',
          'position_offset': 'rad', 'imu_mount': 'rad', 'accelerometer_bias': 'm/s^2',
          'gyro_bias': 'rad/s'}
 # Motions that identify each kind of quantity.
@@ -99,64 +101,39 @@ class Quantity:
 def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
                prior: np.ndarray) -> tuple[Quantity, ...]:
     """Return all identified quantities; (p, p) covariances after and before the recording."""
-    found = []
+    names, described = _values(u, np.zeros(u.size))
+    value = _values(u, x)[1]
+    gradient = np.stack([(_values(u, x + step)[1] - _values(u, x - step)[1]) / (2.0 * STEP)
+                         for step in STEP * np.eye(u.size)], axis=1)
+    after, before = (np.sqrt(np.maximum(np.einsum('ij,jk,ik->i', gradient, spread, gradient), 0.0))
+                     for spread in (covariance, prior))
+    return tuple(
+        Quantity(kind, name, UNITS[kind], float(old), float(new), float(bar), float(wide),
+                 bool(bar < IDENTIFIABLE * wide))
+        for (kind, name), old, new, bar, wide in zip(names, described, value, after, before))
 
-    def add(kind: str, name: str, unit: str, described: float, value: float,
-            gradient: np.ndarray) -> None:
-        after = float(np.sqrt(max(gradient @ covariance @ gradient, 0.0)))
-        before = float(np.sqrt(max(gradient @ prior @ gradient, 0.0)))
-        found.append(Quantity(kind, name, unit, described, value, after, before,
-                              after < IDENTIFIABLE * before))
-    zero = np.zeros(u.size)
-    p0, p1, dp = u.inertial(zero), u.inertial(x), u.inertial_gradient(x)
-    masses, base = 10 * np.arange(u.model.n_bodies), p1[0]
-    total = np.zeros(u.size)
-    for i, at in enumerate(masses):
-        total[at:at + 10] = dp[i][0]
-    add('mass', 'total', 'kg', float(p0[masses].sum()), float(p1[masses].sum()), total)
-    row = np.zeros(u.size)
-    row[:10] = dp[0][0]
-    add('mass', u.model.base_link, 'kg', float(p0[0]), float(base), row)
-    for k, axis in enumerate('xyz'):
-        row = np.zeros(u.size)
-        row[:10] = (dp[0][1 + k] - p1[1 + k] / base * dp[0][0]) / base
-        add('center_of_mass', f'{u.model.base_link} {axis}', 'm', p0[1 + k] / p0[0],
-            p1[1 + k] / base, row)
-    first, last = u.bodies[0].inertia(zero[:10]), u.bodies[0].inertia(x[:10])
-    for k, axes in enumerate(('xx', 'yy', 'zz')):
-        row = np.zeros(u.size)
-        for j in range(10):
-            step = 1e-5 * np.eye(10)[j]
-            row[j] = (u.bodies[0].inertia(x[:10] + step).about_com[k, k]
-                      - u.bodies[0].inertia(x[:10] - step).about_com[k, k]) / 2e-5
-        add('inertia', f'{u.model.base_link} {axes}', 'kg m^2', first.about_com[k, k],
-            last.about_com[k, k], row)
-    for i, joint in enumerate(u.model.joints, start=1):
-        row = np.zeros(u.size)
-        row[10 * i:10 * i + 10] = dp[i][0]
-        add('link_mass', joint.child, 'kg', p0[10 * i], p1[10 * i], row)
-    c = u.config.sensors
-    now = {'effort_scale': c.per_joint('effort_scale', u.model.joint_names, 1.0),
-           'coulomb': [j.friction for j in u.model.joints],
-           'viscous': [j.damping for j in u.model.joints],
-           'armature': [j.armature for j in u.model.joints],
-           'position_offset': c.per_joint('position_offset', u.model.joint_names, 0.0)}
-    for kind, described in now.items():
-        for i, joint in enumerate(u.model.joints):
-            at = u.parts[kind].start + i
-            row = np.eye(u.size)[at]
-            if kind == 'effort_scale':
-                value = described[i] * np.exp(x[at])
-                add(kind, joint.name, '1', float(described[i]), float(value), value * row)
-            else:
-                add(kind, joint.name, UNITS[kind], float(described[i]),
-                    float(described[i] + x[at]), row)
-    for kind in PER_AXIS:
-        if kind in u.parts:
-            for i, axis in enumerate('xyz'):
-                at = u.parts[kind].start + i
-                add(kind, axis, UNITS[kind], 0.0, float(x[at]), np.eye(u.size)[at])
-    return tuple(found)
+
+def _values(u: Unknowns, x: np.ndarray) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """Return kind, name and value of every quantity at unknowns x (p,)."""
+    model, c, base = u.model, u.config.sensors, u.model.base_link
+    masses, body = u.inertial(x)[::10], u.bodies[0].inertia(x[:10])
+    found = [('mass', 'total', masses.sum()), ('mass', base, masses[0])]
+    found += [('center_of_mass', f'{base} {axis}', body.com[k]) for k, axis in enumerate('xyz')]
+    found += [('inertia', f'{base} {2 * axis}', body.about_com[k, k])
+              for k, axis in enumerate('xyz')]
+    found += [('link_mass', joint.child, mass) for joint, mass in zip(model.joints, masses[1:])]
+    scale = c.per_joint('effort_scale', model.joint_names, 1.0)
+    for kind, values in (
+            ('effort_scale', scale * np.exp(x[u.parts['effort_scale']])),
+            ('coulomb', [j.friction for j in model.joints] + x[u.parts['coulomb']]),
+            ('viscous', [j.damping for j in model.joints] + x[u.parts['viscous']]),
+            ('armature', [j.armature for j in model.joints] + x[u.parts['armature']]),
+            ('position_offset', c.per_joint('position_offset', model.joint_names, 0.0)
+             + x[u.parts['position_offset']])):
+        found += [(kind, name, value) for name, value in zip(model.joint_names, values)]
+    found += [(kind, axis, value) for kind in PER_AXIS if kind in u.parts
+              for axis, value in zip('xyz', x[u.parts[kind]])]
+    return [one[:2] for one in found], np.array([one[2] for one in found], float)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -288,16 +265,9 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
 def _make_problem(model: RobotModel, config: RobotConfig, signals: Signals,
                  trust: Trust | None = None) -> Problem:
     """Return the estimation problem of a robot and a recording."""
-    height = _standing_height(model, config)
+    height = standing_height(model, config)
     u = Unknowns(model, config, height, trust or Trust.from_parameters(), signals.has_imu)
     return Problem(signals, u, height)
-
-
-def _standing_height(model: RobotModel, config: RobotConfig) -> float:
-    """Return the mean height of the base over the feet of the standing robot [m]."""
-    poses = frame_poses(model, nominal_position(model, config),
-                        tuple(foot.link for foot in config.feet))
-    return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
 
 
 def validate(model: RobotModel, config: RobotConfig, log: SensorLog) -> Balance:

@@ -11,6 +11,7 @@ the errors of the IMU.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,10 @@ from legged_dynamics.diagnosis.identification.equations import (
 )
 from legged_dynamics.diagnosis.identification.samples import UP_TIME, Samples, Signals, observe
 from legged_dynamics.dynamics.jacobians import feet_table
+from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
+from legged_dynamics.estimation.settings import nominal_position
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
@@ -216,15 +219,25 @@ class Unknowns:
         if 'imu_mount' in self.parts:
             R = rotation_from_vector(x[self.parts['imu_mount']]) @ rotation_from_rpy(
                 np.asarray(c.imu_rpy))
-            pitch = float(np.arcsin(np.clip(-R[2, 0], -1.0, 1.0)))
-            rpy = (float(np.arctan2(R[2, 1], R[2, 2])), pitch,
-                   float(np.arctan2(R[1, 0], R[0, 0])))
-            c = replace(c, imu_rpy=rpy,
-                        accelerometer_bias=tuple((np.asarray(c.accelerometer_bias)
-                                                  + x[self.parts['accelerometer_bias']]).tolist()),
-                        gyro_bias=tuple((np.asarray(c.gyro_bias)
-                                         + x[self.parts['gyro_bias']]).tolist()))
+            biases: dict[str, Any] = {
+                name: tuple((np.asarray(getattr(c, name)) + x[self.parts[name]]).tolist())
+                for name in ('accelerometer_bias', 'gyro_bias')}
+            c = replace(c, imu_rpy=roll_pitch_yaw(R), **biases)
         return replace(self.config, sensors=c)
+
+
+def standing_height(model: RobotModel, config: RobotConfig) -> float:
+    """Return the mean height of the base over the feet of the standing robot [m]."""
+    poses = frame_poses(model, nominal_position(model, config),
+                        tuple(foot.link for foot in config.feet))
+    return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
+
+
+def roll_pitch_yaw(R: np.ndarray) -> tuple[float, ...]:
+    """Return roll, pitch and yaw of a rotation matrix [rad]."""
+    pitch = float(np.arcsin(np.clip(-R[2, 0], -1.0, 1.0)))
+    return (float(np.arctan2(R[2, 1], R[2, 2])) + 0.0, pitch + 0.0,
+            float(np.arctan2(R[1, 0], R[0, 0])) + 0.0)
 
 
 def check_total_mass(mass: float | None, model: RobotModel) -> None:

@@ -321,8 +321,11 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
     phases = phases_of(time, q, v, contact, feet)
     errors, weighed = _with_scales(problem, samples.time, at, records['fused'].force, samples.up,
                                    phases, feet, scales or {})
-    accuracy, of_feet = _accuracy(model, config, settings, measurements, records['fused'],
-                                  problem, quick, errors, phases, period, draws)
+    squares = _changes_by_errors(model, config, settings, measurements, records['fused'], problem,
+                                 errors, draws)
+    squares[~contact | ~np.isfinite(squares) | (time < SETTLING)[:, None]] = np.nan
+    accuracy, of_feet = _accuracy(squares, _random_errors(quick, errors), problem.weight, phases,
+                                  period)
     up = np.array([np.interp(time, samples.time, column) for column in samples.up.T]).T
     sums = {name: np.einsum('nfi,ni->n', np.nan_to_num(record.force), up)
             for name, record in records.items()}
@@ -416,41 +419,43 @@ def _with_scales(problem: TorqueErrorProblem, time: np.ndarray, at: np.ndarray,
                     for foot, (true, fused, by_torque, row) in seen.items()}
 
 
-def _accuracy(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
-              measurements: Sequence[Measurement], fused: ForceRecord,
-              problem: TorqueErrorProblem, quick: TorqueErrorProblem, errors: TorqueErrors,
-              phases: Phases, period: float, draws: int
-              ) -> tuple[dict[str, float], dict[str, tuple[float, ...]]]:
-    """Return the stated accuracy of each part of the recording, and per foot."""
+def _changes_by_errors(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
+                       measurements: Sequence[Measurement], fused: ForceRecord,
+                       problem: TorqueErrorProblem, errors: TorqueErrors,
+                       draws: int) -> np.ndarray:
+    """Return the mean square change of each foot's force without draws of the errors, (n, nf)."""
     effort, velocity = (np.array([getattr(m, name) for m in measurements])
                         for name in ('effort', 'velocity'))
-    rng = np.random.default_rng(0)
-    nj, contact = len(errors.joints), fused.contact
-    squares = np.zeros(contact.shape)
+    rng, nj = np.random.default_rng(0), len(errors.joints)
+    squares = np.zeros(fused.contact.shape)
     base, robot = model.body_inertia(0), nj * len(OF_JOINT)
     for theta in errors.draws(draws, rng):
-        corrected = problem.corrected(theta, effort, velocity, period,
+        corrected = problem.corrected(theta, effort, velocity, 1.0 / settings.rate,
                                       rng.uniform(-1.0, 1.0, nj))
         mass = max(base.mass + theta[robot + OF_ROBOT.index('mass')], 0.2 * base.mass)
         shifted = Inertia(mass, base.com + theta[robot + OF_ROBOT.index('centre x'):][:3],
                           base.about_com * (mass / base.mass))
         other = run_estimator(
             model.with_body_inertia({0: shifted}), config, settings,
-            [replace(m, effort=row) for m, row in zip(measurements, corrected)], contact)
+            [replace(m, effort=row) for m, row in zip(measurements, corrected)], fused.contact)
         squares += ((other.force - fused.force) ** 2).sum(axis=2) / draws
-    noise = _random_errors(quick, errors)
-    known = contact & np.isfinite(squares)
-    known[:round(SETTLING / period)] = False
+    return squares
+
+
+def _accuracy(squares: np.ndarray, noise: np.ndarray, weight: float, phases: Phases,
+              period: float) -> tuple[dict[str, float], dict[str, tuple[float, ...]]]:
+    """Return the stated accuracy of each part of the recording, and per foot [% of weight]."""
     accuracy, of_feet = {}, {}
     for part, where in (('standing', phases.standing), ('stepping', ~phases.standing)):
-        inside = known & where[:, None]
-        if inside.any(axis=1).sum() * period < 1.0:
+        inside = squares[where]
+        known = np.isfinite(inside)
+        if known.any(axis=1).sum() * period < 1.0:
             continue
-        total = np.where(inside, squares, 0.0).sum(axis=0) / np.maximum(inside.sum(axis=0), 1)
-        each = np.sqrt(total + noise ** 2) * 100.0 / problem.weight
-        mean = np.where(inside, squares, 0.0).sum() / inside.sum() + (noise ** 2).mean()
-        accuracy[part] = float(np.sqrt(mean)) * 100.0 / problem.weight
-        of_feet[part] = tuple(float(one) for one in each)
+        total = np.nansum(inside, axis=0)
+        each = np.sqrt(total / np.maximum(known.sum(axis=0), 1) + noise ** 2)
+        accuracy[part] = 100.0 * float(np.sqrt(total.sum() / known.sum()
+                                               + (noise ** 2).mean())) / weight
+        of_feet[part] = tuple((100.0 * each / weight).tolist())
     return accuracy, of_feet
 
 
