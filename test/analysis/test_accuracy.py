@@ -5,25 +5,28 @@ import numpy as np
 import pytest
 
 from legged_dynamics.estimation import Mode
-from legged_dynamics.recordings.recording import FlagRecord, Recording, WrenchRecord
+from legged_dynamics.recordings.recording import (
+    FlagRecord,
+    Recording,
+    Truth,
+    WrenchRecord,
+    align_truth,
+)
 from legged_dynamics.recordings.report.accuracy import (
     ON_LINE,
     UNEXPLAINED,
     UNFILTERED,
     ZERO_PHASE,
+    Behaviour,
     SlowSums,
     cautions,
-    measure_accuracy,
-    zero_phase,
-)
-from legged_dynamics.recordings.report.behaviour import (
-    Behaviour,
     find_behaviours,
+    measure_accuracy,
     name_gait,
     score_contacts,
+    zero_phase,
 )
 from legged_dynamics.recordings.series import Column, EstimateSeries, ForceSeries
-from legged_dynamics.recordings.truth import Truth, align_truth
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.spatial.rotations import rotation_from_vector

@@ -21,9 +21,15 @@ from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet import report as outliers
 from legged_dynamics.recordings.fleet.data_set import DataSet
-from legged_dynamics.recordings.fleet.job import find_recordings, jobs_of, still_to_do
 from legged_dynamics.recordings.fleet.report import find_outliers, read_facts, write_fleet_report
-from legged_dynamics.recordings.fleet.summarise import Outcome, cluster, summarise
+from legged_dynamics.recordings.fleet.summarise import (
+    Outcome,
+    cluster,
+    find_recordings,
+    jobs_of,
+    still_to_do,
+    summarise,
+)
 from legged_dynamics.recordings.replay import AnalysisOptions
 
 pytestmark = pytest.mark.processes

@@ -245,12 +245,7 @@ class Likelihood:
 
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:
-    """
-    Return the log-likelihood of mean squared residuals (n,) in blocks of time.
-
-    ``squares`` are in tolerances, ``period`` [s] apart; ``dimensions``: independent
-    residuals in a block.
-    """
+    """Return the log-likelihood of squared residuals (n,) [tolerances], ``period`` [s] apart."""
     length = max(int(TOLERANCES.block / period), 1)
     means = squares[:len(squares) // length * length].reshape(-1, length).mean(axis=1)
     return -0.5 * (TOLERANCES.t_degrees + dimensions) * float(

@@ -16,9 +16,8 @@ from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.sole_motion import speed_scale
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.recording import FlagRecord, WrenchRecord
+from legged_dynamics.recordings.recording import MAX_GAP, FlagRecord, WrenchRecord
 from legged_dynamics.recordings.topics import BOOL, WRENCH
-from legged_dynamics.recordings.truth import MAX_GAP
 
 # A flag has no stamp: it also holds for samples up to this time before its receipt [ns].
 SLACK_NS = 1_000_000

@@ -19,9 +19,13 @@ from legged_dynamics.recordings.recording import (
     BodyTracking,
     RecordGatherer,
     Recording,
+    Truth,
     WrenchRecord,
+    align_truth,
+    desired_force,
     read_flags,
     track_body,
+    world_force,
 )
 from legged_dynamics.recordings.replay import (
     FROM_BAG,
@@ -37,19 +41,17 @@ from legged_dynamics.recordings.report.accuracy import (
     SLOW,
     ZERO_PHASE,
     Accuracy,
+    Behaviour,
+    ContactScore,
     ForceError,
     SlowSums,
     cautions,
     compare_slow_sums,
+    find_behaviours,
     main_name,
     measure_accuracy,
-    unexplained,
-)
-from legged_dynamics.recordings.report.behaviour import (
-    Behaviour,
-    ContactScore,
-    find_behaviours,
     score_contacts,
+    unexplained,
 )
 from legged_dynamics.recordings.report.enriched import EnrichedBag
 from legged_dynamics.recordings.robot import RobotChoice
@@ -62,7 +64,6 @@ from legged_dynamics.recordings.series import (
     input_statistics,
 )
 from legged_dynamics.recordings.topics import TopicChoice
-from legged_dynamics.recordings.truth import Truth, align_truth, desired_force, world_force
 
 if TYPE_CHECKING:
     import pandas

@@ -27,6 +27,7 @@ from legged_dynamics.pages.section import (
     titled,
 )
 from legged_dynamics.pages.style import detail_window
+from legged_dynamics.recordings.recording import world_force
 from legged_dynamics.recordings.report.accuracy import (
     ON_LINE,
     UNFILTERED,
@@ -45,7 +46,6 @@ from legged_dynamics.recordings.report.analysis import (
     verdict,
 )
 from legged_dynamics.recordings.report.figures import FIGURES, Heading, residual_bands, stretches
-from legged_dynamics.recordings.truth import world_force
 
 # -------------------------------------------------------------------------------------------------
 # Tables of an analysis, for terminal and page.
