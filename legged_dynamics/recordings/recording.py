@@ -224,14 +224,20 @@ def read_flags(bag: BagReader, topics: Mapping[str, str], start_ns: int | None =
 # a simulator or a foot sensor gives it), or in world axes about the world's origin (any other
 # frame_id, as force plates give it). Estimates turn into world axes with the IMU's orientation.
 
-# Share of the weight from which a foot counts as in contact where there is no true contact flag.
-CONTACT_SHARE = 0.03
-# Truth is interpolated between neighbours no further apart than this many estimates.
-MAX_GAP = 2.5
-# Flags and wrenches belong together when more than this part of them agrees.
-PAIRED = 0.98
-# Messages that one of the two topics may lack.
-MOST_LOST = 50
+
+@dataclass(frozen=True)
+class TruthSettings:
+    """How truth is brought to the instants of the estimates."""
+
+    contact_share: float = 0.03    # of the weight: load in contact, without a true contact flag
+    max_gap: float = 2.5    # estimates between neighbours that truth is interpolated from
+    paired: float = 0.98    # of flags and wrenches that agree, which belong together
+    most_lost: int = 50    # messages that one of the two topics may lack
+    alignment: float = 0.2    # s in which a controller's frame is aligned with the world
+    near: int = 2_500_000    # ns from a reference to the true pose that belongs to it
+
+
+TRUTH = TruthSettings()
 
 
 @dataclass(frozen=True)
@@ -286,7 +292,7 @@ def align_truth(series: EstimateSeries, recording: Recording, weight: float,
     a share of the weight.
     """
     n, feet = len(series.stamp_ns), series.feet
-    threshold = CONTACT_SHARE * weight if contact_force is None else contact_force
+    threshold = TRUTH.contact_share * weight if contact_force is None else contact_force
     force, moment = np.full((n, len(feet), 3), np.nan), np.full((n, len(feet), 3), np.nan)
     contact = np.zeros((n, len(feet)), bool)
     notes: list[str] = []
@@ -331,7 +337,8 @@ def _in_world(series: EstimateSeries, i: int, record: WrenchRecord,
               recording: Recording) -> tuple[np.ndarray, np.ndarray]:
     """Return force and moment about the base's origin, both in world axes."""
     stamps = series.stamp_ns.values
-    wrench = record.at(stamps, round(MAX_GAP * series.period * 1e9) if len(stamps) > 1 else 0)
+    gap = round(TRUTH.max_gap * series.period * 1e9) if len(stamps) > 1 else 0
+    wrench = record.at(stamps, gap)
     if record.frame_id == series.feet[i]:
         R_WF, R_WB = series.foot_to_world[:, i], series.base_rotation.values
         force = np.einsum('nij,nj->ni', R_WF, wrench[:, :3])
@@ -355,8 +362,8 @@ def _flags(recording: Recording, foot: str, record: WrenchRecord,
         return None
     n, m = len(record), len(flags)
     pushed = np.linalg.norm(record.wrench[:, :3], axis=1) > 0.0
-    paired, best = np.zeros(n, bool), PAIRED
-    for shift in sorted(range(m - n - MOST_LOST, m - n + MOST_LOST + 1), key=lambda s: abs(s)):
+    paired, best = np.zeros(n, bool), TRUTH.paired
+    for shift in sorted(range(m - n - TRUTH.most_lost, m - n + TRUTH.most_lost + 1), key=abs):
         first, last = max(0, -shift), min(n, m - shift)
         if last - first < 0.9 * n:
             continue
@@ -366,7 +373,7 @@ def _flags(recording: Recording, foot: str, record: WrenchRecord,
             paired[first:last] = flags.values[first + shift:last + shift]
         if match == 1.0:
             break
-    if best == PAIRED:
+    if best == TRUTH.paired:
         return None
     order = np.argsort(record.stamp_ns, kind='stable')
     known = record.stamp_ns[order]
@@ -385,7 +392,7 @@ def _center(series: EstimateSeries, force: np.ndarray, moment: np.ndarray, conta
     down = contact.sum(axis=1)
     height = np.where(contact, points[:, :, 2], 0.0).sum(axis=1) / np.maximum(down, 1)
     f, m = force.sum(axis=1), moment.sum(axis=1)
-    loaded = (down > 0) & (np.nan_to_num(f[:, 2]) > CONTACT_SHARE * weight)
+    loaded = (down > 0) & (np.nan_to_num(f[:, 2]) > TRUTH.contact_share * weight)
     center = np.full((n, 3), np.nan)
     f, m, z = f[loaded], m[loaded], height[loaded]
     center[loaded] = np.stack([(z * f[:, 0] - m[:, 1]) / f[:, 2],
@@ -402,12 +409,6 @@ def leveled(series: EstimateSeries, points: np.ndarray) -> np.ndarray:
 
 # -------------------------------------------------------------------------------------------------
 # Tracking of a controller's reference pose by the true base.
-
-
-# The controller's frame is aligned with the world over this time from the beginning [s].
-ALIGNMENT = 0.2
-# A true pose further than this from a reference in time does not belong to it [ns].
-NEAR = 2_500_000
 
 
 @dataclass(frozen=True)
@@ -453,14 +454,14 @@ def track_body(recording: Recording) -> BodyTracking | None:
     stamps = reference.stamp_ns
     order = np.argsort(base.stamp_ns, kind='stable')
     known = base.stamp_ns[order]
-    place = np.searchsorted(known, stamps - NEAR).clip(0, len(known) - 1)
+    place = np.searchsorted(known, stamps - TRUTH.near).clip(0, len(known) - 1)
     better = (place + 1).clip(max=len(known) - 1)
     place = np.where(np.abs(known[better] - stamps) < np.abs(known[place] - stamps), better, place)
-    both = np.abs(known[place] - stamps) <= NEAR
+    both = np.abs(known[place] - stamps) <= TRUTH.near
     if not both.any():
         return None
     time = (stamps[both] - stamps[both][0]) * 1e-9
-    begin = time <= ALIGNMENT
+    begin = time <= TRUTH.alignment
     p, R = (record.position[rows] for record, rows in ((base, order[place[both]]),
                                                        (reference, both))), [
         Rotation.from_quat(record.orientation[rows])

@@ -13,8 +13,8 @@ from legged_dynamics.recordings.recording import (
     align_truth,
 )
 from legged_dynamics.recordings.report.accuracy import (
+    CAUTION,
     ON_LINE,
-    UNEXPLAINED,
     UNFILTERED,
     ZERO_PHASE,
     Behaviour,
@@ -329,10 +329,11 @@ def test_contact_scores_count_late_early_and_unseen_changes():
 
 def test_force_that_nothing_explains_is_doubtful_and_the_next_command_is_named():
     agree, apart = SlowSums(0.01, 0.03), SlowSums(0.05, 0.03)
-    assert cautions(0.9 * UNEXPLAINED, agree, 'bag') == []
-    following, = cautions(0.9 * UNEXPLAINED, agree, 'bag', wrong=True)
+    assert cautions(0.9 * CAUTION.unexplained, agree, 'bag') == []
+    following, = cautions(0.9 * CAUTION.unexplained, agree, 'bag', wrong=True)
     assert 'Next: legged-dynamics doctor bag' in following
-    for residual, sums, said in ((1.1 * UNEXPLAINED, agree, 'remain unexplained at the base'),
+    for residual, sums, said in ((1.1 * CAUTION.unexplained, agree,
+                                  'remain unexplained at the base'),
                                  (0.0, apart, 'by motion and by torque differ by 5.0 %')):
         reason, following = cautions(residual, sums, 'walk.mcap')
         assert said in reason

@@ -31,6 +31,7 @@ from legged_dynamics.recordings.fleet.summarise import (
     summarise,
 )
 from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.recordings.report.analysis import VerdictSettings
 
 pytestmark = pytest.mark.processes
 
@@ -166,7 +167,8 @@ def test_a_cluster_by_its_address_and_a_report_of_its_own(
     """One recording is not to be trusted (its residual): it is linked to a report of its own."""
     shutil.rmtree(fleet / 'rex' / 'broken')
     shutil.rmtree(fleet / 'fido')
-    monkeypatch.setattr('legged_dynamics.recordings.report.analysis.LARGEST_RESIDUAL', -1.0)
+    monkeypatch.setattr('legged_dynamics.recordings.report.analysis.VERDICT',
+                        VerdictSettings(largest_residual=-1.0))
     words = ['analyze', str(fleet), '--scheduler', scheduler, '--reports', '1', '-o',
              str(tmp_path / 'out'), '--no-series']
     assert main(words) == 3

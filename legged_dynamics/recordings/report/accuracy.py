@@ -33,11 +33,19 @@ from legged_dynamics.people.gait.stance_detection import runs
 from legged_dynamics.recordings.recording import Truth, world_force
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
 
-# Standing means all feet down for so long before and after [s]: longer than any double support.
-STANDING_MARGIN = 0.35
-# Feet whose contacts agree for this part of the time step together.
-TOGETHER = 0.9
 STANDING = 'standing'
+
+
+@dataclass(frozen=True)
+class GaitNameSettings:
+    """Which contacts are standing, a gait, or the same change."""
+
+    margin: float = 0.35    # s with all feet down before and after: longer than any double support
+    together: float = 0.9    # of the time that contacts of feet agree which step together
+    same_change: float = 0.1    # s between a true and an estimated change of contact
+
+
+GAIT = GaitNameSettings()
 
 
 @dataclass(frozen=True)
@@ -67,8 +75,8 @@ def find_behaviours(time: np.ndarray, contact: np.ndarray,
 def standing_samples(time: np.ndarray, contact: np.ndarray) -> np.ndarray:
     """Return the samples (n,) around which all feet are down for long enough."""
     lifted = np.concatenate([[0], np.cumsum(~contact.all(axis=1))])
-    return (lifted[np.searchsorted(time, time + STANDING_MARGIN, side='right')]
-            == lifted[np.searchsorted(time, time - STANDING_MARGIN)])
+    return (lifted[np.searchsorted(time, time + GAIT.margin, side='right')]
+            == lifted[np.searchsorted(time, time - GAIT.margin)])
 
 
 def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
@@ -103,7 +111,7 @@ class StepCounts:
 def _gait(airborne: float, same: np.ndarray, position: np.ndarray) -> str:
     n_feet = len(same)
     if n_feet == 2:
-        if same[0, 1] > TOGETHER:
+        if same[0, 1] > GAIT.together:
             return 'hopping'
         return 'running' if airborne > 0.02 else 'walking'
     if n_feet != 4:
@@ -118,15 +126,11 @@ def _gait(airborne: float, same: np.ndarray, position: np.ndarray) -> str:
     means = {kind: float(np.mean(values)) if values else 0.0
              for kind, values in agreement.items()}
     best = max(means, key=lambda kind: means[kind])
-    return best if means[best] > TOGETHER - 0.1 else 'walking'
+    return best if means[best] > GAIT.together - 0.1 else 'walking'
 
 
 # -------------------------------------------------------------------------------------------------
 # Contact detection: agreement with the truth, and delay of each change.
-
-
-# An estimated change so long before or after a true one is the same change [s].
-SAME_CHANGE = 0.1
 
 
 @dataclass(frozen=True)
@@ -167,7 +171,7 @@ def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarra
         for at, down in _contact_changes(true[:, i], valid):
             changes += 1
             near = [time[k] - time[at] for k, kind in seen
-                    if kind == down and abs(time[k] - time[at]) <= SAME_CHANGE]
+                    if kind == down and abs(time[k] - time[at]) <= GAIT.same_change]
             if near:
                 delays[down].append(1e3 * min(near, key=abs))
             else:
@@ -357,15 +361,17 @@ def rms(values: np.ndarray) -> float:
 # truth these are the only signs of wrong masses, signs, friction or torques.
 
 
-# Slow part of the force left unexplained at the base, beyond which a result is doubtful [of the
-# weight].
-UNEXPLAINED = 0.02
-# The same of the difference between sums by motion and by torque, in deviations of what is stated.
-DEVIATIONS = 2.0
-# Share of the weight for what those deviations do not cover.
-MARGIN = 0.01
-# Only what is slower than this counts: neither noise nor impacts [Hz].
-SLOW = 3.0
+@dataclass(frozen=True)
+class CautionSettings:
+    """Bounds beyond which a result is doubtful although nothing proves it wrong."""
+
+    unexplained: float = 0.02    # of the weight: slow force left unexplained at the base
+    deviations: float = 2.0    # of what is stated: sums by motion and by torque may differ by
+    margin: float = 0.01    # of the weight: what those deviations do not cover
+    slow: float = 3.0    # Hz: only what is slower counts, neither noise nor impacts
+
+
+CAUTION = CautionSettings()
 BASE_ONLY = 'base only'
 TORQUE_ONLY = 'torque only'
 
@@ -407,7 +413,7 @@ def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
                                          raw=True)[:, :, 2].sum(axis=1)
     apart = np.nan
     if BASE_ONLY in vertical and TORQUE_ONLY in vertical:
-        slow = zero_phase(series.time, vertical[TORQUE_ONLY] - vertical[BASE_ONLY], SLOW)
+        slow = zero_phase(series.time, vertical[TORQUE_ONLY] - vertical[BASE_ONLY], CAUTION.slow)
         slow = slow[np.isfinite(slow)]
         apart = rms(slow) / weight if len(slow) else np.nan
     return SlowSums(float(apart), _allowed(model, config, settings))
@@ -416,7 +422,8 @@ def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
 def _allowed(model: RobotModel, config: RobotConfig, settings: EstimatorSettings) -> float:
     """Return how far sums may differ by what the YAML states, as a part of the weight."""
     noise = config.noise
-    white = np.sqrt(2.0 * SLOW / settings.rate)     # what the low-pass leaves of white noise
+    # What the low-pass leaves of white noise.
+    white = np.sqrt(2.0 * CAUTION.slow / settings.rate)
     slow = replace(noise, effort=white * noise.effort, effort_percent=white * noise.effort_percent,
                    joint_effort=tuple(white * value for value in noise.joint_effort))
     quiet = replace(config, noise=slow)
@@ -424,7 +431,7 @@ def _allowed(model: RobotModel, config: RobotConfig, settings: EstimatorSettings
     gain = noise.effort_gain / np.sqrt(max(len(config.feet), 1))
     deviation = np.sqrt(np.sum(levels ** 2) + gain ** 2 + noise.mass ** 2
                         + (noise.accelerometer_bias / GRAVITY) ** 2)
-    return float(DEVIATIONS * deviation + MARGIN)
+    return float(CAUTION.deviations * deviation + CAUTION.margin)
 
 
 def unexplained(series: EstimateSeries, weight: float) -> float:
@@ -434,7 +441,7 @@ def unexplained(series: EstimateSeries, weight: float) -> float:
     RMS of a second, upper quartile of all seconds, so that neither a short push nor a long
     stand decides; 0 where the base's equations are not used.
     """
-    force = zero_phase(series.time, series.base_residual.values[:, :3], SLOW)
+    force = zero_phase(series.time, series.base_residual.values[:, :3], CAUTION.slow)
     known = np.isfinite(force).all(axis=1)
     if not known.any():
         return 0.0
@@ -452,10 +459,10 @@ def cautions(residual: float, sums: SlowSums, bag: str, wrong: bool = False) -> 
     is named anyway.
     """
     found = []
-    if residual > UNEXPLAINED:
+    if residual > CAUTION.unexplained:
         found.append(f'{100.0 * residual:.1f} % of the weight remain unexplained at the base '
-                     f'(below {SLOW:g} Hz); {100.0 * UNEXPLAINED:.0f} % is the most that a right '
-                     'model leaves.')
+                     f'(below {CAUTION.slow:g} Hz); {100.0 * CAUTION.unexplained:.0f} % is the '
+                     'most that a right model leaves.')
     if sums.disagree:
         found.append(sums.text)
     if found or wrong:
