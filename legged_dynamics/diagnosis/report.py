@@ -50,7 +50,7 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
         Listing(examined.unchecked or ['Everything could be judged.'])]))
     Report(
         f'Doctor: {name}',
-        f'{log.duration:.1f} s of joint states by the clock of the recorder; ' + (
+        f'Joint states of {log.extent}; ' + (
             f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
             else 'nothing wrong was found.'), sections,
         command_line(f'legged-dynamics doctor {name}'),

@@ -143,6 +143,7 @@ class ParametricFaultSettings:
     presliding: float = 0.003   # rad that a joint turns before dry friction is full
     swing_speed: float = 2.0    # rad/s of a swinging leg, at which viscous friction is stated
     stated_armature: float = 0.1    # of a stated rotor inertia: its deviation
+    stated_friction: float = 0.3    # of stated dry friction: its deviation, at swing_speed, too
     wrong_armature: float = 0.6     # of a stated rotor inertia: its smallest fault
     com_height: float = 0.02    # of the height: sampled accelerometers miss landings
     friction_spread: float = 0.015  # of the effort limit, from joint to joint

@@ -90,9 +90,15 @@ class SensorLog:
 
     @property
     def duration(self) -> float:
-        """Time from the first joint state to the last [s], by the recorder's clock."""
-        receipt = self.joints.receipt_ns
-        return float(receipt[-1] - receipt[0]) * 1e-9 if len(receipt) else 0.0
+        """Time from the first joint state to the last [s]: simulated, or by the recorder."""
+        clock = self.joints.stamp_ns if self.simulated else self.joints.receipt_ns
+        return float(clock[-1] - clock[0]) * 1e-9 if len(clock) else 0.0
+
+    @property
+    def extent(self) -> str:
+        """The duration in words, with the clock that it is by."""
+        return (f'{self.duration:.1f} s of simulated time' if self.simulated else
+                f'{self.duration:.1f} s by the clock of the recorder')
 
     def part(self, start: float, stop: float) -> SensorLog:
         """Return a part of the recording; times [s] from the first joint state on."""
