@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from benchmarks.planted_faults import (
-    Patient,
+    RecordedRobot,
     planted_faults,
     record_sensors,
     small_defects,
@@ -125,7 +125,7 @@ def _bare(text: str, feet: list[str], radius: float) -> str:
     return ElementTree.tostring(root, encoding='unicode')
 
 
-def healthy(name: str, schedule: str = CHECKUP, seed: int = 0) -> Patient:
+def healthy(name: str, schedule: str = CHECKUP, seed: int = 0) -> RecordedRobot:
     """Return a robot and a recording of it in which nothing is wrong."""
     from legged_dynamics.model import RobotConfig
     plant, parameters = plant_of(name)
@@ -136,7 +136,7 @@ def healthy(name: str, schedule: str = CHECKUP, seed: int = 0) -> Patient:
         raise RuntimeError(f'{name} fell')
     config = RobotConfig.from_parameters({key: value for key, value in parameters.items()
                                           if key.startswith(('robot.', 'noise.'))})
-    return Patient(RobotModel.from_urdf(plant.urdf), config, log)
+    return RecordedRobot(RobotModel.from_urdf(plant.urdf), config, log)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -150,15 +150,15 @@ DRAWS = 5
 WITH_TROT = 'stand 1.5, lift_legs 8.4, squat 6, trot_in_place 4, stand 1'
 
 
-def noisy(patient: Patient, seed: int) -> Patient:
-    """Return a patient with noise and biases of its YAML once more on top of its own."""
-    rng, noise = np.random.default_rng(seed), patient.config.noise
-    joints, imu = patient.log.joints, patient.log.imu
+def noisy(recorded: RecordedRobot, seed: int) -> RecordedRobot:
+    """Return a recording with noise and biases of its YAML once more on top of its own."""
+    rng, noise = np.random.default_rng(seed), recorded.config.noise
+    joints, imu = recorded.log.joints, recorded.log.imu
 
     def shaken(values: np.ndarray, deviation: float, bias: float = 0.0) -> np.ndarray:
         return (values + deviation * rng.standard_normal(values.shape)
                 + bias * rng.standard_normal(values.shape[1]))
-    return replace(patient, log=SensorLog(
+    return replace(recorded, log=SensorLog(
         replace(joints, position=shaken(joints.position, noise.position),
                 velocity=shaken(joints.velocity, noise.velocity),
                 effort=shaken(joints.effort, noise.effort)),
@@ -167,12 +167,12 @@ def noisy(patient: Patient, seed: int) -> Patient:
                                     noise.accelerometer_bias))))
 
 
-def verdict(fault, patient: Patient) -> str:
+def verdict(fault, recorded: RecordedRobot) -> str:
     """Return 'found', or what was said instead."""
-    sick = fault.plant(patient)
+    faulty = fault.plant(recorded)
     try:
-        return fault.named_by(examine(sick.model, sick.config, sick.log).findings,
-                              patient) or 'found'
+        return fault.named_by(examine(faulty.model, faulty.config, faulty.log).findings,
+                              recorded) or 'found'
     except LeggedDynamicsError as error:
         return f'refused: {error}'
 
@@ -182,9 +182,9 @@ def defects(robots: list[str], seeds: int) -> int:
     rows: dict[str, list[str]] = {}
     false, told = [], 0
     for robot in robots:
-        patient = healthy(robot, WITH_TROT)
+        recorded = healthy(robot, WITH_TROT)
         for seed in range(seeds):
-            drawn = with_gains(noisy(patient, seed) if seed else patient, seed)
+            drawn = with_gains(noisy(recorded, seed) if seed else recorded, seed)
             said = examine(drawn.model, drawn.config, drawn.log).findings
             told += 1
             false += [f'{robot}, seed {seed}: {one.kind} {one.subject[0]}, evidence '
@@ -192,8 +192,8 @@ def defects(robots: list[str], seeds: int) -> int:
             print(robot, seed, 'healthy:', [one.kind for one in said], file=sys.stderr,
                   flush=True)
             for defect in small_defects(drawn):
-                sick = defect.plant(drawn)
-                verdict = defect.verdict(examine(sick.model, sick.config, sick.log).findings)
+                faulty = defect.plant(drawn)
+                verdict = defect.verdict(examine(faulty.model, faulty.config, faulty.log).findings)
                 rows.setdefault(defect.name, []).append(verdict)
                 print(robot, seed, f'{defect.name}: {verdict}', file=sys.stderr, flush=True)
     print('\n| defect | found | cannot tell | else |\n|---|---|---|---|')
@@ -209,12 +209,12 @@ def not_built_for(robots: list[str], seeds: int) -> int:
     """Print what the doctor makes of faults that it has no rule for."""
     rows: dict[str, list[str]] = {}
     for robot in robots:
-        patient = healthy(robot, WITH_TROT)
+        recorded = healthy(robot, WITH_TROT)
         for seed in range(seeds):
-            drawn = with_gains(noisy(patient, seed) if seed else patient, seed)
+            drawn = with_gains(noisy(recorded, seed) if seed else recorded, seed)
             for fault in unforeseen(drawn):
-                sick = fault.plant(drawn)
-                said = fault.verdict(examine(sick.model, sick.config, sick.log).findings)
+                faulty = fault.plant(drawn)
+                said = fault.verdict(examine(faulty.model, faulty.config, faulty.log).findings)
                 rows.setdefault(fault.name, []).append(said)
                 print(robot, seed, f'{fault.name}: {said}', file=sys.stderr, flush=True)
     columns = ('named', 'in part', 'cannot tell', 'nothing said')
@@ -236,18 +236,18 @@ def main(names: list[str]) -> int:
     robots = names or available()
     columns, rows = {}, {}
     for robot in robots:
-        patient = healthy(robot)
-        for fault in planted_faults(patient):
-            rows.setdefault((fault.name, fault.kind), {})[robot] = verdict(fault, patient)
+        recorded = healthy(robot)
+        for fault in planted_faults(recorded):
+            rows.setdefault((fault.name, fault.kind), {})[robot] = verdict(fault, recorded)
         columns[robot] = sum(row[robot] == 'found' for row in rows.values())
         print(robot, columns[robot], 'of', len(rows), file=sys.stderr, flush=True)
     alarms, told = {}, 0
     for robot in robots:
         said = []
         for motion in MOTIONS:
-            patient = healthy(robot, motion)
+            recorded = healthy(robot, motion)
             for draw in range(DRAWS):
-                shaken = noisy(patient, draw) if draw else patient
+                shaken = noisy(recorded, draw) if draw else recorded
                 said += [f'{finding.kind} ({motion}, draw {draw}, evidence '
                          f'{finding.evidence:.1f})' for finding in examine(
                              shaken.model, shaken.config, shaken.log).findings]

@@ -25,8 +25,7 @@ from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet.data_set import DataSet
-from legged_dynamics.recordings.fleet.job import find_recordings, jobs_of
-from legged_dynamics.recordings.fleet.summarise import summarise
+from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of, summarise
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.topics import input_topics
 

@@ -82,7 +82,7 @@ def recording(plant, schedule: str, seed: int) -> tuple[SensorLog, np.ndarray]:
 
 
 def study(name: str) -> tuple[list[tuple[str, float, float, float, bool]], list[float], object]:
-    """Return planted, identified, error bar and told of each error; and the force errors."""
+    """Return of each error what was planted and identified, bar, identifiable; force errors."""
     plant, config, rub = simulated(name)
     true = RobotModel.from_urdf(plant.urdf)
     base = true.body_inertia(0)
@@ -96,13 +96,13 @@ def study(name: str) -> tuple[list[tuple[str, float, float, float, bool]], list[
     held, truth = recording(plant, HELD_OUT, 7)
     log, held = driver(log, scale, offset), driver(held, scale, offset)
     found = identify(wrong, config, log, total_mass=true.total_mass)
-    told = {(q.kind, q.name): q for q in found.quantities}
+    known = {(q.kind, q.name): q for q in found.quantities}
     rows = []
 
     def row(label: str, kind: str, quantity: str, planted: float, there: float) -> None:
         """Planted error, what of it was identified."""
-        q = told[kind, quantity]
-        rows.append((label, planted, q.value - there, q.deviation, q.told))
+        q = known[kind, quantity]
+        rows.append((label, planted, q.value - there, q.deviation, q.identifiable))
     root = true.base_link
     row('base mass', 'mass', root, base.mass * (MASS - 1.0), base.mass)
     row('centre of mass', 'center_of_mass', f'{root} x', SHIFT, float(base.com[0]))
@@ -136,16 +136,17 @@ def main(names: list[str]) -> int:
           '|---|---|---|---|---|---|---|---|---|')
     for name in names or available():
         rows, errors, found = study(name)
-        share = [(abs(left) / abs(planted), label, told) for label, planted, left, _, told in rows]
+        share = [(abs(left) / abs(planted), label, known) for label, planted, left, _, known in
+                 rows]
         good = sum(s <= ENOUGH for s, _, _ in share)
-        said = sum(s > ENOUGH and not told for s, _, told in share)
-        bad = [f'{label} {100 * s:.0f} %' for s, label, told in share if s > ENOUGH and told]
-        worst = max((s, label) for s, label, told in share if told)
+        said = sum(s > ENOUGH and not known for s, _, known in share)
+        bad = [f'{label} {100 * s:.0f} %' for s, label, known in share if s > ENOUGH and known]
+        worst = max((s, label) for s, label, known in share if known)
         print(f'| {name} | {len(rows)} | {good} | {said} | {len(bad)} | {worst[1]} '
               f'{100 * worst[0]:.0f} % | {errors[0]:.2f} | {errors[1]:.2f} | '
               f'{errors[2]:.2f} |', flush=True)
         print('  missed:', bad, 'said unidentifiable:',
-              [label for s, label, told in share if s > ENOUGH and not told], found.before,
+              [label for s, label, known in share if s > ENOUGH and not known], found.before,
               found.after, file=sys.stderr, flush=True)
     return 0
 

@@ -40,8 +40,8 @@ def record_sensors(robot: SimulatedHardware, seconds: float) -> SensorLog:
 
 
 @dataclass(frozen=True, eq=False)
-class Patient:
-    """A robot as its owner brings it: description, YAML, recording."""
+class RecordedRobot:
+    """A robot as its owner describes it, and a recording of its sensors."""
 
     model: RobotModel
     config: RobotConfig
@@ -54,11 +54,11 @@ class Patient:
                  for body in self.model.chain(self.model.frame(link).body)]
         return [self.log.joints.names.index(name) for name in names]
 
-    def joints(self, **fields: Any) -> Patient:
+    def joints(self, **fields: Any) -> RecordedRobot:
         """Return it with other fields of the joint log."""
         return replace(self, log=SensorLog(replace(self.log.joints, **fields), self.log.imu))
 
-    def imu(self, **fields: Any) -> Patient:
+    def imu(self, **fields: Any) -> RecordedRobot:
         """Return it with other fields of the IMU log."""
         return replace(self, log=SensorLog(self.log.joints, replace(self._imu, **fields)))
 
@@ -79,11 +79,11 @@ class PlantedFault:
     kind : str
         Of the finding that names it.
     plant : callable
-        Returns a sick patient for a healthy one.
+        Returns the faulty recording for a healthy one.
     value : callable, optional
         Returns from a finding's fix the number that matters.
     expected : callable, optional
-        Returns that number for a healthy patient.
+        Returns that number for the healthy recording.
     tolerance : float
         How near it must be.
 
@@ -91,12 +91,12 @@ class PlantedFault:
 
     name: str
     kind: str
-    plant: Callable[[Patient], Patient]
-    value: Callable[[dict[str, Any], Patient], float] | None = None
-    expected: Callable[[Patient], float] | None = None
+    plant: Callable[[RecordedRobot], RecordedRobot]
+    value: Callable[[dict[str, Any], RecordedRobot], float] | None = None
+    expected: Callable[[RecordedRobot], float] | None = None
     tolerance: float = 0.15
 
-    def named_by(self, findings: Any, healthy: Patient) -> str:
+    def named_by(self, findings: Any, healthy: RecordedRobot) -> str:
         """Return what is wrong with what a doctor said of it; '' when it is right."""
         kinds = [finding.kind for finding in findings]
         if kinds != [self.kind]:
@@ -110,20 +110,20 @@ class PlantedFault:
         return ''
 
 
-def _exchanged(p: Patient, source: list[int], *fields: str) -> Patient:
+def _exchanged(p: RecordedRobot, source: list[int], *fields: str) -> RecordedRobot:
     log = p.log.joints
     return p.joints(**{name: getattr(log, name)[:, source]
                        for name in fields or ('position', 'velocity', 'effort')})
 
 
-def _swap(p: Patient, a: list[int], b: list[int], *fields: str) -> Patient:
+def _swap(p: RecordedRobot, a: list[int], b: list[int], *fields: str) -> RecordedRobot:
     source = list(range(len(p.log.joints.names)))
     for i, j in zip(a, b):
         source[i], source[j] = j, i
     return _exchanged(p, source, *fields)
 
 
-def _scaled(p: Patient, joints: Any, factor: float, *fields: str) -> Patient:
+def _scaled(p: RecordedRobot, joints: Any, factor: float, *fields: str) -> RecordedRobot:
     changed = {}
     for name in fields:
         values = getattr(p.log.joints, name).copy()
@@ -132,18 +132,18 @@ def _scaled(p: Patient, joints: Any, factor: float, *fields: str) -> Patient:
     return p.joints(**changed)
 
 
-def _shifted(p: Patient, joint: int, offset: float) -> Patient:
+def _shifted(p: RecordedRobot, joint: int, offset: float) -> RecordedRobot:
     values = p.log.joints.position.copy()
     values[:, joint] += offset
     return p.joints(position=values)
 
 
-def _turned(p: Patient, R: np.ndarray) -> Patient:
+def _turned(p: RecordedRobot, R: np.ndarray) -> RecordedRobot:
     return p.imu(gyro=p._imu.gyro @ R.T, acceleration=p._imu.acceleration @ R.T,
                  orientation=np.full_like(p._imu.orientation, np.nan))
 
 
-def _by_kind(p: Patient) -> Patient:
+def _by_kind(p: RecordedRobot) -> RecordedRobot:
     legs = [p.leg(i) for i in range(len(p.config.feet))]
     grouped = [leg[k] for k in range(len(legs[0])) for leg in legs]
     urdf = [p.log.joints.names.index(name) for name in p.model.joint_names]
@@ -153,26 +153,27 @@ def _by_kind(p: Patient) -> Patient:
     return _exchanged(p, source)
 
 
-def _without_gravity(p: Patient) -> Patient:
+def _without_gravity(p: RecordedRobot) -> RecordedRobot:
     x, y, z, w = p._imu.orientation.T
     up = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], 1)
     return p.imu(acceleration=p._imu.acceleration - GRAVITY * up)
 
 
-def _frozen(p: Patient, field: str, column: int, value: float | None = None) -> Patient:
+def _frozen(p: RecordedRobot, field: str, column: int,
+            value: float | None = None) -> RecordedRobot:
     values = getattr(p.log.joints, field).copy()
     values[:, column] = values[0, column] if value is None else value
     return p.joints(**{field: values})
 
 
-def _jittered(p: Patient) -> Patient:
+def _jittered(p: RecordedRobot) -> RecordedRobot:
     log = p.log.joints
     period = float(np.median(np.diff(log.stamp_ns)))
     shake = np.random.default_rng(1).uniform(0.0, 0.8 * period, len(log.stamp_ns))
     return p.joints(stamp_ns=log.stamp_ns + shake.astype(np.int64))
 
 
-def _thinned(p: Patient) -> Patient:
+def _thinned(p: RecordedRobot) -> RecordedRobot:
     log = p.log.joints
     period = float(np.median(np.diff(log.stamp_ns))) * 1e-9
     step = max(round(1.0 / 40.0 / period), 1)
@@ -181,7 +182,7 @@ def _thinned(p: Patient) -> Patient:
         for name, value in vars(log).items()}), p.log.imu))
 
 
-def _heavier(p: Patient, factor: float) -> Patient:
+def _heavier(p: RecordedRobot, factor: float) -> RecordedRobot:
     base = p.model.body_inertia(0)
     mass = base.mass + (1.0 / factor - 1.0) * p.model.total_mass
     share = mass / base.mass
@@ -189,13 +190,13 @@ def _heavier(p: Patient, factor: float) -> Patient:
         {0: replace(base, mass=mass, about_com=share * base.about_com)}))
 
 
-def _unbalanced(p: Patient, share: float) -> Patient:
+def _unbalanced(p: RecordedRobot, share: float) -> RecordedRobot:
     base = p.model.body_inertia(0)
     return replace(p, model=p.model.with_body_inertia(
         {0: replace(base, com=base.com - [share * _height(p), 0.0, 0.0])}))
 
 
-def _height(p: Patient) -> float:
+def _height(p: RecordedRobot) -> float:
     from legged_dynamics.dynamics.kinematics import frame_poses
     from legged_dynamics.estimation.settings import nominal_position
     q = nominal_position(p.model, p.config)
@@ -203,18 +204,18 @@ def _height(p: Patient) -> float:
     return float(np.mean([abs(pose.p[2]) for pose in frame_poses(p.model, q, feet).values()]))
 
 
-def _radius(p: Patient, share: float) -> Patient:
+def _radius(p: RecordedRobot, share: float) -> RecordedRobot:
     return replace(p, config=replace(p.config, feet=tuple(
         foot.rolled(share * _height(p)) for foot in p.config.feet)))
 
 
-def _late_imu(p: Patient, seconds: float) -> Patient:
+def _late_imu(p: RecordedRobot, seconds: float) -> RecordedRobot:
     return p.imu(stamp_ns=p._imu.stamp_ns + round(seconds * 1e9))
 
 
-def _at(key: str, joint: int) -> Callable[[dict[str, Any], Patient], float]:
+def _at(key: str, joint: int) -> Callable[[dict[str, Any], RecordedRobot], float]:
     """Return the reader of a list's value for a joint of the recording."""
-    def read(fix: dict[str, Any], p: Patient) -> float:
+    def read(fix: dict[str, Any], p: RecordedRobot) -> float:
         values = fix.get(f'robot.sensors.{key}', [math.nan])
         order = fix.get('robot.joints') or p.config.joints or p.model.joint_names
         return float(values[0] if len(values) == 1
@@ -222,8 +223,8 @@ def _at(key: str, joint: int) -> Callable[[dict[str, Any], Patient], float]:
     return read
 
 
-def _of(key: str, place: int | None = None) -> Callable[[dict[str, Any], Patient], float]:
-    def read(fix: dict[str, Any], p: Patient) -> float:
+def _of(key: str, place: int | None = None) -> Callable[[dict[str, Any], RecordedRobot], float]:
+    def read(fix: dict[str, Any], p: RecordedRobot) -> float:
         value = fix.get(key, math.nan)
         return float(value if place is None else value[place])
     return read
@@ -234,7 +235,7 @@ def _tilt(angle: float) -> np.ndarray:
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
-def planted_faults(healthy: Patient) -> list[PlantedFault]:
+def planted_faults(healthy: RecordedRobot) -> list[PlantedFault]:
     """Return the faults, for a robot of at least two legs with at least three joints each."""
     p = healthy
     legs = [p.leg(i) for i in range(len(p.config.feet))]
@@ -351,7 +352,7 @@ class Defect:
     kind : str
         Of the finding that names it.
     plant : callable
-        Returns a patient with the defect for a healthy one.
+        Returns the recording with the defect for a healthy one.
     joint : str
         The joint that has it; empty for all or none.
 
@@ -359,7 +360,7 @@ class Defect:
 
     name: str
     kind: str
-    plant: Callable[[Patient], Patient]
+    plant: Callable[[RecordedRobot], RecordedRobot]
     joint: str = ''
 
     def verdict(self, findings: Any) -> str:
@@ -384,16 +385,16 @@ class Defect:
         return 'cannot tell' if named[0].text.startswith('Cannot tell') else 'found'
 
 
-def with_gains(p: Patient, seed: int) -> Patient:
-    """Return a patient whose joints have their own gain of torque."""
+def with_gains(p: RecordedRobot, seed: int) -> RecordedRobot:
+    """Return a recording whose joints have their own gain of torque."""
     rng = np.random.default_rng(seed)
     return _scaled(p, slice(None), 1.0 + GAIN * rng.standard_normal(len(p.log.joints.names)),
                    'effort')
 
 
-def rubbing(p: Patient, part: float, joint: int | None = None) -> Patient:
+def with_friction(p: RecordedRobot, part: float, joint: int | None = None) -> RecordedRobot:
     """
-    Return a patient with dry friction of a part of the effort limit in all joints or in one.
+    Return a recording with dry friction of a part of the effort limit in all joints or in one.
 
     The motor makes up for it, so the same motion takes other torques (Dahl's model).
     """
@@ -408,25 +409,27 @@ def rubbing(p: Patient, part: float, joint: int | None = None) -> Patient:
     return p.joints(effort=log.effort + found)
 
 
-def _late_effort(p: Patient, seconds: float) -> Patient:
+def _late_effort(p: RecordedRobot, seconds: float) -> RecordedRobot:
     log = p.log.joints
     t = 1e-9 * (log.stamp_ns - log.stamp_ns[0])
     return p.joints(effort=np.stack([np.interp(t - seconds, t, column)
                                      for column in log.effort.T], axis=1))
 
 
-def small_defects(p: Patient) -> list[Defect]:
+def small_defects(p: RecordedRobot) -> list[Defect]:
     """Return the defects, for a robot of at least two legs with at least three joints each."""
     legs = [p.leg(i) for i in range(len(p.config.feet))]
     names = p.log.joints.names
     thigh, knee = legs[1][1], legs[2 % len(legs)][2]
 
-    def of_one(what: str, kind: str, joint: int, plant: Callable[[Patient], Patient]) -> Defect:
-        return Defect(what, kind, plant, names[joint])
+    def of_one(name: str, kind: str, joint: int,
+               plant: Callable[[RecordedRobot], RecordedRobot]) -> Defect:
+        return Defect(name, kind, plant, names[joint])
     return [
-        Defect('friction 5 %', 'friction', lambda x: rubbing(x, 0.05)),
-        Defect('friction 2 %', 'friction', lambda x: rubbing(x, 0.02)),
-        of_one('friction 5 % of one joint', 'friction', thigh, lambda x: rubbing(x, 0.05, thigh)),
+        Defect('friction 5 %', 'friction', lambda x: with_friction(x, 0.05)),
+        Defect('friction 2 %', 'friction', lambda x: with_friction(x, 0.02)),
+        of_one('friction 5 % of one joint', 'friction', thigh,
+               lambda x: with_friction(x, 0.05, thigh)),
         Defect('torques 3 ms late', 'effort_delay', lambda x: _late_effort(x, 0.003)),
         Defect('torques 10 ms late', 'effort_delay', lambda x: _late_effort(x, 0.010)),
         Defect('IMU 4 ms late', 'clock_offset', lambda x: _late_imu(x, 0.004)),
@@ -462,7 +465,7 @@ class Unforeseen:
         Of findings that name it; empty where the doctor has no such kind, and nothing should be
         said of it.
     plant : callable
-        Returns a patient with the fault for a healthy one.
+        Returns the recording with the fault for a healthy one.
     joints : tuple of str
         Joints that have it; empty: all, or none.
 
@@ -470,7 +473,7 @@ class Unforeseen:
 
     name: str
     kinds: tuple[str, ...]
-    plant: Callable[[Patient], Patient]
+    plant: Callable[[RecordedRobot], RecordedRobot]
     joints: tuple[str, ...] = ()
 
     def verdict(self, findings: Any) -> str:
@@ -504,13 +507,13 @@ class Unforeseen:
                 joint for subject in found[1] for joint in subject}) else 'in part'
 
 
-def _clipped(p: Patient, share: float) -> Patient:
+def _clipped(p: RecordedRobot, share: float) -> RecordedRobot:
     effort = p.log.joints.effort
     most = share * np.abs(effort).max(axis=0)
     return p.joints(effort=np.clip(effort, -most, most))
 
 
-def _held_for(p: Patient, joints: list[int], first: float, last: float) -> Patient:
+def _held_for(p: RecordedRobot, joints: list[int], first: float, last: float) -> RecordedRobot:
     effort, stamp = p.log.joints.effort.copy(), p.log.joints.stamp_ns
     rows = np.flatnonzero(np.abs(1e-9 * (stamp - stamp[0]) - 0.5 * (first + last))
                           < 0.5 * (last - first))
@@ -518,28 +521,28 @@ def _held_for(p: Patient, joints: list[int], first: float, last: float) -> Patie
     return p.joints(effort=effort)
 
 
-def _with_play(p: Patient, play: float) -> Patient:
-    """Return a patient whose motors, with their encoders, lead the links by half the play."""
+def _with_play(p: RecordedRobot, play: float) -> RecordedRobot:
+    """Return a recording whose motors, with their encoders, lead the links by half the play."""
     log = p.log.joints
     firm = 0.02 * np.abs(log.effort).max(axis=0)
     return p.joints(position=log.position + 0.5 * play * np.clip(log.effort / firm, -1.0, 1.0))
 
 
-def _shaken(p: Patient, deviation: float) -> Patient:
+def _shaken(p: RecordedRobot, deviation: float) -> RecordedRobot:
     stamp = p.log.joints.stamp_ns
     shake = np.random.default_rng(1).normal(0.0, 1e9 * deviation, len(stamp))
     return p.joints(stamp_ns=np.sort(stamp + shake.astype(np.int64)))
 
 
-def _imu_turned(p: Patient, R: np.ndarray) -> Patient:
-    """Return a patient whose IMU, its orientation included, is mounted turned."""
+def _imu_turned(p: RecordedRobot, R: np.ndarray) -> RecordedRobot:
+    """Return a recording whose IMU, its orientation included, is mounted turned."""
     from scipy.spatial.transform import Rotation
     turned = _turned(p, R)
     orientation = Rotation.from_quat(p._imu.orientation) * Rotation.from_matrix(R).inv()
     return turned.imu(orientation=orientation.as_quat())
 
 
-def unforeseen(p: Patient) -> list[Unforeseen]:
+def unforeseen(p: RecordedRobot) -> list[Unforeseen]:
     """Return faults that nobody built for, of a robot of four legs with three joints."""
     legs = [p.leg(i) for i in range(len(p.config.feet))]
     names = p.log.joints.names
@@ -547,7 +550,7 @@ def unforeseen(p: Patient) -> list[Unforeseen]:
     every, degree = slice(None), DEGREE
     U = Unforeseen
 
-    def gain(x: Patient, joint: Any, factor: float) -> Patient:
+    def gain(x: RecordedRobot, joint: Any, factor: float) -> RecordedRobot:
         return _scaled(x, joint, factor, 'effort')
 
     def of(*joints: int) -> tuple[str, ...]:
@@ -564,7 +567,7 @@ def unforeseen(p: Patient) -> list[Unforeseen]:
           lambda x: _shifted(_shifted(x, knee, 3.0 * degree), other, -3.0 * degree),
           of(knee, other)),
         U('friction 5 % of a thigh, wrong sign of a knee', ('friction', 'effort_sign'),
-          lambda x: gain(rubbing(x, 0.05, thigh), knee, -1.0), of(thigh, knee)),
+          lambda x: gain(with_friction(x, 0.05, thigh), knee, -1.0), of(thigh, knee)),
         U('play of 0.5 degrees in all joints', (), lambda x: _with_play(x, 0.5 * degree)),
         U('offset of 2 degrees of a knee', ('position_offset',),
           lambda x: _shifted(x, knee, 2.0 * degree), of(knee)),

@@ -21,7 +21,7 @@ from scipy.signal import butter, filtfilt
 from benchmarks.doctor_table import OTHERS, available, plant_of
 from legged_dynamics.diagnosis.validation.validation import (
     FORCE_BAND,
-    SETTLING,
+    JUDGING,
     Validation,
     phases_of,
     run_estimator,
@@ -145,7 +145,7 @@ def true_accuracy(case: Case) -> dict[str, float]:
     time = (stamps - stamps[0]) * 1e-9
     standing = phases_of(time, q, v, record.contact,
                          [foot.link for foot in case.config.feet]).standing
-    known = case.contact & (time > SETTLING)[:, None]
+    known = case.contact & (time > JUDGING.settling)[:, None]
     weight = case.model.total_mass * 9.81
     return {part: 100.0 * float(np.sqrt(squares[known & where[:, None]].mean())) / weight
             for part, where in (('standing', standing), ('stepping', ~standing))}

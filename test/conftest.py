@@ -33,9 +33,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if find_spec('hypothesis'):
     from hypothesis import HealthCheck, settings
     # How long an example takes says how busy the machine is.
-    settings.register_profile('patient', deadline=None,
+    settings.register_profile('unhurried', deadline=None,
                               suppress_health_check=[HealthCheck.too_slow])
-    settings.load_profile('patient')
+    settings.load_profile('unhurried')
 
 
 def is_there(name):

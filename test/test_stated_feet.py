@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every verb and every node takes a robot's YAML with its feet stated in any form."""
 import warnings
+from dataclasses import replace
 
 import pytest
 import stated_robots as stated
@@ -75,8 +76,8 @@ def command_of(verb, yaml, bag, folder):
 @pytest.mark.parametrize('robot', ROBOTS)
 def test_every_verb_takes_it(robot, form, bags, tmp_path, capsys, monkeypatch):
     from legged_dynamics.diagnosis.identification import identify
-    monkeypatch.setattr(identify, 'PASSES', 1)      # how well is tested elsewhere
-    monkeypatch.setattr(identify, 'MOST', 2)
+    # How well is tested elsewhere.
+    monkeypatch.setattr(identify, 'FIT', replace(identify.FIT, passes=1, most=2))
     yaml, bag, refused = stated.write_yaml(tmp_path, robot, form), bags(robot), {}
     for verb in VERBS:
         if cli.main(command_of(verb, yaml, bag, tmp_path)) == cli.WRONG:

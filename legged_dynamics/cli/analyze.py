@@ -17,9 +17,8 @@ from legged_dynamics.recordings.file_formats import BAG_PATH
 
 if TYPE_CHECKING:
     from legged_dynamics.recordings.fleet.data_set import DataSet
-    from legged_dynamics.recordings.fleet.job import Job
     from legged_dynamics.recordings.fleet.report import RobotFacts
-    from legged_dynamics.recordings.fleet.summarise import Outcome
+    from legged_dynamics.recordings.fleet.summarise import Job, Outcome
     from legged_dynamics.recordings.replay import AnalysisOptions
     from legged_dynamics.recordings.report.analysis import Analysis
 
@@ -55,7 +54,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _is_batch(args: argparse.Namespace) -> bool:
     """Return whether the arguments name more than one bag."""
     from legged_dynamics.exceptions import BagError
-    from legged_dynamics.recordings.fleet.job import find_recordings, is_recording
+    from legged_dynamics.recordings.fleet.summarise import find_recordings, is_recording
 
     if len(args.bags) > 1 or args.workers is not None or args.scheduler:
         return True
@@ -73,8 +72,8 @@ def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.pages.section import REPORT
     from legged_dynamics.recordings.fleet.data_set import FOLDER, DataSet
-    from legged_dynamics.recordings.fleet.job import find_recordings, jobs_of, still_to_do
     from legged_dynamics.recordings.fleet.report import REPORTS
+    from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of, still_to_do
     from legged_dynamics.recordings.replay import DETECTED
 
     if options.contact != (DETECTED,):

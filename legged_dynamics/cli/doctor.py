@@ -51,7 +51,7 @@ def _run(args: argparse.Namespace) -> int:
     else:
         choice, log = robot_and_readings(args)
     examined = examine(choice.model, choice.config, log)
-    print(_told(examined, choice.name, log.duration))
+    print(_findings(examined, choice.name, log.extent))
     if args.fix:
         from legged_dynamics.cli.arguments import write_yaml
         fixes: dict[str, Any] = {}
@@ -80,14 +80,14 @@ def robot_and_readings(args: argparse.Namespace) -> tuple[Any, Any]:
         return choice, read_sensor_log(bag, args.joint_states, args.imu, args.start, args.end)
 
 
-def _told(examined: Any, name: str, duration: float) -> str:
+def _findings(examined: Any, name: str, extent: str) -> str:
     """Return the findings as text for the terminal."""
     from legged_dynamics.parameter_file import written_file
 
     found = examined.findings
     count = (f'{len(found)} finding{"s" if len(found) != 1 else ""}' if found
              else 'nothing wrong was found')
-    lines = [f'{name}, {duration:.1f} s by the clock of the recorder: {count}']
+    lines = [f'{name}, {extent}: {count}']
     for i, finding in enumerate(found, start=1):
         lines += ['', f'{i}. {finding.text}  [{finding.kind}; {finding.sure}]']
         lines += [f'   or: {other}' for other in finding.also]

@@ -136,7 +136,7 @@ def _validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str,
 
 def _settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any]:
     """Return what the robot's YAML gets, by dotted name."""
-    from legged_dynamics.diagnosis.doctor.finding import changes
+    from legged_dynamics.diagnosis.doctor.hypotheses import changes
 
     model = found.model
     order = list(choice.config.joints or model.joint_names)

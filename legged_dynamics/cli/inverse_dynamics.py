@@ -214,7 +214,7 @@ def _coordinates(motion: Path, options: GaitOptions, out: Path
 
 def _is_batch(args: argparse.Namespace) -> bool:
     """Return whether the arguments name more than one trial."""
-    from legged_dynamics.recordings.fleet.job import is_recording
+    from legged_dynamics.recordings.fleet.summarise import is_recording
 
     return len(args.motion) > 1 or any(place.is_dir() and not is_recording(place)
                                        for place in args.motion)
@@ -242,8 +242,12 @@ def _many(args: argparse.Namespace, options: GaitOptions) -> int:
         write_trials_report,
     )
     from legged_dynamics.recordings.fleet.data_set import FOLDER, TRIALS
-    from legged_dynamics.recordings.fleet.job import still_to_do
-    from legged_dynamics.recordings.fleet.summarise import check_workers, cluster, run_batch
+    from legged_dynamics.recordings.fleet.summarise import (
+        check_workers,
+        cluster,
+        run_batch,
+        still_to_do,
+    )
     from legged_dynamics.recordings.report.analysis import DOUBTFUL
 
     need_for_many('trials')

@@ -14,7 +14,7 @@ from legged_dynamics._lazy import lazy_names
 if TYPE_CHECKING:
     from legged_dynamics.diagnosis.doctor.checkup import Checkup
     from legged_dynamics.diagnosis.doctor.examination import Examination, examine
-    from legged_dynamics.diagnosis.doctor.finding import Finding
+    from legged_dynamics.diagnosis.doctor.hypotheses import Finding
     from legged_dynamics.diagnosis.identification.identify import (
         Identification,
         Quantity,
@@ -37,7 +37,7 @@ __getattr__, __dir__ = lazy_names(__name__, {
     'Checkup': 'doctor.checkup',
     'Examination': 'doctor.examination',
     'examine': 'doctor.examination',
-    'Finding': 'doctor.finding',
+    'Finding': 'doctor.hypotheses',
     'Identification': 'identification.identify',
     'Quantity': 'identification.identify',
     'identify': 'identification.identify',

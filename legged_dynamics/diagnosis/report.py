@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from legged_dynamics.diagnosis.doctor.evidence import Evidence
 from legged_dynamics.diagnosis.doctor.examination import Examination
-from legged_dynamics.diagnosis.doctor.finding import Finding
+from legged_dynamics.diagnosis.doctor.hypotheses import Finding
 from legged_dynamics.diagnosis.identification.samples import SensorLog
 from legged_dynamics.diagnosis.validation.torque_errors import OF_ROBOT
-from legged_dynamics.diagnosis.validation.validation import NEAR_OWN_CHANGE, Validation
+from legged_dynamics.diagnosis.validation.validation import JUDGING, Validation
 from legged_dynamics.pages.page import Chart, Line, Table, command_line
 from legged_dynamics.pages.section import Cards, Listing, Report, ReportFigure, ReportSection
 from legged_dynamics.parameter_file import written_line
@@ -50,7 +50,7 @@ def write_report(path: Path, examined: Examination, name: str, log: SensorLog) -
         Listing(examined.unchecked or ['Everything could be judged.'])]))
     Report(
         f'Doctor: {name}',
-        f'{log.duration:.1f} s of joint states by the clock of the recorder; ' + (
+        f'Joint states of {log.extent}; ' + (
             f'{len(found)} finding{"s" if len(found) != 1 else ""}.' if found
             else 'nothing wrong was found.'), sections,
         command_line(f'legged-dynamics doctor {name}'),
@@ -152,7 +152,7 @@ def validation_tables(found: Validation) -> list[Table]:
               [(name, *(f'{value:.2f}' for value in values)) for name, *values in found.bands]),
         Table('Force of feet in the air by torque alone, rms, % of the weight (0 in truth)',
               ('foot', 'force'), [(foot, f'{value:.1f}' if np.isfinite(value) else
-                                  f'never lifted for {2.0 * NEAR_OWN_CHANGE:g} s')
+                                  f'never lifted for {2.0 * JUDGING.near_own_change:g} s')
                                   for foot, value in found.swing.items()]),
         Table("What each joint's torque must be off by, with one deviation",
               ('joint', 'gain, %', 'offset, N m', 'dry friction beyond the YAML, N m'),

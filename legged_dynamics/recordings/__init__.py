@@ -8,11 +8,10 @@ from legged_dynamics._lazy import lazy_names
 if TYPE_CHECKING:
     from legged_dynamics.recordings.bag_writer import BagWriter
     from legged_dynamics.recordings.bags import BagReader
-    from legged_dynamics.recordings.recording import Recording
+    from legged_dynamics.recordings.recording import Recording, Truth
     from legged_dynamics.recordings.replay import AnalysisOptions, Replay
     from legged_dynamics.recordings.report.analysis import Analysis, analyse, verdict
     from legged_dynamics.recordings.report.report import write_report
-    from legged_dynamics.recordings.truth import Truth
 
 __all__ = [
     'Analysis',
@@ -32,7 +31,7 @@ __getattr__, __dir__ = lazy_names(__name__, {
     'Recording': 'recording',
     'AnalysisOptions': 'replay',
     'Replay': 'replay',
-    'Truth': 'truth',
+    'Truth': 'recording',
     'Analysis': 'report.analysis',
     'analyse': 'report.analysis',
     'verdict': 'report.analysis',

@@ -36,9 +36,9 @@ def walk(schedule='stand 1.2, trot_forward 1.6, stand 1'):
     return robot.urdf, robot.plant, steps
 
 
-def messages(steps=None, *, effort=True, orientation=True):
-    """Yield (topic, receipt, message) in the order of publishing."""
-    urdf, plant, recorded = walk()
+def messages(steps=None, *, effort=True, orientation=True, recording=None):
+    """Yield (topic, receipt, message) in the order of publishing; ``recording`` as of `walk`."""
+    urdf, plant, recorded = recording or walk()
     yield '/robot_description', START_NS, convert.string(DIALECT, urdf)
     for s, truth in recorded if steps is None else recorded[:steps]:
         ns, receipt = s.stamp_ns, s.stamp_ns + 300_000

@@ -5,25 +5,28 @@ import numpy as np
 import pytest
 
 from legged_dynamics.estimation import Mode
-from legged_dynamics.recordings.recording import FlagRecord, Recording, WrenchRecord
+from legged_dynamics.recordings.recording import (
+    FlagRecord,
+    Recording,
+    Truth,
+    WrenchRecord,
+    align_truth,
+)
 from legged_dynamics.recordings.report.accuracy import (
+    CAUTION,
     ON_LINE,
-    UNEXPLAINED,
     UNFILTERED,
     ZERO_PHASE,
+    Behaviour,
     SlowSums,
     cautions,
-    measure_accuracy,
-    zero_phase,
-)
-from legged_dynamics.recordings.report.behaviour import (
-    Behaviour,
     find_behaviours,
+    measure_accuracy,
     name_gait,
     score_contacts,
+    zero_phase,
 )
 from legged_dynamics.recordings.series import Column, EstimateSeries, ForceSeries
-from legged_dynamics.recordings.truth import Truth, align_truth
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.spatial.rotations import rotation_from_vector
@@ -326,10 +329,11 @@ def test_contact_scores_count_late_early_and_unseen_changes():
 
 def test_force_that_nothing_explains_is_doubtful_and_the_next_command_is_named():
     agree, apart = SlowSums(0.01, 0.03), SlowSums(0.05, 0.03)
-    assert cautions(0.9 * UNEXPLAINED, agree, 'bag') == []
-    following, = cautions(0.9 * UNEXPLAINED, agree, 'bag', wrong=True)
+    assert cautions(0.9 * CAUTION.unexplained, agree, 'bag') == []
+    following, = cautions(0.9 * CAUTION.unexplained, agree, 'bag', wrong=True)
     assert 'Next: legged-dynamics doctor bag' in following
-    for residual, sums, said in ((1.1 * UNEXPLAINED, agree, 'remain unexplained at the base'),
+    for residual, sums, said in ((1.1 * CAUTION.unexplained, agree,
+                                  'remain unexplained at the base'),
                                  (0.0, apart, 'by motion and by torque differ by 5.0 %')):
         reason, following = cautions(residual, sums, 'walk.mcap')
         assert said in reason

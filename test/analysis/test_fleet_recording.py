@@ -12,14 +12,13 @@ from simulated_bag import FEET
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet import tallies as window
 from legged_dynamics.recordings.fleet.data_set import DataSet, arrow_schema
-from legged_dynamics.recordings.fleet.job import jobs_of
-from legged_dynamics.recordings.fleet.summarise import summarise
+from legged_dynamics.recordings.fleet.summarise import jobs_of, summarise
 from legged_dynamics.recordings.fleet.tallies import IntervalTally, Moments, SlipTally
+from legged_dynamics.recordings.recording import world_force
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.report.accuracy import ON_LINE, UNFILTERED, ZERO_PHASE
 from legged_dynamics.recordings.report.analysis import analyse, doubts
 from legged_dynamics.recordings.series import EstimateSeries, InputTimes, input_statistics
-from legged_dynamics.recordings.truth import world_force
 
 # Sums in another order.
 ROUNDING = 1e-9

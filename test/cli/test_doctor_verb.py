@@ -1,10 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Verb doctor on a bag: what it prints, writes and returns."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import yaml
-from patients import healthy
+from recorded_robots import healthy
 
 from legged_dynamics import cli
 from legged_dynamics.recordings.bag_writer import BagWriter
@@ -19,8 +21,8 @@ DIALECT = StandaloneDialect()
 
 def write_bag(path, bias=0.0):
     """Write a squatting robot at 125 Hz whose accelerometer has the wrong sign; gyro as biased."""
-    patient = healthy()
-    joints, imu = patient.log.joints, patient.log.imu
+    recorded = healthy()
+    joints, imu = recorded.log.joints, recorded.log.imu
     with BagWriter(path) as writer:
         for topic, kind in (('/robot_description', 'std_msgs/msg/String'),
                             ('/joint_states', 'sensor_msgs/msg/JointState'),
@@ -65,8 +67,8 @@ def test_findings_mends_and_report(bag, tmp_path, capsys):
 
 def test_identify_says_what_its_figures_are_worth(bag, tmp_path, capsys, monkeypatch):
     from legged_dynamics.diagnosis.identification import identify as module
-    monkeypatch.setattr(module, 'PASSES', 1)        # how well is tested elsewhere
-    monkeypatch.setattr(module, 'MOST', 2)
+    # How well is tested elsewhere.
+    monkeypatch.setattr(module, 'FIT', replace(module.FIT, passes=1, most=2))
     command = ['identify', str(bag), '--end', '2.5']
     assert cli.main(command) == 1
     first, second = capsys.readouterr().out.splitlines()[:2]

@@ -21,10 +21,17 @@ from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.fleet import data_set as schema
 from legged_dynamics.recordings.fleet import report as outliers
 from legged_dynamics.recordings.fleet.data_set import DataSet
-from legged_dynamics.recordings.fleet.job import find_recordings, jobs_of, still_to_do
 from legged_dynamics.recordings.fleet.report import find_outliers, read_facts, write_fleet_report
-from legged_dynamics.recordings.fleet.summarise import Outcome, cluster, summarise
+from legged_dynamics.recordings.fleet.summarise import (
+    Outcome,
+    cluster,
+    find_recordings,
+    jobs_of,
+    still_to_do,
+    summarise,
+)
 from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.recordings.report.analysis import VerdictSettings
 
 pytestmark = pytest.mark.processes
 
@@ -160,7 +167,8 @@ def test_a_cluster_by_its_address_and_a_report_of_its_own(
     """One recording is not to be trusted (its residual): it is linked to a report of its own."""
     shutil.rmtree(fleet / 'rex' / 'broken')
     shutil.rmtree(fleet / 'fido')
-    monkeypatch.setattr('legged_dynamics.recordings.report.analysis.LARGEST_RESIDUAL', -1.0)
+    monkeypatch.setattr('legged_dynamics.recordings.report.analysis.VERDICT',
+                        VerdictSettings(largest_residual=-1.0))
     words = ['analyze', str(fleet), '--scheduler', scheduler, '--reports', '1', '-o',
              str(tmp_path / 'out'), '--no-series']
     assert main(words) == 3

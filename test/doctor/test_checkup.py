@@ -3,7 +3,7 @@
 """The checkup asks for one exercise after the other and sees each when it is done."""
 import numpy as np
 import pytest
-from patients import healthy
+from recorded_robots import healthy
 
 from legged_dynamics.diagnosis.doctor.checkup import Checkup
 
@@ -11,10 +11,10 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_robot_goes_through_its_checkup():
-    patient = healthy()
-    order = [patient.log.joints.names.index(name) for name in patient.model.joint_names]
-    position = patient.log.joints.position[:, order]
-    checkup = Checkup(patient.model, patient.config)
+    recorded = healthy()
+    order = [recorded.log.joints.names.index(name) for name in recorded.model.joint_names]
+    position = recorded.log.joints.position[:, order]
+    checkup = Checkup(recorded.model, recorded.config)
     said, time = [checkup.instruction], 0.0
     # It does what it is asked for: stands, lifts its legs in the order of its feet, squats, leans.
     parts = {'stand still': slice(0, 700), 'Lift': None, 'Squat': slice(4950, 6400),
@@ -33,17 +33,17 @@ def test_a_robot_goes_through_its_checkup():
         for _ in range(1200 if word == 'Lift' else 0):      # and stands quietly in between
             time += 0.002
     assert checkup.done and not checkup.skipped, said
-    assert checkup.moved == {foot.link: foot.link for foot in patient.config.feet}
+    assert checkup.moved == {foot.link: foot.link for foot in recorded.config.feet}
 
 
 def test_the_leg_that_moved_is_kept():
-    patient = healthy()
-    checkup = Checkup(patient.model, patient.config)
-    q = np.zeros(patient.model.n_joints)
+    recorded = healthy()
+    checkup = Checkup(recorded.model, recorded.config)
+    q = np.zeros(recorded.model.n_joints)
     for k in range(3000):
         checkup.update(0.002 * k, q)
     assert 'LF_FOOT' in checkup.instruction
-    other = patient.model.joint_index('RF_HFE')
+    other = recorded.model.joint_index('RF_HFE')
     for k in range(3000, 6000):
         q = q.copy()
         q[other] = 0.3 * np.sin(0.01 * k)
@@ -54,9 +54,9 @@ def test_the_leg_that_moved_is_kept():
 
 
 def test_what_never_happens_is_skipped():
-    patient = healthy()
-    checkup = Checkup(patient.model, patient.config)
+    recorded = healthy()
+    checkup = Checkup(recorded.model, recorded.config)
     for k in range(5000):
-        checkup.update(0.1 * k, np.zeros(patient.model.n_joints))
+        checkup.update(0.1 * k, np.zeros(recorded.model.n_joints))
     assert checkup.done
-    assert checkup.skipped == [*(foot.link for foot in patient.config.feet), 'squat', 'lean']
+    assert checkup.skipped == [*(foot.link for foot in recorded.config.feet), 'squat', 'lean']

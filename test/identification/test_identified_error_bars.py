@@ -3,7 +3,7 @@
 """What feet in contact tell of a robot: errors that last count once."""
 import numpy as np
 import pytest
-from patients import healthy
+from recorded_robots import healthy
 
 from legged_dynamics.diagnosis.identification.identify import _make_problem
 from legged_dynamics.diagnosis.identification.samples import filtered
@@ -11,13 +11,14 @@ from legged_dynamics.diagnosis.identification.samples import filtered
 
 def test_more_samples_of_the_same_stance_tell_no_more_of_its_feet():
     """Creep, uneven ground and a tilted vertical last longer than the time between samples."""
-    patient = healthy('solo_class', 'stand 3')
-    told = []
+    recorded = healthy('solo_class', 'stand 3')
+    information = []
     for spacing in (0.048, 0.012):
-        problem = _make_problem(patient.model, patient.config, filtered(patient.log, 8.0, spacing))
+        signals = filtered(recorded.log, 8.0, spacing)
+        problem = _make_problem(recorded.model, recorded.config, signals)
         at = problem(np.zeros(problem.unknowns.size))
         kinematic = at.jacobian.reshape(-1, at.rows, problem.unknowns.size)[
-            :, 6 + patient.model.nv:, problem.unknowns.parts['position_offset']]
-        told.append(np.sum(kinematic ** 2))
-    assert told[0] > 0.0
-    assert told[1] == pytest.approx(told[0], rel=0.05)
+            :, 6 + recorded.model.nv:, problem.unknowns.parts['position_offset']]
+        information.append(np.sum(kinematic ** 2))
+    assert information[0] > 0.0
+    assert information[1] == pytest.approx(information[0], rel=0.05)

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from patients import healthy
+from recorded_robots import healthy
 
-from benchmarks.planted_faults import Patient
+from benchmarks.planted_faults import RecordedRobot
 from legged_dynamics.diagnosis.identification.identify import identify, validate, with_inertias
 from legged_dynamics.diagnosis.identification.samples import sensor_noise, white_noise
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
@@ -24,36 +24,36 @@ SQUAT = 'stand 1, squat 6, stand 0.5'
 @pytest.fixture(scope='module')
 def planted():
     """A robot described 8 % too heavy in the base, with a motor and an encoder that are off."""
-    patient = healthy(NAME, SQUAT)
-    base = patient.model.body_inertia(0)
-    wrong = patient.model.with_body_inertia({0: replace(base, mass=1.08 * base.mass)})
-    effort, position = patient.log.joints.effort.copy(), patient.log.joints.position.copy()
+    recorded = healthy(NAME, SQUAT)
+    base = recorded.model.body_inertia(0)
+    wrong = recorded.model.with_body_inertia({0: replace(base, mass=1.08 * base.mass)})
+    effort, position = recorded.log.joints.effort.copy(), recorded.log.joints.position.copy()
     effort[:, KNEE] *= 1.2
     position[:, HIP] += np.pi / 180.0
-    sick = patient.joints(effort=effort, position=position)
-    return patient, identify(wrong, patient.config, sick.log,
-                             total_mass=patient.model.total_mass), wrong, sick
+    faulty = recorded.joints(effort=effort, position=position)
+    return recorded, identify(wrong, recorded.config, faulty.log,
+                             total_mass=recorded.model.total_mass), wrong, faulty
 
 
 def test_planted_errors_are_recovered(planted):
-    patient, found, wrong, _ = planted
-    told = {(q.kind, q.name): q for q in found.quantities}
-    names = patient.log.joints.names
-    base = patient.model.body_inertia(0).mass
-    assert told['mass', 'base'].value == pytest.approx(base, abs=RECOVERED * 0.08 * base)
-    scale = told['effort_scale', names[KNEE]]
+    recorded, found, wrong, _ = planted
+    by_name = {(q.kind, q.name): q for q in found.quantities}
+    names = recorded.log.joints.names
+    base = recorded.model.body_inertia(0).mass
+    assert by_name['mass', 'base'].value == pytest.approx(base, abs=RECOVERED * 0.08 * base)
+    scale = by_name['effort_scale', names[KNEE]]
     assert scale.identifiable
     assert scale.value == pytest.approx(1 / 1.2, abs=RECOVERED * (1 - 1 / 1.2))
-    offset = told['position_offset', names[HIP]].value
+    offset = by_name['position_offset', names[HIP]].value
     assert offset == pytest.approx(-np.pi / 180.0, abs=2.0 * RECOVERED * np.pi / 180.0)
     assert found.after.force < 0.2 * found.before.force
 
 
 def test_nine_tenths_of_the_planted_imbalance_are_gone(planted):
-    patient, found, wrong, sick = planted
-    true = validate(patient.config.apply_to(patient.model), patient.config, patient.log)
-    described = validate(wrong, patient.config, sick.log)
-    closed = validate(found.model, found.config, sick.log)
+    recorded, found, wrong, faulty = planted
+    true = validate(recorded.config.apply_to(recorded.model), recorded.config, recorded.log)
+    described = validate(wrong, recorded.config, faulty.log)
+    closed = validate(found.model, found.config, faulty.log)
     for name in ('force', 'moment'):
         least, most, now = (getattr(b, name) for b in (true, described, closed))
         assert now - least < 0.1 * (most - least)
@@ -69,8 +69,8 @@ def test_what_the_motion_does_not_tell_is_said(planted):
 
 
 def test_the_written_urdf_has_the_identified_bodies(planted):
-    patient, found, _, _ = planted
-    text = with_inertias(robot_files(NAME)[1].read_text(), patient.model, found.model)
+    recorded, found, _, _ = planted
+    text = with_inertias(robot_files(NAME)[1].read_text(), recorded.model, found.model)
     again = RobotModel.from_urdf(text)
     for body in range(again.n_bodies):
         a, b = again.body_inertia(body), found.model.body_inertia(body)
@@ -80,16 +80,16 @@ def test_the_written_urdf_has_the_identified_bodies(planted):
 
 
 def test_without_efforts_it_says_so():
-    patient = healthy(NAME, SQUAT)
-    blind = patient.joints(effort=np.full_like(patient.log.joints.effort, np.nan))
+    recorded = healthy(NAME, SQUAT)
+    blind = recorded.joints(effort=np.full_like(recorded.log.joints.effort, np.nan))
     with pytest.raises(MeasurementError, match='needs joint efforts'):
-        identify(patient.model, patient.config, blind.log)
+        identify(recorded.model, recorded.config, blind.log)
 
 
 def test_a_mass_in_grams_is_refused():
-    patient: Patient = healthy(NAME, SQUAT)
+    recorded: RecordedRobot = healthy(NAME, SQUAT)
     with pytest.raises(ConfigurationError, match='kilograms'):
-        identify(patient.model, patient.config, patient.log, total_mass=52000.0)
+        identify(recorded.model, recorded.config, recorded.log, total_mass=52000.0)
 
 
 @pytest.mark.parametrize('deviation', [1e-4, 0.3])
@@ -102,8 +102,8 @@ def test_white_noise_is_told_from_motion(deviation):
 
 
 def test_noise_of_a_recording_is_what_its_yaml_says():
-    patient = healthy(NAME, SQUAT)
-    found, stated = sensor_noise(patient.log), patient.config.noise
+    recorded = healthy(NAME, SQUAT)
+    found, stated = sensor_noise(recorded.log), recorded.config.noise
     for name, value in found.items():
         # The largest of twelve joints, each known to a few per cent.
         assert value == pytest.approx(getattr(stated, name.removeprefix('noise.')), rel=0.25)

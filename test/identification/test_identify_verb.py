@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 import pytest
-from patients import healthy
+from recorded_robots import healthy
 
 from legged_dynamics.cli import identify as verb
 from legged_dynamics.cli import main
@@ -23,16 +23,16 @@ class Choice:
     config: RobotConfig
 
 
-def bags(monkeypatch, patient, **logs):
-    """Let the verb read these recordings of a patient instead of bags, by their names."""
-    choice = Choice(patient.model, patient.config)
+def bags(monkeypatch, recorded, **logs):
+    """Let the verb read these recordings of a recorded instead of bags, by their names."""
+    choice = Choice(recorded.model, recorded.config)
     monkeypatch.setattr(verb, 'robot_and_readings', lambda args: (choice, logs[args.bag.name]))
 
 
 def test_what_the_motion_lacks_is_said_before_it_starts(monkeypatch, capsys):
     """Of a light robot that only stands."""
-    patient = healthy('solo_class', 'stand 3')
-    bags(monkeypatch, patient, stood=patient.log)
+    recorded = healthy('solo_class', 'stand 3')
+    bags(monkeypatch, recorded, stood=recorded.log)
 
     def started(*args, **more):
         said = capsys.readouterr().err
@@ -50,10 +50,10 @@ def test_what_the_motion_lacks_is_said_before_it_starts(monkeypatch, capsys):
 @pytest.mark.slow
 def test_what_explains_another_recording_worse_is_refused(monkeypatch, capsys, tmp_path):
     """The torque of a knee reads a third more in one recording only: no constant of the robot."""
-    patient = healthy('anymal_class', SQUAT)
-    effort = patient.log.joints.effort.copy()
+    recorded = healthy('anymal_class', SQUAT)
+    effort = recorded.log.joints.effort.copy()
     effort[:, KNEE] *= 1.33
-    bags(monkeypatch, patient, one=patient.joints(effort=effort).log, other=patient.log)
+    bags(monkeypatch, recorded, one=recorded.joints(effort=effort).log, other=recorded.log)
     out = tmp_path / 'found'
     assert main(['identify', 'one', '--validate', 'other', '--trust-effort', '-o',
                  str(out)]) == DOUBTFUL

@@ -41,6 +41,6 @@ def test_gradient_is_the_derivative():
     rng = np.random.default_rng(2)
     body, theta = LogCholesky(random_inertia(rng)), 0.3 * rng.normal(size=10)
     step = 1e-4 * rng.normal(size=10)
-    told = body.gradient(theta) @ step
+    predicted = body.gradient(theta) @ step
     known = 0.5 * (body.parameters(theta + step) - body.parameters(theta - step))
-    np.testing.assert_allclose(told, known, atol=DIFFERENCE * np.abs(known).max())
+    np.testing.assert_allclose(predicted, known, atol=DIFFERENCE * np.abs(known).max())

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 from loopback_robot import DIALECT, LoopbackRobot
-from patients import healthy
+from recorded_robots import healthy
 
 from legged_dynamics.diagnosis.doctor.examination import examine
-from legged_dynamics.diagnosis.doctor.finding import changes
+from legged_dynamics.diagnosis.doctor.hypotheses import changes
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
@@ -38,7 +38,7 @@ def test_it_asks_and_records():
 
 def test_a_whole_checkup_on_the_bus_finds_what_is_wrong():
     """A robot does all that is asked; its accelerometer has the other sign, and it is found."""
-    patient, said = healthy(), []
+    recorded, said = healthy(), []
     yaml, urdf = robot_files('solo_class')
 
     class Node(CheckupNode):
@@ -54,7 +54,7 @@ def test_a_whole_checkup_on_the_bus_finds_what_is_wrong():
     joints = node.create_publisher(DIALECT.message('sensor_msgs/msg/JointState'),
                                    'joint_states', reliable)
     bus.host(Node, parameters={})
-    j, i = patient.log.joints, patient.log.imu
+    j, i = recorded.log.joints, recorded.log.imu
     # It stands a while, lifts its legs, and squats and leans until that is enough.
     order = [*range(750), *range(750), *range(750, 4950), *(4 * [*range(4950, 6700)])]
     with pytest.raises(SystemExit):

@@ -14,7 +14,7 @@ from legged_dynamics.cli.record import _announce_steps
 from legged_dynamics.diagnosis.validation.torque_errors import OF_JOINT
 from legged_dynamics.diagnosis.validation.validation import (
     FORCE_BAND,
-    STEPS,
+    PHASES,
     _problem,
     _swing,
     _whole,
@@ -102,7 +102,7 @@ def test_no_torque_and_strange_scales_are_refused(case):
 def test_feet_of_a_trot_are_in_the_air_and_bear_nothing():
     """By the simulator's truth of when they are, and though some foot always is near a change."""
     case = make_case('solo_class', 7, 0.0, 'stand 6, trot_in_place 4')
-    assert (np.diff(case.contact.astype(int), axis=0) < 0).sum(axis=0).min() > STEPS
+    assert (np.diff(case.contact.astype(int), axis=0) < 0).sum(axis=0).min() > PHASES.steps
     applied = case.config.apply_to(case.model)
     problem = _problem(applied, case.config, case.measurements, case.contact, None, FORCE_BAND)[0]
     feet = tuple(foot.link for foot in case.config.feet)

@@ -18,6 +18,7 @@ import numpy as np
 
 from legged_dynamics.diagnosis.doctor.settings import TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
+from legged_dynamics.diagnosis.identification.problem import standing_height
 from legged_dynamics.diagnosis.identification.samples import Samples, Signals, observe
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -69,19 +70,11 @@ class Likelihood:
         self._count = max(len(signals.time) // length, 1)
         self._length = min(length, len(signals.time))
         self._start = length * np.arange(self._count)
-        self.height = self._standing_height(config)
+        self.height = standing_height(model, config)
         self.weight = model.total_mass * GRAVITY
         samples = observe(signals, model, config)
         self._usual_effort = np.sqrt(np.mean(np.where(samples.has_effort, samples.effort, 0.0)
                                              ** 2, axis=0))
-
-    def _standing_height(self, config: RobotConfig) -> float:
-        """Return the mean height of the base over the feet of the standing robot [m]."""
-        from legged_dynamics.dynamics.kinematics import frame_poses
-        from legged_dynamics.estimation.settings import nominal_position
-        q = nominal_position(self.model, config)
-        poses = frame_poses(self.model, q, tuple(foot.link for foot in config.feet))
-        return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
 
     def evaluate(self, config: RobotConfig) -> Evidence:
         """Return the evidence for a configuration."""
@@ -252,12 +245,7 @@ class Likelihood:
 
 
 def block_scores(squares: np.ndarray, period: float, dimensions: float) -> float:
-    """
-    Return the log-likelihood of mean squared residuals (n,) in blocks of time.
-
-    ``squares`` are in tolerances, ``period`` [s] apart; ``dimensions``: independent
-    residuals in a block.
-    """
+    """Return the log-likelihood of squared residuals (n,) [tolerances], ``period`` [s] apart."""
     length = max(int(TOLERANCES.block / period), 1)
     means = squares[:len(squares) // length * length].reshape(-1, length).mean(axis=1)
     return -0.5 * (TOLERANCES.t_degrees + dimensions) * float(

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
-from legged_dynamics.diagnosis.doctor.finding import Finding, changes
-from legged_dynamics.diagnosis.doctor.hypotheses import Hypothesis, hypotheses
+from legged_dynamics.diagnosis.doctor.hypotheses import Finding, Hypothesis, changes, hypotheses
 from legged_dynamics.diagnosis.doctor.parametric_faults import (
     FRICTION,
     OF_SCALE,

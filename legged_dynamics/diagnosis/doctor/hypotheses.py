@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Faults that a robot has or has not, each as the configuration that fixes it.
+Findings, and faults that a robot has or has not, each as the configuration that fixes it.
 
 Faults that have a size are in `parametric_faults`.
 """
@@ -9,19 +9,109 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics.diagnosis.doctor.settings import PRIOR
+from legged_dynamics.diagnosis.identification.problem import roll_pitch_yaw
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.model.sensor_correction import SensorCorrection
+from legged_dynamics.model.sensor_correction import SETTINGS, SensorCorrection
+from legged_dynamics.parameter_file import rounded
 from legged_dynamics.spatial.rotations import rotation_from_rpy, rotation_from_vector
+
+
+@dataclass(frozen=True)
+class Finding:
+    """
+    A fault that was found.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of fault, such as 'swapped_legs'.
+    subject : tuple of str
+        Joints, legs or sensors that it is about.
+    text : str
+        One sentence.
+    evidence : float
+        Log of how much more likely the fault is than a healthy robot, prior odds included.
+    fix : mapping of str to value
+        Settings of the robot's YAML that fix it, by dotted name; empty where no YAML can.
+    advice : str
+        What to do where no YAML fixes it, or in addition to that.
+    also : tuple of str
+        Other faults that this recording cannot distinguish from it.
+    blocks : bool
+        Whether nothing else can be judged before it is corrected.
+    fixable : bool
+        Whether settings of the YAML may be offered for it.
+
+    """
+
+    kind: str
+    subject: tuple[str, ...]
+    text: str
+    evidence: float
+    fix: Mapping[str, Any] = field(default_factory=dict)
+    advice: str = ''
+    also: tuple[str, ...] = ()
+    blocks: bool = False
+    fixable: bool = True
+
+    @property
+    def probability(self) -> float:
+        """Probability of the fault, 0 to 1."""
+        return 1.0 / (1.0 + math.exp(-min(max(self.evidence, -500.0), 500.0)))
+
+    @property
+    def sure(self) -> str:
+        """Probability in words: 'certain', or per cent."""
+        if self.evidence > 14.0:
+            return 'certain'
+        return f'{100.0 * min(self.probability, 0.9999):.4g} %'
+
+
+def changes(before: RobotConfig, after: RobotConfig,
+            joint_names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the settings that differ between two configurations, by dotted name."""
+    found: dict[str, Any] = {}
+    old, new = before.sensors.parameters(), after.sensors.parameters()
+    for name, value in new.items():
+        if old.get(name) != value:
+            found[name] = value
+    # A setting that goes back to its default must be stated, since the YAML has another value.
+    found.update({entry.name: entry.default for entry in SETTINGS
+                  if entry.name in old and entry.name not in new})
+    if any(len(value) == len(joint_names) and isinstance(value[0], float)
+           for value in found.values() if isinstance(value, list) and value) \
+            and not before.joints:
+        found = {'robot.joints': list(after.sensors.joints or joint_names), **found}
+    if after.imu_link != before.imu_link:
+        found['robot.imu_link'] = after.imu_link
+    if after.payload.mass != before.payload.mass:
+        found['robot.payload_mass'] = float(after.payload.mass)
+        found['robot.payload_position'] = [float(x) for x in after.payload.com]
+    if after.center_of_mass_offset != before.center_of_mass_offset:
+        found['robot.center_of_mass_offset'] = [float(x) for x in after.center_of_mass_offset]
+    if after.armature != before.armature:
+        found['robot.armature'] = [float(x) for x in after.armature]
+        if not before.joints:
+            found = {'robot.joints': list(joint_names), **found}
+    if after.noise.effort_age != before.noise.effort_age:
+        found['noise.effort_age'] = float(after.noise.effort_age)
+    for foot, other in zip(after.feet, before.feet):
+        if foot.radius != other.radius:
+            found['robot.foot_radius'] = float(foot.radius)
+        if foot.edges != other.edges:
+            found['robot.sole'] = list(foot.edges)
+    return {name: rounded(value) for name, value in found.items()}
+
 
 # -------------------------------------------------------------------------------------------------
 # Corrected configurations.
@@ -81,7 +171,7 @@ class Corrector:
         axes = signed @ _axes_matrix(c)
         R = signed @ rotation_from_rpy(np.asarray(c.imu_rpy)) @ signed.T
         return replace(config, sensors=replace(
-            c, imu_axes=_axes_names(axes), imu_rpy=_rpy(R),
+            c, imu_axes=_axes_names(axes), imu_rpy=roll_pitch_yaw(R),
             gyro_bias=tuple((signed @ c.gyro_bias).tolist()),
             accelerometer_bias=tuple((signed @ c.accelerometer_bias).tolist())))
 
@@ -90,7 +180,7 @@ class Corrector:
         c = config.sensors
         R = rotation_from_vector(np.asarray(vector, float)) @ rotation_from_rpy(
             np.asarray(c.imu_rpy))
-        return replace(config, sensors=replace(c, imu_rpy=_rpy(R)))
+        return replace(config, sensors=replace(c, imu_rpy=roll_pitch_yaw(R)))
 
     def sensors(self, config: RobotConfig, **values: Any) -> RobotConfig:
         """Replace fields of the SensorCorrection."""
@@ -129,13 +219,6 @@ def _axes_matrix(c: SensorCorrection) -> np.ndarray:
 def _axes_names(matrix: np.ndarray) -> tuple[str, ...]:
     where = np.abs(matrix).argmax(axis=1)
     return tuple(('-' if matrix[i, k] < 0.0 else '') + 'xyz'[k] for i, k in enumerate(where))
-
-
-def _rpy(R: np.ndarray) -> tuple[float, ...]:
-    """Return roll, pitch and yaw of a rotation matrix [rad]."""
-    pitch = float(np.arcsin(np.clip(-R[2, 0], -1.0, 1.0)))
-    return (float(np.arctan2(R[2, 1], R[2, 2])) + 0.0, pitch + 0.0,
-            float(np.arctan2(R[1, 0], R[0, 0])) + 0.0)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -341,7 +424,7 @@ def _imu(model: RobotModel, config: RobotConfig, corrector: Corrector,
                 np.allclose(frame.pose.R, mine.R, atol=1e-3)
                 and np.allclose(frame.pose.p, mine.p, atol=5e-3)):
             yield Hypothesis('imu_link', (link,), f'The IMU sits on {link}, not on {here}.',
-                             _on_link(config, link), PRIOR.single + PRIOR.variant)
+                             replace(config, imu_link=link), PRIOR.single + PRIOR.variant)
     if orientation:
         other = 'wxyz' if config.sensors.quaternion_order == 'xyzw' else 'xyzw'
         yield Hypothesis('quaternion_order', ('imu',), f'The orientation comes as {other}.',
@@ -355,8 +438,3 @@ def _imu(model: RobotModel, config: RobotConfig, corrector: Corrector,
                          corrector.sensors(config, add_gravity=True), PRIOR.single,
                          'Have the driver publish the raw acceleration (REP-145): what is added '
                          'here is no better than the orientation.')
-
-
-def _on_link(config: RobotConfig, link: str) -> RobotConfig:
-    """Return the configuration with the IMU on another link."""
-    return replace(config, imu_link=link)

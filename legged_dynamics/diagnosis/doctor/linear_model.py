@@ -10,7 +10,7 @@ low-pass after the elimination, so that impacts and filters do not look like del
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -40,6 +40,15 @@ class Parameter:
     healthy: float
     apply: Apply | None = None
     step: float = 0.0       # of the difference quotient, where its effect is found by one
+    common: float = 0.0     # deviation that a healthy robot has in all parameters of the kind
+
+
+def healthy_covariance(parameters: Sequence[Parameter]) -> np.ndarray:
+    """Return the covariance of a healthy robot's parameters, (p, p)."""
+    kinds = np.array([one.kind for one in parameters])
+    shared = np.array([one.common for one in parameters])
+    return (np.diag([one.healthy ** 2 for one in parameters])
+            + (kinds[:, None] == kinds) * np.outer(shared, shared))
 
 
 class ResidualFilter(NamedTuple):
@@ -94,6 +103,7 @@ class _Linearization:
         self.limit = ActuatorModel.of(self.model, config).limit
         self.samples, self.equations = self._observe(config)
         self.known = self.samples.has_effort
+        self.rate = np.gradient(self.samples.effort, self.samples.time, axis=0)
         self.scale = self._tolerances()
         self.legs = legs_of(self.model, config)
         # On soles, moments leave the pitch of the body to the base's equations alone, and what
@@ -209,7 +219,7 @@ class _Linearization:
                 column[:, 6 + j] = value / self.scale[6 + j]
             yield parameter, column, None
         if self.known.any():
-            yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].sound, self._heavier),
+            yield (Parameter('total_mass', '', DEVIATIONS['total_mass'].healthy, self._heavier),
                    np.hstack([np.zeros((len(y), 6)), -(M[:, 6:] @ force[..., None])[..., 0]]),
                    None)
         for one in self._geometry():
@@ -237,31 +247,34 @@ class _Linearization:
                  ) -> Iterator[tuple[Parameter, dict[int, np.ndarray]]]:
         """Yield parameters that change torques alone, and how."""
         names, limit, s = self.model.joint_names, self.limit, self.samples
+        physical = self.config.apply_to(self.model).joints
         for j in dict.fromkeys(j for _, joints in self.legs for j in joints if self.known[j]):
-            for kind, apply, value in (
-                    ('effort_scale_joint', self._scaled(j), needed[:, j]),
+            # Friction is known to a part of what is stated.
+            unsure = PARAMETRIC.stated_friction * physical[j].friction / limit[j]
+            for kind, apply, value, common in (
+                    ('effort_scale_joint', self._scaled(j), needed[:, j], 0.0),
                     (FRICTION, self._joint_list('joint_friction', 'friction', [j]),
-                     limit[j] * _dry_friction(s.position[:, j])),
+                     limit[j] * _dry_friction(s.position[:, j]), unsure),
                     ('damping', self._joint_list('joint_damping', 'damping', [j]),
-                     limit[j] * s.velocity[:, j]),
-                    ('effort_offset', None, np.full(len(needed), limit[j]))):
-                yield Parameter(kind, names[j], DEVIATIONS[kind].sound, apply), {j: value}
+                     limit[j] * s.velocity[:, j], unsure / PARAMETRIC.swing_speed),
+                    ('effort_offset', None, np.full(len(needed), limit[j]), 0.0)):
+                yield Parameter(kind, names[j], math.hypot(DEVIATIONS[kind].healthy, common),
+                                apply, common=common), {j: value}
         for k, (alike, (_, stated)) in enumerate(zip(self._alike(), typical)):
             yield Parameter('armature', str(k), math.hypot(
-                DEVIATIONS['armature'].sound, PARAMETRIC.stated_armature * stated),
+                DEVIATIONS['armature'].healthy, PARAMETRIC.stated_armature * stated),
                 self._joint_list('armature', 'armature', alike)), {
                     j: limit[j] * s.acceleration[:, j] for j in alike}
         if self.known.any():
-            rate = np.gradient(s.effort, s.time, axis=0)
-            yield Parameter('effort_delay', '', DEVIATIONS['effort_delay'].sound, _older), {
-                j: -rate[:, j] for alike in self._alike() for j in alike}
+            yield Parameter('effort_delay', '', self._delay('effort_delay'), _older), {
+                j: -self.rate[:, j] for alike in self._alike() for j in alike}
 
     def _geometry(self) -> Iterator[Parameter]:
         """Yield parameters whose effect is found by differences."""
         m, h = self.corrector, self.likelihood.height
 
         def one(kind: str, apply: Apply, step: float = 0.01, joint: str = '') -> Parameter:
-            return Parameter(kind, joint, DEVIATIONS[kind].sound, apply, step)
+            return Parameter(kind, joint, DEVIATIONS[kind].healthy, apply, step)
 
         def shifted(j: int) -> Apply:
             return lambda c, x: m.shifted(c, j, x)
@@ -288,8 +301,15 @@ class _Linearization:
             bias = max(self.config.noise.accelerometer_bias, 1e-3)
             yield from (Parameter('accelerometer_bias', '', bias, biased(e), 0.05)
                         for e in np.eye(3))
-            yield one('clock_offset', lambda c, x: m.sensors(
-                c, imu_delay=c.sensors.imu_delay + x), 2e-3)
+            yield replace(one('clock_offset', lambda c, x: m.sensors(
+                c, imu_delay=c.sensors.imu_delay + x), 2e-3), healthy=self._delay('clock_offset'))
+
+    def _delay(self, kind: str) -> float:
+        """Return a healthy robot's deviation of a delay [s]: wrong friction looks like one."""
+        friction = [joint.friction for joint in self.config.apply_to(self.model).joints]
+        rate = np.sqrt(np.mean(self.rate[:, self.known] ** 2)) if self.known.any() else np.inf
+        unsure = PARAMETRIC.stated_friction * np.sqrt(np.mean(np.square(friction)))
+        return math.hypot(DEVIATIONS[kind].healthy, float(unsure / max(rate, 1e-9)))
 
     # ---- corrections -----------------------------------------------------------------------
 

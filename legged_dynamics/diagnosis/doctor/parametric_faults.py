@@ -25,6 +25,7 @@ from legged_dynamics.diagnosis.doctor.linear_model import (
     FRICTION,
     LinearModel,
     ResidualFilter,
+    healthy_covariance,
     linearize,
 )
 from legged_dynamics.diagnosis.doctor.settings import (
@@ -124,7 +125,7 @@ class ParametricFaults:
         """Return the faults beyond a healthy robot's small errors, most likely first."""
         linear = self._linear = linearize(self._signals, self._likelihood, self._corrector,
                                           self._filter, config)
-        healthy = np.diag([one.healthy ** 2 for one in linear.parameters])
+        healthy = healthy_covariance(linear.parameters)
         hypotheses = _hypotheses(linear)
         noise = _Noise(linear, healthy + sum(extra for (kind, _), extra in hypotheses.items()
                                              if kind not in OF_SCALE))

@@ -3,9 +3,9 @@
 """
 Tuned numbers of the examination of a recording.
 
-Tolerances, deviations and prior odds are chosen by hand from what sound robots leave, and checked
-on planted faults (`benchmarks/doctor_table.py`, docs/doctor.md): no sound robot may be accused.
-Prior odds and evidence are natural logarithms (nats).
+Tolerances, deviations and prior odds are chosen by hand from what healthy robots leave, and
+checked on planted faults (`benchmarks/doctor_table.py`, docs/doctor.md): no healthy robot may have
+a finding. Prior odds and evidence are natural logarithms (nats).
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class ToleranceSettings:
-    """Residuals that noise and modelling errors of a sound robot leave, for each evidence."""
+    """Residuals that noise and modelling errors of a healthy robot leave, for each evidence."""
 
     t_degrees: float = 4.0      # degrees of freedom of the Student-t distribution of blocks
     block: float = 0.4          # s, correlation time of the errors of a moving robot
@@ -57,10 +57,10 @@ class PriorSettings:
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """Rates, clocks and readings of sound sensors and drivers."""
+    """Rates, clocks and readings of healthy sensors and drivers."""
 
     repetition: float = 0.5     # largest probability that a working sensor repeats a reading
-    jitter: float = 0.02        # of the period: scatter of a sound clock's stamps
+    jitter: float = 0.02        # of the period: scatter of a healthy clock's stamps
     least_rate: float = 100.0   # Hz that the dynamics of swinging legs need
     origin: float = 86_400.0    # s (a day): clocks farther apart have different origins
     same: float = 1e-6          # mean square, of the velocity's: residual of a derivative
@@ -103,9 +103,9 @@ class SearchSettings:
 
 
 class Deviation(NamedTuple):
-    """Standard deviations of one parameter of sound and of faulty robots."""
+    """Standard deviations of one parameter of healthy and of faulty robots."""
 
-    sound: float
+    healthy: float
     faulty: float | None = None     # None: no fault of its own
 
 
@@ -143,6 +143,7 @@ class ParametricFaultSettings:
     presliding: float = 0.003   # rad that a joint turns before dry friction is full
     swing_speed: float = 2.0    # rad/s of a swinging leg, at which viscous friction is stated
     stated_armature: float = 0.1    # of a stated rotor inertia: its deviation
+    stated_friction: float = 0.3    # of stated dry friction: its deviation, at swing_speed, too
     wrong_armature: float = 0.6     # of a stated rotor inertia: its smallest fault
     com_height: float = 0.02    # of the height: sampled accelerometers miss landings
     friction_spread: float = 0.015  # of the effort limit, from joint to joint

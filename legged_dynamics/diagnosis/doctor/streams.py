@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.signal import savgol_filter
 
-from legged_dynamics.diagnosis.doctor.finding import Finding, changes
+from legged_dynamics.diagnosis.doctor.hypotheses import Finding, changes
 from legged_dynamics.diagnosis.doctor.settings import PRIOR, STREAMS
 from legged_dynamics.diagnosis.identification.samples import JointLog, SensorLog
 from legged_dynamics.model.robot_config import RobotConfig

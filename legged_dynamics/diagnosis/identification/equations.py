@@ -10,7 +10,7 @@ forces f enter as ``G f`` on the base and ``J^T f`` on the joints.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,27 +43,43 @@ from legged_dynamics.spatial.layout import get3, get9
 N_INERTIAL = 10     # mass, mass times centre of mass, inertia about the origin (xx xy xz yy yz zz)
 
 
-@kernel
-def _equations(tree, feet, q, v, a, base, normal, bodies, states, wrench, tau, jacobian, grasp,
-               points, poses):
-    """
-    Fill inverse dynamics and contact kinematics of N instants.
+class Motion(NamedTuple):
+    """Motion of n instants."""
 
-    Base motion (N, 9) and ``normal`` in base axes. Fills base wrench, efforts, contact
-    Jacobians, grasp maps, contact points (N, nf, 3) and foot rotations (N, nf, 9).
-    """
-    for n in range(q.shape[0]):
-        newton_euler(tree, q[n], v[n], a[n], base[n], bodies, tau[n])
+    q: np.ndarray       # (n, nv)
+    v: np.ndarray       # (n, nv)
+    a: np.ndarray       # (n, nv)
+    # (n, 9): angular velocity, angular and proper acceleration of the base, base axes
+    base: np.ndarray
+    normal: np.ndarray  # (n, 3): of the ground, base axes
+
+
+class Equations(NamedTuple):
+    """Both sides of the equations of motion of n instants, in base axes."""
+
+    # (n, 6) [N, N m]: wrench on the base that the motion requires, about the base's origin
+    wrench: np.ndarray
+    # (n, nv) [N m or N]: joint efforts that the motion requires without ground forces
+    effort: np.ndarray
+    jacobian: np.ndarray  # (n, nc, nv): joint part of the contacts' Jacobian
+    grasp: np.ndarray  # (n, 6, nc): from contact forces to the wrench on the base
+    points: np.ndarray  # (n, nf, 3) [m]: contact points
+
+
+@kernel
+def _equations(tree, feet, motion, bodies, states, out):
+    """Fill `Equations` from a `Motion`: inverse dynamics and contact kinematics."""
+    for n in range(motion.q.shape[0]):
+        newton_euler(tree, motion.q[n], motion.v[n], motion.a[n], motion.base[n], bodies,
+                     out.effort[n])
         for k in range(6):
-            wrench[n, k] = bodies[0, FORCE + k]
-        contact_points(feet, bodies, load3(normal[n], 0), states)
-        contact_jacobians(tree, feet, bodies, states, jacobian[n])
-        contact_map(feet, states, grasp[n])
+            out.wrench[n, k] = bodies[0, FORCE + k]
+        contact_points(feet, bodies, load3(motion.normal[n], 0), states)
+        contact_jacobians(tree, feet, bodies, states, out.jacobian[n])
+        contact_map(feet, states, out.grasp[n])
         for i in range(feet.index.shape[0]):
             for k in range(3):
-                points[n, i, k] = states[i, CONTACT + k]
-            for k in range(9):
-                poses[n, i, k] = states[i, k]
+                out.points[n, i, k] = states[i, CONTACT + k]
 
 
 @part
@@ -139,30 +155,14 @@ def _regressor(tree, q, v, a, base, bodies, Y):
                     b = topology[b, PARENT]
 
 
-@dataclass(frozen=True, eq=False)
-class Equations:
-    """Both sides of the equations of motion of n instants, in base axes."""
-
-    # (n, 6) [N, N m]: wrench on the base that the motion requires, about the base's origin
-    wrench: np.ndarray
-    # (n, nv) [N m or N]: joint efforts that the motion requires without ground forces
-    effort: np.ndarray
-    jacobian: np.ndarray  # (n, nc, nv): joint part of the contacts' Jacobian
-    grasp: np.ndarray  # (n, 6, nc): from contact forces to the wrench on the base
-    points: np.ndarray  # (n, nf, 3) [m]: contact points
-    foot_rotation: np.ndarray  # (n, nf, 3, 3): R_BF
-
-
 def motion_equations(model: RobotModel, feet: FeetTable, q: np.ndarray, v: np.ndarray,
                      a: np.ndarray, base: np.ndarray, normal: np.ndarray) -> Equations:
     """Return the equations of n instants; ``base`` (n, 9) and ``normal`` in base axes."""
     n, nv, nf, nc = len(q), model.nv, len(feet.index), feet.size
     out = Equations(np.zeros((n, 6)), np.zeros((n, nv)), np.zeros((n, nc, nv)),
-                    np.zeros((n, 6, nc)), np.zeros((n, nf, 3)), np.zeros((n, nf, 3, 3)))
-    q, v, a, base, normal = (np.ascontiguousarray(x, float) for x in (q, v, a, base, normal))
-    _equations(model.tree, feet, q, v, a, base, normal, body_workspace(model),
-               np.zeros((nf, N_FOOT_STATE)), out.wrench, out.effort, out.jacobian, out.grasp,
-               out.points, out.foot_rotation.reshape(n, nf, 9))
+                    np.zeros((n, 6, nc)), np.zeros((n, nf, 3)))
+    motion = Motion(*(np.ascontiguousarray(x, float) for x in (q, v, a, base, normal)))
+    _equations(model.tree, feet, motion, body_workspace(model), np.zeros((nf, N_FOOT_STATE)), out)
     return out
 
 

@@ -21,14 +21,15 @@ from scipy.optimize import least_squares
 
 from legged_dynamics.diagnosis.identification.problem import (
     PER_AXIS,
+    STEP,
     Problem,
     Trust,
     Unknowns,
     check_total_mass,
+    standing_height,
 )
 from legged_dynamics.diagnosis.identification.samples import SensorLog, Signals, filtered, observe
-from legged_dynamics.dynamics.kinematics import frame_poses
-from legged_dynamics.estimation.settings import check_floating_robot, nominal_position
+from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
@@ -39,9 +40,8 @@ from legged_dynamics.spatial.frames import Transform
 # Identified quantities: value, error bar, and whether the recording identifies them.
 
 
-# A quantity is identifiable when its error bar is less than this part of the prior's.
-IDENTIFIABLE = 0.5
-UNITS = {'effort_scale': '1', 'coulomb': 'N m', 'viscous': 'N m s/rad', 'armature': 'kg m^2',
+UNITS = {'mass': 'kg', 'center_of_mass': 'm', 'inertia': 'kg m^2', 'link_mass': 'kg',
+         'effort_scale': '1', 'coulomb': 'N m', 'viscous': 'N m s/rad', 'armature': 'kg m^2',
          'position_offset': 'rad', 'imu_mount': 'rad', 'accelerometer_bias': 'm/s^2',
          'gyro_bias': 'rad/s'}
 # Motions that identify each kind of quantity.
@@ -99,75 +99,59 @@ class Quantity:
 def quantities(u: Unknowns, x: np.ndarray, covariance: np.ndarray,
                prior: np.ndarray) -> tuple[Quantity, ...]:
     """Return all identified quantities; (p, p) covariances after and before the recording."""
-    found = []
+    names, described = _values(u, np.zeros(u.size))
+    value = _values(u, x)[1]
+    gradient = np.stack([(_values(u, x + step)[1] - _values(u, x - step)[1]) / (2.0 * STEP)
+                         for step in STEP * np.eye(u.size)], axis=1)
+    after, before = (np.sqrt(np.maximum(np.einsum('ij,jk,ik->i', gradient, spread, gradient), 0.0))
+                     for spread in (covariance, prior))
+    return tuple(
+        Quantity(kind, name, UNITS[kind], float(old), float(new), float(bar), float(wide),
+                 bool(bar < FIT.identifiable * wide))
+        for (kind, name), old, new, bar, wide in zip(names, described, value, after, before))
 
-    def add(kind: str, name: str, unit: str, described: float, value: float,
-            gradient: np.ndarray) -> None:
-        after = float(np.sqrt(max(gradient @ covariance @ gradient, 0.0)))
-        before = float(np.sqrt(max(gradient @ prior @ gradient, 0.0)))
-        found.append(Quantity(kind, name, unit, described, value, after, before,
-                              after < IDENTIFIABLE * before))
-    zero = np.zeros(u.size)
-    p0, p1, dp = u.inertial(zero), u.inertial(x), u.inertial_gradient(x)
-    masses, base = 10 * np.arange(u.model.n_bodies), p1[0]
-    total = np.zeros(u.size)
-    for i, at in enumerate(masses):
-        total[at:at + 10] = dp[i][0]
-    add('mass', 'total', 'kg', float(p0[masses].sum()), float(p1[masses].sum()), total)
-    row = np.zeros(u.size)
-    row[:10] = dp[0][0]
-    add('mass', u.model.base_link, 'kg', float(p0[0]), float(base), row)
-    for k, axis in enumerate('xyz'):
-        row = np.zeros(u.size)
-        row[:10] = (dp[0][1 + k] - p1[1 + k] / base * dp[0][0]) / base
-        add('center_of_mass', f'{u.model.base_link} {axis}', 'm', p0[1 + k] / p0[0],
-            p1[1 + k] / base, row)
-    first, last = u.bodies[0].inertia(zero[:10]), u.bodies[0].inertia(x[:10])
-    for k, axes in enumerate(('xx', 'yy', 'zz')):
-        row = np.zeros(u.size)
-        for j in range(10):
-            step = 1e-5 * np.eye(10)[j]
-            row[j] = (u.bodies[0].inertia(x[:10] + step).about_com[k, k]
-                      - u.bodies[0].inertia(x[:10] - step).about_com[k, k]) / 2e-5
-        add('inertia', f'{u.model.base_link} {axes}', 'kg m^2', first.about_com[k, k],
-            last.about_com[k, k], row)
-    for i, joint in enumerate(u.model.joints, start=1):
-        row = np.zeros(u.size)
-        row[10 * i:10 * i + 10] = dp[i][0]
-        add('link_mass', joint.child, 'kg', p0[10 * i], p1[10 * i], row)
-    c = u.config.sensors
-    now = {'effort_scale': c.per_joint('effort_scale', u.model.joint_names, 1.0),
-           'coulomb': [j.friction for j in u.model.joints],
-           'viscous': [j.damping for j in u.model.joints],
-           'armature': [j.armature for j in u.model.joints],
-           'position_offset': c.per_joint('position_offset', u.model.joint_names, 0.0)}
-    for kind, described in now.items():
-        for i, joint in enumerate(u.model.joints):
-            at = u.parts[kind].start + i
-            row = np.eye(u.size)[at]
-            if kind == 'effort_scale':
-                value = described[i] * np.exp(x[at])
-                add(kind, joint.name, '1', float(described[i]), float(value), value * row)
-            else:
-                add(kind, joint.name, UNITS[kind], float(described[i]),
-                    float(described[i] + x[at]), row)
-    for kind in PER_AXIS:
-        if kind in u.parts:
-            for i, axis in enumerate('xyz'):
-                at = u.parts[kind].start + i
-                add(kind, axis, UNITS[kind], 0.0, float(x[at]), np.eye(u.size)[at])
-    return tuple(found)
+
+def _values(u: Unknowns, x: np.ndarray) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """Return kind, name and value of every quantity at unknowns x (p,)."""
+    model, c, base = u.model, u.config.sensors, u.model.base_link
+    masses, body = u.inertial(x)[::10], u.bodies[0].inertia(x[:10])
+    found = [('mass', 'total', masses.sum()), ('mass', base, masses[0])]
+    found += [('center_of_mass', f'{base} {axis}', body.com[k]) for k, axis in enumerate('xyz')]
+    found += [('inertia', f'{base} {2 * axis}', body.about_com[k, k])
+              for k, axis in enumerate('xyz')]
+    found += [('link_mass', joint.child, mass) for joint, mass in zip(model.joints, masses[1:])]
+    scale = c.per_joint('effort_scale', model.joint_names, 1.0)
+    for kind, values in (
+            ('effort_scale', scale * np.exp(x[u.parts['effort_scale']])),
+            ('coulomb', [j.friction for j in model.joints] + x[u.parts['coulomb']]),
+            ('viscous', [j.damping for j in model.joints] + x[u.parts['viscous']]),
+            ('armature', [j.armature for j in model.joints] + x[u.parts['armature']]),
+            ('position_offset', c.per_joint('position_offset', model.joint_names, 0.0)
+             + x[u.parts['position_offset']])):
+        found += [(kind, name, value) for name, value in zip(model.joint_names, values)]
+    found += [(kind, axis, value) for kind in PER_AXIS if kind in u.parts
+              for axis, value in zip('xyz', x[u.parts[kind]])]
+    return [one[:2] for one in found], np.array([one[2] for one in found], float)
 
 
 # -------------------------------------------------------------------------------------------------
 # Least squares.
 
-BLOCK = 1.5             # s, over which residuals may be correlated
-WEIGHED = 0.003         # of the mass: accuracy of a scale
-ROBUST = 3.0            # tolerances, beyond which a residual counts linearly: impacts
-MOST = 12               # evaluations in a pass, at most
-PASSES = 3              # the later ones with less weight on impacts and sticking joints
-SPACING = 0.05          # s between the samples
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Least squares, and which of its results count."""
+
+    identifiable: float = 0.5    # of the prior's error bar: largest of a quantity that is known
+    block: float = 1.5    # s, over which residuals may be correlated
+    weighed: float = 0.003    # of the mass: accuracy of a scale
+    robust: float = 3.0    # tolerances: a larger residual (an impact) counts linearly
+    most: int = 12    # evaluations in a pass, at most
+    passes: int = 3    # the later ones with less weight on impacts and sticking joints
+    spacing: float = 0.05    # s between the samples
+
+
+FIT = FitSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +245,7 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
     check_total_mass(total_mass, model)
     model = config.apply_to(model)
     check_floating_robot(model, config)
-    signals = filtered(log, spacing=SPACING)
+    signals = filtered(log, spacing=FIT.spacing)
     problem = _make_problem(model, config, signals, Trust.from_parameters(trust))
     u = problem.unknowns
     if not problem.known.any():
@@ -271,9 +255,9 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
 
     before = _balance(problem, np.zeros(u.size))
     z, weight = np.zeros(u.size), np.ones(1)
-    for _ in range(PASSES):
+    for _ in range(FIT.passes):
         reduced = _Reduced(problem, prior, weight)
-        z = least_squares(reduced.residual, z, reduced.jacobian, max_nfev=MOST, xtol=1e-4,
+        z = least_squares(reduced.residual, z, reduced.jacobian, max_nfev=FIT.most, xtol=1e-4,
                           ftol=1e-4, x_scale=1.0).x
         problem.rescale(z * u.deviation)
         problem.settle(z * u.deviation)
@@ -288,16 +272,9 @@ def identify(model: RobotModel, config: RobotConfig, log: SensorLog, *,
 def _make_problem(model: RobotModel, config: RobotConfig, signals: Signals,
                  trust: Trust | None = None) -> Problem:
     """Return the estimation problem of a robot and a recording."""
-    height = _standing_height(model, config)
+    height = standing_height(model, config)
     u = Unknowns(model, config, height, trust or Trust.from_parameters(), signals.has_imu)
     return Problem(signals, u, height)
-
-
-def _standing_height(model: RobotModel, config: RobotConfig) -> float:
-    """Return the mean height of the base over the feet of the standing robot [m]."""
-    poses = frame_poses(model, nominal_position(model, config),
-                        tuple(foot.link for foot in config.feet))
-    return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
 
 
 def validate(model: RobotModel, config: RobotConfig, log: SensorLog) -> Balance:
@@ -379,8 +356,8 @@ class _Reduced:
 
 
 def _robust(residual: np.ndarray) -> np.ndarray:
-    """Return the weights by which squares beyond `ROBUST` count linearly."""
-    return 1.0 / np.sqrt(1.0 + (residual / ROBUST) ** 2)
+    """Return the weights by which squares beyond `FIT.robust` count linearly."""
+    return 1.0 / np.sqrt(1.0 + (residual / FIT.robust) ** 2)
 
 
 def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
@@ -390,7 +367,7 @@ def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
     if trust_effort:        # the mean of the torque constants' logs is zero
         row = np.zeros(u.size)
         row[u.parts['effort_scale']] = u.deviation[u.parts['effort_scale']] / u.model.n_joints
-        rows.append(row / WEIGHED)
+        rows.append(row / FIT.weighed)
 
     def known(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         residual, jacobian = [z], [np.eye(u.size)]
@@ -400,7 +377,7 @@ def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
         if total_mass is not None:
             x = z * u.deviation
             each = u.inertial(x)[masses]
-            scale = 1.0 / (WEIGHED * total_mass)
+            scale = 1.0 / (FIT.weighed * total_mass)
             row = np.zeros((1, u.size))
             row[0, masses] = 2.0 * each * u.deviation[masses] * scale
             residual.append(np.array([(each.sum() - total_mass) * scale]))
@@ -426,7 +403,7 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
     known = known.T @ known
     bread = np.linalg.inv(J.T @ WJ + known)
     step = max(float(np.median(np.diff(signals.time))), 1e-6)
-    rows = at.rows * max(int(BLOCK / step), 1)
+    rows = at.rows * max(int(FIT.block / step), 1)
     starts = np.arange(0, len(at.residual), rows)
     g = np.add.reduceat(WJ * at.residual[:, None], starts, axis=0)
     meat = g.T @ g
@@ -482,15 +459,22 @@ def _inertial(inertia: Inertia) -> ElementTree.Element:
 
 NEEDS = ('Identification needs 20 s or more of: standing still; lifting each leg and swinging it '
          'slowly and quickly in the air; squatting; leaning the body about x and y; trotting.')
-SHORTEST = 15.0     # s
-STILL = 0.05        # rad/s, of all joints
-LEAST_STILL = 1.0   # s
-LEAST_TURN = 0.15   # rad
-# Speed from which on a joint counts as quick [rad/s].
-QUICK = 1.0
-# Part of the time that a joint must be quick.
-LEAST_QUICK = 0.01
-LEAST_LEAN = 0.04   # rad
+
+
+@dataclass(frozen=True)
+class NeededMotion:
+    """Motion that identification needs."""
+
+    time: float = 15.0    # s in all
+    still: float = 0.05    # rad/s, of all joints: a robot at rest
+    at_rest: float = 1.0    # s
+    turn: float = 0.15    # rad, of each joint
+    quick: float = 1.0    # rad/s: a quick joint
+    part_quick: float = 0.01    # of the time that a joint is quick
+    lean: float = 0.04    # rad
+
+
+NEEDED = NeededMotion()
 
 
 def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]:
@@ -502,20 +486,20 @@ def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]
     moving = [model.joint_index(name) for name in config.carrying(model)]
     names = [model.joint_names[j] for j in moving]
     found = []
-    if np.ptp(time) < SHORTEST:
+    if np.ptp(time) < NEEDED.time:
         found.append(f'time: it has {np.ptp(time):.0f} s')
     if not samples.has_effort[moving].all():
         found.append('efforts of '
                      f'{int((~samples.has_effort[moving]).sum())} of {len(moving)} joints')
-    still = (np.abs(v[:, moving]) < STILL).all(axis=1).mean() * np.ptp(time)
-    if still < LEAST_STILL:
+    still = (np.abs(v[:, moving]) < NEEDED.still).all(axis=1).mean() * np.ptp(time)
+    if still < NEEDED.at_rest:
         found.append('quiet standing')
-    turned = np.ptp(q[:, moving], axis=0) > LEAST_TURN
+    turned = np.ptp(q[:, moving], axis=0) > NEEDED.turn
     stiff = [name for name, turns in zip(names, turned) if not turns]
     if stiff:
         found.append(f'motion of {len(stiff)} of {len(names)} joints ({", ".join(stiff[:4])}'
                      f'{", ..." if len(stiff) > 4 else ""}): swing them with the leg lifted')
-    quick = (np.abs(v[:, moving]) > QUICK).mean(axis=0) > LEAST_QUICK
+    quick = (np.abs(v[:, moving]) > NEEDED.quick).mean(axis=0) > NEEDED.part_quick
     if not quick.all():
         slow = [name for name, fast in zip(names, quick) if not fast]
         found.append(f'quick motion of {len(slow)} of {len(names)} joints ({", ".join(slow[:4])}'
@@ -523,6 +507,6 @@ def lacking(model: RobotModel, config: RobotConfig, log: SensorLog) -> list[str]
                      'friction and rotor inertia cannot be told apart')
     lean = np.ptp(samples.up[:, :2], axis=0)
     for axis, size in zip(('y', 'x'), lean):
-        if size < LEAST_LEAN:
+        if size < NEEDED.lean:
             found.append(f'leaning about {axis}')
     return found

@@ -11,6 +11,7 @@ the errors of the IMU.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,12 @@ from legged_dynamics.diagnosis.identification.equations import (
     motion_equations,
     regressor,
 )
-from legged_dynamics.diagnosis.identification.samples import UP_TIME, Samples, Signals, observe
+from legged_dynamics.diagnosis.identification.samples import FILTER, Samples, Signals, observe
 from legged_dynamics.dynamics.jacobians import feet_table
+from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
+from legged_dynamics.estimation.settings import nominal_position
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
@@ -45,10 +48,12 @@ from legged_dynamics.spatial.rotations import rotation_from_rpy, rotation_from_v
 # of mass in radii of gyration.
 
 
-STEP = 1e-6
+STEP = 1e-6             # of difference quotients
 # A body described flat or as a point is given this part of its size in thickness.
 THINNEST = 1e-3
-MASS, SHAPE, SHIFT = slice(0, 1), slice(1, 7), slice(7, 10)
+MASS = slice(0, 1)
+SHAPE = slice(1, 7)
+SHIFT = slice(7, 10)
 
 
 class LogCholesky:
@@ -216,15 +221,25 @@ class Unknowns:
         if 'imu_mount' in self.parts:
             R = rotation_from_vector(x[self.parts['imu_mount']]) @ rotation_from_rpy(
                 np.asarray(c.imu_rpy))
-            pitch = float(np.arcsin(np.clip(-R[2, 0], -1.0, 1.0)))
-            rpy = (float(np.arctan2(R[2, 1], R[2, 2])), pitch,
-                   float(np.arctan2(R[1, 0], R[0, 0])))
-            c = replace(c, imu_rpy=rpy,
-                        accelerometer_bias=tuple((np.asarray(c.accelerometer_bias)
-                                                  + x[self.parts['accelerometer_bias']]).tolist()),
-                        gyro_bias=tuple((np.asarray(c.gyro_bias)
-                                         + x[self.parts['gyro_bias']]).tolist()))
+            biases: dict[str, Any] = {
+                name: tuple((np.asarray(getattr(c, name)) + x[self.parts[name]]).tolist())
+                for name in ('accelerometer_bias', 'gyro_bias')}
+            c = replace(c, imu_rpy=roll_pitch_yaw(R), **biases)
         return replace(self.config, sensors=c)
+
+
+def standing_height(model: RobotModel, config: RobotConfig) -> float:
+    """Return the mean height of the base over the feet of the standing robot [m]."""
+    poses = frame_poses(model, nominal_position(model, config),
+                        tuple(foot.link for foot in config.feet))
+    return max(float(np.mean([abs(pose.p[2]) for pose in poses.values()])), 0.05)
+
+
+def roll_pitch_yaw(R: np.ndarray) -> tuple[float, ...]:
+    """Return roll, pitch and yaw of a rotation matrix [rad]."""
+    pitch = float(np.arcsin(np.clip(-R[2, 0], -1.0, 1.0)))
+    return (float(np.arctan2(R[2, 1], R[2, 2])) + 0.0, pitch + 0.0,
+            float(np.arctan2(R[1, 0], R[0, 0])) + 0.0)
 
 
 def check_total_mass(mass: float | None, model: RobotModel) -> None:
@@ -239,24 +254,30 @@ def check_total_mass(mass: float | None, model: RobotModel) -> None:
 # Residuals and their derivative.
 
 
-# Residuals of a well-modelled robot: force, as a part of the weight.
-FORCE = 0.003
-# Moment and joint effort, as parts of weight times height.
-MOMENT = 0.003
-EFFORT = 0.003
-CONTACT_SHARE = 0.15    # of a foot's share of the weight, below which it swings
-# Prior deviation of the force of a foot that stands, and of one that swings [of the weight].
-STANDING = 5.0
-SWINGING = 0.005
-# Errors of feet in contact. Each lasts, so that samples within its time tell no more than one.
-SPEED = 0.0025          # heights/s: a foot in contact creeps
-LEVEL = 0.0025          # heights: ground that is not flat
-STANCE = 0.3            # s, over which both last
-TILT = 0.005            # rad, of the vertical by an accelerometer that the body's motion misleads
-TILTED = 0.5 * UP_TIME  # s, over which it lasts: the body comes to rest again
-SETTLED = 0.09          # s from a step: the filter spreads an impact over this time
+# Time that a tilt of the vertical lasts, until the body comes to rest again [s].
+TILTED = 0.5 * FILTER.up_time
 STEPS = {'position_offset': 1e-3, 'imu_mount': 1e-3, 'accelerometer_bias': 1e-2,
          'gyro_bias': 1e-3}
+
+
+@dataclass(frozen=True)
+class ProblemSettings:
+    """Residuals of a well-modelled robot, and errors of its feet in contact."""
+
+    force: float = 0.003    # of the weight: residual of the base's force
+    moment: float = 0.003    # of weight times height: of its moment
+    effort: float = 0.003    # of weight times height: of the joints' efforts
+    contact_share: float = 0.15    # of a foot's share of the weight, below which it swings
+    standing: float = 5.0    # of the weight: deviation of the force of a standing foot
+    swinging: float = 0.005    # of the weight: of one that swings
+    speed: float = 0.0025    # heights/s: a foot in contact creeps
+    level: float = 0.0025    # heights: ground that is not flat
+    stance: float = 0.3    # s, over which both last: samples within tell no more than one
+    tilt: float = 0.005    # rad, of the vertical by an accelerometer that motion misleads
+    settled: float = 0.09    # s from a step: the filter spreads an impact over this time
+
+
+PROBLEM = ProblemSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,9 +307,10 @@ class Problem:
         W, h = self.weight, height
         noise = config.noise.effort * np.sqrt(min(2.0 * signals.band / signals.sample_rate, 1.0))
         known = observe(signals, model, config).has_effort
-        joint = np.where(known, np.hypot(EFFORT * W * h / len(config.feet), noise), 1e6)
+        joint = np.where(known, np.hypot(PROBLEM.effort * W * h / len(config.feet), noise), 1e6)
         self._known = known
-        self.scale = np.concatenate([[FORCE * W] * 3, [MOMENT * W * h] * 3, joint])
+        self.scale = np.concatenate([[PROBLEM.force * W] * 3, [PROBLEM.moment * W * h] * 3,
+                                     joint])
         self._least = self.scale.copy()
         self._step = float(np.median(np.diff(signals.time)))
         self._settled = np.ones(len(signals.time), bool)
@@ -301,12 +323,7 @@ class Problem:
         return self._known
 
     def rescale(self, x: np.ndarray) -> None:
-        """
-        Set each equation's tolerance from its residuals at x.
-
-        Otherwise model errors, such as other friction than Coulomb and viscous, would outweigh
-        the contact constraints.
-        """
+        """Set each equation's tolerance from its residuals at x: model errors are in it."""
         left = np.sqrt(np.mean(self(x, jacobian=False).balance ** 2, axis=0))
         self.scale = np.maximum(self._least, left)
 
@@ -333,7 +350,8 @@ class Problem:
         time = samples.time
         self._settled[:] = True
         for k in steps:
-            self._settled &= (time < time[k] - SETTLED) | (time > time[k + 1] + SETTLED)
+            self._settled &= ((time < time[k] - PROBLEM.settled)
+                              | (time > time[k + 1] + PROBLEM.settled))
 
     def __call__(self, x: np.ndarray, jacobian: bool = True) -> Linearised:
         """Linearise the problem at x; without ``jacobian`` the derivative is empty."""
@@ -435,12 +453,13 @@ class Problem:
         nc, nf = M.shape[2], len(self._feet.index)
         y = left / self._scale
         MT = M.transpose(0, 2, 1)
-        loose = (STANDING * self.weight) ** -2 * np.eye(nc)
+        loose = (PROBLEM.standing * self.weight) ** -2 * np.eye(nc)
         first = np.linalg.solve(MT @ M + loose, MT @ y[..., None])[..., 0]
         size = nc // nf
         normal = np.einsum('nfi,ni->nf', first.reshape(-1, nf, size)[..., :3], samples.up)
-        standing = normal > CONTACT_SHARE * self.weight / nf
-        may = np.where(np.repeat(standing, size, axis=1), STANDING, SWINGING) * self.weight
+        standing = normal > PROBLEM.contact_share * self.weight / nf
+        may = np.where(np.repeat(standing, size, axis=1), PROBLEM.standing,
+                       PROBLEM.swinging) * self.weight
         prior = np.zeros((len(M), nc, nc))
         prior[:, range(nc), range(nc)] = 1.0 / may
         # The complement of the forces and their prior.
@@ -469,8 +488,8 @@ class Problem:
             :, None]
         w = standing / np.maximum(standing.sum(axis=1, keepdims=True), 1)
         p = np.where(standing[..., None], p - np.einsum('nf,nfi->ni', w, p)[:, None], 0.0)
-        uneven = LEVEL * self.height * self._lasting(STANCE)
-        tilt = TILT * self._lasting(TILTED)
+        uneven = PROBLEM.level * self.height * self._lasting(PROBLEM.stance)
+        tilt = PROBLEM.tilt * self._lasting(TILTED)
         values, vectors = np.linalg.eigh(uneven ** 2 * np.eye(standing.shape[1])
                                          + tilt ** 2 * p @ p.transpose(0, 2, 1))
         return (vectors / np.sqrt(values)[:, None]) @ vectors.transpose(0, 2, 1)
@@ -488,6 +507,6 @@ class Problem:
         speed = speed - np.einsum('nf,nfi->ni', w, speed)[:, None]
         height = height - np.einsum('nf,nf->n', w, height)[:, None]
         speed = np.where(standing[..., None], speed, 0.0) / (
-            SPEED * self.height * self._lasting(STANCE))
+            PROBLEM.speed * self.height * self._lasting(PROBLEM.stance))
         height = (whiten @ np.where(standing, height, 0.0)[..., None])[..., 0]
         return np.hstack([speed.reshape(len(w), -1), height])

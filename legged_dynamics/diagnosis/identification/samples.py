@@ -90,9 +90,15 @@ class SensorLog:
 
     @property
     def duration(self) -> float:
-        """Time from the first joint state to the last [s], by the recorder's clock."""
-        receipt = self.joints.receipt_ns
-        return float(receipt[-1] - receipt[0]) * 1e-9 if len(receipt) else 0.0
+        """Time from the first joint state to the last [s]: simulated, or by the recorder."""
+        clock = self.joints.stamp_ns if self.simulated else self.joints.receipt_ns
+        return float(clock[-1] - clock[0]) * 1e-9 if len(clock) else 0.0
+
+    @property
+    def extent(self) -> str:
+        """The duration in words, with the clock that it is by."""
+        return (f'{self.duration:.1f} s of simulated time' if self.simulated else
+                f'{self.duration:.1f} s by the clock of the recorder')
 
     def part(self, start: float, stop: float) -> SensorLog:
         """Return a part of the recording; times [s] from the first joint state on."""
@@ -112,11 +118,21 @@ class SensorLog:
 # -------------------------------------------------------------------------------------------------
 # Filtering.
 
-BAND = 8.0          # Hz: motion of legs and body is below it, impacts and vibrations above
-OF_RATE = 0.12      # largest band, as a part of the sampling rate
-UP_TIME = 1.5       # s, time constant of the accelerometer in the vertical
-SETTLING = 0.4      # s at either end with transients of the filter
-SHORTEST = 2.0      # s
+
+@dataclass(frozen=True)
+class FilterSettings:
+    """Filters of recorded signals, and of the vertical."""
+
+    band: float = 8.0       # Hz: motion of legs and body is below, impacts and vibrations above
+    of_rate: float = 0.12   # of the sampling rate: largest band
+    up_time: float = 1.5    # s, time constant of the accelerometer in the vertical
+    settling: float = 0.4   # s at either end with transients of the filter
+    shortest: float = 2.0   # s of recording
+    stretch: int = 50       # samples in which noise is measured
+    quiet: float = 0.3      # of the stretches: those without motion
+
+
+FILTER = FilterSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +184,7 @@ class Signals:
         return len(self.imu_time) > 0
 
 
-def filtered(log: SensorLog, band: float = BAND, spacing: float | None = None) -> Signals:
+def filtered(log: SensorLog, band: float = FILTER.band, spacing: float | None = None) -> Signals:
     """
     Return the low-passed and thinned signals of a recording.
 
@@ -181,19 +197,19 @@ def filtered(log: SensorLog, band: float = BAND, spacing: float | None = None) -
     if len(stamp) < 2 or not (np.diff(stamp) > 0).mean() > 0.5:
         stamp = joints.receipt_ns
     stamp, first = _increasing(stamp)
-    if len(stamp) < 50 or (stamp[-1] - stamp[0]) * 1e-9 < SHORTEST:
-        raise MeasurementError(f'expected at least {SHORTEST:g} s of joint states, got '
-                               f'{len(stamp)} samples; record longer')
+    if len(stamp) < 50 or (stamp[-1] - stamp[0]) * 1e-9 < FILTER.shortest:
+        raise MeasurementError(f'expected at least {FILTER.shortest:g} s of joint states, '
+                               f'got {len(stamp)} samples; record longer')
     zero = stamp[0]
     t = (stamp - zero) * 1e-9
     period = float(np.median(np.diff(t)))
-    band = min(band, OF_RATE / period)
+    band = min(band, FILTER.of_rate / period)
     grid = np.arange(t[0], t[-1], period)
     q, v, tau = (_low_pass(_onto(grid, t, values[first]), band, period)
                  for values in (joints.position, joints.velocity, joints.effort))
     a, rate, effort_rate = (np.gradient(values, period, axis=0) for values in (v, q, tau))
     step = max(int((spacing or 0.25 / band) / period), 1)
-    edge = max(int(SETTLING / period), 1)
+    edge = max(int(FILTER.settling / period), 1)
     keep = slice(edge, len(grid) - edge, step)
     imu = _imu_signals(log, zero, band)
     imu_time, gyro, gyro_rate, accelerometer, orientation = imu
@@ -249,7 +265,7 @@ def _low_pass(values: np.ndarray, band: float, period: float) -> np.ndarray:
 
 
 @kernel
-def _vertical(time, w, a, up):
+def _vertical(time, w, a, up_time, up):
     """Fill the vertical by a complementary filter, forward and backward to avoid lag."""
     n = len(time)
     for direction in range(2):
@@ -267,7 +283,7 @@ def _vertical(time, w, a, up):
                 mx, my, mz = (x + 0.5 * (y * wz - z * wy), y + 0.5 * (z * wx - x * wz),
                               z + 0.5 * (x * wy - y * wx))
                 x, y, z = x + my * wz - mz * wy, y + mz * wx - mx * wz, z + mx * wy - my * wx
-                weight *= math.exp(-abs(dt) / UP_TIME)
+                weight *= math.exp(-abs(dt) / up_time)
             # A mean of all readings so far, with less weight on older ones.
             weight += 1.0
             gain = 1.0 / weight
@@ -376,7 +392,7 @@ def _base(signals: Signals, model: RobotModel, config: RobotConfig) -> tuple[np.
     p = mount.p
     a = a - np.cross(alpha, p) - np.cross(w, np.cross(w, p))
     up = np.zeros((n, 3))
-    _vertical(signals.time, w, a, up)
+    _vertical(signals.time, w, a, FILTER.up_time, up)
     attitude = (np.full((n, 3), np.nan) if c.ignore_orientation
                 else reported @ c.imu_matrix.T @ mount.R.T)
     return np.hstack([w, alpha, a]), up, attitude
@@ -391,21 +407,19 @@ def _base(signals: Signals, model: RobotModel, config: RobotConfig) -> tuple[np.
 # step's width over the root of twelve.
 
 
-STRETCH = 50            # samples
-QUIET = 0.3             # part of the stretches that counts
 _THIRD = 20.0           # 1 + 9 + 9 + 1: variance of a third difference of white noise
 
 
 def white_noise(values: np.ndarray) -> np.ndarray:
     """Return each column's white noise deviation (k,); NaN for columns without numbers."""
     third = np.diff(values, n=3, axis=0)
-    count = len(third) // STRETCH
+    count = len(third) // FILTER.stretch
     if count < 1:
         return np.full(values.shape[1], np.nan)
-    stretches = third[:count * STRETCH].reshape(count, STRETCH, -1)
+    stretches = third[:count * FILTER.stretch].reshape(count, FILTER.stretch, -1)
     each = np.sqrt(np.mean(stretches ** 2, axis=1) / _THIRD)
     each.sort(axis=0)
-    quiet = each[:max(int(QUIET * count), 1)]
+    quiet = each[:max(int(FILTER.quiet * count), 1)]
     # The quietest of equal stretches are too quiet by chance, by a few per cent. The median of
     # all has no such bias, and is taken where motion does not disturb it.
     found = np.where(each[count // 2] < 1.5 * np.median(quiet, axis=0), each[count // 2],

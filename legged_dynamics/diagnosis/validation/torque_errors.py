@@ -32,17 +32,7 @@ from legged_dynamics.schema import CheckedSettings, setting
 # Parameters of each joint, then those of the whole robot.
 OF_JOINT = ('offset', 'gain', 'dry friction', 'viscous friction')
 OF_ROBOT = ('common gain', 'delay', 'mass', 'centre x', 'centre y', 'centre z')
-# Samples so near to a change of contact are left out, as far as enough remain: the filter mixes
-# both sides, and feet that land shake the legs [s].
-NEAR_CHANGE = (0.12, 0.05)
-ENOUGH = 150            # samples
-# Speed at which dry friction has most of its size [rad/s].
-CREEP = 0.05
-# Residuals are taken as independent from one block to the next [s].
-BLOCK = 3.0
-PASSES = 4
 FIXED = 1e6             # information on what stands still, in deviations of its prior
-_SMALLEST = 30          # samples
 
 
 @dataclass(frozen=True)
@@ -63,6 +53,23 @@ class Priors(CheckedSettings):
     mass: float = setting('validation.mass', 0.04, '', 'Mass, as a part.', 1e-4, 1.0)
     center: float = setting('validation.center', 0.01, 'm', "The base's centre of mass.",
                             1e-4, 0.2)
+
+
+@dataclass(frozen=True)
+class RegressionSettings:
+    """Regression of torque errors."""
+
+    # s: samples so near to a change of contact are left out, as far as enough remain: the filter
+    # mixes both sides, and feet that land shake the legs
+    near_change: tuple[float, ...] = (0.12, 0.05)
+    enough: int = 150    # samples: with fewer, those nearer to changes count, too
+    creep: float = 0.05    # rad/s, at which dry friction has most of its size
+    block: float = 3.0    # s, over which residuals may be correlated
+    passes: int = 4    # of weights and fit
+    fewest: int = 30    # samples, below which nothing can be said
+
+
+REGRESSION = RegressionSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +168,7 @@ class TorqueErrorProblem:
         for j in range(nj):
             at = j * len(OF_JOINT)
             phi[:, 6 + j, at:at + 4] = np.stack(
-                [np.ones(n), tau[:, j], np.tanh(v[:, j] / CREEP), v[:, j]], axis=1)
+                [np.ones(n), tau[:, j], np.tanh(v[:, j] / REGRESSION.creep), v[:, j]], axis=1)
         at = nj * len(OF_JOINT)
         phi[:, 6:, at] = tau
         phi[:, 6:, at + 1] = -rate
@@ -180,9 +187,9 @@ class TorqueErrorProblem:
 
     def usable(self) -> np.ndarray:
         """Return which samples are far from changes of contact, (n,) bool."""
-        for near in NEAR_CHANGE:
+        for near in REGRESSION.near_change:
             far = self._far(self._contact, near)
-            if far.sum() >= ENOUGH:
+            if far.sum() >= REGRESSION.enough:
                 return far
         return np.ones(len(far), bool)
 
@@ -217,11 +224,11 @@ class TorqueErrorProblem:
     def solve(self, known: Sequence[tuple[np.ndarray, float, float]] = ()) -> TorqueErrors:
         """Return the errors that explain the recording best, with covariance."""
         used = np.flatnonzero(self.usable())
-        if len(used) < _SMALLEST:
-            raise MeasurementError(f'expected at least {_SMALLEST} samples, got {len(used)}; '
-                                   'record longer')
+        if len(used) < REGRESSION.fewest:
+            raise MeasurementError(f'expected at least {REGRESSION.fewest} samples, got '
+                                   f'{len(used)}; record longer')
         prior = self.prior
-        rows, block = [], np.floor(self._samples.time[used] / BLOCK).astype(int)
+        rows, block = [], np.floor(self._samples.time[used] / REGRESSION.block).astype(int)
         for k in used:
             y, G, phi, sigma = self.stacked(int(k))
             y, G, phi = y / sigma, G / sigma[:, None], phi / sigma[:, None]
@@ -239,7 +246,7 @@ class TorqueErrorProblem:
         values, vectors = np.linalg.eigh(square)
         dispersion, theta, misfit = np.ones(len(prior)), np.zeros(len(prior)), 1.0
         covariance = np.eye(len(prior))
-        for _ in range(PASSES):
+        for _ in range(REGRESSION.passes):
             weighted = vectors * dispersion ** -1.0
             covariance = np.linalg.inv(extra + (weighted * values) @ vectors.T)
             theta = covariance @ (weighted @ (vectors.T @ gathered))
@@ -277,7 +284,7 @@ class TorqueErrorProblem:
         of_joints = theta[:nj * len(OF_JOINT)].reshape(nj, len(OF_JOINT))
         offset, gain, dry, viscous = of_joints.T
         tau, v = effort[:, index], velocity[:, index]
-        sign = np.tanh(v / CREEP)
+        sign = np.tanh(v / REGRESSION.creep)
         error = (offset + (gain + theta[nj * len(OF_JOINT)]) * tau + viscous * v
                  + dry * (sign + (1.0 - np.abs(sign)) * stiction)
                  - theta[nj * len(OF_JOINT) + 1] * _smooth_rate(tau, period))

@@ -47,14 +47,6 @@ from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.recordings.series import InputTimes, input_statistics
 
-STILL = 0.15            # rad/s: rms speed of the joints of a robot that stands still
-SETTLED = 0.25          # s before and after which no foot may lift
-# Least time of standing still [s].
-STAND = 3.0
-# Least time of each foot in the air [s].
-LIFT = 0.4
-SQUAT = 0.15            # rad: least range of a leg's joints while all feet stand
-STEPS = 4               # touch-downs of each foot
 # What record --validation asks for: name, what to do, and for how long [s].
 STEPS_OF_A_RECORDING = (
     ('stand', 'Let the robot stand still.', 10.0),
@@ -65,6 +57,21 @@ STEPS_OF_A_RECORDING = (
     ('trot', 'Walk or trot on flat ground, forward and back.', 30.0),
     ('stand again', 'Let the robot stand still.', 10.0),
 )
+
+
+@dataclass(frozen=True)
+class PhaseSettings:
+    """Motions of a recording for validation."""
+
+    still: float = 0.15    # rad/s: rms speed of the joints of a robot that stands still
+    settled: float = 0.25    # s before and after which no foot may lift
+    stand: float = 3.0    # s of standing still
+    lift: float = 0.4    # s of each foot in the air
+    squat: float = 0.15    # rad: range of a leg's joints while all feet stand
+    steps: int = 4    # touch-downs of each foot
+
+
+PHASES = PhaseSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,29 +88,30 @@ def phases_of(time: np.ndarray, position: np.ndarray, velocity: np.ndarray, cont
               feet: Sequence[str]) -> Phases:
     """Return the robot's phases in a recording, and what a validation lacks."""
     period = float(np.median(np.diff(time)))
-    width = max(round(SETTLED / period), 1)
+    width = max(round(PHASES.settled / period), 1)
     kernel = np.ones(2 * width + 1)
     lifted = ~contact.all(axis=1)
     standing = np.convolve(lifted, kernel, 'same') < 0.5
     speed = np.convolve((velocity ** 2).mean(axis=1), kernel / len(kernel), 'same')
-    still = standing & (np.sqrt(speed) < STILL)
+    still = standing & (np.sqrt(speed) < PHASES.still)
     missing = []
     seconds = {'still': float(still.sum() * period), 'standing': float(standing.sum() * period),
                'stepping': float((~standing).sum() * period)}
-    if seconds['still'] < STAND:
-        missing.append(f'stand: {seconds["still"]:.1f} s of standing still; needed: {STAND:g} s')
-    short = [foot for foot, down in zip(feet, contact.T) if (~down).sum() * period < LIFT]
+    if seconds['still'] < PHASES.stand:
+        missing.append(f'stand: {seconds["still"]:.1f} s of standing still; needed: '
+                       f'{PHASES.stand:g} s')
+    short = [foot for foot, down in zip(feet, contact.T) if (~down).sum() * period < PHASES.lift]
     if short:
         missing.append(f'lift: {", ".join(short)} {"is" if len(short) == 1 else "are"} never off '
-                       f'the ground for {LIFT:g} s')
+                       f'the ground for {PHASES.lift:g} s')
     moved = position[standing]
-    if len(moved) == 0 or np.median(np.ptp(moved, axis=0)) < SQUAT:
+    if len(moved) == 0 or np.median(np.ptp(moved, axis=0)) < PHASES.squat:
         missing.append('squat: joints hardly move while all feet stand, so gains and friction '
                        'cannot be told apart')
     downs = (np.diff(contact.astype(int), axis=0) > 0).sum(axis=0)
-    if downs.min() < STEPS:
-        missing.append(f'trot: fewer than {STEPS} steps of '
-                       f'{", ".join(foot for foot, n in zip(feet, downs) if n < STEPS)}')
+    if downs.min() < PHASES.steps:
+        missing.append(f'trot: fewer than {PHASES.steps} steps of '
+                       f'{", ".join(foot for foot, n in zip(feet, downs) if n < PHASES.steps)}')
     return Phases(standing, still, tuple(missing), seconds)
 
 
@@ -119,21 +127,25 @@ def whole_cycles(contact: np.ndarray) -> np.ndarray:
     return inside
 
 
-DRAWS = 8
 BANDS = ((0.0, 1.0), (1.0, 5.0), (5.0, 15.0), (15.0, 25.0))     # Hz
 FORCE_BAND = 25.0           # Hz: forces are judged below it
-# Time from a change of a foot over which a filter of that band mixes both sides [s].
-NEAR_OWN_CHANGE = 0.03
-SCALE_DEVIATION = 0.005     # of the reading, of a kitchen scale under a foot
 FUSIONS = {'fused': 'fused', 'base only': 'base_only', 'torque only': 'torque_only'}
-# Estimates at the beginning that are not judged [s].
-SETTLING = 0.5
-# Accuracy beyond which forces are not to be trusted, % of the weight.
-LIMIT = 10.0
-# Time of readings with torque and IMU that a verdict needs [s].
-LEAST_WHOLE = 1.0
-# Share of such readings among all that were to come, likewise.
-LEAST_LEFT = 0.9
+
+
+@dataclass(frozen=True)
+class JudgingSettings:
+    """How forces are judged, and when not."""
+
+    draws: int = 8    # of the errors of torques
+    scale_deviation: float = 0.005    # of the reading of a scale under a foot
+    settling: float = 0.5    # s of estimates at the beginning that are not judged
+    limit: float = 10.0    # % of the weight: larger errors are not to be trusted
+    least_whole: float = 1.0    # s of readings with torque and IMU
+    least_left: float = 0.9    # of all readings that were to come: those with torque and IMU
+    near_own_change: float = 0.03    # s from a change of a foot: the filter mixes both sides
+
+
+JUDGING = JudgingSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,8 +272,8 @@ class Validation:
 
 
 def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Measurement],
-             scales: Mapping[str, float] | None = None, *, limit: float = LIMIT,
-             priors: Priors | None = None, draws: int = DRAWS) -> Validation:
+             scales: Mapping[str, float] | None = None, *, limit: float = JUDGING.limit,
+             priors: Priors | None = None, draws: int = JUDGING.draws) -> Validation:
     """
     Judge the forces of a robot by a recording without force sensors.
 
@@ -321,13 +333,16 @@ def validate(model: RobotModel, config: RobotConfig, measurements: Sequence[Meas
     phases = phases_of(time, q, v, contact, feet)
     errors, weighed = _with_scales(problem, samples.time, at, records['fused'].force, samples.up,
                                    phases, feet, scales or {})
-    accuracy, of_feet = _accuracy(model, config, settings, measurements, records['fused'],
-                                  problem, quick, errors, phases, period, draws)
+    squares = _changes_by_errors(model, config, settings, measurements, records['fused'], problem,
+                                 errors, draws)
+    squares[~contact | ~np.isfinite(squares) | (time < JUDGING.settling)[:, None]] = np.nan
+    accuracy, of_feet = _accuracy(squares, _random_errors(quick, errors), problem.weight, phases,
+                                  period)
     up = np.array([np.interp(time, samples.time, column) for column in samples.up.T]).T
     sums = {name: np.einsum('nfi,ni->n', np.nan_to_num(record.force), up)
             for name, record in records.items()}
     weight = applied.total_mass * GRAVITY
-    cycles = whole_cycles(contact) & (time > SETTLING)
+    cycles = whole_cycles(contact) & (time > JUDGING.settling)
     return Validation(
         feet, weight, accuracy, of_feet,
         {name: 100.0 * float(total[cycles].mean()) / weight for name, total in sums.items()},
@@ -352,11 +367,11 @@ def _whole(measurements: Sequence[Measurement]) -> tuple[list[Measurement], str]
     without = ' and '.join(f'{count} without {what}' for what, count in lacking.items() if count)
     received = f'{had}{f", {without} left out" if without else ""}'
     left = len(whole) / max(len(measurements), 1) * (1.0 - had.lost)
-    if had.covered * len(whole) / max(len(measurements), 1) < LEAST_WHOLE or (
-            left < LEAST_LEFT):
+    if had.covered * len(whole) / max(len(measurements), 1) < JUDGING.least_whole or (
+            left < JUDGING.least_left):
         raise MeasurementError(
-            f'{received}; expected at least {LEAST_WHOLE:g} s of joint states with efforts and '
-            f'IMU readings, and {100.0 * LEAST_LEFT:.0f} % of them, got '
+            f'{received}; expected at least {JUDGING.least_whole:g} s of joint states with '
+            f'efforts and IMU readings, and {100.0 * JUDGING.least_left:.0f} % of them, got '
             f'{100.0 * left:.0f} %: what is missing would be read as errors of torques and '
             'masses. Look at recorder and network, or choose a part with --start and --end')
     return whole, received
@@ -409,48 +424,50 @@ def _with_scales(problem: TorqueErrorProblem, time: np.ndarray, at: np.ndarray,
         i, true = feet.index(foot), mass * GRAVITY
         by_torque, row = problem.effect_on_foot(i, where)
         fused = float(np.nanmean(np.einsum('ni,ni->n', force[at][where][:, i], up[where])))
-        known.append((row, by_torque - true, SCALE_DEVIATION * true))
+        known.append((row, by_torque - true, JUDGING.scale_deviation * true))
         seen[foot] = (true, fused, by_torque, row)
     errors = problem.solve(known)
     return errors, {foot: (true, fused, by_torque, by_torque - float(row @ errors.value))
                     for foot, (true, fused, by_torque, row) in seen.items()}
 
 
-def _accuracy(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
-              measurements: Sequence[Measurement], fused: ForceRecord,
-              problem: TorqueErrorProblem, quick: TorqueErrorProblem, errors: TorqueErrors,
-              phases: Phases, period: float, draws: int
-              ) -> tuple[dict[str, float], dict[str, tuple[float, ...]]]:
-    """Return the stated accuracy of each part of the recording, and per foot."""
+def _changes_by_errors(model: RobotModel, config: RobotConfig, settings: EstimatorSettings,
+                       measurements: Sequence[Measurement], fused: ForceRecord,
+                       problem: TorqueErrorProblem, errors: TorqueErrors,
+                       draws: int) -> np.ndarray:
+    """Return the mean square change of each foot's force without draws of the errors, (n, nf)."""
     effort, velocity = (np.array([getattr(m, name) for m in measurements])
                         for name in ('effort', 'velocity'))
-    rng = np.random.default_rng(0)
-    nj, contact = len(errors.joints), fused.contact
-    squares = np.zeros(contact.shape)
+    rng, nj = np.random.default_rng(0), len(errors.joints)
+    squares = np.zeros(fused.contact.shape)
     base, robot = model.body_inertia(0), nj * len(OF_JOINT)
     for theta in errors.draws(draws, rng):
-        corrected = problem.corrected(theta, effort, velocity, period,
+        corrected = problem.corrected(theta, effort, velocity, 1.0 / settings.rate,
                                       rng.uniform(-1.0, 1.0, nj))
         mass = max(base.mass + theta[robot + OF_ROBOT.index('mass')], 0.2 * base.mass)
         shifted = Inertia(mass, base.com + theta[robot + OF_ROBOT.index('centre x'):][:3],
                           base.about_com * (mass / base.mass))
         other = run_estimator(
             model.with_body_inertia({0: shifted}), config, settings,
-            [replace(m, effort=row) for m, row in zip(measurements, corrected)], contact)
+            [replace(m, effort=row) for m, row in zip(measurements, corrected)], fused.contact)
         squares += ((other.force - fused.force) ** 2).sum(axis=2) / draws
-    noise = _random_errors(quick, errors)
-    known = contact & np.isfinite(squares)
-    known[:round(SETTLING / period)] = False
+    return squares
+
+
+def _accuracy(squares: np.ndarray, noise: np.ndarray, weight: float, phases: Phases,
+              period: float) -> tuple[dict[str, float], dict[str, tuple[float, ...]]]:
+    """Return the stated accuracy of each part of the recording, and per foot [% of weight]."""
     accuracy, of_feet = {}, {}
     for part, where in (('standing', phases.standing), ('stepping', ~phases.standing)):
-        inside = known & where[:, None]
-        if inside.any(axis=1).sum() * period < 1.0:
+        inside = squares[where]
+        known = np.isfinite(inside)
+        if known.any(axis=1).sum() * period < 1.0:
             continue
-        total = np.where(inside, squares, 0.0).sum(axis=0) / np.maximum(inside.sum(axis=0), 1)
-        each = np.sqrt(total + noise ** 2) * 100.0 / problem.weight
-        mean = np.where(inside, squares, 0.0).sum() / inside.sum() + (noise ** 2).mean()
-        accuracy[part] = float(np.sqrt(mean)) * 100.0 / problem.weight
-        of_feet[part] = tuple(float(one) for one in each)
+        total = np.nansum(inside, axis=0)
+        each = np.sqrt(total / np.maximum(known.sum(axis=0), 1) + noise ** 2)
+        accuracy[part] = 100.0 * float(np.sqrt(total.sum() / known.sum()
+                                               + (noise ** 2).mean())) / weight
+        of_feet[part] = tuple((100.0 * each / weight).tolist())
     return accuracy, of_feet
 
 
@@ -474,7 +491,7 @@ def _random_errors(problem: TorqueErrorProblem, errors: TorqueErrors) -> np.ndar
 
 def _bands(sums: Mapping[str, np.ndarray], period: float, time: np.ndarray, weight: float
            ) -> list[tuple[str, float, float, float]]:
-    inside = time > SETTLING
+    inside = time > JUDGING.settling
     found = []
     for low, high in BANDS:
         if high * period >= 0.45:
@@ -494,7 +511,7 @@ def _swing(problem: TorqueErrorProblem, feet: Sequence[str]) -> dict[str, float]
     """Return the rms force that torques alone give feet in the air, which is zero in truth."""
     force, found = problem.forces_by_torque(), {}
     for i, foot in enumerate(feet):
-        lifted = force[problem.in_the_air(i, NEAR_OWN_CHANGE), i]
+        lifted = force[problem.in_the_air(i, JUDGING.near_own_change), i]
         found[foot] = (100.0 * float(np.sqrt((lifted ** 2).sum(axis=1).mean())) / problem.weight
                        if len(lifted) else float('nan'))
     return found

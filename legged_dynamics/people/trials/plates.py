@@ -16,9 +16,8 @@ from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.stance_detection import speed_scale
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.recording import FlagRecord, WrenchRecord
+from legged_dynamics.recordings.recording import TRUTH, FlagRecord, WrenchRecord
 from legged_dynamics.recordings.topics import BOOL, WRENCH
-from legged_dynamics.recordings.truth import MAX_GAP
 
 # A flag has no stamp: it also holds for samples up to this time before its receipt [ns].
 SLACK_NS = 1_000_000
@@ -82,7 +81,7 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...]
     in_foot = np.zeros(len(feet), bool)
     for i, foot in enumerate(feet):
         if foot in records:
-            wrench[:, i] = records[foot].at(stamps, round(MAX_GAP * step))
+            wrench[:, i] = records[foot].at(stamps, round(TRUTH.max_gap * step))
             in_foot[i] = records[foot].frame_id == foot
     complete = np.isfinite(wrench).all(axis=(1, 2))
     if valid:

@@ -18,17 +18,17 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import Mode
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.recordings.recording import RecordGatherer, Recording
+from legged_dynamics.recordings.recording import RecordGatherer, Recording, Truth, world_force
 from legged_dynamics.recordings.replay import Preparation, Replay
-from legged_dynamics.recordings.report.accuracy import ForceError, measure_accuracy
-from legged_dynamics.recordings.report.behaviour import (
+from legged_dynamics.recordings.report.accuracy import (
     STANDING,
     Behaviour,
+    ForceError,
     StepCounts,
+    measure_accuracy,
     standing_samples,
 )
 from legged_dynamics.recordings.series import GAP, EstimateSeries, InputStatistics, InputTimes
-from legged_dynamics.recordings.truth import Truth, world_force
 
 # -------------------------------------------------------------------------------------------------
 # Streaming moments and intervals: memory does not grow with the number of values.

@@ -1,7 +1,11 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Errors of estimated ground reactions against the true ones.
+What the robot did when, and errors of estimated ground reactions against the true ones.
+
+All feet in contact for some time is standing. A gait is named by the pairs of feet that are in
+contact together: diagonal ones when trotting, those of a side when pacing, the two front and the
+two hind feet when bounding.
 
 Errors are root mean squares over the feet that are truly in contact, in N and in percent of the
 weight, of the force vector (3-D) and of its vertical part. Three treatments are compared:
@@ -26,9 +30,171 @@ from legged_dynamics.estimation.settings import EstimatorSettings
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.stance_detection import runs
-from legged_dynamics.recordings.report.behaviour import Behaviour
+from legged_dynamics.recordings.recording import Truth, world_force
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries
-from legged_dynamics.recordings.truth import Truth, world_force
+
+STANDING = 'standing'
+
+
+@dataclass(frozen=True)
+class GaitNameSettings:
+    """Which contacts are standing, a gait, or the same change."""
+
+    margin: float = 0.35    # s with all feet down before and after: longer than any double support
+    together: float = 0.9    # of the time that contacts of feet agree which step together
+    same_change: float = 0.1    # s between a true and an estimated change of contact
+
+
+GAIT = GaitNameSettings()
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """One behaviour and where it occurs."""
+
+    name: str  # Such as 'standing', 'trotting', 'walking'
+    samples: np.ndarray  # (n,)
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """First and last sample of each stretch, both included."""
+        return [(first, after - 1) for first, after in runs(self.samples)]
+
+
+def find_behaviours(time: np.ndarray, contact: np.ndarray,
+                    position: np.ndarray) -> list[Behaviour]:
+    """Return the behaviours, standing first; ``position`` (nf, 2): x forward, y left."""
+    if not len(time):
+        return []
+    standing = standing_samples(time, contact)
+    found = [Behaviour(STANDING, standing),
+             Behaviour(name_gait(contact[~standing], position), ~standing)]
+    return [behaviour for behaviour in found if behaviour.samples.any()]
+
+
+def standing_samples(time: np.ndarray, contact: np.ndarray) -> np.ndarray:
+    """Return the samples (n,) around which all feet are down for long enough."""
+    lifted = np.concatenate([[0], np.cumsum(~contact.all(axis=1))])
+    return (lifted[np.searchsorted(time, time + GAIT.margin, side='right')]
+            == lifted[np.searchsorted(time, time - GAIT.margin)])
+
+
+def name_gait(contact: np.ndarray, position: np.ndarray) -> str:
+    """Return a gait's name, or 'stepping'; ``position`` (nf, 2) [m]: feet in base axes."""
+    steps = StepCounts(contact.shape[1] if contact.ndim == 2 else 0)
+    steps.add(contact)
+    return steps.gait(position)
+
+
+class StepCounts:
+    """Counts how often pairs of feet are down together, over parts of a recording."""
+
+    def __init__(self, n_feet: int):
+        self.count = self._airborne = 0
+        self._same = np.zeros((n_feet, n_feet))
+
+    def add(self, contact: np.ndarray) -> None:
+        """Add contacts (n, nf) of samples in which the robot is not standing."""
+        self.count += len(contact)
+        self._airborne += int((~contact).all(axis=1).sum()) if contact.ndim == 2 else 0
+        down = contact.astype(float)
+        if len(self._same):
+            self._same += down.T @ down + (1.0 - down).T @ (1.0 - down)
+
+    def gait(self, position: np.ndarray) -> str:
+        """Return the gait's name, or 'stepping'; ``position`` (nf, 2): base axes."""
+        if not self.count or len(self._same) < 2:
+            return 'stepping'
+        return _gait(self._airborne / self.count, self._same / self.count, position)
+
+
+def _gait(airborne: float, same: np.ndarray, position: np.ndarray) -> str:
+    n_feet = len(same)
+    if n_feet == 2:
+        if same[0, 1] > GAIT.together:
+            return 'hopping'
+        return 'running' if airborne > 0.02 else 'walking'
+    if n_feet != 4:
+        return 'stepping'
+    front, left = (position > np.median(position, axis=0)).T
+    agreement: dict[str, list[float]] = {'trotting': [], 'pacing': [], 'bounding': []}
+    for i in range(4):
+        for k in range(i):
+            kind = ('trotting' if left[i] != left[k] and front[i] != front[k]
+                    else 'pacing' if left[i] == left[k] else 'bounding')
+            agreement[kind].append(float(same[i, k]))
+    means = {kind: float(np.mean(values)) if values else 0.0
+             for kind, values in agreement.items()}
+    best = max(means, key=lambda kind: means[kind])
+    return best if means[best] > GAIT.together - 0.1 else 'walking'
+
+
+# -------------------------------------------------------------------------------------------------
+# Contact detection: agreement with the truth, and delay of each change.
+
+
+@dataclass(frozen=True)
+class ContactScore:
+    """
+    Contact detection of one foot.
+
+    Attributes
+    ----------
+    foot : str
+    agreement : float [%]
+        Part of the samples in which estimate and truth agree.
+    touchdown_delay, liftoff_delay : float [ms]
+        Median; negative when it was seen early, NaN when there was none.
+    changes, unseen : int
+        True changes of contact, and those without a matching estimated one.
+
+    """
+
+    foot: str
+    agreement: float
+    touchdown_delay: float
+    liftoff_delay: float
+    changes: int
+    unseen: int
+
+
+def score_contacts(time: np.ndarray, feet: tuple[str, ...], estimated: np.ndarray,
+                   true: np.ndarray, valid: np.ndarray) -> list[ContactScore]:
+    """Return the contact score of each foot; empty without valid samples."""
+    scores = []
+    for i, foot in enumerate(feet):
+        if not valid.any():
+            break
+        delays: dict[bool, list[float]] = {True: [], False: []}
+        changes = unseen = 0
+        seen = _contact_changes(estimated[:, i], np.ones(len(time), bool))
+        for at, down in _contact_changes(true[:, i], valid):
+            changes += 1
+            near = [time[k] - time[at] for k, kind in seen
+                    if kind == down and abs(time[k] - time[at]) <= GAIT.same_change]
+            if near:
+                delays[down].append(1e3 * min(near, key=abs))
+            else:
+                unseen += 1
+        scores.append(ContactScore(
+            foot, 100.0 * float((estimated[valid, i] == true[valid, i]).mean()),
+            _median(delays[True]), _median(delays[False]), changes, unseen))
+    return scores
+
+
+def _contact_changes(flags: np.ndarray, valid: np.ndarray) -> list[tuple[int, bool]]:
+    """Return the first sample of each new state, and that state."""
+    at = np.flatnonzero((flags[1:] != flags[:-1]) & valid[1:] & valid[:-1]) + 1
+    return [(int(k), bool(flags[k])) for k in at]
+
+
+def _median(values: list[float]) -> float:
+    return float(np.median(values)) if values else np.nan
+
+
+# -------------------------------------------------------------------------------------------------
+# Errors of force.
+
 
 CUTOFF = 25.0       # Hz
 ZERO_PHASE = 'zero-phase 25 Hz'
@@ -195,15 +361,17 @@ def rms(values: np.ndarray) -> float:
 # truth these are the only signs of wrong masses, signs, friction or torques.
 
 
-# Slow part of the force left unexplained at the base, beyond which a result is doubtful [of the
-# weight].
-UNEXPLAINED = 0.02
-# The same of the difference between sums by motion and by torque, in deviations of what is stated.
-DEVIATIONS = 2.0
-# Share of the weight for what those deviations do not cover.
-MARGIN = 0.01
-# Only what is slower than this counts: neither noise nor impacts [Hz].
-SLOW = 3.0
+@dataclass(frozen=True)
+class CautionSettings:
+    """Bounds beyond which a result is doubtful although nothing proves it wrong."""
+
+    unexplained: float = 0.02    # of the weight: slow force left unexplained at the base
+    deviations: float = 2.0    # of what is stated: sums by motion and by torque may differ by
+    margin: float = 0.01    # of the weight: what those deviations do not cover
+    slow: float = 3.0    # Hz: only what is slower counts, neither noise nor impacts
+
+
+CAUTION = CautionSettings()
 BASE_ONLY = 'base only'
 TORQUE_ONLY = 'torque only'
 
@@ -245,7 +413,7 @@ def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
                                          raw=True)[:, :, 2].sum(axis=1)
     apart = np.nan
     if BASE_ONLY in vertical and TORQUE_ONLY in vertical:
-        slow = zero_phase(series.time, vertical[TORQUE_ONLY] - vertical[BASE_ONLY], SLOW)
+        slow = zero_phase(series.time, vertical[TORQUE_ONLY] - vertical[BASE_ONLY], CAUTION.slow)
         slow = slow[np.isfinite(slow)]
         apart = rms(slow) / weight if len(slow) else np.nan
     return SlowSums(float(apart), _allowed(model, config, settings))
@@ -254,7 +422,8 @@ def compare_slow_sums(series: EstimateSeries, others: Mapping[str, ForceSeries],
 def _allowed(model: RobotModel, config: RobotConfig, settings: EstimatorSettings) -> float:
     """Return how far sums may differ by what the YAML states, as a part of the weight."""
     noise = config.noise
-    white = np.sqrt(2.0 * SLOW / settings.rate)     # what the low-pass leaves of white noise
+    # What the low-pass leaves of white noise.
+    white = np.sqrt(2.0 * CAUTION.slow / settings.rate)
     slow = replace(noise, effort=white * noise.effort, effort_percent=white * noise.effort_percent,
                    joint_effort=tuple(white * value for value in noise.joint_effort))
     quiet = replace(config, noise=slow)
@@ -262,7 +431,7 @@ def _allowed(model: RobotModel, config: RobotConfig, settings: EstimatorSettings
     gain = noise.effort_gain / np.sqrt(max(len(config.feet), 1))
     deviation = np.sqrt(np.sum(levels ** 2) + gain ** 2 + noise.mass ** 2
                         + (noise.accelerometer_bias / GRAVITY) ** 2)
-    return float(DEVIATIONS * deviation + MARGIN)
+    return float(CAUTION.deviations * deviation + CAUTION.margin)
 
 
 def unexplained(series: EstimateSeries, weight: float) -> float:
@@ -272,7 +441,7 @@ def unexplained(series: EstimateSeries, weight: float) -> float:
     RMS of a second, upper quartile of all seconds, so that neither a short push nor a long
     stand decides; 0 where the base's equations are not used.
     """
-    force = zero_phase(series.time, series.base_residual.values[:, :3], SLOW)
+    force = zero_phase(series.time, series.base_residual.values[:, :3], CAUTION.slow)
     known = np.isfinite(force).all(axis=1)
     if not known.any():
         return 0.0
@@ -290,10 +459,10 @@ def cautions(residual: float, sums: SlowSums, bag: str, wrong: bool = False) -> 
     is named anyway.
     """
     found = []
-    if residual > UNEXPLAINED:
+    if residual > CAUTION.unexplained:
         found.append(f'{100.0 * residual:.1f} % of the weight remain unexplained at the base '
-                     f'(below {SLOW:g} Hz); {100.0 * UNEXPLAINED:.0f} % is the most that a right '
-                     'model leaves.')
+                     f'(below {CAUTION.slow:g} Hz); {100.0 * CAUTION.unexplained:.0f} % is the '
+                     'most that a right model leaves.')
     if sums.disagree:
         found.append(sums.text)
     if found or wrong:

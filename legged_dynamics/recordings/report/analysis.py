@@ -19,9 +19,13 @@ from legged_dynamics.recordings.recording import (
     BodyTracking,
     RecordGatherer,
     Recording,
+    Truth,
     WrenchRecord,
+    align_truth,
+    desired_force,
     read_flags,
     track_body,
+    world_force,
 )
 from legged_dynamics.recordings.replay import (
     FROM_BAG,
@@ -33,23 +37,21 @@ from legged_dynamics.recordings.replay import (
     prepare,
 )
 from legged_dynamics.recordings.report.accuracy import (
+    CAUTION,
     ON_LINE,
-    SLOW,
     ZERO_PHASE,
     Accuracy,
+    Behaviour,
+    ContactScore,
     ForceError,
     SlowSums,
     cautions,
     compare_slow_sums,
+    find_behaviours,
     main_name,
     measure_accuracy,
-    unexplained,
-)
-from legged_dynamics.recordings.report.behaviour import (
-    Behaviour,
-    ContactScore,
-    find_behaviours,
     score_contacts,
+    unexplained,
 )
 from legged_dynamics.recordings.report.enriched import EnrichedBag
 from legged_dynamics.recordings.robot import RobotChoice
@@ -62,7 +64,6 @@ from legged_dynamics.recordings.series import (
     input_statistics,
 )
 from legged_dynamics.recordings.topics import TopicChoice
-from legged_dynamics.recordings.truth import Truth, align_truth, desired_force, world_force
 
 if TYPE_CHECKING:
     import pandas
@@ -430,22 +431,25 @@ def _columns(analysis: Analysis) -> tuple[list[str], list[np.ndarray]]:
 # The verdict in a sentence, and reasons not to trust the result.
 
 
-# Error beyond which the result is not to be trusted [% of the weight].
-LARGEST_ERROR = 15.0
-# Agreement of contacts with the truth below which it is not [% of the time].
-LEAST_AGREEMENT = 80.0
-# Force left unexplained at the base beyond which it is not [of the weight].
-LARGEST_RESIDUAL = 0.1
-# Share of the time without data, and of messages that are lost, likewise.
-MOST_SILENT = 0.2
-MOST_LOST = 0.1
-
-# Joint states that a verdict needs at least [s].
-LEAST_COVERED = 1.0
 # Deviations on either side of a 95 % error bar.
 BAR = 1.96
 # Exit code of a command whose result does not deserve trust.
 DOUBTFUL = 3
+
+
+@dataclass(frozen=True)
+class VerdictSettings:
+    """Bounds beyond which a result is not to be trusted."""
+
+    largest_error: float = 15.0    # % of the weight, of a foot in contact
+    least_agreement: float = 80.0    # % of the time: of contacts with the truth
+    largest_residual: float = 0.1    # of the weight: force left unexplained at the base
+    most_silent: float = 0.2    # of the time without estimate
+    most_lost: float = 0.1    # of the messages
+    least_covered: float = 1.0    # s of joint states
+
+
+VERDICT = VerdictSettings()
 
 
 def doubts(analysis: Analysis) -> list[str]:
@@ -468,20 +472,20 @@ def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], r
     :func:`accuracy.unexplained`; ``silent``: fraction of time without estimate.
     """
     found = _lacking(inputs)
-    if inputs[0].covered < LEAST_COVERED:
+    if inputs[0].covered < VERDICT.least_covered:
         return found
     worst = max(main, key=lambda error: error.vertical_percent, default=None)
-    if worst is not None and worst.vertical_percent > LARGEST_ERROR:
+    if worst is not None and worst.vertical_percent > VERDICT.largest_error:
         found.append(f'the error of a foot in contact is {worst.vertical_percent:.0f} % of the '
                      f'weight ({worst.subject})')
     agree = [value for value in agreements if np.isfinite(value)]
-    if agree and np.mean(agree) < LEAST_AGREEMENT:
+    if agree and np.mean(agree) < VERDICT.least_agreement:
         found.append(f'contacts agree with the truth in only {np.mean(agree):.0f} % of the time')
-    if residual > LARGEST_RESIDUAL:
+    if residual > VERDICT.largest_residual:
         found.append(f'{100.0 * residual:.0f} % of the weight remain unexplained at the base '
-                     f'(below {SLOW:g} Hz)'
+                     f'(below {CAUTION.slow:g} Hz)'
                      f'{"" if found else ": mass, signs or contacts are wrong"}')
-    if silent > MOST_SILENT:
+    if silent > VERDICT.most_silent:
         found.append(f'no estimate was possible in {100.0 * silent:.0f} % of the time')
     return found
 
@@ -489,10 +493,10 @@ def reasons_for_doubt(main: Sequence[ForceError], agreements: Sequence[float], r
 def _lacking(inputs: Sequence[InputStatistics]) -> list[str]:
     """Return what of a recording's messages is missing, so that forces cannot be judged."""
     first = inputs[0]
-    if first.covered < LEAST_COVERED:
-        return [f'{first}: a verdict needs {LEAST_COVERED:g} s of joint states']
+    if first.covered < VERDICT.least_covered:
+        return [f'{first}: a verdict needs {VERDICT.least_covered:g} s of joint states']
     return [f'{100.0 * entry.lost:.0f} % of the messages on {entry.topic} are missing'
-            for entry in inputs if entry.lost > MOST_LOST]
+            for entry in inputs if entry.lost > VERDICT.most_lost]
 
 
 def verdict(analysis: Analysis) -> tuple[str, bool]:
@@ -512,7 +516,7 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
         Whether the bag has a truth to compare with.
 
     """
-    if analysis.inputs[0].covered < LEAST_COVERED:
+    if analysis.inputs[0].covered < VERDICT.least_covered:
         return ('No verdict: these joint states are too few to say anything of forces.',
                 analysis.truth.known)
     errors = [error for error in analysis.accuracy.feet if error.treatment == ZERO_PHASE]
@@ -530,8 +534,8 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
                 f'used: only torques tell the forces.{compared}', False)
     rest = 100.0 * unexplained(analysis.series, analysis.weight)
     return ('There is nothing to compare with in this bag. What the estimate leaves unexplained '
-            f'at the base, below {SLOW:g} Hz, is {rest:.1f} % of the weight; that is no measure '
-            f'of how feet share the load.{compared}', False)
+            f'at the base, below {CAUTION.slow:g} Hz, is {rest:.1f} % of the weight; that is no '
+            f'measure of how feet share the load.{compared}', False)
 
 
 def undetermined(series: EstimateSeries) -> str:

@@ -15,9 +15,9 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.pages import style
 from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.recordings.recording import leveled, world_force
+from legged_dynamics.recordings.report.accuracy import Behaviour
 from legged_dynamics.recordings.report.analysis import Analysis
-from legged_dynamics.recordings.report.behaviour import Behaviour
-from legged_dynamics.recordings.truth import leveled, world_force
 from legged_dynamics.spatial.convex_hull import convex_hull
 
 DETAIL = 2.0        # s

@@ -9,7 +9,7 @@ terminal shows the tables of the sections.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from legged_dynamics.pages.section import (
     titled,
 )
 from legged_dynamics.pages.style import detail_window
+from legged_dynamics.recordings.recording import world_force
 from legged_dynamics.recordings.report.accuracy import (
     ON_LINE,
     UNFILTERED,
@@ -45,7 +46,6 @@ from legged_dynamics.recordings.report.analysis import (
     verdict,
 )
 from legged_dynamics.recordings.report.figures import FIGURES, Heading, residual_bands, stretches
-from legged_dynamics.recordings.truth import world_force
 
 # -------------------------------------------------------------------------------------------------
 # Tables of an analysis, for terminal and page.
@@ -87,20 +87,16 @@ def _commanded(analysis: Analysis) -> Table:
 
 def _errors_by_behaviour(errors: Sequence[ForceError]) -> Table:
     """Return one row an estimate and treatment, two columns a behaviour."""
-    subjects = list(dict.fromkeys(error.subject for error in errors))
-    by_key = {(error.estimate, error.treatment, error.subject): error for error in errors}
+    subjects, first = _subjects(errors), []
+    rows: list[Sequence[str]] = []
+    for estimate, found in _by_estimate(errors):
+        first.append(len(rows))
+        rows += [[f'{estimate}, {treatment}', *_cells(found, [(treatment, subject)
+                                                              for subject in subjects])]
+                 for treatment in TREATMENTS if any(key[0] == treatment for key in found)]
     head = ['estimate, treatment']
     for subject in subjects:
         head += [f'{subject} [N]', '[% of weight]']
-    rows: list[Sequence[str]] = []
-    first = []
-    for estimate in dict.fromkeys(error.estimate for error in errors):
-        first.append(len(rows))
-        for treatment in TREATMENTS:
-            found = [by_key.get((estimate, treatment, subject)) for subject in subjects]
-            if any(found):
-                cells = [cell for error in found for cell in (_newtons(error), _percent(error))]
-                rows.append([f'{estimate}, {treatment}', *cells])
     weight = f' (weight {errors[0].weight:.0f} N)' if errors else ''
     return Table(f'Error per stance foot, 3-D / vertical, rms{weight}', head, rows, [0], first)
 
@@ -108,16 +104,14 @@ def _errors_by_behaviour(errors: Sequence[ForceError]) -> Table:
 def _errors_by_subject(analysis: Analysis) -> Table:
     """Return one row an estimate and subject: the sum over all feet, each foot's support."""
     errors = [*analysis.accuracy.sums, *analysis.accuracy.support]
-    by_key = {(error.estimate, error.treatment, error.subject): error for error in errors}
     rows: list[Sequence[str]] = []
     first = []
-    for estimate in dict.fromkeys(error.estimate for error in errors):
+    for estimate, found in _by_estimate(errors):
         first.append(len(rows))
-        for subject in dict.fromkeys(error.subject for error in errors):
-            found = [by_key.get((estimate, treatment, subject)) for treatment in TREATMENTS]
-            count = next((error.count for error in found if error), 0)
-            cells = [cell for error in found for cell in (_newtons(error), _percent(error))]
-            rows.append([f'{estimate}, {subject}', str(count), *cells])
+        for subject in _subjects(errors):
+            count = next((error.count for key, error in found.items() if key[1] == subject), 0)
+            rows.append([f'{estimate}, {subject}', str(count), *_cells(
+                found, [(treatment, subject) for treatment in TREATMENTS])])
     head = ['estimate, of', 'samples']
     for treatment in TREATMENTS:
         head += [f'{treatment} [N]', '[%]']
@@ -126,13 +120,28 @@ def _errors_by_subject(analysis: Analysis) -> Table:
                  '3-D / vertical, rms', head, rows, [], first)
 
 
-def _newtons(error: ForceError | None) -> str:
-    return '-' if error is None else f'{error.total:.1f} / {error.vertical:.1f}'
+def _subjects(errors: Sequence[ForceError]) -> list[str]:
+    return list(dict.fromkeys(error.subject for error in errors))
 
 
-def _percent(error: ForceError | None) -> str:
-    return ('-' if error is None else
-            f'{error.total_percent:.2f} / {error.vertical_percent:.2f}')
+def _by_estimate(errors: Sequence[ForceError]
+                 ) -> Iterator[tuple[str, dict[tuple[str, str], ForceError]]]:
+    """Yield each estimate with its errors by treatment and subject."""
+    for estimate in dict.fromkeys(error.estimate for error in errors):
+        yield estimate, {(error.treatment, error.subject): error for error in errors
+                         if error.estimate == estimate}
+
+
+def _cells(found: Mapping[tuple[str, str], ForceError],
+           keys: Iterable[tuple[str, str]]) -> list[str]:
+    """Return each error in newtons and in percent, '-' where there is none."""
+    cells = []
+    for key in keys:
+        error = found.get(key)
+        cells += ['-', '-'] if error is None else [
+            f'{error.total:.1f} / {error.vertical:.1f}',
+            f'{error.total_percent:.2f} / {error.vertical_percent:.2f}']
+    return cells
 
 
 def _contacts(analysis: Analysis) -> Table:

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from benchmarks.planted_faults import Patient, record_sensors
+from benchmarks.planted_faults import RecordedRobot, record_sensors
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.schema import read_parameter_file
@@ -17,7 +17,7 @@ STAMP = 10 ** 18
 
 
 @cache
-def rubbing(part, name='anymal_class', schedule=CHECKUP):
+def with_friction(part, name='anymal_class', schedule=CHECKUP):
     """Return a robot whose joints rub with a part of their limits; the YAML does not say so."""
     yaml, urdf = robot_files(name)
     model, plan = RobotModel.from_urdf(urdf), Schedule.from_text(schedule)
@@ -27,7 +27,7 @@ def rubbing(part, name='anymal_class', schedule=CHECKUP):
                            start_ns=STAMP)
     log = record_sensors(robot, plan.duration)
     assert not robot.fallen
-    return Patient(model, RobotConfig.from_yaml(yaml), log)
+    return RecordedRobot(model, RobotConfig.from_yaml(yaml), log)
 
 
 @cache
@@ -38,4 +38,4 @@ def healthy(name='solo_class', schedule=CHECKUP):
     robot = SimulatedRobot.from_files(yaml, urdf, schedule=plan, start_ns=STAMP)
     log = record_sensors(robot, plan.duration)
     assert not robot.fallen
-    return Patient(RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml), log)
+    return RecordedRobot(RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml), log)
