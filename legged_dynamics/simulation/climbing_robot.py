@@ -194,24 +194,9 @@ class ClimbingRobot(SimulatedHardware):
         """
         Build from a robot's YAML; `changes` as for :meth:`ClimbingPlant.from_files`.
 
-        Parameters
-        ----------
-        config : str | Path
-            Robot YAML file.
-        noise : bool, optional
-            Whether sensors have noise.
-        seed : int, optional
-            Seed of the noise.
-        start_ns : int, optional
-            Time stamp of the first sample [ns].
-        **changes : object
-            Settings that differ from those in the file, by name.
-
-        Returns
-        -------
-        ClimbingRobot
-            On all feet, with relaxed springs.
-
+        ``config``: robot YAML file. ``noise``: whether sensors have noise. ``seed``: seed of the
+        noise. ``start_ns``: time stamp of the first sample [ns]. ``**changes``: settings that
+        differ from those in the file, by name.
         """
         return cls(ClimbingPlant.from_files(config, **changes), noise=noise, seed=seed,
                    start_ns=start_ns)
@@ -235,16 +220,9 @@ class ClimbingRobot(SimulatedHardware):
         """
         Tell each foot to hold on (above 0.5) or to let go, from the next step on.
 
-        Parameters
-        ----------
-        hold : sequence of float
-            Of each foot, whether it grips the wall (above 0.5) or lets go.
-
-        Raises
-        ------
-        SimulationError
-            When the length is wrong or a value is not finite; the command is not taken.
-
+        ``hold``: of each foot, whether it grips the wall (above 0.5) or lets go. Raises
+        SimulationError when the length is wrong or a value is not finite; the command is not
+        taken.
         """
         values = np.array(hold, dtype=float)
         if values.shape != self._wanted.shape or not np.isfinite(values).all():
@@ -256,11 +234,7 @@ class ClimbingRobot(SimulatedHardware):
         """
         Make a foot's pad fail once: it holds again when it is set again.
 
-        Parameters
-        ----------
-        foot : str
-            Number of the foot that fails.
-
+        ``foot``: number of the foot that fails.
         """
         i = self.grips.index(foot)
         self.feet.let_go(i)
@@ -268,28 +242,12 @@ class ClimbingRobot(SimulatedHardware):
         self._note(i, FootEventKind.LOST)
 
     def take_events(self) -> list[FootEvent]:
-        """
-        Return which feet let go since the last call.
-
-        Returns
-        -------
-        list of FootEvent
-            In the order in which they happened.
-
-        """
+        """Return which feet let go since the last call."""
         events, self._events = self._events, []
         return events
 
     def take_notes(self) -> list[str]:
-        """
-        Return the same for the log.
-
-        Returns
-        -------
-        list of str
-            A sentence for each foot that let go.
-
-        """
+        """Return the same for the log."""
         return [str(event) for event in self.take_events()]
 
     def _take_over(self) -> None:
@@ -363,15 +321,7 @@ class ClimbingRobot(SimulatedHardware):
             feet=FootContacts(wrench, attached.copy(), point, 0))
 
     def describe(self) -> str:
-        """
-        Return a few lines for people: mass, wall, motors, rates.
-
-        Returns
-        -------
-        str
-            Two lines.
-
-        """
+        """Return a few lines for people: mass, wall, motors, rates."""
         plant = self.plant
         noise = 'with sensor noise' if self._sensors else 'noise-free sensors'
         lean = np.degrees(plant.climber.wall.inclination)

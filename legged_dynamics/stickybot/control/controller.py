@@ -40,7 +40,7 @@ from legged_dynamics.stickybot.control.load_sharing import (
 from legged_dynamics.stickybot.control.odometry import WallOdometry
 from legged_dynamics.stickybot.model.adhesion import Adhesion, normal_loads
 from legged_dynamics.stickybot.model.dynamics import accelerate
-from legged_dynamics.stickybot.model.limb import FORCE
+from legged_dynamics.stickybot.model.limb import FORCE, Coordinates
 from legged_dynamics.stickybot.model.robot import (
     RestPosition,
     StickybotCommand,
@@ -176,7 +176,6 @@ class _State:
         self.moments = np.zeros(n)          # N m that reduction by turning asks of the hips
         self.held = np.zeros(nz - 3)        # rest positions now, and their rates
         self.held_rate = np.zeros(nz - 3)
-        self.planned = np.zeros((n, 2))     # N, reactions
         self.suspected = np.zeros(n)        # s for which each foot seems to slip
         self.on_wall_for = np.full(n, np.inf)   # s
         self.last_ns: int | None = None
@@ -251,11 +250,7 @@ class StickybotController:
         """
         Set whether the robot walks.
 
-        Parameters
-        ----------
-        wanted : bool
-            False to stop as soon as all feet are down.
-
+        ``wanted``: false to stop as soon as all feet are down.
         """
         self._footing.walking = bool(wanted)
 
@@ -263,6 +258,7 @@ class StickybotController:
         """Start again with the next measurement, all feet taken to be on the wall."""
         self._footing.restart()
         self._odometry.reset()
+        self._memory.planned[:] = 0.0
         self._state = _State(self.model.n_limbs, self.model.nz)
 
     def update(self, measurement: StickybotMeasurement) -> StickybotCommand:
@@ -340,8 +336,8 @@ class StickybotController:
         if measurement.effort is not None:
             held = self._held_by(measurement)
             rate = np.zeros(len(held))
-        accelerate(machine, self._memory.work, odometry.holds, odometry.z, odometry.v, held, rate,
-                   self._zdd, self._forces)
+        accelerate(machine, self._memory.work, odometry.holds,
+                   Coordinates(odometry.z, odometry.v, held, rate), self._zdd, self._forces)
         if robot.pads is not None:
             self._pad_angles[fresh] = odometry.z[2] + robot.pads[fresh, -1]
             normal_loads(machine, robot.wall, odometry.holds, odometry.z, self._forces,
@@ -391,16 +387,16 @@ class StickybotController:
         """
         settings, machine, memory = self.settings, self.model.machine, self._memory
         state, robot = self._state, self._robot
-        z, v, holds = self._odometry.z, self._odometry.v, self._odometry.holds
+        z, holds = self._odometry.z, self._odometry.holds
+        x = Coordinates(z, self._odometry.v, self._nominal, self._nominal_rate)
         dt = robot.period_ns * 1e-9
         if settings.reduction == 'full':
-            if choose_forces(machine, memory, z, v, holds, self._footing.share, wanted, self._sets,
-                             settings.smoothness, state.planned):
-                follow_forces(machine, memory, z, v, self._nominal, self._nominal_rate, holds,
-                              state.planned, dt, state.offsets)
-        elif share_by_turning(machine, memory, z, v, self._forces, holds, self._footing.share,
+            if choose_forces(machine, memory, z, holds, self._footing.share, wanted, self._sets,
+                             settings.smoothness):
+                follow_forces(machine, memory, x, holds, dt, state.offsets)
+        elif share_by_turning(machine, memory, x, self._forces, holds, self._footing.share,
                               wanted, settings.smoothness, dt / settings.turning_time,
-                              state.moments, state.planned):
+                              state.moments):
             follow_moments(machine, state.moments, dt, state.offsets)
         np.minimum(state.offsets, robot.limit, out=state.offsets)
         np.maximum(state.offsets, -robot.limit, out=state.offsets)
@@ -412,7 +408,7 @@ class StickybotController:
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
             target[model.inner_columns], forces[:, FORCE.reaction:FORCE.reaction + 2].copy(),
-            self._state.planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(), kept,
+            self._memory.planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(), kept,
             tuple(events))
 
 

@@ -68,16 +68,7 @@ class Gait(CheckedSettings):
         """
         Return the phase lead of each limb.
 
-        Parameters
-        ----------
-        model : StickybotModel
-            The robot on its wall.
-
-        Returns
-        -------
-        (N,) array
-            Fractions of the period, from 0 to 1.
-
+        Returns (N,) array: fractions of the period, from 0 to 1.
         """
         along = np.array([limb.hip[1] for limb in model.limbs])
         rows = np.unique(np.round(along, 9))[::-1]
@@ -91,15 +82,7 @@ class Gait(CheckedSettings):
         """
         Return the shortest time from a foot's touchdown to another foot's lift-off.
 
-        Parameters
-        ----------
-        model : StickybotModel
-            The robot on its wall.
-
-        Returns
-        -------
-        float [s]
-
+        Returns float [s].
         """
         touch = -self.offsets(model) * self.period
         lift = touch + self.duty * self.period
@@ -155,15 +138,7 @@ class GaitClock:
         """
         Return the phase of every limb at a time of the gait.
 
-        Parameters
-        ----------
-        time_ns : int [ns]
-            Time since the gait began.
-
-        Returns
-        -------
-        GaitPhase
-
+        ``time_ns`` [ns]: time since the gait began.
         """
         out = np.empty((3, self._sides.size))
         stance = np.empty(self._sides.size, bool)

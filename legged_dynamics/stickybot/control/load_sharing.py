@@ -68,7 +68,7 @@ class _SharingMemory(NamedTuple):
     work : array
     force : ForceMemory
     G : (3, 2 N) array
-    w, goal : (3,), (2 N,) array
+    w : (3,) array
     sets : (N, SET.width) array
     weights : (N,) array
     chosen : (2 N,) array
@@ -79,6 +79,7 @@ class _SharingMemory(NamedTuple):
     tangents : (N, 2 N) array
     lever : (N, 4) array
     found : (2 N,) array
+    planned : (N, 2) array
 
     """
 
@@ -86,7 +87,6 @@ class _SharingMemory(NamedTuple):
     force: ForceMemory
     G: np.ndarray
     w: np.ndarray
-    goal: np.ndarray
     sets: np.ndarray
     weights: np.ndarray
     chosen: np.ndarray
@@ -97,24 +97,25 @@ class _SharingMemory(NamedTuple):
     tangents: np.ndarray
     lever: np.ndarray
     found: np.ndarray
+    planned: np.ndarray
 
 
 def make_sharing_memory(machine: Machine, nz: int) -> _SharingMemory:
     """Return memory for load sharing with nz coordinates."""
     n = machine.index.shape[0]
     return _SharingMemory(make_workspace(machine), make_force_memory(n), np.zeros((3, 2 * n)),
-                          np.zeros(3), np.zeros(2 * n), np.zeros((n, SET.width)), np.zeros(n),
+                          np.zeros(3), np.zeros((n, SET.width)), np.zeros(n),
                           np.zeros(2 * n), np.zeros(nz), np.zeros((n, FORCE.width)),
                           np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2 * n)),
-                          np.zeros((n, 4)), np.zeros(2 * n))
+                          np.zeros((n, 4)), np.zeros(2 * n), np.zeros((n, 2)))
 
 
 @kernel
-def _begin_sharing(memory, holds, planned):
+def _begin_sharing(memory, holds):
     """Clear forces and report, and list the feet on the wall; return their number."""
     report = memory.report
     report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
-    planned[:] = 0.0
+    memory.planned[:] = 0.0
     n = 0
     for i in range(holds.shape[0]):
         if holds[i]:
@@ -153,15 +154,15 @@ def static_load(machine, z, wanted, w):
 
 
 @kernel
-def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, planned):
+def choose_forces(machine, memory, z, holds, share, wanted, sets, ridge):
     """
     Choose foot forces for wanted body accelerations; return whether found.
 
     ``share`` (N,) > 0: relative load of feet; ``sets``: half-planes to keep to; ``ridge``:
-    see :func:`force_program.solve_forces`; ``planned`` (N, 2) is filled, zero off the wall.
+    see :func:`force_program.solve_forces`. Fills ``memory.planned``, zero off the wall.
     """
-    report = memory.report
-    n = _begin_sharing(memory, holds, planned)
+    report, planned = memory.report, memory.planned
+    n = _begin_sharing(memory, holds)
     if n == 0:
         return True
     G, w = memory.G, memory.w
@@ -184,14 +185,13 @@ def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, plan
     report[REPORT.unmet] = unmet
     free = 2 * n - rank
     chosen = memory.chosen
-    code, value = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis, rank, free, memory.sets[:n],
-                               memory.weights, memory.goal, ridge, memory.force.program, chosen)
+    code, value = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis[rank:rank + free],
+                               memory.sets[:n], memory.weights, ridge, memory.force, chosen)
     if code < 0 and lines > 0:
         # The pads cannot hold this load: distribute the excess evenly.
         report[REPORT.kept] = 0.0
-        code, value = solve_forces(RELAXED, least[:2 * n], basis, rank, free, memory.sets[:n],
-                                   memory.weights, memory.goal, ridge, memory.force.program,
-                                   chosen)
+        code, value = solve_forces(RELAXED, least[:2 * n], basis[rank:rank + free],
+                                   memory.sets[:n], memory.weights, ridge, memory.force, chosen)
     if code < 0:
         return False
     report[REPORT.share] = value
@@ -217,15 +217,15 @@ def _solve3(a, b):
 
 
 @kernel
-def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
+def follow_forces(machine, memory, x, holds, dt, offsets):
     """
     Move the rest position offsets by one period towards the planned forces, in place.
 
-    ``u`` and ``ud``: nominal rest positions, to which offsets add; those of swing feet
-    decay.
+    ``x`` has nominal rest positions, to which offsets add; those of swing feet decay.
     """
     index, constants, work = machine.index, machine.constants, memory.work
-    accelerate(machine, work, holds, z, v, u, ud, memory.zdd, memory.forces)
+    z, v, planned = x.z, x.v, memory.planned
+    accelerate(machine, work, holds, x, memory.zdd, memory.forces)
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     c, s = math.cos(z[2]), math.sin(z[2])
     end = work.shape[0] - 1
@@ -280,8 +280,7 @@ TANGENTIAL_PART = 0.25
 
 
 @kernel
-def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, gain, moments,
-                     planned):
+def share_by_turning(machine, memory, x, hips, holds, share, wanted, ridge, gain, moments):
     """
     Choose tangential foot forces and move hip moments towards them; return if found.
 
@@ -289,8 +288,9 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
     off the wall. Others as for `choose_forces`.
     """
     index, constants, work, report = machine.index, machine.constants, memory.work, memory.report
-    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
-    n = _begin_sharing(memory, holds, planned)
+    gx, gy, z, v = constants[BODY.gravity_x], constants[BODY.gravity_y], x.z, x.v
+    planned = memory.planned
+    n = _begin_sharing(memory, holds)
     for i in range(index.shape[0]):
         if not holds[i]:
             moments[i] = 0.0
@@ -349,9 +349,8 @@ def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, g
             for a in range(n - rank):
                 directions[a, 2 * k + j] = basis[rank + a, k] * memory.lever[k, 2 + j]
     if n > rank:
-        code, value = solve_forces(LEAST_MAXIMUM, base, directions, 0, n - rank, memory.sets[:n],
-                                   memory.weights, memory.goal, ridge, memory.force.program,
-                                   memory.found)
+        code, value = solve_forces(LEAST_MAXIMUM, base, directions[:n - rank], memory.sets[:n],
+                                   memory.weights, ridge, memory.force, memory.found)
         if code < 0:
             return False
         report[REPORT.share] = value

@@ -18,6 +18,7 @@ has none, and the gyro's rates are integrated instead.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,15 +36,33 @@ from legged_dynamics.stickybot.model.robot import StickybotMeasurement, Stickybo
 IDLE_PART = 0.3
 
 
+class _Readings(NamedTuple):
+    """What the sensors measured last."""
+
+    hips: np.ndarray        # (N, 6): d (x, y, angle), and its rate
+    inner: np.ndarray       # (2, joints): angles and rates of inner joints
+    body: np.ndarray        # (2,): angle and rate of the body [rad, rad/s]
+
+
+class _Estimate(NamedTuple):
+    """Coordinates as the odometry has them."""
+
+    z: np.ndarray
+    v: np.ndarray
+    anchors: np.ndarray     # (N, 2) [m]: where feet stand, wall axes
+
+
 @kernel
-def _reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, z, v, votes):
+def _reconstruct(machine, work, readings, holds, trust, x, votes):
     """
     Fill coordinates z and rates v from measurements.
 
-    ``hips`` (N, 6): d and rate; ``anchors`` (N, 2): where feet stand; ``votes`` (N, 5): by
-    limb. Votes farther than ``trust`` [m/s] from v are left out while others are within.
+    ``votes`` (N, 5): by limb. Votes farther than ``trust`` [m/s] from v are left out while others
+    are within.
     """
-    index, constants = machine.index, machine.constants
+    index, constants, z, v = machine.index, machine.constants, x.z, x.v
+    hips, inner, anchors = readings.hips, readings.inner, x.anchors
+    angle, rate = readings.body[0], readings.body[1]
     c, s = math.cos(angle), math.sin(angle)
     end = work.shape[0] - 1
     z[2], v[2] = angle, rate
@@ -101,12 +120,11 @@ class WallOdometry:
     def __init__(self, model: StickybotModel, trust: float):
         self._machine, self._work = model.machine, make_workspace(model.machine)
         self._feet, self._trust = model.foot_columns, trust
-        self._inner = np.zeros((2, model.n_inner_joints))
-        self._hips = np.zeros((model.n_limbs, 6))
-        self._anchors = np.zeros((model.n_limbs, 2))
+        self._readings = _Readings(np.zeros((model.n_limbs, 6)),
+                                   np.zeros((2, model.n_inner_joints)), np.zeros(2))
         self._votes = np.zeros((model.n_limbs, 5))
-        self._angle = self._rate = 0.0
-        self.z, self.v = np.zeros(model.nz), np.zeros(model.nz)
+        self._x = _Estimate(np.zeros(model.nz), np.zeros(model.nz), np.zeros((model.n_limbs, 2)))
+        self.z, self.v, self._anchors = self._x
         self.holds = np.zeros(model.n_limbs, bool)
 
     def reset(self) -> None:
@@ -115,7 +133,8 @@ class WallOdometry:
 
     def take(self, measurement: StickybotMeasurement) -> None:
         """Store a measurement after checking it."""
-        m, n, inner = measurement, len(self._hips), self._inner.shape[1]
+        m, (hips, joints, body) = measurement, self._readings
+        n, inner = len(hips), joints.shape[1]
         shapes = ((n, 3), (n, 3), (inner,), (inner,))
         got = tuple(np.shape(a) for a in (m.hip, m.hip_rate, m.joint, m.joint_rate))
         if got != shapes:
@@ -129,13 +148,10 @@ class WallOdometry:
                                            and math.isfinite(np.sum(effort))):
                 raise MeasurementError(f'expected finite efforts of shape {shape} or None, got '
                                        f'{effort!r}')
-        self._hips[:, :3], self._hips[:, 3:] = m.hip, m.hip_rate
-        self._inner[0], self._inner[1] = m.joint, m.joint_rate
-        self._angle, self._rate = float(m.body_angle), float(m.body_rate)
-        total = float(self._hips.sum()) + self._angle + self._rate
-        if inner:
-            total += float(self._inner.sum())
-        if not math.isfinite(total):
+        hips[:, :3], hips[:, 3:] = m.hip, m.hip_rate
+        joints[0], joints[1] = m.joint, m.joint_rate
+        body[:] = m.body_angle, m.body_rate
+        if not math.isfinite(sum(float(values.sum()) for values in self._readings)):
             raise MeasurementError('expected finite joint states, body angle and body rate, got '
                                    f'{measurement}')
 
@@ -145,8 +161,8 @@ class WallOdometry:
         if not staying.any() and self.holds.any():
             # All feet change at once: use those that held so far.
             staying = self.holds
-        _reconstruct(self._machine, self._work, self._hips, self._inner, self._angle, self._rate,
-                     staying, self._anchors, self._trust, self.z, self.v, self._votes)
+        _reconstruct(self._machine, self._work, self._readings, staying, self._trust, self._x,
+                     self._votes)
         fresh = wanted & ~self.holds
         if fresh.any():
             self._anchors[fresh] = self.z[self._feet][fresh]
@@ -157,30 +173,33 @@ class WallOdometry:
         """
         Return which feet seem to have detached, or None when all seem to hold.
 
-        If all seem to move, those with almost no load are suspected; if all are loaded, the
-        body was pushed. ``limits``: speed, distance, duration; ``suspected`` [s] is changed.
+        ``limits``: speed, distance, duration; ``suspected`` [s] is changed.
         """
         lost = np.empty(settled.size, bool)
-        return lost if _suspect(self.z, self.v, self._feet, self._anchors, settled, loads, dt,
-                                limits, suspected, lost) else None
+        return lost if _suspect(self._x, self._feet, settled, loads, dt, limits, suspected,
+                                lost) else None
 
 
 @kernel
-def _suspect(z, v, feet, anchors, settled, loads, dt, limits, suspected, lost):
+def _suspect(x, feet, settled, loads, dt, limits, suspected, lost):
     """
     Fill the feet that are lost; return whether any is.
+
+    If all seem to move, those with almost no load are suspected; if all are loaded, the body was
+    pushed.
 
     ``feet`` (N, 2): coordinate indices; ``limits``: speed, distance [m/s, m] to suspect,
     and duration [s] until lost; ``suspected`` (N,) [s] is changed.
     """
+    z, v, anchors = x.z, x.v, x.anchors
     n, moving, watched = lost.shape[0], 0, 0
     for i in range(n):
         lost[i] = False
         if settled[i]:
-            x, y = feet[i, 0], feet[i, 1]
+            fx, fy = feet[i, 0], feet[i, 1]
             watched += 1
-            if (math.hypot(v[x], v[y]) > limits[0]
-                    or math.hypot(z[x] - anchors[i, 0], z[y] - anchors[i, 1]) > limits[1]):
+            if (math.hypot(v[fx], v[fy]) > limits[0]
+                    or math.hypot(z[fx] - anchors[i, 0], z[fy] - anchors[i, 1]) > limits[1]):
                 lost[i] = True
                 moving += 1
     heaviest = 0.0

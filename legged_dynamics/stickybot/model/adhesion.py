@@ -104,11 +104,7 @@ class Adhesion:
         """
         Return the (7,) array that kernels take; a direction of NaN is a disc.
 
-        Returns
-        -------
-        (PAD.width,) array
-            Values at the places `PAD`.
-
+        Values stand at the places `PAD`.
         """
         direction = math.nan if self.direction is None else self.direction
         return np.array([self.shear, self.normal, self.friction, math.tan(self.half_angle),
