@@ -104,24 +104,30 @@ class _WallFeet:
         self.attached[i] = False
 
     def reactions(self) -> np.ndarray:
-        """Return the wall's force on each foot, (N, 3) [N], wall axes, of the last dynamics."""
-        data = self._data
-        force = np.zeros((self._model.neq, 3))
+        """
+        Return the wall's force on each foot, (N, 3) [N], wall axes, of the last dynamics.
+
+        MuJoCo's robot moves in the wall's plane. Along the normal it is what statics and least
+        squares give, by which pads let go.
+        """
+        data, climber = self._data, self._plant.climber
+        all_forces = np.zeros((self._model.neq, 3))
         # Each constraint has three rows; its force acts on the foot.
-        force[data.efc_id[:data.ne:3]] = data.efc_force[:data.ne].reshape(-1, 3)
-        return force[self._grips] @ self.R_WA
+        all_forces[data.efc_id[:data.ne:3]] = data.efc_force[:data.ne].reshape(-1, 3)
+        force = all_forces[self._grips] @ self.R_WA
+        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = force[:, :2]
+        normal_loads(climber.machine, self._balance, self.attached, self._coordinates(),
+                     self._forces, self._normals)
+        force[:, 2] = self._normals
+        return force
 
     def overloaded(self) -> tuple[int, int]:
         """Return the first foot whose pad does not hold any more, and how; else (-1, HOLDS)."""
         if self._pads is None:
             return -1, HOLDS
-        climber, force = self._plant.climber, self.reactions()
-        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = force[:, :2]
-        normal_loads(climber.machine, self._balance, self.attached, self._coordinates(),
-                     self._forces, self._normals)
+        force = self.reactions()
         for i in np.flatnonzero(self.attached):
-            how = pad_failure(self._pads[i], self._pad_angles[i], force[i, 0], force[i, 1],
-                              self._normals[i])
+            how = pad_failure(self._pads[i], self._pad_angles[i], *force[i])
             if how != HOLDS:
                 return int(i), how
         return -1, HOLDS
@@ -358,8 +364,6 @@ class ClimbingTwin:
         self._rest = RestPosition.nominal(self.model)
         self._pad_angles = np.full(n, math.nan)
         self._turn_pads(np.ones(n, bool))
-        self._forces = np.zeros((n, FORCE.width))
-        self._wall = np.array([self.model.body.height, self.model.wall.normal])
         self.n_steps = 0
         self.reset_peak()
 
@@ -401,11 +405,7 @@ class ClimbingTwin:
     @property
     def normal_loads(self) -> np.ndarray:
         """The wall's push on each foot, (N,) [N], as statics and least squares tell it."""
-        found = np.zeros(self.model.n_limbs)
-        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = self.reaction
-        z, _, attached = self.state.packed(self.model)
-        normal_loads(self.model.machine, self._wall, attached, z, self._forces, found)
-        return found
+        return self._robot.feet.reactions()[:, 2]
 
     @property
     def pad_angles(self) -> np.ndarray:

@@ -163,6 +163,26 @@ class ForceSets:
             inside[i] &= bool((normals @ force <= bounds + slack).all())
         return inside
 
+    def outline(self, foot: int, farthest: float = math.inf, points: int = 72) -> np.ndarray:
+        """
+        Return the outline (m, 2) [N] of a foot's set; empty where the set is.
+
+        Forces beyond ``farthest`` [N] are left out; a disc is a polygon of that many ``points``.
+        """
+        angle = np.linspace(0.0, 2.0 * np.pi, points + 1)
+        radius = min(float(self.table[foot, SET.radius]), farthest)
+        outline = radius * np.column_stack([np.cos(angle), np.sin(angle)])
+        for normal, bound in zip(*self.planes(foot)):
+            over, kept = outline @ normal - bound, []
+            for k in range(len(outline)):
+                p, q, a, b = outline[k - 1], outline[k], over[k - 1], over[k]
+                if (a > 0.0) != (b > 0.0):
+                    kept.append(p + a / (a - b) * (q - p))
+                if b <= 0.0:
+                    kept.append(q)
+            outline = np.array(kept).reshape(-1, 2)
+        return outline
+
     def support(self, directions: np.ndarray) -> np.ndarray:
         """
         Return the largest ``d_i . F_i`` over each foot's set.

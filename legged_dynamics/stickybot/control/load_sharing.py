@@ -76,9 +76,6 @@ class _SharingMemory(NamedTuple):
     forces : (N, FORCE.width) array
     on : (N,) int array
     report : (3,) array
-    tangents : (N, 2 N) array
-    lever : (N, 4) array
-    found : (2 N,) array
     planned : (N, 2) array
 
     """
@@ -94,9 +91,6 @@ class _SharingMemory(NamedTuple):
     forces: np.ndarray
     on: np.ndarray
     report: np.ndarray
-    tangents: np.ndarray
-    lever: np.ndarray
-    found: np.ndarray
     planned: np.ndarray
 
 
@@ -106,8 +100,7 @@ def make_sharing_memory(machine: Machine, nz: int) -> _SharingMemory:
     return _SharingMemory(make_workspace(machine), make_force_memory(n), np.zeros((3, 2 * n)),
                           np.zeros(3), np.zeros((n, SET.width)), np.zeros(n),
                           np.zeros(2 * n), np.zeros(nz), np.zeros((n, FORCE.width)),
-                          np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2 * n)),
-                          np.zeros((n, 4)), np.zeros(2 * n), np.zeros((n, 2)))
+                          np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2)))
 
 
 @kernel
@@ -267,112 +260,33 @@ def follow_forces(machine, memory, x, holds, dt, offsets):
 
 
 # -------------------------------------------------------------------------------------------------
-# Load sharing with hips that only turn: r_phi moves, r_x and r_y stay.
+# Hips that only turn: r_phi moves, r_x and r_y stay.
 #
-# A limb's radial force then follows from the geometry, and the hip's moment sets the tangential
-# one. N tangential forces satisfy the balance of moments and of force along the body; the squeeze
-# between opposite limbs remains, and is reported.
-
-
-# A direction of the body's plane is balanced by tangential forces when they have, in the mean
-# square, at least this part along it; the other direction is left to the radial springs.
-TANGENTIAL_PART = 0.25
+# A hip's moment sets its foot's tangential force. Radial forces follow from the place of the body,
+# which yields to them: on the feet of a stride, the balance of force across the body and of moment
+# leaves it at rest only where they are those that belong to the tangential ones. The body then
+# swings about the straight way by some milliradians, and the feet do not squeeze each other.
 
 
 @kernel
-def share_by_turning(machine, memory, x, hips, holds, share, wanted, ridge, gain, moments):
-    """
-    Choose tangential foot forces and move hip moments towards them; return if found.
-
-    ``gain``: part of the difference per period; ``moments`` (N,) [N m] beyond nominal, zero
-    off the wall. Others as for `choose_forces`.
-    """
-    index, constants, work, report = machine.index, machine.constants, memory.work, memory.report
-    gx, gy, z, v = constants[BODY.gravity_x], constants[BODY.gravity_y], x.z, x.v
-    planned = memory.planned
-    n = _begin_sharing(memory, holds)
+def turn_to_forces(machine, memory, x, holds, dt, offsets):
+    """Move the rest angles' offsets by one period towards the planned forces, in place."""
+    index, constants, work = machine.index, machine.constants, memory.work
+    accelerate(machine, work, holds, x, memory.zdd, memory.forces)
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     for i in range(index.shape[0]):
-        if not holds[i]:
-            moments[i] = 0.0
-    if n == 0:
-        return True
-    w, G = memory.w, memory.G
-    static_load(machine, z, wanted, w)
-    c, s = math.cos(z[2]), math.sin(z[2])
-    # Rows of the balance: force along the body's x, along its y, moment. Columns: tangential.
-    rows = (c * w[0] + s * w[1], c * w[1] - s * w[0], w[2])
-    along_x, along_y = 0.0, 0.0
-    base, directions = memory.chosen, memory.tangents
-    directions[:] = 0.0
-    for k in range(n):
-        i = memory.on[k]
-        start, link = index[i, LIMB.start], index[i, LIMB.links]
-        limb_terms(index, constants, work, i, z, v)
-        end = work.shape[0] - 1
-        ax, ay = work[end, END.pose] - z[start], work[end, END.pose + 1] - z[start + 1]
-        length = math.hypot(ax, ay)
-        tx, ty = -ay / length, ax / length
-        mass = 0.0
-        for j in range(index[i, LIMB.n_links]):
-            mass += constants[link + LINK.width * j + LINK.mass]
-        fx, fy = hips[i, FORCE.hip] - mass * gx, hips[i, FORCE.hip + 1] - mass * gy
-        # The radial part is set by geometry and kept; only the tangential one is chosen.
-        radial = fx * ty - fy * tx
-        base[2 * k], base[2 * k + 1] = radial * ty, -radial * tx
-        memory.lever[k, 0], memory.lever[k, 1] = length, fx * tx + fy * ty
-        memory.lever[k, 2], memory.lever[k, 3] = tx, ty
-        px, py = z[start] - z[0], z[start + 1] - z[1]
-        G[0, k], G[1, k] = c * tx + s * ty, c * ty - s * tx
-        G[2, k] = px * ty - py * tx
-        along_x += G[0, k] ** 2
-        along_y += G[1, k] ** 2
-        bx, by = base[2 * k], base[2 * k + 1]
-        rows = (rows[0] - c * bx - s * by, rows[1] - c * by + s * bx,
-                rows[2] - px * by + py * bx)
-        memory.weights[k] = share[i]
-        memory.sets[k, 1] = 0.0
-    used = 0
-    for j in range(3):
-        if (j == 0 and along_x < TANGENTIAL_PART * n) or (
-                j == 1 and along_y < TANGENTIAL_PART * n) or (j == 2 and n == 1):
-            continue
-        w[used] = rows[j]
-        for k in range(n):
-            G[used, k] = G[j, k]
-        used += 1
-    basis, least = memory.force.basis, memory.force.particular
-    rank, unmet = solve_balance(G[:used, :n], w[:used], basis, least)
-    report[REPORT.unmet] = unmet
-    for k in range(n):
-        for j in range(2):
-            base[2 * k + j] += least[k] * memory.lever[k, 2 + j]
-            for a in range(n - rank):
-                directions[a, 2 * k + j] = basis[rank + a, k] * memory.lever[k, 2 + j]
-    if n > rank:
-        code, value = solve_forces(LEAST_MAXIMUM, base, directions[:n - rank], memory.sets[:n],
-                                   memory.weights, ridge, memory.force, memory.found)
-        if code < 0:
-            return False
-        report[REPORT.share] = value
-    else:
-        memory.found[:] = base
-    for k in range(n):
-        i = memory.on[k]
-        planned[i, 0], planned[i, 1] = memory.found[2 * k], memory.found[2 * k + 1]
-        tangential = (memory.found[2 * k] * memory.lever[k, 2]
-                      + memory.found[2 * k + 1] * memory.lever[k, 3])
-        # A hip's moment over the lever of its limb is the foot's tangential force.
-        moments[i] -= gain * memory.lever[k, 0] * (tangential - memory.lever[k, 1])
-    return True
-
-
-@kernel
-def follow_moments(machine, moments, dt, offsets):
-    """Move the rest angle offsets by a period towards the hips' extra moments, in place."""
-    index, constants = machine.index, machine.constants
-    for i in range(index.shape[0]):
-        at, limb = index[i, LIMB.start] - 3, index[i, LIMB.hip]
+        at, limb, link = index[i, LIMB.start] - 3, index[i, LIMB.hip], index[i, LIMB.links]
+        extra = 0.0
+        if holds[i]:
+            mass = 0.0
+            for k in range(index[i, LIMB.n_links]):
+                mass += constants[link + LINK.width * k + LINK.mass]
+            limb_terms(index, constants, work, i, x.z, x.v)
+            # The limb's own balance about its foot, at rest.
+            fx, fy = memory.planned[i, 0] + mass * gx, memory.planned[i, 1] + mass * gy
+            extra = (-work[2, WORK.bias] - work[2, WORK.jacobian] * fx
+                     - work[2, WORK.jacobian + 1] * fy - memory.forces[i, FORCE.hip + 2])
         damping = constants[limb + HIP.damping + 8] / dt
         offsets[at], offsets[at + 1] = 0.0, 0.0
-        offsets[at + 2] = ((damping * offsets[at + 2] - moments[i])
+        offsets[at + 2] = ((damping * offsets[at + 2] - extra)
                            / (constants[limb + HIP.stiffness + 8] + damping))

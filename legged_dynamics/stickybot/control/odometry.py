@@ -5,7 +5,10 @@ Odometry on the wall: position and velocity of the body from hips and attitude.
 
 A foot on the wall rests, so its limb gives the body's position and velocity; the values of several
 feet are averaged. The body's angle and rate come from the attitude sensor. A foot whose limb gives
-another velocity than the body had a moment ago, and than the other limbs give, does not hold.
+another velocity than the body had a moment ago, and than the other limbs give, does not hold; nor
+does one that carries nothing and whose distance from the others has changed. Distances between
+feet follow from the hips alone, and so to micrometres; a limb that has lost its foot springs back
+by what its load had bent it.
 
 The angle follows from the IMU: with a wall inclined by l and the body turned by phi, the vertical
 in body axes is
@@ -34,6 +37,16 @@ from legged_dynamics.stickybot.model.robot import StickybotMeasurement, Stickybo
 
 # A foot with less than this part of the largest load counts as unloaded.
 IDLE_PART = 0.3
+
+
+class SlipLimits(NamedTuple):
+    """Limits beyond which a foot does not hold."""
+
+    speed: float            # m/s
+    distance: float         # m, from where it stood
+    duration: float         # s
+    load: float             # N, of a foot that carries nothing
+    span: float             # m, by which the distances of such a foot have changed
 
 
 class _Readings(NamedTuple):
@@ -126,10 +139,14 @@ class WallOdometry:
         self._x = _Estimate(np.zeros(model.nz), np.zeros(model.nz), np.zeros((model.n_limbs, 2)))
         self.z, self.v, self._anchors = self._x
         self.holds = np.zeros(model.n_limbs, bool)
+        # Distances of feet from each other, and what they were when both had been set.
+        self._spans, self._kept = np.zeros((2, model.n_limbs, model.n_limbs))
+        self._kept[:] = math.nan
 
     def reset(self) -> None:
         """Forget where the body is and which feet hold."""
         self.z[:], self.v[:], self._anchors[:], self.holds[:] = 0.0, 0.0, 0.0, False
+        self._kept[:] = math.nan
 
     def take(self, measurement: StickybotMeasurement) -> None:
         """Store a measurement after checking it."""
@@ -168,16 +185,31 @@ class WallOdometry:
             self._anchors[fresh] = self.z[self._feet][fresh]
         self.holds = wanted.copy()
 
-    def suspects(self, settled: np.ndarray, loads: np.ndarray, dt: float, limits: np.ndarray,
+    def suspects(self, settled: np.ndarray, loads: np.ndarray, dt: float, limits: SlipLimits,
                  suspected: np.ndarray) -> np.ndarray | None:
         """
         Return which feet seem to have detached, or None when all seem to hold.
 
-        ``limits``: speed, distance, duration; ``suspected`` [s] is changed.
+        ``loads`` (N,) [N]: at the hips, without the limbs' weights; ``suspected`` [s] is changed.
         """
         lost = np.empty(settled.size, bool)
+        _fill_spans(self.z, self._feet, settled, self._spans, self._kept)
+        stray = np.abs(self._spans - self._kept) > limits.span      # False where NaN
+        lost[:] = settled & (loads < limits.load) & stray.any(axis=1)
         return lost if _suspect(self._x, self._feet, settled, loads, dt, limits, suspected,
                                 lost) else None
+
+
+@kernel
+def _fill_spans(z, feet, settled, spans, kept):
+    """Fill the distances between feet, and keep the first of each pair while both are settled."""
+    for i in range(settled.shape[0]):
+        for j in range(settled.shape[0]):
+            spans[i, j] = math.hypot(z[feet[i, 0]] - z[feet[j, 0]], z[feet[i, 1]] - z[feet[j, 1]])
+            if i == j or not (settled[i] and settled[j]):
+                kept[i, j] = math.nan
+            elif math.isnan(kept[i, j]):
+                kept[i, j] = spans[i, j]
 
 
 @kernel
@@ -188,18 +220,17 @@ def _suspect(x, feet, settled, loads, dt, limits, suspected, lost):
     If all seem to move, those with almost no load are suspected; if all are loaded, the body was
     pushed.
 
-    ``feet`` (N, 2): coordinate indices; ``limits``: speed, distance [m/s, m] to suspect,
-    and duration [s] until lost; ``suspected`` (N,) [s] is changed.
+    ``feet`` (N, 2): coordinate indices; ``lost`` comes with those of which other signs are known;
+    ``suspected`` (N,) [s] is changed.
     """
     z, v, anchors = x.z, x.v, x.anchors
     n, moving, watched = lost.shape[0], 0, 0
     for i in range(n):
-        lost[i] = False
         if settled[i]:
             fx, fy = feet[i, 0], feet[i, 1]
             watched += 1
-            if (math.hypot(v[fx], v[fy]) > limits[0]
-                    or math.hypot(z[fx] - anchors[i, 0], z[fy] - anchors[i, 1]) > limits[1]):
+            if (lost[i] or math.hypot(v[fx], v[fy]) > limits.speed or math.hypot(
+                    z[fx] - anchors[i, 0], z[fy] - anchors[i, 1]) > limits.distance):
                 lost[i] = True
                 moving += 1
     heaviest = 0.0
@@ -211,7 +242,7 @@ def _suspect(x, feet, settled, loads, dt, limits, suspected, lost):
     found = False
     for i in range(n):
         suspected[i] = suspected[i] + dt if lost[i] else 0.0
-        lost[i] = suspected[i] > limits[2]
+        lost[i] = suspected[i] > limits.duration
         if lost[i]:
             suspected[i] = 0.0
             found = True

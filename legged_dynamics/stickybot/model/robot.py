@@ -402,6 +402,10 @@ class StickybotCommand:
         What the reduction makes of it.
     pose, velocity : (3,) array or None
         Of the body on the wall, by the feet's odometry.
+    normal : (N,) array [N] or None
+        The wall's push on each foot, by statics; negative where the foot pulls.
+    pad_use : (N,) array or None
+        Share of its pad's limit that each foot uses, above 1 it lets go; None without limits.
     pads_kept : bool
         False when the load is more than the pads are known to hold.
     events : tuple of FootEvent
@@ -417,5 +421,7 @@ class StickybotCommand:
     planned: np.ndarray | None = None
     pose: np.ndarray | None = None
     velocity: np.ndarray | None = None
+    normal: np.ndarray | None = None
+    pad_use: np.ndarray | None = None
     pads_kept: bool = True
     events: tuple[FootEvent, ...] = ()
