@@ -15,9 +15,9 @@ MANIFEST = ElementTree.parse(HERE / 'package.xml').getroot()
 
 
 def share_files() -> list:
-    """List config/ and launch/ as data files below share/, keeping their folders."""
+    """List config/, launch/ and examples/ as data files below share/, keeping their folders."""
     found = {}
-    for folder in ('config', 'launch'):
+    for folder in ('config', 'launch', 'examples'):
         for path in sorted((HERE / folder).rglob('*')):
             if path.is_file() and path.suffix in {'.yaml', '.urdf', '.rviz', '.py', '.xml',
                                                   '.osim', '.mot', '.md'}:

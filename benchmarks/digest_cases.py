@@ -31,6 +31,8 @@ from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.report.accuracy import zero_phase
 from legged_dynamics.recordings.report.analysis import Analysis, analyse
+from legged_dynamics.reproductions.climbing.comparison import MUJOCO, compare
+from legged_dynamics.reproductions.planar_biped import RUNS, crouch
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.protocol import Component
@@ -40,8 +42,6 @@ from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
 from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.stickybot import StickybotSettings
-from legged_dynamics.stickybot.report.comparison import MUJOCO, compare
-from legged_dynamics.workspace.planar.report import RUNS, crouch
 
 # -------------------------------------------------------------------------------------------------
 # Messages, dataclasses and tables as the arrays that `python -m benchmarks digests` compares.

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files that come with the package are: robots, node settings, launch files."""
+"""Where the files that come with the package are: robots, settings, launch files, examples."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def share_directory() -> Path:
     """
-    Return the folder that holds config/ and launch/.
+    Return the folder that holds config/, launch/ and examples/.
 
     The source tree if run from it, else ``<prefix>/share/legged_dynamics`` (colcon and
     pip).

@@ -30,6 +30,9 @@ _ROS_NAMES = frozenset({'use_sim_time', 'autostart', 'start_type_description_ser
 _ROS_GROUPS = frozenset({'qos_overrides'})
 _DECLARATION = re.compile(r"\b[sS]etting\(\s*'([\w.]+)'")
 
+# Words that YAML and ROS 2 read as a boolean where they are not quoted.
+YAML_WORDS = {True: ('on', 'yes', 'y', 'true'), False: ('off', 'no', 'n', 'false')}
+
 S = TypeVar('S', bound='CheckedSettings')
 
 TYPE_NAMES = {bool: 'a boolean', int: 'an integer', float: 'a number', str: 'a string',
@@ -73,6 +76,11 @@ class Setting:
         allowed = f' One of: {", ".join(self.choices)}.' if self.choices else ''
         return f'{self.description}{unit}{allowed}'
 
+    @property
+    def word_like(self) -> bool:
+        """Return whether a choice is a word that YAML reads as a boolean, such as off."""
+        return any(word in self.choices for words in YAML_WORDS.values() for word in words)
+
     def check(self, value: Any) -> Any:
         """Return a value in the setting's type; ConfigurationError if wrong."""
         if isinstance(self.default, list):
@@ -91,6 +99,8 @@ class Setting:
                 value = float(value)
             except OverflowError:
                 value = math.inf
+        if kind is str and isinstance(value, bool):
+            value = next((word for word in YAML_WORDS[value] if word in self.choices), value)
         if type(value) is not kind:
             self._refuse(value, TYPE_NAMES[kind])
         if kind in (int, float):

@@ -5,11 +5,20 @@ import pkgutil
 import random
 from dataclasses import fields, make_dataclass, replace
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 
 import legged_dynamics
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.parameter_file import parse_value
+from legged_dynamics.ros.middleware.arguments import Override
+from legged_dynamics.ros.middleware.parameters import (
+    ParameterStore,
+    StandaloneDialect,
+    declare_settings,
+)
+from legged_dynamics.schema import CheckedSettings, Setting, setting
 
 
 def below(kind):
@@ -81,3 +90,23 @@ def test_the_order_of_the_fields_does_not_matter(kind):
 def test_the_values_are_those_that_were_given(kind):
     given = {one.name: another(one) for one in kind.table()}
     assert kind.from_parameters(given).values == given
+
+
+@pytest.mark.parametrize('one', [one for kind in KINDS for one in kind.table() if one.choices],
+                         ids=lambda one: one.name)
+def test_every_choice_is_taken_as_yaml_reads_it(one):
+    """YAML and ROS 2 read off, on, yes and no as booleans where they are not quoted."""
+    for choice in one.choices:
+        read = parse_value(choice, 'test')
+        found = one.check([read] if isinstance(one.default, list) else read)
+        assert found == ([choice] if isinstance(one.default, list) else choice)
+    with pytest.raises(ConfigurationError):
+        one.check(True)
+
+
+def test_a_node_takes_off_for_a_word():
+    one = Setting('control.reduction', 'full', '', 'How.', choices=('off', 'full'))
+    store = ParameterStore({one.name: Override('', one.name, parse_value('off', 'test'), '-p')})
+    node = SimpleNamespace(declare_parameter=lambda name, value, descriptor: store.declare(
+        name, value, descriptor))
+    assert declare_settings(node, StandaloneDialect(), [one]) == {one.name: 'off'}

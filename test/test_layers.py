@@ -20,13 +20,13 @@ LAYERS = ('_moved', '_lazy', 'exceptions', 'parameter_file', 'schema', 'resource
           'diagnosis.identification', 'diagnosis.doctor', 'simulation',
           'ros.middleware', 'ros.conversions', 'ros.unitree', 'recordings', 'diagnosis.validation',
           'pages',
-          'force_map.report', 'workspace.planar.report', 'stickybot.report', 'diagnosis.report',
+          'force_map.report', 'reproductions', 'diagnosis.report',
           'recordings.report', 'recordings.fleet', 'people.opensim', 'people.trials', 'ros.nodes',
           'view', 'cli', '__main__')
 # Rooms of a layer, likewise; what stands in none of them stands above them all.
 ROOMS = {'stickybot': ('model', 'simulation', 'allocation', 'control')}
-PAGES = {'pages', 'force_map.report', 'workspace.planar.report', 'stickybot.report',
-         'diagnosis.report', 'recordings.report', 'recordings.fleet', 'people.trials', 'cli'}
+PAGES = {'pages', 'force_map.report', 'diagnosis.report', 'recordings.report', 'recordings.fleet',
+         'people.trials', 'cli'}
 OUTSIDE = {'rclpy': {'ros.middleware', 'cli'}, 'cyclonedds': {'ros.middleware'},
            'mujoco': {'simulation'}, 'rosbags': {'recordings', 'recordings.report', 'cli'},
            'mcap': {'recordings'}, 'pandas': PAGES, 'matplotlib': PAGES,

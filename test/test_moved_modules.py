@@ -18,6 +18,8 @@ LISTED = [line for line in LISTED if not line.startswith('#')]
 
 
 def is_module(name):
+    # What reproduces papers lies with the examples (legged_dynamics/reproductions.py).
+    name = name.replace('legged_dynamics.reproductions.', 'examples.reproductions.')
     path = ROOT.joinpath(*name.split('.'))
     return path.with_suffix('.py').is_file() or (path / '__init__.py').is_file()
 

@@ -31,7 +31,7 @@ def add_parser(verbs: Any) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Run, print the tables, write the report."""
     from legged_dynamics.cli.output import ProgressBar, show
-    from legged_dynamics.workspace.planar.report import (
+    from legged_dynamics.reproductions.planar_biped import (
         RUNS,
         crouch,
         final_values,

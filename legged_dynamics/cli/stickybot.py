@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from legged_dynamics.reproductions.climbing.comparison import Comparison
+    from legged_dynamics.reproductions.climbing.sweep import Axis
     from legged_dynamics.stickybot import StickybotSettings
-    from legged_dynamics.stickybot.report.comparison import Comparison
-    from legged_dynamics.stickybot.report.sweep import Axis
 
 FILM = 'climb'
 FRAME_RATE = 20.0       # 1/s
@@ -89,8 +89,8 @@ def _run(args: argparse.Namespace) -> int:
     """Simulate the climbs, write film and report."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.exceptions import OutputError
-    from legged_dynamics.stickybot.report.comparison import compare
-    from legged_dynamics.stickybot.report.report import write_climb_report
+    from legged_dynamics.reproductions.climbing.comparison import compare
+    from legged_dynamics.reproductions.climbing.report import write_climb_report
 
     begin = time.monotonic()
     slope = None if args.inclination is None else math.radians(args.inclination)
@@ -120,7 +120,7 @@ def _run(args: argparse.Namespace) -> int:
 def _film(comparison: Comparison, folder: Path) -> list[Path]:
     """Film the climb that is shown; return the files."""
     from legged_dynamics.cli.output import ProgressBar
-    from legged_dynamics.stickybot.report.animation import ClimbAnimation, write_film
+    from legged_dynamics.reproductions.climbing.animation import ClimbAnimation, write_film
 
     shown = comparison.shown
     physics = ', by MuJoCo' if shown.plant == 'mujoco' else ''
@@ -180,7 +180,12 @@ def _run_sweep(args: argparse.Namespace) -> int:
     """Sweep and write the results."""
     from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.pages.style import png
-    from legged_dynamics.stickybot.report.sweep import draw_sweep, sweep, sweep_table, write_sweep
+    from legged_dynamics.reproductions.climbing.sweep import (
+        draw_sweep,
+        sweep,
+        sweep_table,
+        write_sweep,
+    )
 
     begin = time.monotonic()
     settings, axes = settings_of(args), _axes_of(args)
@@ -206,7 +211,7 @@ def _axes_of(args: argparse.Namespace) -> list[Axis]:
 
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.parameter_file import parse_value
-    from legged_dynamics.stickybot.report.sweep import AXES, Axis
+    from legged_dynamics.reproductions.climbing.sweep import AXES, Axis
 
     known = {axis.setting: axis for axis in AXES}
     given = {OPTIONS[name]: values for name in OPTIONS

@@ -243,20 +243,7 @@ class ContactForceMap(AffineMap):
         """
         Return the rows of one foot.
 
-        Parameters
-        ----------
-        link : str
-            Link of the foot.
-
-        Returns
-        -------
-        slice
-
-        Raises
-        ------
-        UnknownNameError
-            When that foot is not in contact.
-
+        Raises UnknownNameError when that foot is not in contact.
         """
         if link not in self.feet:
             raise UnknownNameError('foot in contact', link, self.feet)
@@ -266,20 +253,7 @@ class ContactForceMap(AffineMap):
         """
         Return the map of one foot alone.
 
-        Parameters
-        ----------
-        link : str
-            Link of the foot.
-
-        Returns
-        -------
-        ForceMap
-
-        Raises
-        ------
-        UnknownNameError
-            When that foot is not in contact.
-
+        Raises UnknownNameError when that foot is not in contact.
         """
         rows = self.rows(link)
         return ForceMap(self.offset[rows], self.matrix[rows], self.columns)
@@ -291,15 +265,7 @@ class ContactForceMap(AffineMap):
         Contact points and feet stay in the base frame, and so does a line foot's moment, which is
         about an axis of its own.
 
-        Parameters
-        ----------
-        R : (3, 3) array
-            Rotation from base axes into the new ones.
-
-        Returns
-        -------
-        ContactForceMap
-
+        ``R`` (3, 3): rotation from base axes into the new ones.
         """
         data, R = self.data.copy(), np.asarray(R, float)
         for rows in self.layout.vectors:

@@ -156,15 +156,8 @@ class FootForce:
 
         A hip torque m_H becomes ``E^T m_H`` at the hip's joints; joints without a column get 0.
 
-        Parameters
-        ----------
-        torque : (m,) array [N m or N]
-            Torques in the order of the columns.
-
-        Returns
-        -------
-        (nv,) array [N m or N]
-
+        ``torque`` (m,) [N m or N]: torques in the order of the columns. Returns (nv,) array [N m
+        or N].
         """
         torque = np.asarray(torque, float)
         values, hip = torque.copy(), self.hip_axes.shape[1]

@@ -62,17 +62,7 @@ class FrictionCone:
         """
         Return whether a force is inside the true, round cone and the load limits.
 
-        Parameters
-        ----------
-        force : (3,) array [N]
-            Force of the ground on the foot.
-        tolerance : float
-            Tolerance as a part of the force.
-
-        Returns
-        -------
-        bool
-
+        ``force`` (3,) [N]: of the ground on the foot. ``tolerance``: a part of the force.
         """
         along = float(self.normal @ force)
         sideways = np.linalg.norm(force - along * self.normal)
@@ -84,11 +74,7 @@ class FrictionCone:
         """
         Compute the edges of the pyramid.
 
-        Returns
-        -------
-        (facets, 3) array
-            Unit vectors along the edges.
-
+        (facets, 3), unit vectors.
         """
         angles = 2.0 * np.pi * (np.arange(self.facets) + 0.5) / self.facets
         local = np.column_stack([self.coefficient * np.cos(angles),
@@ -100,11 +86,7 @@ class FrictionCone:
         """
         Write pyramid and load limits as linear inequalities.
 
-        Returns
-        -------
-        A, b : (k, 3), (k,) array [N]
-            Rows of ``A f >= b``: the sides of the pyramid, then the load limits.
-
+        A (k, 3) and b (k,) [N]: the sides of the pyramid, then the load limits.
         """
         return contact_inequalities(self, PointFoot(''), np.eye(3))
 

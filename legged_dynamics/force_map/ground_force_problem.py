@@ -171,22 +171,9 @@ class GroundForceProblem:
         """
         Return the problem with a prior alone.
 
-        Parameters
-        ----------
-        mean : (n,) array [N, N m]
-            The guess: an even share, the last forces, zero.
-        covariance : (n, n) or (n,) array
-            Covariance of its error; a vector is a diagonal of variances.
-
-        Returns
-        -------
-        GroundForceProblem
-
-        Raises
-        ------
-        ConfigurationError
-            When shapes do not fit.
-
+        ``mean`` (n,) [N, N m]: the guess: an even share, the last forces, zero. ``covariance`` (n,
+        n): covariance of its error; a vector is a diagonal of variances. Raises ConfigurationError
+        when shapes do not fit.
         """
         mean, P = np.array(mean, float), np.array(covariance, float)
         P = np.diag(P) if P.ndim == 1 else P
@@ -201,22 +188,9 @@ class GroundForceProblem:
         """
         Return the problem with equations in addition.
 
-        Parameters
-        ----------
-        rows, right : (k, n), (k,) array
-            Left and right sides: of the base ``A w = b``, of joints ``J^T w = tau_id - tau``.
-        error : (k, k) or (k,) array, or float
-            Covariance or variances of their errors; 0: exact.
-
-        Returns
-        -------
-        GroundForceProblem
-
-        Raises
-        ------
-        ConfigurationError
-            When shapes do not fit.
-
+        ``rows, right`` (k, n): left and right sides: of the base ``A w = b``, of joints ``J^T w =
+        tau_id - tau``. ``error`` (k, k): covariance or variances of their errors; 0: exact. Raises
+        ConfigurationError when shapes do not fit.
         """
         rows, right = np.atleast_2d(np.array(rows, float)), np.atleast_1d(np.array(right, float))
         R = np.array(error, float)
@@ -236,22 +210,9 @@ class GroundForceProblem:
         """
         Return the problem with an external wrench of mean zero in all present rows.
 
-        Parameters
-        ----------
-        columns : (k, 6) array
-            Effect of the wrench on each row: of the base ``[1, 0; [p]x, 1]``, of joints ``J^T``.
-        covariance : (6, 6) or (6,) array
-            Covariance of the wrench; a vector is a diagonal of variances.
-
-        Returns
-        -------
-        GroundForceProblem
-
-        Raises
-        ------
-        ConfigurationError
-            When shapes do not fit.
-
+        ``columns`` (k, 6): effect of the wrench on each row: of the base ``[1, 0; [p]x, 1]``, of
+        joints ``J^T``. ``covariance`` (6, 6): covariance of the wrench; a vector is a diagonal of
+        variances. Raises ConfigurationError when shapes do not fit.
         """
         P = np.array(covariance, float)
         E = np.array(columns, float)
@@ -267,22 +228,8 @@ class GroundForceProblem:
         """
         Return the problem with limits ``limits w >= least`` in addition.
 
-        Parameters
-        ----------
-        limits : (m, n) array
-            Coefficients, one limit a row.
-        least : (m,) array
-            Least values.
-
-        Returns
-        -------
-        GroundForceProblem
-
-        Raises
-        ------
-        ConfigurationError
-            When shapes do not fit.
-
+        ``limits`` (m, n): coefficients, one limit a row. ``least`` (m,): least values. Raises
+        ConfigurationError when shapes do not fit.
         """
         limits, least = np.atleast_2d(np.array(limits, float)), np.array(least, float)
         if least.ndim != 1 or limits.shape != (len(least), len(self.mean)):
@@ -293,15 +240,7 @@ class GroundForceProblem:
                        least=np.concatenate([self.least, least]))
 
     def without_limits(self) -> GroundForceProblem:
-        """
-        Leave the limits out.
-
-        Returns
-        -------
-        GroundForceProblem
-            A copy with the same prior and rows.
-
-        """
+        """Leave the limits out."""
         return replace(self, limits=self.limits[:0], least=self.least[:0])
 
     def solve(self) -> GroundForces:

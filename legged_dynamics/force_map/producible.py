@@ -46,15 +46,7 @@ class ForceEllipsoid:
         """
         Return a grid of points on the surface, by polar angle and azimuth.
 
-        Parameters
-        ----------
-        n : int
-            Number of points along each.
-
-        Returns
-        -------
-        (n, n, 3) array [N]
-
+        ``n``: number of points along each. Returns (n, n, 3) array [N].
         """
         polar = np.linspace(0.0, np.pi, n)[:, None]
         azimuth = np.linspace(0.0, 2.0 * np.pi, n)[None, :]
@@ -88,15 +80,8 @@ class ForcePolytope:
         """
         Return the force of the set that is largest along a direction.
 
-        Parameters
-        ----------
-        direction : (3,) array
-            Direction in the axes of the set, of any length.
-
-        Returns
-        -------
-        (3,) array [N]
-
+        ``direction`` (3,): direction in the axes of the set, of any length. Returns (3,) array
+        [N].
         """
         return self.vertices[np.argmax(self.vertices @ np.asarray(direction, float))]
 
@@ -104,17 +89,7 @@ class ForcePolytope:
         """
         Return the part of the set within ``A f >= b``, such as a friction cone.
 
-        Parameters
-        ----------
-        A : (k, 3) array
-            One inequality a row.
-        b : (k,) array [N]
-            Least values.
-
-        Returns
-        -------
-        ForcePolytope
-
+        ``A`` (k, 3): one inequality a row. ``b`` (k,) [N]: least values.
         """
         piece = self
         for row, bound in zip(np.atleast_2d(A), np.atleast_1d(b)):

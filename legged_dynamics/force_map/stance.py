@@ -86,26 +86,11 @@ class Stance:
         """
         Return (nq,) positions and (nv,) velocities of `model`, from those of the robot.
 
-        Parameters
-        ----------
-        position : (nq,) array [rad or m]
-            Joint positions in the robot's order.
-        velocity : (nv,) array [rad/s or m/s]
-            Joint velocities in the robot's order.
-        R_WB : (3, 3) array
-            Orientation of the base in the world.
-        angular_velocity : (3,) array [rad/s]
-            Angular velocity of the base, in base axes.
-
-        Returns
-        -------
-        (nq,) array, (nv,) array
-
-        Raises
-        ------
-        MeasurementError
-            When an input does not fit the robot or is not finite.
-
+        ``position`` (nq,) [rad or m]: joint positions in the robot's order. ``velocity`` (nv,)
+        [rad/s or m/s]: joint velocities in the robot's order. ``R_WB`` (3, 3): orientation of the
+        base in the world. ``angular_velocity`` (3,) [rad/s]: angular velocity of the base, in base
+        axes. Returns (nq,) array, (nv,) array. Raises MeasurementError when an input does not fit
+        the robot or is not finite.
         """
         robot = self.robot
         q = state_vector(position, robot.nq, 'joint positions')
@@ -129,17 +114,8 @@ class Stance:
         """
         Return the efforts of `model`'s joints, from those of the robot's.
 
-        Parameters
-        ----------
-        position : (nq,) array [rad or m]
-            Joint positions in the robot's order.
-        effort : (nv,) array [N m or N]
-            Efforts in the robot's order.
-
-        Returns
-        -------
-        (nv,) array [N m or N]
-
+        ``position`` (nq,) [rad or m]: joint positions in the robot's order. ``effort`` (nv,) [N m
+        or N]: efforts in the robot's order. Returns (nv,) array [N m or N].
         """
         return self._moved(np.asarray(position, float), np.asarray(effort, float),
                            np.zeros(self.model.nv))
@@ -148,17 +124,8 @@ class Stance:
         """
         Return the efforts of the robot's joints, from those of `model`'s.
 
-        Parameters
-        ----------
-        position : (nq,) array [rad or m]
-            Joint positions in the robot's order.
-        effort : (nv,) array [N m or N]
-            Efforts in the order of `model`.
-
-        Returns
-        -------
-        (nv,) array [N m or N]
-
+        ``position`` (nq,) [rad or m]: joint positions in the robot's order. ``effort`` (nv,) [N m
+        or N]: efforts in the order of `model`. Returns (nv,) array [N m or N].
         """
         effort = np.asarray(effort, float)
         back = np.zeros(self.robot.nv)
@@ -263,14 +230,14 @@ def standing_on(robot: RobotModel, foot: str) -> Stance:
 
 
 @lean_kernel
-def _stance_terms(tree, feet, q, v, a, base, bodies, states, tau, jacobian):
+def _stance_terms(tree, feet, joints, base, bodies, states, tau, jacobian):
     """
     Fill efforts without ground reactions, contact points and Jacobians of stance feet.
 
-    ``base`` (12,): angular velocity, angular and proper acceleration, ground normal, base
-    axes. ``bodies``, ``states``, ``tau``, ``jacobian`` (nc, nv) are filled.
+    ``joints``: positions, velocities, accelerations; ``base`` (12,): angular velocity, angular and
+    proper acceleration, ground normal, base axes. The last four are filled.
     """
-    newton_euler(tree, q, v, a, base, bodies, tau)
+    newton_euler(tree, joints[0], joints[1], joints[2], base, bodies, tau)
     contact_points(feet, bodies, load3(base, 9), states)
     contact_jacobians(tree, feet, bodies, states, jacobian)
 
@@ -341,20 +308,8 @@ class StanceDynamics:
         """
         Return the terms of one instant, the joints' accelerations being zero; nothing is checked.
 
-        Parameters
-        ----------
-        position, velocity : (nq,) and (nv,) float array [rad or m, rad/s or m/s]
-            Positions and velocities of the joints, in the model's order.
-        angular_velocity, angular_acceleration, proper_acceleration : (3,) array
-            Angular velocity and acceleration, and proper acceleration, of the base's origin, in
-            base axes; see :class:`~legged_dynamics.dynamics.motion.BaseMotion`.
-        ground_normal : (3,) array
-            Unit vector in base axes.
-
-        Returns
-        -------
-        StanceTerms
-
+        Of the joints in the model's order, of the base's origin and ground in base axes (3,); see
+        :class:`~legged_dynamics.dynamics.motion.BaseMotion`.
         """
         base = self._base
         base[:3], base[3:6], base[6:9] = (angular_velocity, angular_acceleration,
@@ -362,7 +317,7 @@ class StanceDynamics:
         base[9:] = ground_normal
         tau, states = np.zeros(self.model.nv), np.zeros((len(self.feet), N_FOOT_STATE))
         jacobian = np.zeros((self._n_contacts, self.model.nv))
-        _stance_terms(*self._fixed, position, velocity, self._still, base, self._bodies, states,
+        _stance_terms(*self._fixed, (position, velocity, self._still), base, self._bodies, states,
                       tau, jacobian)
         return StanceTerms(
             tau, self._bodies[0, FORCE:FORCE + 6].copy(), jacobian,

@@ -34,6 +34,8 @@ class ImuCheckSettings:
     up_time: float = 0.03  # s over which the accelerometer is averaged
     up_error: float = 1.2  # rad between up by orientation and by accelerometer
     least_up: float = 4.0  # m/s^2: with less, as in free fall, there is no up
+    most_up: float = 20.0  # m/s^2 of a reading that count in that average
+    up_duration: float = 0.02  # s for which up must differ once it has agreed
 
 
 IMU = ImuCheckSettings()
@@ -56,7 +58,7 @@ class ImuWatch:
         """Forget the last reading; the noise learnt of the sensor is kept."""
         self._stamp_ns: int | None = None
         self._offset = self._drift = np.zeros(3)
-        self._stuck = self._distrust = 0.0
+        self._stuck = self._distrust = self._turned = 0.0
         self._repeated = 0
         self.up: np.ndarray | None = None
 
@@ -77,13 +79,16 @@ class ImuWatch:
             return ''
         reading = (*gyro.tolist(), *accelerometer.tolist())
         fault = '' if first else self._judge(dt, reading, gyro, orientation)
+        # An impact pushes a light body about by ten times its weight, and is no up.
+        size = float(np.linalg.norm(accelerometer))
+        felt = accelerometer * min(1.0, IMU.most_up / size) if size > 0.0 else accelerometer
         if self.up is None or first:
-            self._mean = accelerometer.copy()
+            self._mean = felt.copy()
         else:
-            self._mean += (1.0 - math.exp(-dt / IMU.up_time)) * (accelerometer - self._mean)
+            self._mean += (1.0 - math.exp(-dt / IMU.up_time)) * (felt - self._mean)
         self._stamp_ns, self._reading = stamp_ns, reading
         self._gyro, self._orientation = gyro, orientation
-        fault = fault or self._judge_up(orientation)
+        fault = fault or self._judge_up(dt, orientation)
         if not fault:
             up = self._mean if orientation is None else _up(orientation)
             length = float(np.linalg.norm(up))
@@ -124,12 +129,15 @@ class ImuWatch:
             return 'orientation and gyro do not agree: one of them is wrong'
         return ''
 
-    def _judge_up(self, orientation: np.ndarray | None) -> str:
+    def _judge_up(self, dt: float, orientation: np.ndarray | None) -> str:
         size = float(np.linalg.norm(self._mean))
+        self._turned += dt
         if orientation is None or size < IMU.least_up:
             return ''
         angle = math.acos(max(-1.0, min(1.0, float(_up(orientation) @ self._mean) / size)))
-        if angle > IMU.up_error:
+        if angle <= IMU.up_error:
+            self._turned = 0.0
+        elif self.up is None or self._turned > IMU.up_duration:
             return (f'the accelerometer says that up is {math.degrees(angle):.0f} deg from where '
                     'the orientation has it: upside down, or of the wrong sign')
         return ''

@@ -17,7 +17,7 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.schema import checked, read_parameter_file, setting
 from legged_dynamics.simulation.plant import IMU_SENSORS, Hardware, SimulationSettings
 from legged_dynamics.stickybot.model.adhesion import Adhesion
-from legged_dynamics.stickybot.model.joints import BASE, HIP_JOINTS, LimbJoints, urdf
+from legged_dynamics.stickybot.model.joints import BASE, DRAWN, HIP_JOINTS, LimbJoints, urdf
 from legged_dynamics.stickybot.model.parts import Limb
 from legged_dynamics.stickybot.model.robot import StickybotModel
 from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
@@ -200,8 +200,6 @@ class ClimbingPlant(Hardware):
 
 
 ROOT_JOINTS = ('along_x', 'along_y', 'turn')
-LIMB_RADIUS = 0.005         # m, drawn
-FOOT_RADIUS = 0.01          # m, drawn
 # The stiffest point constraint that MuJoCo offers: part of the unconstrained acceleration that it
 # takes away, and its time constant in steps.
 IMPEDANCE = 0.9999
@@ -281,13 +279,13 @@ def _add_limb(spec: mujoco.MjSpec, base: mujoco.MjsBody, limb: Limb, foot: str, 
                                    type=mujoco.mjtJoint.mjJNT_HINGE)
             joint.stiffness[0], joint.damping[0] = outer.stiffness, outer.damping
         _set_inertia(body, link.mass, link.inertia, link.center - link.length)
-        body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, size=[LIMB_RADIUS, 0.0, 0.0],
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, size=[DRAWN.limb_radius, 0.0, 0.0],
                       fromto=[0.0, 0.0, 0.0, -link.length, 0.0, 0.0], rgba=[0.2, 0.2, 0.2, 1.0])
         if k:
             parent, place, angle = body, [-link.length, 0.0, 0.0], -limb.bends[k - 1]
     end = [-limb.links[0].length, 0.0, -height]
     body.add_site(name=foot, pos=end)
-    body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[FOOT_RADIUS, 0.0, 0.0], pos=end,
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[DRAWN.foot_radius, 0.0, 0.0], pos=end,
                   rgba=[0.9, 0.6, 0.1, 1.0])
     grip = spec.add_equality(name=foot, type=mujoco.mjtEq.mjEQ_CONNECT, name1=body.name,
                              name2='world', objtype=mujoco.mjtObj.mjOBJ_BODY)

@@ -104,24 +104,30 @@ class _WallFeet:
         self.attached[i] = False
 
     def reactions(self) -> np.ndarray:
-        """Return the wall's force on each foot, (N, 3) [N], wall axes, of the last dynamics."""
-        data = self._data
-        force = np.zeros((self._model.neq, 3))
+        """
+        Return the wall's force on each foot, (N, 3) [N], wall axes, of the last dynamics.
+
+        MuJoCo's robot moves in the wall's plane. Along the normal it is what statics and least
+        squares give, by which pads let go.
+        """
+        data, climber = self._data, self._plant.climber
+        all_forces = np.zeros((self._model.neq, 3))
         # Each constraint has three rows; its force acts on the foot.
-        force[data.efc_id[:data.ne:3]] = data.efc_force[:data.ne].reshape(-1, 3)
-        return force[self._grips] @ self.R_WA
+        all_forces[data.efc_id[:data.ne:3]] = data.efc_force[:data.ne].reshape(-1, 3)
+        force = all_forces[self._grips] @ self.R_WA
+        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = force[:, :2]
+        normal_loads(climber.machine, self._balance, self.attached, self._coordinates(),
+                     self._forces, self._normals)
+        force[:, 2] = self._normals
+        return force
 
     def overloaded(self) -> tuple[int, int]:
         """Return the first foot whose pad does not hold any more, and how; else (-1, HOLDS)."""
         if self._pads is None:
             return -1, HOLDS
-        climber, force = self._plant.climber, self.reactions()
-        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = force[:, :2]
-        normal_loads(climber.machine, self._balance, self.attached, self._coordinates(),
-                     self._forces, self._normals)
+        force = self.reactions()
         for i in np.flatnonzero(self.attached):
-            how = pad_failure(self._pads[i], self._pad_angles[i], force[i, 0], force[i, 1],
-                              self._normals[i])
+            how = pad_failure(self._pads[i], self._pad_angles[i], *force[i])
             if how != HOLDS:
                 return int(i), how
         return -1, HOLDS
@@ -194,24 +200,9 @@ class ClimbingRobot(SimulatedHardware):
         """
         Build from a robot's YAML; `changes` as for :meth:`ClimbingPlant.from_files`.
 
-        Parameters
-        ----------
-        config : str | Path
-            Robot YAML file.
-        noise : bool, optional
-            Whether sensors have noise.
-        seed : int, optional
-            Seed of the noise.
-        start_ns : int, optional
-            Time stamp of the first sample [ns].
-        **changes : object
-            Settings that differ from those in the file, by name.
-
-        Returns
-        -------
-        ClimbingRobot
-            On all feet, with relaxed springs.
-
+        ``config``: robot YAML file. ``noise``: whether sensors have noise. ``seed``: seed of the
+        noise. ``start_ns``: time stamp of the first sample [ns]. ``**changes``: settings that
+        differ from those in the file, by name.
         """
         return cls(ClimbingPlant.from_files(config, **changes), noise=noise, seed=seed,
                    start_ns=start_ns)
@@ -235,16 +226,9 @@ class ClimbingRobot(SimulatedHardware):
         """
         Tell each foot to hold on (above 0.5) or to let go, from the next step on.
 
-        Parameters
-        ----------
-        hold : sequence of float
-            Of each foot, whether it grips the wall (above 0.5) or lets go.
-
-        Raises
-        ------
-        SimulationError
-            When the length is wrong or a value is not finite; the command is not taken.
-
+        ``hold``: of each foot, whether it grips the wall (above 0.5) or lets go. Raises
+        SimulationError when the length is wrong or a value is not finite; the command is not
+        taken.
         """
         values = np.array(hold, dtype=float)
         if values.shape != self._wanted.shape or not np.isfinite(values).all():
@@ -256,11 +240,7 @@ class ClimbingRobot(SimulatedHardware):
         """
         Make a foot's pad fail once: it holds again when it is set again.
 
-        Parameters
-        ----------
-        foot : str
-            Number of the foot that fails.
-
+        ``foot``: number of the foot that fails.
         """
         i = self.grips.index(foot)
         self.feet.let_go(i)
@@ -268,28 +248,12 @@ class ClimbingRobot(SimulatedHardware):
         self._note(i, FootEventKind.LOST)
 
     def take_events(self) -> list[FootEvent]:
-        """
-        Return which feet let go since the last call.
-
-        Returns
-        -------
-        list of FootEvent
-            In the order in which they happened.
-
-        """
+        """Return which feet let go since the last call."""
         events, self._events = self._events, []
         return events
 
     def take_notes(self) -> list[str]:
-        """
-        Return the same for the log.
-
-        Returns
-        -------
-        list of str
-            A sentence for each foot that let go.
-
-        """
+        """Return the same for the log."""
         return [str(event) for event in self.take_events()]
 
     def _take_over(self) -> None:
@@ -363,15 +327,7 @@ class ClimbingRobot(SimulatedHardware):
             feet=FootContacts(wrench, attached.copy(), point, 0))
 
     def describe(self) -> str:
-        """
-        Return a few lines for people: mass, wall, motors, rates.
-
-        Returns
-        -------
-        str
-            Two lines.
-
-        """
+        """Return a few lines for people: mass, wall, motors, rates."""
         plant = self.plant
         noise = 'with sensor noise' if self._sensors else 'noise-free sensors'
         lean = np.degrees(plant.climber.wall.inclination)
@@ -408,8 +364,6 @@ class ClimbingTwin:
         self._rest = RestPosition.nominal(self.model)
         self._pad_angles = np.full(n, math.nan)
         self._turn_pads(np.ones(n, bool))
-        self._forces = np.zeros((n, FORCE.width))
-        self._wall = np.array([self.model.body.height, self.model.wall.normal])
         self.n_steps = 0
         self.reset_peak()
 
@@ -451,11 +405,7 @@ class ClimbingTwin:
     @property
     def normal_loads(self) -> np.ndarray:
         """The wall's push on each foot, (N,) [N], as statics and least squares tell it."""
-        found = np.zeros(self.model.n_limbs)
-        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = self.reaction
-        z, _, attached = self.state.packed(self.model)
-        normal_loads(self.model.machine, self._wall, attached, z, self._forces, found)
-        return found
+        return self._robot.feet.reactions()[:, 2]
 
     @property
     def pad_angles(self) -> np.ndarray:

@@ -168,21 +168,9 @@ class StickybotSettings:
         """
         Check dotted parameter names and build the settings.
 
-        Parameters
-        ----------
-        values : mapping, optional
-            Values by dotted name, as in `SETTINGS`; the others have the defaults, which are those
-            of the proposed 370 g robot.
-
-        Returns
-        -------
-        StickybotSettings
-
-        Raises
-        ------
-        ConfigurationError
-            When a key is unknown, or a value has the wrong type, length or range.
-
+        ``values``: values by dotted name, as in `SETTINGS`; the others have the defaults, which
+        are those of the proposed 370 g robot. Raises ConfigurationError when a key is unknown, or
+        a value has the wrong type, length or range.
         """
         found = checked(values or {}, SETTINGS)
         return cls(RobotSettings.from_parameters(found), PadSettings.from_parameters(found),
@@ -193,20 +181,8 @@ class StickybotSettings:
         """
         Read a ROS 2 parameter file.
 
-        Parameters
-        ----------
-        path : str or Path
-            YAML file with the settings as parameters.
-
-        Returns
-        -------
-        StickybotSettings
-
-        Raises
-        ------
-        ConfigurationError
-            When the file cannot be read, or its content is not a climbing robot's.
-
+        ``path``: YAML file with the settings as parameters. Raises ConfigurationError when the
+        file cannot be read, or its content is not a climbing robot's.
         """
         try:
             return cls.from_parameters(read_parameter_file(path))
@@ -225,15 +201,7 @@ class StickybotSettings:
         """
         Return the settings with some values replaced.
 
-        Parameters
-        ----------
-        values : mapping
-            New values by dotted name.
-
-        Returns
-        -------
-        StickybotSettings
-
+        ``values``: new values by dotted name.
         """
         return self.from_parameters({**self.values, **values})
 
@@ -250,15 +218,7 @@ class StickybotSettings:
                 for side, sign, angle in (('left', -1.0, 0.0), ('right', 1.0, math.pi))]
 
     def body(self) -> Body:
-        """
-        Return the body.
-
-        Returns
-        -------
-        Body
-            Mass, inertia and height of the trunk.
-
-        """
+        """Return the body."""
         robot = self.robot
         return Body(robot.body_mass, robot.body_inertia, robot.body_height)
 
@@ -293,39 +253,15 @@ class StickybotSettings:
         return StickybotModel(body, limbs, Wall(robot.inclination, robot.gravity))
 
     def gait(self) -> Gait:
-        """
-        Return the gait.
-
-        Returns
-        -------
-        Gait
-            Pattern, period, duty and amplitude.
-
-        """
+        """Return the gait."""
         return self.stepping
 
     def control(self) -> ControlSettings:
-        """
-        Return the controller's settings.
-
-        Returns
-        -------
-        ControlSettings
-            Rate, speed and reduction.
-
-        """
+        """Return the controller's settings."""
         return self.controller
 
     def pads(self) -> tuple[Adhesion, ...] | None:
-        """
-        Return the limits of each foot, or None when there are none.
-
-        Returns
-        -------
-        tuple of Adhesion or None
-            One for each foot; None where feet hold anything.
-
-        """
+        """Return the limits of each foot, or None when there are none."""
         feet = self.feet
         if feet.kind == 'none':
             return None

@@ -53,6 +53,7 @@ from legged_dynamics.stickybot.model.limb import (
     FORCE,
     LIMB,
     WORK,
+    Coordinates,
     Machine,
     hip_deflections,
     limb_terms,
@@ -125,8 +126,8 @@ def _find_drift(machine, step, h, motion):
     # The accelerations are affine in the rest positions, so this quotient is exact.
     for j in range(motion.u.shape[0]):
         u_stage[j] = motion.u[j] + 0.5 * h * motion.ud[j]
-    accelerate(machine, step.work, motion.attached, motion.z, motion.v, u_stage, motion.ud, drift,
-               step.limb_forces)
+    accelerate(machine, step.work, motion.attached,
+               Coordinates(motion.z, motion.v, u_stage, motion.ud), drift, step.limb_forces)
     flow(machine, motion.z, motion.forces, rates[0])
     flow(machine, motion.z, step.limb_forces, rates[2])
     for q in range(N_FLOWS):
@@ -150,7 +151,7 @@ def _enter_stage(machine, step, n, k, h, motion):
     u_stage = step.vectors[U_STAGE]
     for j in range(motion.u.shape[0]):
         u_stage[j] = motion.u[j] + ALPHA[k] * h * motion.ud[j]
-    accelerate(machine, step.work, motion.attached, z_new, v_new, u_stage, motion.ud,
+    accelerate(machine, step.work, motion.attached, Coordinates(z_new, v_new, u_stage, motion.ud),
                step.vectors[A_STAGE], step.limb_forces)
     flow(machine, z_new, step.limb_forces, step.flow_rates[1])
 
@@ -304,8 +305,8 @@ def _make_motion(machine: Machine, nz: int) -> _MovingRobot:
 @kernel
 def _settle(machine, step, wall, motion):
     """Fill accelerations, forces and normal loads of the present state."""
-    accelerate(machine, step.work, motion.attached, motion.z, motion.v, motion.u, motion.ud,
-               motion.zdd, motion.forces)
+    accelerate(machine, step.work, motion.attached,
+               Coordinates(motion.z, motion.v, motion.u, motion.ud), motion.zdd, motion.forces)
     normal_loads(machine, wall, motion.attached, motion.z, motion.forces, motion.normals)
 
 
@@ -379,7 +380,8 @@ def _advance(machine, step, wall, pads, limits, duration, motion):
         trial = duration - elapsed if last else min(h, limits[LIMITS.longest_step])
         # A refused step is tried again from the same state: its Jacobian still holds.
         if stale:
-            jacobians(machine, step, motion.attached, z, v, u, ud, motion.zdd, motion.forces)
+            jacobians(machine, step, motion.attached, Coordinates(z, v, u, ud), motion.zdd,
+                      motion.forces)
             stale = False
         error = _rodas_step(machine, step, limits, n, trial, motion)
         # Local error goes with h^4: the exponent is -1/4, with a margin of 0.9, within [0.2, 5].
@@ -394,8 +396,8 @@ def _advance(machine, step, wall, pads, limits, duration, motion):
         h = max(h, trial * factor) if last else trial * factor
         for j in range(u.shape[0]):
             u_end[j] = u[j] + trial * ud[j]
-        accelerate(machine, step.work, motion.attached, z_new, v_new, u_end, ud, a_new,
-                   motion.forces)
+        accelerate(machine, step.work, motion.attached, Coordinates(z_new, v_new, u_end, ud),
+                   a_new, motion.forces)
         for j in range(N_FLOWS):
             motion.totals[j] += motion.sums[j]
         for j in range(z.shape[0]):
@@ -599,15 +601,7 @@ class ClimbingSimulation:
         return _energy_balance(self._start, self._stored(), self._motion.totals)
 
     def measure(self) -> StickybotMeasurement:
-        """
-        Return the measurement of the robot's sensors, without noise.
-
-        Returns
-        -------
-        StickybotMeasurement
-            Exact, of the present instant.
-
-        """
+        """Return the measurement of the robot's sensors, without noise."""
         model, motion = self.model, self._motion
         hips = np.empty((model.n_limbs, 6))
         hip_deflections(model.machine, self._stepper.work, motion.z, motion.v, hips)
@@ -620,11 +614,7 @@ class ClimbingSimulation:
         """
         Change the body's velocity at once, as an impact does; the energy balance starts again.
 
-        Parameters
-        ----------
-        velocity : (3,) array [m/s, m/s, rad/s]
-            Change of the body's velocity, wall axes.
-
+        ``velocity`` (3,) [m/s, m/s, rad/s]: change of the body's velocity, wall axes.
         """
         self._motion.v[:3] += fitting(velocity, (3,), 'a change of the body velocity')
         _settle(self.model.machine, self._stepper, self._wall, self._motion)
@@ -635,20 +625,7 @@ class ClimbingSimulation:
         """
         Make a foot let go, as a failing pad does; it holds again when it is set again.
 
-        Parameters
-        ----------
-        limb : str
-            Name of the limb.
-
-        Returns
-        -------
-        FootEvent
-
-        Raises
-        ------
-        UnknownNameError
-            When there is no such limb.
-
+        Raises UnknownNameError when there is no such limb.
         """
         i = self.model.limb_index(limb)
         self._motion.attached[i], self._lost[i] = False, True
@@ -744,8 +721,8 @@ class ClimbingSimulation:
 
     def _stored(self) -> np.ndarray:
         now, rate, motion = np.zeros(STORED.width), np.zeros(STORED.width), self._motion
-        stored(self.model.machine, self._stepper.work, motion.z, motion.v, motion.zdd, motion.u,
-               motion.ud, now, rate)
+        stored(self.model.machine, self._stepper.work,
+               Coordinates(motion.z, motion.v, motion.u, motion.ud), motion.zdd, now, rate)
         return now
 
 

@@ -13,6 +13,34 @@ import pytest
 from PIL import Image
 
 from legged_dynamics.exceptions import ConfigurationError, OutputError
+from legged_dynamics.reproductions.climbing.animation import ClimbAnimation, write_film
+from legged_dynamics.reproductions.climbing.comparison import (
+    answer_questions,
+    compare,
+    misplaced,
+    modes_at_rest,
+    nominal_poles,
+    residuals_of,
+)
+from legged_dynamics.reproductions.climbing.plots import (
+    _body_outline,
+    _limb_lines,
+    arrow_outlines,
+    pad_outline,
+)
+from legged_dynamics.reproductions.climbing.report import (
+    _climb_table,
+    _strength_table,
+    write_climb_report,
+)
+from legged_dynamics.reproductions.climbing.sweep import (
+    AXES,
+    Axis,
+    draw_sweep,
+    sweep,
+    sweep_table,
+    write_sweep,
+)
 from legged_dynamics.stickybot import (
     Adhesion,
     ForceSets,
@@ -21,34 +49,6 @@ from legged_dynamics.stickybot import (
     unloaded_state,
 )
 from legged_dynamics.stickybot.allocation.force_program import SET
-from legged_dynamics.stickybot.report.animation import ClimbAnimation, write_film
-from legged_dynamics.stickybot.report.comparison import (
-    answer_questions,
-    compare,
-    misplaced,
-    modes_at_rest,
-    nominal_poles,
-    residuals_of,
-)
-from legged_dynamics.stickybot.report.plots import (
-    _body_outline,
-    _limb_lines,
-    arrow_outlines,
-    pad_outline,
-)
-from legged_dynamics.stickybot.report.report import (
-    _climb_table,
-    _strength_table,
-    write_climb_report,
-)
-from legged_dynamics.stickybot.report.sweep import (
-    AXES,
-    Axis,
-    draw_sweep,
-    sweep,
-    sweep_table,
-    write_sweep,
-)
 
 pytestmark = pytest.mark.slow
 

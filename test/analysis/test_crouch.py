@@ -8,15 +8,8 @@ import pytest
 
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.workspace.planar import (
-    CROUCH,
-    Biped,
-    PinnedRobot,
-    PlanarController,
-    start_state,
-)
-from legged_dynamics.workspace.planar import report as reproduced
-from legged_dynamics.workspace.planar.report import (
+from legged_dynamics.reproductions import planar_biped as reproduced
+from legged_dynamics.reproductions.planar_biped import (
     CASES,
     PAPER,
     RUNS,
@@ -28,6 +21,13 @@ from legged_dynamics.workspace.planar.report import (
     final_values,
     measure,
     table,
+)
+from legged_dynamics.workspace.planar import (
+    CROUCH,
+    Biped,
+    PinnedRobot,
+    PlanarController,
+    start_state,
 )
 
 UNITS = np.array([100.0, 100.0, 180.0 / np.pi])     # cm, deg

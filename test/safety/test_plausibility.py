@@ -313,3 +313,11 @@ def test_urdf_joint_states_and_controllers_must_name_the_same_joints(tmp_path):
     path.write_text('a: [')
     with pytest.raises(ConfigurationError, match='cannot read'):
         check_controllers(path, JOINTS)
+
+
+def test_an_impact_of_milliseconds_does_not_turn_an_imu_over():
+    """A light body on stiff legs is pushed down by nine times its weight for 10 ms."""
+    imu = Imu()
+    assert not imu.run(1000)
+    assert not imu.run(5, lambda g, a, o: (g, -9.0 * a, o))
+    assert not imu.run(500)

@@ -32,7 +32,7 @@ from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure
 from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, TOTAL, flow
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
-from legged_dynamics.stickybot.model.limb import FORCE
+from legged_dynamics.stickybot.model.limb import FORCE, Coordinates
 
 pytestmark = pytest.mark.slow
 
@@ -50,12 +50,12 @@ def test_jacobian_by_central_differences(seed, options):
     def rates(z, v):
         zdd, forces = np.zeros(n), np.zeros((model.n_limbs, FORCE.width))
         flows = np.zeros(TOTAL.width)
-        accelerate(model.machine, step.work, attached, z, v, u, ud, zdd, forces)
+        accelerate(model.machine, step.work, attached, Coordinates(z, v, u, ud), zdd, forces)
         flow(model.machine, z, forces, flows)
         return np.concatenate([zdd, flows[:N_FLOWS]]), forces
 
     now, forces = rates(z, v)
-    jacobians(model.machine, step, attached, z, v, u, ud, now[:n], forces)
+    jacobians(model.machine, step, attached, Coordinates(z, v, u, ud), now[:n], forces)
     free, h = step.free[:free_coordinates(model.machine, attached, step.free)], 1e-6
     for j in free:
         e = h * np.eye(n)[j]

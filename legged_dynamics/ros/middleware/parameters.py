@@ -84,6 +84,7 @@ class ParameterDescriptor:
     upper: float | None = None
     read_only: bool = False
     constraints: str = ''
+    dynamic_typing: bool = False
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,7 @@ def _fault(name: str, value: Any, kind: ParameterType, descriptor: ParameterDesc
             got = ParameterType.of(value)
         except ConfigurationError as error:
             return f'parameter {name!r}: {error}'
-        if got is not kind:
+        if got is not kind and not descriptor.dynamic_typing:
             point = 'DOUBLE' in kind.name and 'INTEGER' in got.name
             return (f'parameter {name!r}: expected {kind.text}, got {got.text} {value!r}'
                     f'{" (write a decimal point: 5.0)" if point else ""}{about}')
@@ -247,7 +248,7 @@ def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
         bounds = (setting.lower, setting.upper)
         descriptor = dialect.parameter_descriptor(
             description=setting.text, range=None if bounds == (None, None) else bounds,
-            read_only=read_only)
+            read_only=read_only, dynamic_typing=setting.word_like)
         value = node.declare_parameter(setting.name, default, descriptor).value
         if isinstance(value, array):
             value = list(value)
@@ -312,11 +313,12 @@ class StandaloneDialect(Dialect):
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False, constraints: str = ''
-                             ) -> ParameterDescriptor:
+                             read_only: bool = False, constraints: str = '',
+                             dynamic_typing: bool = False) -> ParameterDescriptor:
         """Return a descriptor for ``declare_parameter``."""
         lower, upper = range or (None, None)
-        return ParameterDescriptor(description, lower, upper, read_only, constraints)
+        return ParameterDescriptor(description, lower, upper, read_only, constraints,
+                                   dynamic_typing)
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
         """Return the answer of an on-set-parameters callback."""

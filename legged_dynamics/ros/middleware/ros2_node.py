@@ -117,11 +117,12 @@ class RclpyDialect(Dialect):
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False, constraints: str = ''
-                             ) -> ParameterDescriptor:
+                             read_only: bool = False, constraints: str = '',
+                             dynamic_typing: bool = False) -> ParameterDescriptor:
         """Return a descriptor for ``declare_parameter``."""
         descriptor = ParameterDescriptor(description=description, read_only=read_only,
-                                         additional_constraints=constraints)
+                                         additional_constraints=constraints,
+                                         dynamic_typing=dynamic_typing)
         if range is not None:
             low, high = range
             descriptor.floating_point_range = [FloatingPointRange(

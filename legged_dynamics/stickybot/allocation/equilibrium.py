@@ -34,6 +34,7 @@ from legged_dynamics.stickybot.model.limb import (
     FORCE,
     LIMB,
     WORK,
+    Coordinates,
     hip_deflection,
     limb_terms,
     make_workspace,
@@ -153,9 +154,17 @@ def _following_rates(model: StickybotModel, state: StickybotState, velocity: np.
 # -------------------------------------------------------------------------------------------------
 # Equilibria, and the least forces there.
 
-LONGEST_STEP = 0.05     # m or rad that a Newton step may move a coordinate
-NEWTON_STEPS = 100
-SETTLED = 1e-12         # m or rad
+
+@dataclass(frozen=True)
+class NewtonSettings:
+    """Newton's method for a pose at rest; steps and tolerance in m or rad."""
+
+    longest_step: float = 0.05      # of a coordinate
+    steps: int = 100
+    settled: float = 1e-12
+
+
+NEWTON = NewtonSettings()
 
 
 class _Statics:
@@ -171,9 +180,12 @@ class _Statics:
         self._v, self._ud = np.zeros(model.nz), np.zeros(model.nz - 3)
         self._zdd, self._forces = np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width))
 
+    def _coordinates(self, z: np.ndarray, u: np.ndarray) -> Coordinates:
+        return Coordinates(z, self._v, u, self._ud)
+
     def at(self, z: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return accelerations of the free coordinates, and reactions (2 k,)."""
-        accelerate(self.model.machine, self.step.work, self.attached, z, self._v, u, self._ud,
+        accelerate(self.model.machine, self.step.work, self.attached, self._coordinates(z, u),
                    self._zdd, self._forces)
         return (self._zdd[self.free].copy(),
                 self._forces[self.feet, FORCE.reaction:FORCE.reaction + 2].ravel())
@@ -181,18 +193,18 @@ class _Statics:
     def by_position(self, u: np.ndarray) -> np.ndarray:
         """Return the Jacobian of the free accelerations."""
         self.at(self.z, u)
-        jacobians(self.model.machine, self.step, self.attached, self.z, self._v, u, self._ud,
+        jacobians(self.model.machine, self.step, self.attached, self._coordinates(self.z, u),
                   self._zdd, self._forces)
         return self.step.by_position[np.ix_(self.free, self.free)]
 
     def settle(self, u: np.ndarray) -> None:
         """Move to the equilibrium next to the present pose."""
-        for _ in range(NEWTON_STEPS):
+        for _ in range(NEWTON.steps):
             acceleration, _ = self.at(self.z, u)
             move = -np.linalg.solve(self.by_position(u), acceleration)
             longest = float(np.abs(move).max())
-            self.z[self.free] += move * min(1.0, LONGEST_STEP / max(longest, 1e-300))
-            if longest < SETTLED * max(1.0, float(np.abs(self.z).max())):
+            self.z[self.free] += move * min(1.0, NEWTON.longest_step / max(longest, 1e-300))
+            if longest < NEWTON.settled * max(1.0, float(np.abs(self.z).max())):
                 return
         raise SimulationError('no equilibrium found near the given pose: the springs may be too '
                               'soft to hold the robot there')
@@ -419,9 +431,8 @@ def _turn(statics: _Statics, u: np.ndarray, hold_pose: bool, start: np.ndarray) 
             return u
         base = reactions + slopes @ least
         directions = np.ascontiguousarray(basis[rank:n] @ slopes.T / scale)
-        code, _ = solve_forces(LEAST_MAXIMUM, base, directions, 0, n - rank,
-                               np.zeros((n, SET.width)), np.ones(n), np.zeros(n), caution,
-                               memory.program, forces)
+        code, _ = solve_forces(LEAST_MAXIMUM, base, directions, np.zeros((n, SET.width)),
+                               np.ones(n), caution, memory, forces)
         if code < 0:
             return u
         unit = float(np.hypot(base[0::2], base[1::2]).max())

@@ -147,9 +147,8 @@ def certificate(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Infea
     basis, least = np.zeros((columns + 1, columns)), np.zeros(columns)
     rank, _ = solve_balance(grasp, wrench, basis, least)
     memory, forces, pull = make_force_memory(n + 1), np.zeros(2 * n), np.zeros(2 * n)
-    code, excess = solve_forces(RELAXED, least[:2 * n].copy(), basis[:, :2 * n].copy(), rank,
-                                columns - rank, sets.table, np.ones(n), np.zeros(columns), 0.0,
-                                memory.program, forces)
+    code, excess = solve_forces(RELAXED, least[:2 * n].copy(), basis[rank:columns, :2 * n].copy(),
+                                sets.table, np.ones(n), 0.0, memory, forces)
     if code < 0 or excess <= 0.0:
         return None
     force_multipliers(RELAXED, sets.table, memory.program, pull)
@@ -251,8 +250,8 @@ def least_maximum(load: Load, sets: ForceSets | None = None, weights: np.ndarray
     if error > BALANCE_TOLERANCE:
         return _unreachable(load.grasp, load.wrench)
     forces = np.zeros(2 * n)
-    code, value = solve_forces(LEAST_MAXIMUM, least, memory.basis, rank, 2 * n - rank, table, c,
-                               np.zeros(2 * n), smoothness, memory.program, forces)
+    code, value = solve_forces(LEAST_MAXIMUM, least, memory.basis[rank:2 * n], table, c,
+                               smoothness, memory, forces)
     if sets is not None and (code < 0 or value > 1.0 + LIMIT_TOLERANCE):
         return _refused(load.grasp, load.wrench, sets)
     if code < 0:
@@ -298,9 +297,10 @@ def largest_multiple(load: Load, direction: np.ndarray, sets: ForceSets) -> Allo
         return _unreachable(grasp, load.wrench)
     memory, forces = make_force_memory(n + 1), np.zeros(2 * n)
     free = 2 * n + 1 - rank
-    goal = np.ascontiguousarray(basis[rank:rank + free, 2 * n])
-    code, value = solve_forces(LARGEST, least[:2 * n].copy(), basis[:, :2 * n].copy(), rank, free,
-                               table, np.ones(n), goal, 0.0, memory.program, forces)
+    memory.goal[:free] = basis[rank:rank + free, 2 * n]
+    code, value = solve_forces(LARGEST, least[:2 * n].copy(),
+                               basis[rank:rank + free, :2 * n].copy(), table, np.ones(n), 0.0,
+                               memory, forces)
     value = (value + least[2 * n]) / scale
     if code < 0:
         return _refused(grasp, load.wrench, sets)

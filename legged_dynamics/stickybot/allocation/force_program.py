@@ -103,20 +103,8 @@ class ForceSets:
         """
         Return discs ``|F_i| <= radius_i``.
 
-        Parameters
-        ----------
-        radius : (N,) sequence of float [N]
-            Largest force of each foot.
-
-        Returns
-        -------
-        ForceSets
-
-        Raises
-        ------
-        ConfigurationError
-            When a radius is negative or not finite.
-
+        ``radius`` (N,) [N]: largest force of each foot. Raises ConfigurationError when a radius is
+        negative or not finite.
         """
         radii = np.asarray(radius, dtype=float)
         if radii.ndim != 1 or not np.isfinite(radii).all() or (radii < 0.0).any():
@@ -132,24 +120,10 @@ class ForceSets:
         """
         Return the forces that pads can hold under given normal loads.
 
-        Parameters
-        ----------
-        pads : sequence of Adhesion
-            Pads of finite shear.
-        normals : (N,) sequence [N]
-            The wall's push on each foot.
-        angles : (N,) sequence [rad]
-            Directions of the pads in the axes of the forces; not used for discs.
-
-        Returns
-        -------
-        ForceSets
-
-        Raises
-        ------
-        ConfigurationError
-            When the lengths do not fit, or a pad has no limit of shear.
-
+        ``pads``: pads of finite shear. ``normals`` (N,) [N]: the wall's push on each foot.
+        ``angles`` (N,) [rad]: directions of the pads in the axes of the forces; not used for
+        discs. Raises ConfigurationError when the lengths do not fit, or a pad has no limit of
+        shear.
         """
         n = len(pads)
         table, loads, turned = np.zeros((n, SET.width)), np.asarray(normals, float), \
@@ -171,18 +145,7 @@ class ForceSets:
         """
         Return the half-planes of a foot, ``normal . F <= bound``.
 
-        Parameters
-        ----------
-        foot : int
-            Number of the foot.
-
-        Returns
-        -------
-        normals : (k, 2) array
-            Unit normals.
-        bounds : (k,) array [N]
-            Bounds.
-
+        Unit normals (k, 2) and bounds (k,) [N].
         """
         count = int(self.table[foot, SET.n_planes])
         rows = self.table[foot, SET.planes:SET.planes + 3 * count].reshape(-1, 3)
@@ -192,23 +155,33 @@ class ForceSets:
         """
         Return for each foot whether its force lies in its set.
 
-        Parameters
-        ----------
-        forces : (N, 2) array [N]
-            Forces of the feet.
-        slack : float [N]
-            Tolerated distance outside the set.
-
-        Returns
-        -------
-        (N,) array of bool
-
+        ``slack`` [N]: tolerated distance outside the set. Returns (N,) array of bool.
         """
         inside = np.hypot(*np.transpose(forces)) <= self.table[:, SET.radius] + slack
         for i, force in enumerate(forces):
             normals, bounds = self.planes(i)
             inside[i] &= bool((normals @ force <= bounds + slack).all())
         return inside
+
+    def outline(self, foot: int, farthest: float = math.inf, points: int = 72) -> np.ndarray:
+        """
+        Return the outline (m, 2) [N] of a foot's set; empty where the set is.
+
+        Forces beyond ``farthest`` [N] are left out; a disc is a polygon of that many ``points``.
+        """
+        angle = np.linspace(0.0, 2.0 * np.pi, points + 1)
+        radius = min(float(self.table[foot, SET.radius]), farthest)
+        outline = radius * np.column_stack([np.cos(angle), np.sin(angle)])
+        for normal, bound in zip(*self.planes(foot)):
+            over, kept = outline @ normal - bound, []
+            for k in range(len(outline)):
+                p, q, a, b = outline[k - 1], outline[k], over[k - 1], over[k]
+                if (a > 0.0) != (b > 0.0):
+                    kept.append(p + a / (a - b) * (q - p))
+                if b <= 0.0:
+                    kept.append(q)
+            outline = np.array(kept).reshape(-1, 2)
+        return outline
 
     def support(self, directions: np.ndarray) -> np.ndarray:
         """
@@ -217,16 +190,7 @@ class ForceSets:
         Exact: the largest is reached on the circle in the direction itself, on an edge, or in a
         corner.
 
-        Parameters
-        ----------
-        directions : (N, 2) array
-            ``d_i`` of each foot.
-
-        Returns
-        -------
-        (N,) array
-            -inf where a set is empty.
-
+        ``directions`` (N, 2): ``d_i`` of each foot. Returns (N,) array: -inf where a set is empty.
         """
         return np.array([self._support(i, d) for i, d in enumerate(np.asarray(directions))])
 
@@ -262,13 +226,14 @@ class ForceMemory(NamedTuple):
     # (2 N + 1, 2 N): orthonormal rows: first those of the balance, then its null space
     basis: np.ndarray
     particular: np.ndarray  # (2 N,)
+    goal: np.ndarray  # (2 N,): g of `LARGEST`, by directions
     program: ConeProgram
 
 
 def make_force_memory(n_feet: int) -> ForceMemory:
     """Return memory for programs of up to ``n_feet`` feet."""
     size = 2 * n_feet
-    return ForceMemory(np.zeros((size + 1, size)), np.zeros(size),
+    return ForceMemory(np.zeros((size + 1, size)), np.zeros(size), np.zeros(size),
                        make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
 
 
@@ -359,15 +324,16 @@ def _complete_basis(basis, rank, size):
 
 
 @kernel
-def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, program, forces):
+def solve_forces(kind, base, directions, sets, weights, ridge, memory, forces):
     """
-    Solve one of three programs for ``F = base + sum_a x_a directions[first + a]``.
+    Solve one of three programs for ``F = base + sum_a x_a directions[a]``.
 
     ``kind``: `LEAST_MAXIMUM`, `LARGEST` or `RELAXED`; fills ``forces``. Returns the
     iterations (negative on failure), and s, g . x, or t.
     """
+    program, goal = memory.program, memory.goal
     G, h, unknown = program.G, program.h, program.unknown
-    feet = sets.shape[0]
+    feet, n = sets.shape[0], directions.shape[0]
     # The program is solved in units of its largest force.
     unit = 0.0
     for i in range(feet):
@@ -383,8 +349,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
             nx, ny = sets[i, column], sets[i, column + 1]
             h[lines] = (sets[i, column + 2] - nx * base[2 * i] - ny * base[2 * i + 1]) / unit
             for a in range(n):
-                G[lines, a] = (nx * directions[first + a, 2 * i]
-                               + ny * directions[first + a, 2 * i + 1])
+                G[lines, a] = nx * directions[a, 2 * i] + ny * directions[a, 2 * i + 1]
             if extra:
                 G[lines, n] = -1.0 if kind == RELAXED else 0.0
             lines += 1
@@ -394,8 +359,8 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
         h[row + 1], h[row + 2] = base[2 * i] / unit, base[2 * i + 1] / unit
         for a in range(n):
             G[row, a] = 0.0
-            G[row + 1, a] = -directions[first + a, 2 * i]
-            G[row + 2, a] = -directions[first + a, 2 * i + 1]
+            G[row + 1, a] = -directions[a, 2 * i]
+            G[row + 2, a] = -directions[a, 2 * i + 1]
         if extra:
             G[row, n] = -weights[i] if kind == LEAST_MAXIMUM else -1.0
             G[row + 1, n] = G[row + 2, n] = 0.0
@@ -408,7 +373,7 @@ def solve_forces(kind, base, directions, first, n, sets, weights, goal, ridge, p
     for j in range(2 * feet):
         forces[j] = base[j]
         for a in range(n):
-            forces[j] += unit * unknown[UNKNOWN.x, a] * directions[first + a, j]
+            forces[j] += unit * unknown[UNKNOWN.x, a] * directions[a, j]
     if kind == LARGEST:
         for a in range(n):
             value += unit * goal[a] * unknown[UNKNOWN.x, a]

@@ -87,18 +87,7 @@ class AffineMaps:
         """
         Return the reactions ``a + C r + S rdot`` (45).
 
-        Parameters
-        ----------
-        rest : RestPosition
-            Rest positions r and their rates.
-        model : StickybotModel
-            The robot on its wall.
-
-        Returns
-        -------
-        (N, 2) array [N]
-            In wall axes.
-
+        ``rest``: rest positions r and their rates. Returns (N, 2) array [N]: in wall axes.
         """
         u, ud = rest.packed(model)
         r, rd = u[model.hip_columns], ud[model.hip_columns]
@@ -114,18 +103,8 @@ class AffineMaps:
         """
         Return the acceleration of the body ``G + sum H r + T rdot`` (52).
 
-        Parameters
-        ----------
-        rest : RestPosition
-            Rest positions r and their rates.
-        model : StickybotModel
-            The robot on its wall.
-
-        Returns
-        -------
-        (3,) array [m/s^2, m/s^2, rad/s^2]
-            In wall axes.
-
+        ``rest``: rest positions r and their rates. Returns (3,) array [m/s^2, m/s^2, rad/s^2]: in
+        wall axes.
         """
         u, ud = rest.packed(model)
         return (self.G + np.einsum('ijk,ik->j', self.H, u[model.hip_columns])
@@ -199,9 +178,18 @@ def affine_maps(model: StickybotModel, state: StickybotState) -> AffineMaps:
 # -------------------------------------------------------------------------------------------------
 # Allocation by rest angles.
 
-MOST_FEET = 16      # 2^N patterns of signs are searched
-SAMPLES = 2000      # of the magnitude, to bracket all solutions of a pattern
-LARGEST_MAGNITUDE = 1e4     # in units of the largest floor; beyond it a solution is of no use
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Search for equal magnitudes, pattern of signs by pattern."""
+
+    most_feet: int = 16             # 2^N patterns are searched
+    samples: int = 2000             # of the magnitude, to bracket all solutions of a pattern
+    largest_magnitude: float = 1e4  # largest floors; beyond it a solution is of no use
+
+
+SEARCH = SearchSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,17 +305,17 @@ def equal_magnitudes(frozen: FrozenForces) -> list[EqualForces]:
 
     """
     n = len(frozen.feet)
-    if n > MOST_FEET:
-        raise ConfigurationError(f'expected at most {MOST_FEET} feet, got {n}: 2^N patterns are '
-                                 'searched')
+    if n > SEARCH.most_feet:
+        raise ConfigurationError(f'expected at most {SEARCH.most_feet} feet, got {n}: 2^N '
+                                 'patterns are searched')
     size = np.hypot(frozen.c[:, 0], frozen.c[:, 1])
     middle = -(frozen.b * frozen.c).sum(axis=1) / size ** 2
     kept, floor = float(frozen.k @ frozen.u), frozen.floor
     lowest = float(floor.max())
     reach = frozen.k / size
     unit = max(lowest, 1e-9)
-    grid = lowest + unit * np.concatenate([[0.0], np.geomspace(1e-12, LARGEST_MAGNITUDE,
-                                                               SAMPLES)])
+    grid = lowest + unit * np.concatenate([
+        [0.0], np.geomspace(1e-12, SEARCH.largest_magnitude, SEARCH.samples)])
     roots = np.sqrt(np.maximum(grid[:, None] ** 2 - floor ** 2, 0.0)) * reach
     found = []
     for pattern in itertools.product((-1.0, 1.0), repeat=n):
@@ -382,9 +370,8 @@ def frozen_least_maximum(frozen: FrozenForces) -> tuple[float, np.ndarray]:
         return float(np.hypot(*frozen.at(u0).T).max()), u0
     scale = float(np.abs(directions).max())
     memory, forces = make_force_memory(n), np.zeros(2 * n)
-    _, value = solve_forces(LEAST_MAXIMUM, base, np.ascontiguousarray(directions / scale), 0,
-                            n - rank, np.zeros((n, SET.width)), np.ones(n), np.zeros(n), 0.0,
-                            memory.program, forces)
+    _, value = solve_forces(LEAST_MAXIMUM, base, np.ascontiguousarray(directions / scale),
+                            np.zeros((n, SET.width)), np.ones(n), 0.0, memory, forces)
     size2 = (frozen.c ** 2).sum(axis=1)
     return value, ((forces.reshape(-1, 2) - frozen.b) * frozen.c).sum(axis=1) / size2
 

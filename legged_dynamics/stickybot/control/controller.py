@@ -33,14 +33,13 @@ from legged_dynamics.stickybot.control.load_sharing import (
     REPORT,
     choose_forces,
     follow_forces,
-    follow_moments,
     make_sharing_memory,
-    share_by_turning,
+    turn_to_forces,
 )
-from legged_dynamics.stickybot.control.odometry import WallOdometry
-from legged_dynamics.stickybot.model.adhesion import Adhesion, normal_loads
+from legged_dynamics.stickybot.control.odometry import SlipLimits, WallOdometry
+from legged_dynamics.stickybot.model.adhesion import PAD, Adhesion, normal_loads, pad_use
 from legged_dynamics.stickybot.model.dynamics import accelerate
-from legged_dynamics.stickybot.model.limb import FORCE
+from legged_dynamics.stickybot.model.limb import FORCE, Coordinates
 from legged_dynamics.stickybot.model.robot import (
     RestPosition,
     StickybotCommand,
@@ -143,8 +142,9 @@ class _Robot(NamedTuple):
     servo_compliance: np.ndarray    # of the inner joints [rad/(N m)]
     limb_weights: np.ndarray        # (N, 2) [N]
     wall: np.ndarray        # (2,): height of the body [m], gravity towards the wall [m/s^2]
-    slip_limits: np.ndarray     # (3,): speed, distance and time of a slip
+    slip_limits: SlipLimits
     pads: np.ndarray | None     # without their tack, the margin for the forces of a touchdown
+    tacky: np.ndarray | None    # pads as they are
     period_ns: int          # of the control
 
 
@@ -162,9 +162,12 @@ def _robot(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhe
         servo_compliance=np.divide(1.0, servos, where=servos > 0.0, out=np.zeros(servos.size)),
         limb_weights=np.outer([limb.mass for limb in model.limbs], model.wall.in_plane),
         wall=np.array([model.body.height, model.wall.normal]),
-        slip_limits=np.array([settings.slip_speed, settings.slip_distance, settings.slip_time]),
+        slip_limits=SlipLimits(
+            settings.slip_speed, settings.slip_distance, settings.slip_time,
+            settings.slip_load * model.mass * model.wall.gravity, settings.slip_span),
         pads=None if pads is None else np.array(
             [replace(pad, tack=0.0).packed() for pad in pads]),
+        tacky=None if pads is None else np.array([pad.packed() for pad in pads]),
         period_ns=round(1e9 / settings.rate))
 
 
@@ -173,10 +176,8 @@ class _State:
 
     def __init__(self, n: int, nz: int):
         self.offsets = np.zeros(nz - 3)     # of the rest positions from the plain gait's
-        self.moments = np.zeros(n)          # N m that reduction by turning asks of the hips
         self.held = np.zeros(nz - 3)        # rest positions now, and their rates
         self.held_rate = np.zeros(nz - 3)
-        self.planned = np.zeros((n, 2))     # N, reactions
         self.suspected = np.zeros(n)        # s for which each foot seems to slip
         self.on_wall_for = np.full(n, np.inf)   # s
         self.last_ns: int | None = None
@@ -234,7 +235,7 @@ class StickybotController:
         self._footing = Footing(model, self.gait, settings, walking)
         self._odometry = WallOdometry(model, settings.slip_speed)
         self._memory = make_sharing_memory(model.machine, nz)
-        self._pad_angles, self._normals = np.zeros(n), np.zeros(n)
+        self._pad_angles, self._normals, self._used = np.zeros(n), np.zeros(n), np.zeros(n)
         self._sets = np.zeros((n, SET.width))
         self._nominal, self._nominal_rate = self._robot.nominal.copy(), np.zeros(nz - 3)
         self._zdd, self._forces = np.zeros(nz), np.zeros((n, FORCE.width))
@@ -251,11 +252,7 @@ class StickybotController:
         """
         Set whether the robot walks.
 
-        Parameters
-        ----------
-        wanted : bool
-            False to stop as soon as all feet are down.
-
+        ``wanted``: false to stop as soon as all feet are down.
         """
         self._footing.walking = bool(wanted)
 
@@ -263,6 +260,7 @@ class StickybotController:
         """Start again with the next measurement, all feet taken to be on the wall."""
         self._footing.restart()
         self._odometry.reset()
+        self._memory.planned[:] = 0.0
         self._state = _State(self.model.n_limbs, self.model.nz)
 
     def update(self, measurement: StickybotMeasurement) -> StickybotCommand:
@@ -304,6 +302,11 @@ class StickybotController:
             state.reference[:] = odometry.z[:3]
             state.held[:] = self._nominal
         self._estimate(fresh, measurement)
+        # At this instant a foot that is lifted from now on still holds.
+        lifted = held_before & ~footing.wanted
+        if lifted.any():
+            self._forces[lifted, FORCE.reaction:FORCE.reaction + 2] = (
+                self._forces[lifted, FORCE.hip:FORCE.hip + 2] - robot.limb_weights[lifted])
         if self.settings.reduction != 'off':
             self._reduce(self._advance_reference(dt_ns * 1e-9))
         target = self._nominal + state.offsets
@@ -340,13 +343,13 @@ class StickybotController:
         if measurement.effort is not None:
             held = self._held_by(measurement)
             rate = np.zeros(len(held))
-        accelerate(machine, self._memory.work, odometry.holds, odometry.z, odometry.v, held, rate,
-                   self._zdd, self._forces)
+        accelerate(machine, self._memory.work, odometry.holds,
+                   Coordinates(odometry.z, odometry.v, held, rate), self._zdd, self._forces)
+        normal_loads(machine, robot.wall, odometry.holds, odometry.z, self._forces, self._normals)
         if robot.pads is not None:
-            self._pad_angles[fresh] = odometry.z[2] + robot.pads[fresh, -1]
-            normal_loads(machine, robot.wall, odometry.holds, odometry.z, self._forces,
-                         self._normals)
+            self._pad_angles[fresh] = odometry.z[2] + robot.pads[fresh, PAD.direction]
             fill_sets(robot.pads, self._normals, self._pad_angles, self._sets)
+            _fill_use(robot.tacky, self._pad_angles, self._forces, self._normals, self._used)
 
     def _held_by(self, measurement: StickybotMeasurement) -> np.ndarray:
         """Return constant rest positions whose springs act as motors and springs together."""
@@ -391,29 +394,34 @@ class StickybotController:
         """
         settings, machine, memory = self.settings, self.model.machine, self._memory
         state, robot = self._state, self._robot
-        z, v, holds = self._odometry.z, self._odometry.v, self._odometry.holds
+        z, holds = self._odometry.z, self._odometry.holds
+        x = Coordinates(z, self._odometry.v, self._nominal, self._nominal_rate)
         dt = robot.period_ns * 1e-9
-        if settings.reduction == 'full':
-            if choose_forces(machine, memory, z, v, holds, self._footing.share, wanted, self._sets,
-                             settings.smoothness, state.planned):
-                follow_forces(machine, memory, z, v, self._nominal, self._nominal_rate, holds,
-                              state.planned, dt, state.offsets)
-        elif share_by_turning(machine, memory, z, v, self._forces, holds, self._footing.share,
-                              wanted, settings.smoothness, dt / settings.turning_time,
-                              state.moments, state.planned):
-            follow_moments(machine, state.moments, dt, state.offsets)
+        if choose_forces(machine, memory, z, holds, self._footing.share, wanted, self._sets,
+                         settings.smoothness):
+            follow = follow_forces if settings.reduction == 'full' else turn_to_forces
+            follow(machine, memory, x, holds, dt, state.offsets)
         np.minimum(state.offsets, robot.limit, out=state.offsets)
         np.maximum(state.offsets, -robot.limit, out=state.offsets)
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
         model, z, forces = self.model, self._odometry.z, self._forces
         _fill_loads(forces, self._robot.limb_weights, self._loads)
-        kept = self.settings.reduction != 'full' or bool(self._memory.report[REPORT.kept])
+        kept = self.settings.reduction == 'off' or bool(self._memory.report[REPORT.kept])
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
             target[model.inner_columns], forces[:, FORCE.reaction:FORCE.reaction + 2].copy(),
-            self._state.planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(), kept,
+            self._memory.planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(),
+            self._normals.copy(), None if self._robot.pads is None else self._used.copy(), kept,
             tuple(events))
+
+
+@kernel
+def _fill_use(pads, angles, forces, normals, used):
+    """Fill the share of its limit that each pad uses; 0 off the wall, where there is no force."""
+    for i in range(used.shape[0]):
+        used[i] = pad_use(pads[i], angles[i], forces[i, FORCE.reaction],
+                          forces[i, FORCE.reaction + 1], normals[i])
 
 
 @kernel

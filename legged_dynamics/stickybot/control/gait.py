@@ -68,16 +68,7 @@ class Gait(CheckedSettings):
         """
         Return the phase lead of each limb.
 
-        Parameters
-        ----------
-        model : StickybotModel
-            The robot on its wall.
-
-        Returns
-        -------
-        (N,) array
-            Fractions of the period, from 0 to 1.
-
+        Returns (N,) array: fractions of the period, from 0 to 1.
         """
         along = np.array([limb.hip[1] for limb in model.limbs])
         rows = np.unique(np.round(along, 9))[::-1]
@@ -91,15 +82,7 @@ class Gait(CheckedSettings):
         """
         Return the shortest time from a foot's touchdown to another foot's lift-off.
 
-        Parameters
-        ----------
-        model : StickybotModel
-            The robot on its wall.
-
-        Returns
-        -------
-        float [s]
-
+        Returns float [s].
         """
         touch = -self.offsets(model) * self.period
         lift = touch + self.duty * self.period
@@ -155,15 +138,7 @@ class GaitClock:
         """
         Return the phase of every limb at a time of the gait.
 
-        Parameters
-        ----------
-        time_ns : int [ns]
-            Time since the gait began.
-
-        Returns
-        -------
-        GaitPhase
-
+        ``time_ns`` [ns]: time since the gait began.
         """
         out = np.empty((3, self._sides.size))
         stance = np.empty(self._sides.size, bool)
@@ -237,9 +212,6 @@ class ControlSettings(CheckedSettings):
     smoothness: float = setting(
         'control.smoothness', 1e-6, '',
         'Weight of even loads against the least maximum, where that leaves a choice.', 0.0, 1.0)
-    turning_time: float = setting(
-        'control.turning_time', 0.02, 's', 'Time constant of the loads under reduction by angle.',
-        1e-3, 10.0)
     largest_offset: float = setting(
         'control.largest_offset', 0.01, 'm',
         "Limit of what the reduction adds to a hip's rest position.", 0.0, 1.0)
@@ -254,6 +226,13 @@ class ControlSettings(CheckedSettings):
         'A foot that seems to have moved this far does not hold.', 1e-4, 1.0)
     slip_time: float = setting(
         'control.slip_time', 0.006, 's', 'How long this must last.', 0.0, 1.0)
+    slip_load: float = setting(
+        'control.slip_load', 0.04, '',
+        'Part of the weight below which a foot carries nothing: it does not hold either when its '
+        'distance from other feet has changed.', 0.0, 1.0)
+    slip_span: float = setting(
+        'control.slip_span', 1e-4, 'm', 'By how much that distance must have changed.', 1e-6,
+        0.1)
     replant_time: float = setting(
         'control.replant_time', 0.08, 's', 'How long a lost foot is off the wall.', 1e-3, 10.0)
     max_gap: float = setting(

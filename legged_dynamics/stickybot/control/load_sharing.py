@@ -68,7 +68,7 @@ class _SharingMemory(NamedTuple):
     work : array
     force : ForceMemory
     G : (3, 2 N) array
-    w, goal : (3,), (2 N,) array
+    w : (3,) array
     sets : (N, SET.width) array
     weights : (N,) array
     chosen : (2 N,) array
@@ -76,9 +76,7 @@ class _SharingMemory(NamedTuple):
     forces : (N, FORCE.width) array
     on : (N,) int array
     report : (3,) array
-    tangents : (N, 2 N) array
-    lever : (N, 4) array
-    found : (2 N,) array
+    planned : (N, 2) array
 
     """
 
@@ -86,7 +84,6 @@ class _SharingMemory(NamedTuple):
     force: ForceMemory
     G: np.ndarray
     w: np.ndarray
-    goal: np.ndarray
     sets: np.ndarray
     weights: np.ndarray
     chosen: np.ndarray
@@ -94,27 +91,24 @@ class _SharingMemory(NamedTuple):
     forces: np.ndarray
     on: np.ndarray
     report: np.ndarray
-    tangents: np.ndarray
-    lever: np.ndarray
-    found: np.ndarray
+    planned: np.ndarray
 
 
 def make_sharing_memory(machine: Machine, nz: int) -> _SharingMemory:
     """Return memory for load sharing with nz coordinates."""
     n = machine.index.shape[0]
     return _SharingMemory(make_workspace(machine), make_force_memory(n), np.zeros((3, 2 * n)),
-                          np.zeros(3), np.zeros(2 * n), np.zeros((n, SET.width)), np.zeros(n),
+                          np.zeros(3), np.zeros((n, SET.width)), np.zeros(n),
                           np.zeros(2 * n), np.zeros(nz), np.zeros((n, FORCE.width)),
-                          np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2 * n)),
-                          np.zeros((n, 4)), np.zeros(2 * n))
+                          np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2)))
 
 
 @kernel
-def _begin_sharing(memory, holds, planned):
+def _begin_sharing(memory, holds):
     """Clear forces and report, and list the feet on the wall; return their number."""
     report = memory.report
     report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
-    planned[:] = 0.0
+    memory.planned[:] = 0.0
     n = 0
     for i in range(holds.shape[0]):
         if holds[i]:
@@ -153,15 +147,15 @@ def static_load(machine, z, wanted, w):
 
 
 @kernel
-def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, planned):
+def choose_forces(machine, memory, z, holds, share, wanted, sets, ridge):
     """
     Choose foot forces for wanted body accelerations; return whether found.
 
     ``share`` (N,) > 0: relative load of feet; ``sets``: half-planes to keep to; ``ridge``:
-    see :func:`force_program.solve_forces`; ``planned`` (N, 2) is filled, zero off the wall.
+    see :func:`force_program.solve_forces`. Fills ``memory.planned``, zero off the wall.
     """
-    report = memory.report
-    n = _begin_sharing(memory, holds, planned)
+    report, planned = memory.report, memory.planned
+    n = _begin_sharing(memory, holds)
     if n == 0:
         return True
     G, w = memory.G, memory.w
@@ -184,14 +178,13 @@ def choose_forces(machine, memory, z, v, holds, share, wanted, sets, ridge, plan
     report[REPORT.unmet] = unmet
     free = 2 * n - rank
     chosen = memory.chosen
-    code, value = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis, rank, free, memory.sets[:n],
-                               memory.weights, memory.goal, ridge, memory.force.program, chosen)
+    code, value = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis[rank:rank + free],
+                               memory.sets[:n], memory.weights, ridge, memory.force, chosen)
     if code < 0 and lines > 0:
         # The pads cannot hold this load: distribute the excess evenly.
         report[REPORT.kept] = 0.0
-        code, value = solve_forces(RELAXED, least[:2 * n], basis, rank, free, memory.sets[:n],
-                                   memory.weights, memory.goal, ridge, memory.force.program,
-                                   chosen)
+        code, value = solve_forces(RELAXED, least[:2 * n], basis[rank:rank + free],
+                                   memory.sets[:n], memory.weights, ridge, memory.force, chosen)
     if code < 0:
         return False
     report[REPORT.share] = value
@@ -217,15 +210,15 @@ def _solve3(a, b):
 
 
 @kernel
-def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
+def follow_forces(machine, memory, x, holds, dt, offsets):
     """
     Move the rest position offsets by one period towards the planned forces, in place.
 
-    ``u`` and ``ud``: nominal rest positions, to which offsets add; those of swing feet
-    decay.
+    ``x`` has nominal rest positions, to which offsets add; those of swing feet decay.
     """
     index, constants, work = machine.index, machine.constants, memory.work
-    accelerate(machine, work, holds, z, v, u, ud, memory.zdd, memory.forces)
+    z, v, planned = x.z, x.v, memory.planned
+    accelerate(machine, work, holds, x, memory.zdd, memory.forces)
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     c, s = math.cos(z[2]), math.sin(z[2])
     end = work.shape[0] - 1
@@ -267,113 +260,33 @@ def follow_forces(machine, memory, z, v, u, ud, holds, planned, dt, offsets):
 
 
 # -------------------------------------------------------------------------------------------------
-# Load sharing with hips that only turn: r_phi moves, r_x and r_y stay.
+# Hips that only turn: r_phi moves, r_x and r_y stay.
 #
-# A limb's radial force then follows from the geometry, and the hip's moment sets the tangential
-# one. N tangential forces satisfy the balance of moments and of force along the body; the squeeze
-# between opposite limbs remains, and is reported.
-
-
-# A direction of the body's plane is balanced by tangential forces when they have, in the mean
-# square, at least this part along it; the other direction is left to the radial springs.
-TANGENTIAL_PART = 0.25
+# A hip's moment sets its foot's tangential force. Radial forces follow from the place of the body,
+# which yields to them: on the feet of a stride, the balance of force across the body and of moment
+# leaves it at rest only where they are those that belong to the tangential ones. The body then
+# swings about the straight way by some milliradians, and the feet do not squeeze each other.
 
 
 @kernel
-def share_by_turning(machine, memory, z, v, hips, holds, share, wanted, ridge, gain, moments,
-                     planned):
-    """
-    Choose tangential foot forces and move hip moments towards them; return if found.
-
-    ``gain``: part of the difference per period; ``moments`` (N,) [N m] beyond nominal, zero
-    off the wall. Others as for `choose_forces`.
-    """
-    index, constants, work, report = machine.index, machine.constants, memory.work, memory.report
+def turn_to_forces(machine, memory, x, holds, dt, offsets):
+    """Move the rest angles' offsets by one period towards the planned forces, in place."""
+    index, constants, work = machine.index, machine.constants, memory.work
+    accelerate(machine, work, holds, x, memory.zdd, memory.forces)
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
-    n = _begin_sharing(memory, holds, planned)
     for i in range(index.shape[0]):
-        if not holds[i]:
-            moments[i] = 0.0
-    if n == 0:
-        return True
-    w, G = memory.w, memory.G
-    static_load(machine, z, wanted, w)
-    c, s = math.cos(z[2]), math.sin(z[2])
-    # Rows of the balance: force along the body's x, along its y, moment. Columns: tangential.
-    rows = (c * w[0] + s * w[1], c * w[1] - s * w[0], w[2])
-    along_x, along_y = 0.0, 0.0
-    base, directions = memory.chosen, memory.tangents
-    directions[:] = 0.0
-    for k in range(n):
-        i = memory.on[k]
-        start, link = index[i, LIMB.start], index[i, LIMB.links]
-        limb_terms(index, constants, work, i, z, v)
-        end = work.shape[0] - 1
-        ax, ay = work[end, END.pose] - z[start], work[end, END.pose + 1] - z[start + 1]
-        length = math.hypot(ax, ay)
-        tx, ty = -ay / length, ax / length
-        mass = 0.0
-        for j in range(index[i, LIMB.n_links]):
-            mass += constants[link + LINK.width * j + LINK.mass]
-        fx, fy = hips[i, FORCE.hip] - mass * gx, hips[i, FORCE.hip + 1] - mass * gy
-        # The radial part is set by geometry and kept; only the tangential one is chosen.
-        radial = fx * ty - fy * tx
-        base[2 * k], base[2 * k + 1] = radial * ty, -radial * tx
-        memory.lever[k, 0], memory.lever[k, 1] = length, fx * tx + fy * ty
-        memory.lever[k, 2], memory.lever[k, 3] = tx, ty
-        px, py = z[start] - z[0], z[start + 1] - z[1]
-        G[0, k], G[1, k] = c * tx + s * ty, c * ty - s * tx
-        G[2, k] = px * ty - py * tx
-        along_x += G[0, k] ** 2
-        along_y += G[1, k] ** 2
-        bx, by = base[2 * k], base[2 * k + 1]
-        rows = (rows[0] - c * bx - s * by, rows[1] - c * by + s * bx,
-                rows[2] - px * by + py * bx)
-        memory.weights[k] = share[i]
-        memory.sets[k, 1] = 0.0
-    used = 0
-    for j in range(3):
-        if (j == 0 and along_x < TANGENTIAL_PART * n) or (
-                j == 1 and along_y < TANGENTIAL_PART * n) or (j == 2 and n == 1):
-            continue
-        w[used] = rows[j]
-        for k in range(n):
-            G[used, k] = G[j, k]
-        used += 1
-    basis, least = memory.force.basis, memory.force.particular
-    rank, unmet = solve_balance(G[:used, :n], w[:used], basis, least)
-    report[REPORT.unmet] = unmet
-    for k in range(n):
-        for j in range(2):
-            base[2 * k + j] += least[k] * memory.lever[k, 2 + j]
-            for a in range(n - rank):
-                directions[a, 2 * k + j] = basis[rank + a, k] * memory.lever[k, 2 + j]
-    if n > rank:
-        code, value = solve_forces(LEAST_MAXIMUM, base, directions, 0, n - rank, memory.sets[:n],
-                                   memory.weights, memory.goal, ridge, memory.force.program,
-                                   memory.found)
-        if code < 0:
-            return False
-        report[REPORT.share] = value
-    else:
-        memory.found[:] = base
-    for k in range(n):
-        i = memory.on[k]
-        planned[i, 0], planned[i, 1] = memory.found[2 * k], memory.found[2 * k + 1]
-        tangential = (memory.found[2 * k] * memory.lever[k, 2]
-                      + memory.found[2 * k + 1] * memory.lever[k, 3])
-        # A hip's moment over the lever of its limb is the foot's tangential force.
-        moments[i] -= gain * memory.lever[k, 0] * (tangential - memory.lever[k, 1])
-    return True
-
-
-@kernel
-def follow_moments(machine, moments, dt, offsets):
-    """Move the rest angle offsets by a period towards the hips' extra moments, in place."""
-    index, constants = machine.index, machine.constants
-    for i in range(index.shape[0]):
-        at, limb = index[i, LIMB.start] - 3, index[i, LIMB.hip]
+        at, limb, link = index[i, LIMB.start] - 3, index[i, LIMB.hip], index[i, LIMB.links]
+        extra = 0.0
+        if holds[i]:
+            mass = 0.0
+            for k in range(index[i, LIMB.n_links]):
+                mass += constants[link + LINK.width * k + LINK.mass]
+            limb_terms(index, constants, work, i, x.z, x.v)
+            # The limb's own balance about its foot, at rest.
+            fx, fy = memory.planned[i, 0] + mass * gx, memory.planned[i, 1] + mass * gy
+            extra = (-work[2, WORK.bias] - work[2, WORK.jacobian] * fx
+                     - work[2, WORK.jacobian + 1] * fy - memory.forces[i, FORCE.hip + 2])
         damping = constants[limb + HIP.damping + 8] / dt
         offsets[at], offsets[at + 1] = 0.0, 0.0
-        offsets[at + 2] = ((damping * offsets[at + 2] - moments[i])
+        offsets[at + 2] = ((damping * offsets[at + 2] - extra)
                            / (constants[limb + HIP.stiffness + 8] + damping))

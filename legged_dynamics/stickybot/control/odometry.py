@@ -5,7 +5,10 @@ Odometry on the wall: position and velocity of the body from hips and attitude.
 
 A foot on the wall rests, so its limb gives the body's position and velocity; the values of several
 feet are averaged. The body's angle and rate come from the attitude sensor. A foot whose limb gives
-another velocity than the body had a moment ago, and than the other limbs give, does not hold.
+another velocity than the body had a moment ago, and than the other limbs give, does not hold; nor
+does one that carries nothing and whose distance from the others has changed. Distances between
+feet follow from the hips alone, and so to micrometres; a limb that has lost its foot springs back
+by what its load had bent it.
 
 The angle follows from the IMU: with a wall inclined by l and the body turned by phi, the vertical
 in body axes is
@@ -18,6 +21,7 @@ has none, and the gyro's rates are integrated instead.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,15 +39,43 @@ from legged_dynamics.stickybot.model.robot import StickybotMeasurement, Stickybo
 IDLE_PART = 0.3
 
 
+class SlipLimits(NamedTuple):
+    """Limits beyond which a foot does not hold."""
+
+    speed: float            # m/s
+    distance: float         # m, from where it stood
+    duration: float         # s
+    load: float             # N, of a foot that carries nothing
+    span: float             # m, by which the distances of such a foot have changed
+
+
+class _Readings(NamedTuple):
+    """What the sensors measured last."""
+
+    hips: np.ndarray        # (N, 6): d (x, y, angle), and its rate
+    inner: np.ndarray       # (2, joints): angles and rates of inner joints
+    body: np.ndarray        # (2,): angle and rate of the body [rad, rad/s]
+
+
+class _Estimate(NamedTuple):
+    """Coordinates as the odometry has them."""
+
+    z: np.ndarray
+    v: np.ndarray
+    anchors: np.ndarray     # (N, 2) [m]: where feet stand, wall axes
+
+
 @kernel
-def _reconstruct(machine, work, hips, inner, angle, rate, holds, anchors, trust, z, v, votes):
+def _reconstruct(machine, work, readings, holds, trust, x, votes):
     """
     Fill coordinates z and rates v from measurements.
 
-    ``hips`` (N, 6): d and rate; ``anchors`` (N, 2): where feet stand; ``votes`` (N, 5): by
-    limb. Votes farther than ``trust`` [m/s] from v are left out while others are within.
+    ``votes`` (N, 5): by limb. Votes farther than ``trust`` [m/s] from v are left out while others
+    are within.
     """
-    index, constants = machine.index, machine.constants
+    index, constants, z, v = machine.index, machine.constants, x.z, x.v
+    hips, inner, anchors = readings.hips, readings.inner, x.anchors
+    angle, rate = readings.body[0], readings.body[1]
     c, s = math.cos(angle), math.sin(angle)
     end = work.shape[0] - 1
     z[2], v[2] = angle, rate
@@ -101,21 +133,25 @@ class WallOdometry:
     def __init__(self, model: StickybotModel, trust: float):
         self._machine, self._work = model.machine, make_workspace(model.machine)
         self._feet, self._trust = model.foot_columns, trust
-        self._inner = np.zeros((2, model.n_inner_joints))
-        self._hips = np.zeros((model.n_limbs, 6))
-        self._anchors = np.zeros((model.n_limbs, 2))
+        self._readings = _Readings(np.zeros((model.n_limbs, 6)),
+                                   np.zeros((2, model.n_inner_joints)), np.zeros(2))
         self._votes = np.zeros((model.n_limbs, 5))
-        self._angle = self._rate = 0.0
-        self.z, self.v = np.zeros(model.nz), np.zeros(model.nz)
+        self._x = _Estimate(np.zeros(model.nz), np.zeros(model.nz), np.zeros((model.n_limbs, 2)))
+        self.z, self.v, self._anchors = self._x
         self.holds = np.zeros(model.n_limbs, bool)
+        # Distances of feet from each other, and what they were when both had been set.
+        self._spans, self._kept = np.zeros((2, model.n_limbs, model.n_limbs))
+        self._kept[:] = math.nan
 
     def reset(self) -> None:
         """Forget where the body is and which feet hold."""
         self.z[:], self.v[:], self._anchors[:], self.holds[:] = 0.0, 0.0, 0.0, False
+        self._kept[:] = math.nan
 
     def take(self, measurement: StickybotMeasurement) -> None:
         """Store a measurement after checking it."""
-        m, n, inner = measurement, len(self._hips), self._inner.shape[1]
+        m, (hips, joints, body) = measurement, self._readings
+        n, inner = len(hips), joints.shape[1]
         shapes = ((n, 3), (n, 3), (inner,), (inner,))
         got = tuple(np.shape(a) for a in (m.hip, m.hip_rate, m.joint, m.joint_rate))
         if got != shapes:
@@ -129,13 +165,10 @@ class WallOdometry:
                                            and math.isfinite(np.sum(effort))):
                 raise MeasurementError(f'expected finite efforts of shape {shape} or None, got '
                                        f'{effort!r}')
-        self._hips[:, :3], self._hips[:, 3:] = m.hip, m.hip_rate
-        self._inner[0], self._inner[1] = m.joint, m.joint_rate
-        self._angle, self._rate = float(m.body_angle), float(m.body_rate)
-        total = float(self._hips.sum()) + self._angle + self._rate
-        if inner:
-            total += float(self._inner.sum())
-        if not math.isfinite(total):
+        hips[:, :3], hips[:, 3:] = m.hip, m.hip_rate
+        joints[0], joints[1] = m.joint, m.joint_rate
+        body[:] = m.body_angle, m.body_rate
+        if not math.isfinite(sum(float(values.sum()) for values in self._readings)):
             raise MeasurementError('expected finite joint states, body angle and body rate, got '
                                    f'{measurement}')
 
@@ -145,42 +178,59 @@ class WallOdometry:
         if not staying.any() and self.holds.any():
             # All feet change at once: use those that held so far.
             staying = self.holds
-        _reconstruct(self._machine, self._work, self._hips, self._inner, self._angle, self._rate,
-                     staying, self._anchors, self._trust, self.z, self.v, self._votes)
+        _reconstruct(self._machine, self._work, self._readings, staying, self._trust, self._x,
+                     self._votes)
         fresh = wanted & ~self.holds
         if fresh.any():
             self._anchors[fresh] = self.z[self._feet][fresh]
         self.holds = wanted.copy()
 
-    def suspects(self, settled: np.ndarray, loads: np.ndarray, dt: float, limits: np.ndarray,
+    def suspects(self, settled: np.ndarray, loads: np.ndarray, dt: float, limits: SlipLimits,
                  suspected: np.ndarray) -> np.ndarray | None:
         """
         Return which feet seem to have detached, or None when all seem to hold.
 
-        If all seem to move, those with almost no load are suspected; if all are loaded, the
-        body was pushed. ``limits``: speed, distance, duration; ``suspected`` [s] is changed.
+        ``loads`` (N,) [N]: at the hips, without the limbs' weights; ``suspected`` [s] is changed.
         """
         lost = np.empty(settled.size, bool)
-        return lost if _suspect(self.z, self.v, self._feet, self._anchors, settled, loads, dt,
-                                limits, suspected, lost) else None
+        _fill_spans(self.z, self._feet, settled, self._spans, self._kept)
+        stray = np.abs(self._spans - self._kept) > limits.span      # False where NaN
+        lost[:] = settled & (loads < limits.load) & stray.any(axis=1)
+        return lost if _suspect(self._x, self._feet, settled, loads, dt, limits, suspected,
+                                lost) else None
 
 
 @kernel
-def _suspect(z, v, feet, anchors, settled, loads, dt, limits, suspected, lost):
+def _fill_spans(z, feet, settled, spans, kept):
+    """Fill the distances between feet, and keep the first of each pair while both are settled."""
+    for i in range(settled.shape[0]):
+        for j in range(settled.shape[0]):
+            spans[i, j] = math.hypot(z[feet[i, 0]] - z[feet[j, 0]], z[feet[i, 1]] - z[feet[j, 1]])
+            if i == j or not (settled[i] and settled[j]):
+                kept[i, j] = math.nan
+            elif math.isnan(kept[i, j]):
+                kept[i, j] = spans[i, j]
+
+
+@kernel
+def _suspect(x, feet, settled, loads, dt, limits, suspected, lost):
     """
     Fill the feet that are lost; return whether any is.
 
-    ``feet`` (N, 2): coordinate indices; ``limits``: speed, distance [m/s, m] to suspect,
-    and duration [s] until lost; ``suspected`` (N,) [s] is changed.
+    If all seem to move, those with almost no load are suspected; if all are loaded, the body was
+    pushed.
+
+    ``feet`` (N, 2): coordinate indices; ``lost`` comes with those of which other signs are known;
+    ``suspected`` (N,) [s] is changed.
     """
+    z, v, anchors = x.z, x.v, x.anchors
     n, moving, watched = lost.shape[0], 0, 0
     for i in range(n):
-        lost[i] = False
         if settled[i]:
-            x, y = feet[i, 0], feet[i, 1]
+            fx, fy = feet[i, 0], feet[i, 1]
             watched += 1
-            if (math.hypot(v[x], v[y]) > limits[0]
-                    or math.hypot(z[x] - anchors[i, 0], z[y] - anchors[i, 1]) > limits[1]):
+            if (lost[i] or math.hypot(v[fx], v[fy]) > limits.speed or math.hypot(
+                    z[fx] - anchors[i, 0], z[fy] - anchors[i, 1]) > limits.distance):
                 lost[i] = True
                 moving += 1
     heaviest = 0.0
@@ -192,7 +242,7 @@ def _suspect(z, v, feet, anchors, settled, loads, dt, limits, suspected, lost):
     found = False
     for i in range(n):
         suspected[i] = suspected[i] + dt if lost[i] else 0.0
-        lost[i] = suspected[i] > limits[2]
+        lost[i] = suspected[i] > limits.duration
         if lost[i]:
             suspected[i] = 0.0
             found = True

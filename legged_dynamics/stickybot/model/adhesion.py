@@ -45,6 +45,8 @@ class Pad(NamedTuple):
 PAD = offsets(Pad())
 # What :func:`pad_failure` returns.
 HOLDS, SLIPS, PEELS = range(3)
+# A pad that can hold nothing of what acts on it counts as loaded this many times.
+OVERLOAD = 10.0
 # Entries of the array of the wall's constants.
 HEIGHT, NORMAL_GRAVITY = range(2)
 
@@ -100,19 +102,49 @@ class Adhesion:
         """Whether the pad holds one way only."""
         return self.direction is not None
 
+    def used(self, force: np.ndarray, angle: float = 0.0) -> float:
+        """
+        Return the share of the pad's limit that a force uses: 0 unloaded, above 1 it lets go.
+
+        ``force`` (3,) [N]: of the wall on the foot, z off the wall; ``angle`` [rad]: direction of
+        the pad in the same axes, which an isotropic one has not. Where several limits hold (shear,
+        pull, cone, release angle), the one of which most is used counts.
+        """
+        x, y, z = map(float, force)
+        return float(pad_use(self.packed(), angle, x, y, z))
+
     def packed(self) -> np.ndarray:
         """
         Return the (7,) array that kernels take; a direction of NaN is a disc.
 
-        Returns
-        -------
-        (PAD.width,) array
-            Values at the places `PAD`.
-
+        Values stand at the places `PAD`.
         """
         direction = math.nan if self.direction is None else self.direction
         return np.array([self.shear, self.normal, self.friction, math.tan(self.half_angle),
                          math.tan(self.release_angle), self.tack, direction])
+
+
+@kernel
+def _part(load, capacity):
+    """Return what part of a capacity a load uses; at most `OVERLOAD`."""
+    if load <= 0.0:
+        return 0.0
+    return load / capacity if load < OVERLOAD * capacity else OVERLOAD
+
+
+@kernel
+def pad_use(pad, angle, fx, fy, normal):
+    """Return the share of its limit that a pad uses under shear fx, fy and the wall's push."""
+    pressed, pull = pad[PAD.friction] * max(normal, 0.0), max(-normal, 0.0)
+    used = max(_part(pull, pad[PAD.normal]),
+               _part(math.hypot(fx, fy), pad[PAD.shear] + pressed))
+    if not math.isnan(pad[PAD.direction]):
+        c, s = math.cos(angle), math.sin(angle)
+        along, across = c * fx + s * fy + pad[PAD.tack], c * fy - s * fx
+        used = max(used, _part(pull, pad[PAD.tan_release] * max(along, 0.0)),
+                   OVERLOAD if along + pressed < 0.0 else
+                   _part(abs(across), pad[PAD.tan_half] * (along + pressed)))
+    return used
 
 
 @kernel

@@ -33,6 +33,7 @@ from legged_dynamics.stickybot.model.limb import (
     HIP,
     LIMB,
     LINK,
+    Coordinates,
     hip_deflection,
     limb_terms,
     make_workspace,
@@ -74,25 +75,25 @@ N_FLOWS = TOTAL.struck
 
 
 @kernel
-def stored(machine, work, z, v, zdd, u, ud, out, rate):
+def stored(machine, work, x, zdd, out, rate):
     """
     Fill energies, momenta and centre of mass, and the rates of all.
 
     Rates follow from each body's motion without the equations of motion, an independent
     check.
     """
-    index, constants = machine.index, machine.constants
+    index, constants, z, v, u, ud = machine.index, machine.constants, x.z, x.v, x.u, x.ud
     m, inertia = constants[BODY.mass], constants[BODY.inertia]
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     out[:] = 0.0
     rate[:] = 0.0
-    _add_body(out, rate, m, inertia, (z[0], z[1]), (v[0], v[1]), (zdd[0], zdd[1]), v[2], zdd[2])
+    _add_body(out, rate, (m, inertia), (z[0], z[1]), (v[0], v[1], v[2]), (zdd[0], zdd[1], zdd[2]))
     total = m
     body_c, body_s = math.cos(z[2]), math.sin(z[2])
     for i in range(index.shape[0]):
         n, start = index[i, LIMB.n_links], index[i, LIMB.start]
         link, limb = index[i, LIMB.links], index[i, LIMB.hip]
-        x, y, vx, vy = z[start], z[start + 1], v[start], v[start + 1]
+        px, py, vx, vy = z[start], z[start + 1], v[start], v[start + 1]
         ax, ay, angle, w, alpha = zdd[start], zdd[start + 1], 0.0, 0.0, 0.0
         for k in range(n):
             at = start + 2 + k
@@ -105,16 +106,16 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
             tx, ty = -alpha * s - w * w * c, alpha * c - w * w * s
             m, inertia, k_joint = constants[link + LINK.mass], constants[link + LINK.inertia], \
                 constants[link + LINK.stiffness]
-            _add_body(out, rate, m, inertia, (x + r * c, y + r * s),
-                      (vx - w * r * s, vy + w * r * c), (ax + r * tx, ay + r * ty), w, alpha)
+            _add_body(out, rate, (m, inertia), (px + r * c, py + r * s),
+                      (vx - w * r * s, vy + w * r * c, w), (ax + r * tx, ay + r * ty, alpha))
             total += m
             # The first joint is the foot, which turns freely: no spring.
             if k > 0:
                 bend = z[at] - u[at - 3]
                 out[STORED.potential] += 0.5 * k_joint * bend * bend
                 rate[STORED.potential] += k_joint * bend * (v[at] - ud[at - 3])
-            x += length * c
-            y += length * s
+            px += length * c
+            py += length * s
             vx -= w * length * s
             vy += w * length * c
             ax += length * tx
@@ -138,8 +139,10 @@ def stored(machine, work, z, v, zdd, u, ud, out, rate):
 
 
 @kernel
-def _add_body(out, rate, m, inertia, p, v, a, w, alpha):
-    """Add one rigid body in place; the centre of mass as a first moment, wall axes."""
+def _add_body(out, rate, body, p, v, a):
+    """Add a rigid body (mass, inertia) in place; p (x, y), v and a (x, y, angle), wall axes."""
+    (m, inertia), w, alpha = body, v[2], a[2]
+    # The centre of mass as a first moment.
     out[STORED.kinetic] += 0.5 * (m * (v[0] * v[0] + v[1] * v[1]) + inertia * w * w)
     out[STORED.momentum] += m * v[0]
     out[STORED.momentum + 1] += m * v[1]
@@ -253,10 +256,11 @@ def balance(model: StickybotModel, state: StickybotState, rest: RestPosition) ->
     machine, work = model.machine, make_workspace(model.machine)
     zdd, forces = np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width))
     gain = np.zeros(TOTAL.width)
-    accelerate(machine, work, attached, z, v, u, ud, zdd, forces)
+    x = Coordinates(z, v, u, ud)
+    accelerate(machine, work, attached, x, zdd, forces)
     flow(machine, z, forces, gain)
     now, rate = np.zeros(STORED.width), np.zeros(STORED.width)
-    stored(machine, work, z, v, zdd, u, ud, now, rate)
+    stored(machine, work, x, zdd, now, rate)
     return Balance(
         now[STORED.kinetic], now[STORED.potential],
         now[STORED.momentum:STORED.momentum + 2], now[STORED.angular_momentum],
@@ -337,7 +341,8 @@ def load_of(model: StickybotModel, state: StickybotState, body_acceleration: np.
                                           'foot accelerations')
         zdd[model.foot_columns[attached]] = 0.0
     now, rate, still = np.zeros(STORED.width), np.zeros(STORED.width), np.zeros(model.nz - 3)
-    stored(model.machine, make_workspace(model.machine), z, v, zdd, still, still, now, rate)
+    stored(model.machine, make_workspace(model.machine), Coordinates(z, v, still, still), zdd, now,
+           rate)
     weight = model.mass * model.wall.in_plane
     center = now[STORED.mass_center:STORED.mass_center + 2]
     force = rate[STORED.momentum:STORED.momentum + 2] - weight

@@ -28,6 +28,7 @@ from legged_dynamics.stickybot.model.limb import (
     LIMB,
     LINK,
     WORK,
+    Coordinates,
     hip_deflection,
     hip_force,
     limb_terms,
@@ -38,9 +39,9 @@ from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, 
 
 
 @kernel
-def limb_accelerations(machine, work, first, last, attached, z, v, u, ud, zdd, forces):
+def limb_accelerations(machine, work, first, last, attached, x, zdd, forces):
     """Fill accelerations and forces of limbs first to last - 1; the body is only read."""
-    index, constants = machine.index, machine.constants
+    index, constants, z, v, u, ud = machine.index, machine.constants, x.z, x.v, x.u, x.ud
     c, s = math.cos(z[2]), math.sin(z[2])
     for i in range(first, last):
         n, start = index[i, LIMB.n_links], index[i, LIMB.start]
@@ -115,9 +116,9 @@ def _body_acceleration(machine, forces, zdd):
 
 
 @kernel
-def accelerate(machine, work, attached, z, v, u, ud, zdd, forces):
+def accelerate(machine, work, attached, x, zdd, forces):
     """Fill all accelerations and forces; see :func:`accelerations`."""
-    limb_accelerations(machine, work, 0, forces.shape[0], attached, z, v, u, ud, zdd, forces)
+    limb_accelerations(machine, work, 0, forces.shape[0], attached, x, zdd, forces)
     _body_acceleration(machine, forces, zdd)
 
 
@@ -159,17 +160,7 @@ class Accelerations:
         """
         Return the accelerations that a kernel filled.
 
-        Parameters
-        ----------
-        model : StickybotModel
-            The robot on its wall.
-        zdd, forces : arrays
-            Of :func:`accelerate`.
-
-        Returns
-        -------
-        Accelerations
-
+        ``zdd, forces``: of :func:`accelerate`.
         """
         return cls(zdd[:3].copy(), zdd[model.joint_columns], zdd[model.foot_columns],
                    forces[:, FORCE.hip:FORCE.hip + 3].copy(),
@@ -204,5 +195,6 @@ def accelerations(model: StickybotModel, state: StickybotState, rest: RestPositi
     z, v, attached = state.packed(model)
     u, ud = rest.packed(model)
     zdd, forces = np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width))
-    accelerate(model.machine, make_workspace(model.machine), attached, z, v, u, ud, zdd, forces)
+    accelerate(model.machine, make_workspace(model.machine), attached, Coordinates(z, v, u, ud),
+               zdd, forces)
     return Accelerations.unpacked(model, zdd, forces)

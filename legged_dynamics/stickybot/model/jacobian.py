@@ -36,6 +36,7 @@ from legged_dynamics.stickybot.model.limb import (
     LIMB,
     LINK,
     WORK,
+    Coordinates,
     Machine,
     hip_deflection,
     limb_terms,
@@ -148,9 +149,10 @@ def _deflection_change(column, c, s, d, rate):
 
 
 @kernel
-def _body_columns(machine, step, attached, z, v, u, ud, forces):
+def _body_columns(machine, step, attached, x, forces):
     """Fill the Jacobian columns of the body, and of a free foot, in all rows."""
     index, constants, work = machine.index, machine.constants, step.work
+    z, v, ud = x.z, x.v, x.ud
     by_position, by_velocity = step.by_position, step.by_velocity
     flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
     mass, inertia = constants[BODY.mass], constants[BODY.inertia]
@@ -216,13 +218,13 @@ def _body_columns(machine, step, attached, z, v, u, ud, forces):
 
 
 @kernel
-def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
+def _joint_columns(machine, step, attached, x, zdd, forces):
     """
     Fill the Jacobian columns of all limb angles by forward differences.
 
     ``zdd`` and ``forces`` are of the present state; z and v are restored.
     """
-    index, work = machine.index, step.work
+    index, work, z = machine.index, step.work, x.z
     mass, inertia = machine.constants[BODY.mass], machine.constants[BODY.inertia]
     moved, other = step.vectors[MOVED], step.limb_forces
     by_position, by_velocity = step.by_position, step.by_velocity
@@ -232,18 +234,18 @@ def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
         weight_moment = limb_weight_moment(machine, i, z)
         for column in range(start + 2, start + 2 + n):
             for side in range(2):
-                x, size = (z, POSITION_STEP) if side == 0 else (v, VELOCITY_STEP)
+                place, size = (z, POSITION_STEP) if side == 0 else (x.v, VELOCITY_STEP)
                 J = by_position if side == 0 else by_velocity
                 flows = flows_by_position if side == 0 else flows_by_velocity
-                kept = x[column]
-                x[column] = kept + size
+                kept = place[column]
+                place[column] = kept + size
                 # The step as it was rounded, and not as it was meant: the quotient gains digits.
-                scale = 1.0 / (x[column] - kept)
-                limb_accelerations(machine, work, i, i + 1, attached, z, v, u, ud, moved, other)
+                scale = 1.0 / (place[column] - kept)
+                limb_accelerations(machine, work, i, i + 1, attached, x, moved, other)
                 if side == 0:
                     flows[TOTAL.angular_impulse, column] += (limb_weight_moment(machine, i, z)
                                                              - weight_moment) * scale
-                x[column] = kept
+                place[column] = kept
                 for j in range(start, start + n + 2):
                     J[j, column] = (moved[j] - zdd[j]) * scale
                 J[0, column] += (other[i, FORCE.hip] - forces[i, FORCE.hip]) * scale / mass
@@ -262,7 +264,7 @@ def _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces):
 
 
 @kernel
-def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
+def jacobians(machine, step, attached, x, zdd, forces):
     """
     Fill the Jacobians of accelerations and of the rates of work, loss and impulses.
 
@@ -276,8 +278,8 @@ def jacobians(machine, step, attached, z, v, u, ud, zdd, forces):
     step.flows_by_velocity[:] = 0.0
     turning = step.flows_by_position[TOTAL.angular_impulse]
     turning[0], turning[1] = constants[BODY.mass] * gy, -constants[BODY.mass] * gx
-    _body_columns(machine, step, attached, z, v, u, ud, forces)
-    _joint_columns(machine, step, attached, z, v, u, ud, zdd, forces)
+    _body_columns(machine, step, attached, x, forces)
+    _joint_columns(machine, step, attached, x, zdd, forces)
     # Moving a free foot moves its limb's weight, which has a moment about the wall's origin.
     for i in range(index.shape[0]):
         if not attached[i]:
@@ -389,8 +391,9 @@ def modes(model: StickybotModel, state: StickybotState, rest: RestPosition) -> M
     step = make_stepper(model.machine)
     zdd, forces, still = (np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width)),
                           np.zeros(model.nz - 3))
-    accelerate(model.machine, step.work, attached, z, v, u, still, zdd, forces)
-    jacobians(model.machine, step, attached, z, v, u, still, zdd, forces)
+    x = Coordinates(z, v, u, still)
+    accelerate(model.machine, step.work, attached, x, zdd, forces)
+    jacobians(model.machine, step, attached, x, zdd, forces)
     n = free_coordinates(model.machine, attached, step.free)
     free = step.free[:n]
     A = np.zeros((2 * n, 2 * n))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -132,13 +133,23 @@ class LimbJoints:
 
 BASE = 'body'
 IMU = 'imu_link'
-# What the motors of a 370 g robot deliver: sliding hips [N], turning joints [N m].
-EFFORTS = (20.0, 2.5)
-TRAVEL = 0.02       # m that a hip slides each way
-TURN = 1.5          # rad that a joint turns each way
-FASTEST = (2.0, 20.0)
-RADIUS = 0.005      # m of a limb, drawn
-FOOT_RADIUS = 0.01
+
+
+@dataclass(frozen=True)
+class DescriptionSettings:
+    """Limits of the motors of a 370 g robot, sliding hips and turning joints; what is drawn."""
+
+    slide_effort: float = 20.0      # N
+    slide_reach: float = 0.02       # m, each way
+    slide_speed: float = 2.0        # m/s
+    turn_effort: float = 2.5        # N m
+    turn_reach: float = 1.5         # rad, each way
+    turn_speed: float = 20.0        # rad/s
+    limb_radius: float = 0.005      # m, drawn
+    foot_radius: float = 0.01       # m, drawn
+
+
+DRAWN = DescriptionSettings()
 
 
 def urdf(model: StickybotModel) -> str:
@@ -180,13 +191,15 @@ def _limb(limb: Limb, height: float) -> Iterable[str]:
         yield f'  <joint name="{joint}" type="{kind}">'
         yield f'    <parent link="{chain[k - 1] if k else BASE}"/><child link="{child}"/>'
         yield f'    <origin xyz="{x:.9g} {y:.9g} 0" rpy="0 0 {angle:.9g}"/><axis xyz="{axis}"/>'
-        reach = TURN if turns else TRAVEL
-        yield (f'    <limit lower="{-reach:g}" upper="{reach:g}" effort="{EFFORTS[turns]:g}" '
-               f'velocity="{FASTEST[turns]:g}"/>')
+        reach, effort, speed = (
+            (DRAWN.turn_reach, DRAWN.turn_effort, DRAWN.turn_speed) if turns else
+            (DRAWN.slide_reach, DRAWN.slide_effort, DRAWN.slide_speed))
+        yield (f'    <limit lower="{-reach:g}" upper="{reach:g}" effort="{effort:g}" '
+               f'velocity="{speed:g}"/>')
         yield f'    <dynamics damping="{damping[k]:.9g}"/>'
         yield '  </joint>'
     yield f'  <link name="{_foot_link(limb)}">'
-    yield f'    <visual><geometry><sphere radius="{FOOT_RADIUS:g}"/></geometry></visual>'
+    yield f'    <visual><geometry><sphere radius="{DRAWN.foot_radius:g}"/></geometry></visual>'
     yield '  </link>'
     yield (f'  <joint name="{limb.name}_foot_joint" type="fixed"><parent link="{chain[-1]}"/>'
            f'<child link="{_foot_link(limb)}"/>'
@@ -202,7 +215,8 @@ def _link(name: str, link: Link | None) -> Iterable[str]:
     # A rod has little inertia about its own axis.
     yield _inertial(link.mass, link.center - link.length, 0.01 * link.inertia, link.inertia)
     yield (f'    <visual><origin xyz="{-half:.9g} 0 0" rpy="0 {math.pi / 2:.9g} 0"/><geometry>'
-           f'<cylinder radius="{RADIUS:g}" length="{link.length:.9g}"/></geometry></visual>')
+           f'<cylinder radius="{DRAWN.limb_radius:g}" length="{link.length:.9g}"/></geometry>'
+           '</visual>')
     yield '  </link>'
 
 

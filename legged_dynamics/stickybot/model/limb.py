@@ -21,6 +21,7 @@ The kernels of this package share their arguments:
 ``attached``              (N,) array of bool: feet on the wall
 ``z``, ``v``, ``zdd``     (nz,) coordinates, rates [m/s, rad/s], accelerations; wall axes
 ``u``, ``ud``             (nz - 3,) rest positions and their rates
+``x``                     `Coordinates`: z, v, u and ud of one instant
 ``forces``                (N, FORCE.width) array of the forces at and in the limbs
 ``i``                     number of a limb
 ``pads``                  (N, PAD.width) array, see `adhesion`
@@ -133,6 +134,15 @@ class Machine(NamedTuple):
     index: np.ndarray  # (N, 4): at the columns `LIMB`
     # (4 + 18 N + 6 nl,): those of the body, of N hips and of nl links; at `BODY`, `HIP`, `LINK`
     constants: np.ndarray
+
+
+class Coordinates(NamedTuple):
+    """Coordinates and rest positions of one instant, with their rates."""
+
+    z: np.ndarray
+    v: np.ndarray
+    u: np.ndarray
+    ud: np.ndarray
 
 
 def make_workspace(machine: Machine) -> np.ndarray:

@@ -106,20 +106,7 @@ class StickybotModel:
         """
         Return the number of a limb.
 
-        Parameters
-        ----------
-        name : str
-            Name of the limb.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        UnknownNameError
-            When there is no limb of that name.
-
+        Raises UnknownNameError when there is no limb of that name.
         """
         if name not in self.limb_names:
             raise UnknownNameError('limb', name, self.limb_names)
@@ -145,15 +132,7 @@ class StickybotModel:
         """
         Return the robot with other hip springs or dampers, the same in every limb.
 
-        Parameters
-        ----------
-        stiffness, damping : (3,) or (3, 3) array, optional
-            Stiffness and damping of every hip; unchanged when not given.
-
-        Returns
-        -------
-        StickybotModel
-
+        ``stiffness, damping`` (3,): stiffness and damping of every hip; unchanged when not given.
         """
         limbs = [replace(limb,
                          stiffness=limb.stiffness if stiffness is None else stiffness,
@@ -208,25 +187,10 @@ class StickybotState:
 
     def packed(self, model: StickybotModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
-        Return the state as the arrays that kernels take.
+        Return z, v (nz,) and which feet are attached (N,), as kernels take them.
 
-        Parameters
-        ----------
-        model : StickybotModel
-            The robot on its wall.
-
-        Returns
-        -------
-        z, v : (nz,) array
-            Coordinates and rates.
-        attached : (N,) array of bool
-            Feet on the wall.
-
-        Raises
-        ------
-        MeasurementError
-            When an array does not fit the model, is not finite, or a foot on the wall moves.
-
+        Raises MeasurementError when an array does not fit the model, is not finite, or a foot on
+        the wall moves.
         """
         n = model.n_limbs
         z, v = np.zeros(model.nz), np.zeros(model.nz)
@@ -252,19 +216,7 @@ class StickybotState:
         """
         Return the state of coordinates, rates and flags.
 
-        Parameters
-        ----------
-        model : StickybotModel
-            The robot on its wall.
-        z, v : (nz,) array
-            Coordinates and rates.
-        attached : (N,) array of bool
-            Feet on the wall.
-
-        Returns
-        -------
-        StickybotState
-
+        ``z, v`` (nz,): coordinates and rates. ``attached`` (N,): feet on the wall.
         """
         return cls(z[:3].copy(), v[:3].copy(), z[model.foot_columns], z[model.joint_columns],
                    v[model.joint_columns], v[model.foot_columns], attached.copy())
@@ -293,23 +245,9 @@ class RestPosition:
 
     def packed(self, model: StickybotModel) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return the rest positions as the arrays that kernels take.
+        Return u and its rate ud, (nz - 3,), as kernels take them.
 
-        Parameters
-        ----------
-        model : StickybotModel
-            The robot on its wall.
-
-        Returns
-        -------
-        u, ud : (nz - 3,) array
-            Rest positions and their rates.
-
-        Raises
-        ------
-        MeasurementError
-            When an array does not fit the model or is not finite.
-
+        Raises MeasurementError when an array does not fit the model or is not finite.
         """
         n, inner = model.n_limbs, model.n_inner_joints
         u, ud = np.zeros(model.nz - 3), np.zeros(model.nz - 3)
@@ -325,19 +263,7 @@ class RestPosition:
 
     @classmethod
     def nominal(cls, model: StickybotModel) -> RestPosition:
-        """
-        Return the model's own rest positions.
-
-        Parameters
-        ----------
-        model : StickybotModel
-            The robot on its wall.
-
-        Returns
-        -------
-        RestPosition
-
-        """
+        """Return the model's own rest positions."""
         return cls(model.rest)
 
 
@@ -476,6 +402,10 @@ class StickybotCommand:
         What the reduction makes of it.
     pose, velocity : (3,) array or None
         Of the body on the wall, by the feet's odometry.
+    normal : (N,) array [N] or None
+        The wall's push on each foot, by statics; negative where the foot pulls.
+    pad_use : (N,) array or None
+        Share of its pad's limit that each foot uses, above 1 it lets go; None without limits.
     pads_kept : bool
         False when the load is more than the pads are known to hold.
     events : tuple of FootEvent
@@ -491,5 +421,7 @@ class StickybotCommand:
     planned: np.ndarray | None = None
     pose: np.ndarray | None = None
     velocity: np.ndarray | None = None
+    normal: np.ndarray | None = None
+    pad_use: np.ndarray | None = None
     pads_kept: bool = True
     events: tuple[FootEvent, ...] = ()

@@ -308,27 +308,9 @@ class PlanarController:
         """
         Compute the torques until the next tick.
 
-        Parameters
-        ----------
-        state : PlanarState
-            State of body and joints, now.
-        target : PlanarTarget
-            Wanted of the body, now.
-        period : float
-            Time until the next tick [s]; accumulates the error.
-        gravity : float
-            [m/s^2].
-
-        Returns
-        -------
-        PlanarCommand
-            Torques until the next tick, and how they came about.
-
-        Raises
-        ------
-        MeasurementError
-            When the state does not fit the robot.
-
+        ``state``: state of body and joints, now. ``target``: wanted of the body, now. ``period``:
+        time until the next tick [s]; accumulates the error. ``gravity``: [m/s^2]. Raises
+        MeasurementError when the state does not fit the robot.
         """
         motion = velocity_propagation(self.robot, state, gravity)
         faults = WorkspaceFault.NONE

@@ -107,13 +107,14 @@ def _joint_rates(rates, twist, velocity):
 
 
 @part
-def _pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slope):
+def _pinned_rate(robot, body, torque, push, gravity, work, slope):
     """
     Fill d/dt of (pose, twist); ``work`` holds joints (2 n), links, rates and dynamics.
 
-    ``body`` (6,): pose, and twist in body axes; ``push`` (3,): wrench on its CoM, inertial
-    axes.
+    ``robot``: parents, constants and feet; ``body`` (6,): pose, and twist in body axes; ``push``
+    (3,): wrench on its CoM, inertial axes.
     """
+    parent, constants, feet = robot
     n = parent.shape[0]
     position, velocity = work[0, :n - 1], work[1, :n - 1]
     links, rates = work[2:2 + n, :MOTION.width], work[2 + n:2 + 2 * n, :3]
@@ -142,15 +143,15 @@ def _pinned_rate(parent, constants, feet, body, torque, push, gravity, work, slo
 
 
 @lean_kernel
-def _pinned_steps(parent, constants, feet, body, torque, push, gravity, h, steps, work, slopes):
-    """Advance pose and twist by ``steps`` of h [s] with constant torques and push."""
+def _pinned_steps(robot, body, loads, h, steps, work, slopes):
+    """Advance pose and twist by ``steps`` of h [s] with constant loads: torques, push, gravity."""
     for _ in range(steps):
         half = slopes[4]
         for k in range(4):
             part = 0.0 if k == 0 else h if k == 3 else 0.5 * h
             for j in range(N_STATE):
                 half[j] = body[j] + (part * slopes[k - 1, j] if k else 0.0)
-            _pinned_rate(parent, constants, feet, half, torque, push, gravity, work, slopes[k])
+            _pinned_rate(robot, half, loads[0], loads[1], loads[2], work, slopes[k])
         for j in range(N_STATE):
             body[j] += h / 6.0 * (slopes[0, j] + 2.0 * slopes[1, j]
                                   + 2.0 * slopes[2, j] + slopes[3, j])
@@ -230,31 +231,20 @@ class PinnedRobot:
         """
         Integrate with constant torques and push.
 
-        Parameters
-        ----------
-        torque : (n_joints,) array
-            Torques of the joints [N m].
-        duration : float
-            [s]; cut into equal steps of at most the timestep.
-        push : (3,) array, optional
-            Force and moment on the body's centre of mass, inertial axes [N, N m].
-
-        Raises
-        ------
-        MeasurementError
-            When torques or push have another shape or are not finite, or the duration is not
-            above zero.
-        SimulationError
-            When a leg cannot reach its foot any more.
-
+        ``torque`` (n_joints,): torques of the joints [N m]. ``duration``: [s]; cut into equal
+        steps of at most the timestep. ``push`` (3,): force and moment on the body's centre of
+        mass, inertial axes [N, N m]. Raises MeasurementError when torques or push have another
+        shape or are not finite, or the duration is not above zero. Raises SimulationError when a
+        leg cannot reach its foot any more.
         """
         torque = finite_vector(torque, 'torque', self.robot.n_joints).copy()
         push = np.zeros(3) if push is None else finite_vector(push, 'push', 3).copy()
         if not 0.0 < duration < math.inf:
             raise MeasurementError(f'expected a duration above 0 s, got {duration!r}')
         steps = math.ceil(duration / self.timestep - 1e-9)
-        _pinned_steps(self.robot.parent, self.robot.constants, self._feet, self._body,
-                     torque, push, self.gravity, duration / steps, steps, self._work, self._slopes)
+        _pinned_steps((self.robot.parent, self.robot.constants, self._feet), self._body,
+                      (torque, push, self.gravity), duration / steps, steps, self._work,
+                      self._slopes)
         if not np.isfinite(self._body).all():
             raise SimulationError('a leg of the pinned robot is stretched beyond its length; '
                                   'its feet cannot stay where they are')

@@ -97,15 +97,7 @@ class PlanarRobot:
         """
         Return the links of a leg, from the body's first to the foot.
 
-        Parameters
-        ----------
-        foot : int
-            Number of the foot's link.
-
-        Returns
-        -------
-        list of int
-
+        ``foot``: number of the foot's link.
         """
         links = []
         while foot > 0:

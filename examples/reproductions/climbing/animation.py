@@ -24,9 +24,8 @@ from PIL import Image
 from legged_dynamics.exceptions import OutputError
 from legged_dynamics.pages import style
 from legged_dynamics.pages.palette import foot_color
-from legged_dynamics.stickybot import StickybotModel
-from legged_dynamics.stickybot.report.comparison import Attempt
-from legged_dynamics.stickybot.report.plots import (
+from legged_dynamics.reproductions.climbing.comparison import Attempt
+from legged_dynamics.reproductions.climbing.plots import (
     BODY_EDGE,
     PAD,
     Climber,
@@ -37,6 +36,7 @@ from legged_dynamics.stickybot.report.plots import (
     reach_of,
     round_force,
 )
+from legged_dynamics.stickybot import StickybotModel
 
 SIZE = (9.2, 6.4)                   # inch
 DPI = 90                            # dots per inch

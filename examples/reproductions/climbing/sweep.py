@@ -18,9 +18,9 @@ from matplotlib.figure import Figure
 from legged_dynamics.exceptions import ConfigurationError, OutputError
 from legged_dynamics.pages import style
 from legged_dynamics.pages.page import Table, shown
+from legged_dynamics.reproductions.climbing.comparison import WAYS as NAMES
+from legged_dynamics.reproductions.climbing.plots import FORCE_COLORS as COLORS
 from legged_dynamics.stickybot.climb import RESULTS, climb_each
-from legged_dynamics.stickybot.report.comparison import WAYS as NAMES
-from legged_dynamics.stickybot.report.plots import FORCE_COLORS as COLORS
 
 REDUCTION = 'control.reduction'
 WAYS = ('off', 'full')

@@ -4,7 +4,7 @@
 The report of a climb: film, forces, phases, energy, modes, and the two questions.
 
 Climbs with and without reduction of the reaction forces are compared, on pads and on feet without
-limits. The questions are those of `stickybot/report/comparison.py`.
+limits. The questions are those of `comparison.py` beside this file.
 """
 from __future__ import annotations
 
@@ -29,14 +29,7 @@ from legged_dynamics.pages.section import (
     ReportSection,
 )
 from legged_dynamics.people.gait.stance_detection import runs
-from legged_dynamics.stickybot import (
-    Allocation,
-    AllocationStatus,
-    ClimbTrace,
-    StickybotModel,
-    balance,
-)
-from legged_dynamics.stickybot.report.comparison import (
+from legged_dynamics.reproductions.climbing.comparison import (
     MISPLACED,
     MUJOCO,
     OWN,
@@ -52,12 +45,19 @@ from legged_dynamics.stickybot.report.comparison import (
     nominal_poles,
     residuals_of,
 )
-from legged_dynamics.stickybot.report.plots import (
+from legged_dynamics.reproductions.climbing.plots import (
     FORCE_COLORS,
     Climber,
     Look,
     reach_of,
     round_force,
+)
+from legged_dynamics.stickybot import (
+    Allocation,
+    AllocationStatus,
+    ClimbTrace,
+    StickybotModel,
+    balance,
 )
 
 # -------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from matplotlib.patches import Polygon
 
 from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.stickybot import Adhesion, ForceSets, StickybotModel, unloaded_state
-from legged_dynamics.stickybot.allocation.force_program import SET
 
 BODY_FILL = '#d9dee6'
 BODY_EDGE = '#5b6675'
@@ -22,7 +21,6 @@ LIMB = '#5b6675'
 PAD = '#56B4E9'
 ROUND = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)   # N
 FORCE_COLORS = {'off': '#D55E00', 'turning': '#E69F00', 'full': '#0072B2'}     # by reduction
-ARC = np.linspace(0.0, 2.0 * np.pi, 73)
 
 
 def limb_length(model: StickybotModel) -> float:
@@ -73,26 +71,8 @@ def pad_outline(pad: Adhesion, normal: float, angle: float, farthest: float = ma
     ``angle`` [rad] in wall axes, NaN for isotropic pads; forces beyond ``farthest`` are
     left out.
     """
-    sets = ForceSets.of_pads([pad], [normal], [0.0 if math.isnan(angle) else angle])
-    normals, bounds = sets.planes(0)
-    radius = min(float(sets.table[0, SET.radius]), farthest)
-    outline = radius * np.column_stack([np.cos(ARC), np.sin(ARC)])
-    for side, bound in zip(normals, bounds):
-        outline = _clipped(outline, side, bound)
-    return outline
-
-
-def _clipped(outline: np.ndarray, normal: np.ndarray, bound: float) -> np.ndarray:
-    """Return the part of a convex outline on the inner side of a line."""
-    over = outline @ normal - bound
-    kept = []
-    for k in range(len(outline)):
-        p, q, a, b = outline[k - 1], outline[k], over[k - 1], over[k]
-        if (a > 0.0) != (b > 0.0):
-            kept.append(p + a / (a - b) * (q - p))
-        if b <= 0.0:
-            kept.append(q)
-    return np.array(kept).reshape(-1, 2)
+    angles = [0.0 if math.isnan(angle) else angle]
+    return ForceSets.of_pads([pad], [normal], angles).outline(0, farthest)
 
 
 def _turn(angle: float) -> np.ndarray:
