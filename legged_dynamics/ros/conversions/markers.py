@@ -5,8 +5,8 @@ Ground reactions as markers for rviz and as messages of legged_dynamics_msgs.
 
 Markers show forces on the feet, support polygon, centre of pressure, cones and margins, in one
 frame, usually the robot's base; a foot in the air has its arrow deleted. The messages' package is
-optional: it has plain .msg files, of which the texts below are the fields. Where there is no
-ROS 2 they come from here; on ROS 2 they are there when the package is built.
+optional: where there is no ROS 2 they come from `middleware/definitions.msg`; on ROS 2 they are
+there when the package is built.
 """
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from legged_dynamics.ros.conversions.building import (
     quaternion,
     vector3,
 )
-from legged_dynamics.ros.middleware.messages import define
 from legged_dynamics.ros.middleware.protocol import Dialect
 from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
@@ -299,31 +298,9 @@ def _color(free: float) -> tuple[float, float, float]:
 
 
 PACKAGE = 'legged_dynamics_msgs'
-DEFINITIONS = {
-    'FootContacts': """
-        std_msgs/Header header
-        string[] feet
-        bool[] contact
-        float64[] probability""",
-    'FootReaction': """
-        string foot
-        geometry_msgs/Wrench wrench
-        geometry_msgs/Wrench deviation
-        geometry_msgs/Vector3 base_force
-        bool contact
-        bool observable
-        float64 contact_probability""",
-    'FootReactions': """
-        std_msgs/Header header
-        FootReaction[] feet
-        geometry_msgs/Wrench net_wrench""",
-}
-CONTACTS, REACTION, REACTIONS = (f'{PACKAGE}/msg/{name}' for name in DEFINITIONS)
-# By their full names, for recorders.
-OWN = {f'{PACKAGE}/msg/{name}': '\n'.join(line.strip() for line in text.splitlines() if line)
-       for name, text in DEFINITIONS.items()}
-for _kind, _fields in OWN.items():
-    define(_kind, _fields)
+CONTACTS = f'{PACKAGE}/msg/FootContacts'
+REACTION = f'{PACKAGE}/msg/FootReaction'
+REACTIONS = f'{PACKAGE}/msg/FootReactions'
 
 
 def installed(dialect: Dialect) -> bool:
