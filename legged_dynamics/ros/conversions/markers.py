@@ -24,6 +24,7 @@ from legged_dynamics.ros.conversions.building import (
     point,
     quaternion,
     vector3,
+    wrench,
 )
 from legged_dynamics.ros.middleware.protocol import Dialect
 from legged_dynamics.spatial.convex_hull import convex_hull
@@ -37,16 +38,19 @@ WHITE = (1.0, 1.0, 1.0)
 LINE_WIDTH = 0.008
 
 
-class _MarkerMaker:
+class MarkerMaker:
     """
-    Makes the markers of one message: points in metres in the frame of the header.
+    Makes the markers of one message: points in metres in one frame, forces to one scale [N/m].
 
     A marker is identified by namespace, which rviz shows or hides as a whole, and number.
-    Colours are RGB from 0 to 1; rviz removes a marker after the Duration `lifetime`.
+    Colours are RGB from 0 to 1; rviz removes a marker after its lifetime [s].
     """
 
-    def __init__(self, dialect: Dialect, stamped: Any, lifetime: Any):
-        self._dialect, self._header, self._lifetime = dialect, stamped, lifetime
+    def __init__(self, dialect: Dialect, ns: int, frame_id: str,
+                 newtons_per_meter: float = 500.0, lifetime_s: float = 0.2):
+        self._dialect, self.newtons_per_meter = dialect, newtons_per_meter
+        self._header = header(dialect, ns, frame_id)
+        self._lifetime = duration_message(dialect, lifetime_s)
         self._marker = dialect.message('visualization_msgs/msg/Marker')
         self._color = dialect.message('std_msgs/msg/ColorRGBA')
 
@@ -91,6 +95,10 @@ class _MarkerMaker:
         marker.pose.orientation = quaternion(self._dialect, xyzw)
         return marker
 
+    def array(self, markers: list[Any]) -> Any:
+        """Return a visualization_msgs/MarkerArray."""
+        return self._dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
+
     def deletion(self, ns: str, number: int) -> Any:
         """Return the marker that removes the one of that namespace and number."""
         return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
@@ -113,32 +121,28 @@ _PRESSURE = (1.0, 0.1, 0.1)
 
 
 
-def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[str],
-                     contact_point: np.ndarray, force: np.ndarray, contact: Sequence[bool], *,
-                     newtons_per_meter: float = 500.0, lifetime_s: float = 0.2,
-                     observable: Sequence[bool] | None = None, text: bool = False,
+def reaction_markers(make: MarkerMaker, contact_point: np.ndarray, force: np.ndarray,
+                     contact: Sequence[bool], *, observable: Sequence[bool] | None = None,
                      center_of_pressure: np.ndarray | None = None,
-                     standing: np.ndarray | None = None) -> Any:
+                     standing: np.ndarray | None = None, names: Sequence[str] = ()) -> list[Any]:
     """
-    Return a visualization_msgs/MarkerArray of one ground reaction.
+    Return the markers of one ground reaction; with ``names`` of the feet as text, too.
 
-    Points and forces (n, 3) [m, N] are in ``frame_id``; forces not observable are orange;
+    Points and forces (n, 3) [m, N] are in the markers' frame; forces not observable are orange;
     ``standing`` (k, 3) are corners of the support polygon, contact points by default.
     """
-    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
-                        duration_message(dialect, lifetime_s))
-    sure = [True] * len(feet) if observable is None else observable
+    sure = [True] * len(force) if observable is None else observable
     markers = []
-    for index, name in enumerate(feet):
-        start = contact_point[index]
-        end = start + force[index] / newtons_per_meter
+    for index, start in enumerate(contact_point):
+        end = start + force[index] / make.newtons_per_meter
         shown = bool(contact[index]) and bool(np.isfinite(end).all())
         color = FIRM if sure[index] else UNSURE
         markers.append(make.arrow('reaction', index, start, end, color) if shown else
                        make.deletion('reaction', index))
-        if text:
+        if names:
             newtons = float(np.linalg.norm(force[index]))
-            markers.append(make.label('reaction_text', index, end, f'{name} {newtons:.0f} N')
+            markers.append(make.label('reaction_text', index, end,
+                                      f'{names[index]} {newtons:.0f} N')
                            if shown else make.deletion('reaction_text', index))
     if standing is None:
         standing = np.asarray(contact_point, float)[np.asarray(contact, bool)]
@@ -149,7 +153,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
     markers.append(
         make.sphere('center_of_pressure', 0, center_of_pressure, _PRESSURE) if has_pressure else
         make.deletion('center_of_pressure', 0))
-    return dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
+    return markers
 
 
 # -------------------------------------------------------------------------------------------------
@@ -162,21 +166,17 @@ PRODUCIBLE = (0.3, 0.5, 1.0)
 CONE = (0.9, 0.9, 0.2)
 
 
-def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: np.ndarray,
-                  triangles: np.ndarray, edges: np.ndarray, given: np.ndarray,
-                  asked: np.ndarray | None = None, *, newtons_per_meter: float = 1000.0,
-                  lifetime_s: float = 2.0) -> list[Any]:
+def force_markers(make: MarkerMaker, number: int, place: np.ndarray, triangles: np.ndarray,
+                  edges: np.ndarray, given: np.ndarray,
+                  asked: np.ndarray | None = None) -> list[Any]:
     """
     Return the markers of one foot: producible forces, friction cone and force arrows.
 
     Drawn at ``place`` [m]: ``triangles`` (n, 3, 3) [N], surface of the producible set;
     ``edges`` (k, 3) [N] of the cone.
     """
-    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
-                        duration_message(dialect, lifetime_s))
-
     def at(forces: np.ndarray) -> np.ndarray:
-        return place + np.asarray(forces, float) / newtons_per_meter
+        return place + np.asarray(forces, float) / make.newtons_per_meter
     sides = _fan(edges)
     return [
         make.triangles('producible', number, at(triangles.reshape(-1, 3)), PRODUCIBLE, 0.25),
@@ -217,14 +217,11 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
     """Return a visualization_msgs/MarkerArray of an estimate; ``friction`` 0: no cones."""
     picture = ForcePicture.of(reaction, friction)
     contact, points, force = picture.contact, picture.point, picture.force
-    message = reaction_markers(
-        dialect, picture.stamp_ns, base, picture.feet, points, force, contact,
-        newtons_per_meter=newtons_per_meter, lifetime_s=lifetime_s, text=text,
-        observable=picture.observable, center_of_pressure=picture.center_of_pressure,
-        standing=picture.standing)
-    make = _MarkerMaker(dialect, header(dialect, picture.stamp_ns, base),
-                        duration_message(dialect, lifetime_s))
-    markers = message.markers
+    make = MarkerMaker(dialect, picture.stamp_ns, base, newtons_per_meter, lifetime_s)
+    markers = reaction_markers(
+        make, points, force, contact, observable=picture.observable,
+        center_of_pressure=picture.center_of_pressure, standing=picture.standing,
+        names=picture.feet if text else ())
     rim = np.column_stack([friction * np.cos(_ANGLES), friction * np.sin(_ANGLES),
                            np.ones(_SIDES)])
     for i in range(len(picture.feet)):
@@ -247,7 +244,7 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
                    f'{_text("inside of support", 100.0 * picture.support_margin, "cm")}, '
                    f'{_text("friction used", 100.0 * picture.friction_used[contact].max(), "%")}')
         if friction and contact.any() else make.deletion('margins', 0))
-    return message
+    return make.array(markers)
 
 
 def _text(what: str, value: float, unit: str) -> str:
@@ -263,23 +260,19 @@ AMPLE = {'friction': 0.3, 'effort': 0.3, 'sole': 0.02, 'support': 0.05, 'joint':
 TEXT_HEIGHT = 0.3       # above the base [m]
 
 
-def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
-                  forces: np.ndarray, standing: Sequence[bool], mode: str,
-                  margins: Mapping[str, float], *, newtons_per_meter: float,
-                  lifetime_s: float = 0.5) -> Any:
+def state_markers(make: MarkerMaker, points: np.ndarray, forces: np.ndarray,
+                  standing: Sequence[bool], mode: str, margins: Mapping[str, float]) -> Any:
     """
     Return a visualization_msgs/MarkerArray of a body under control.
 
     ``points``, ``forces`` (n, 3) are in the base frame; ``margins`` as of
     WorkspaceController.margins, the worst one gives the colour of a sphere.
     """
-    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
-                        duration_message(dialect, lifetime_s))
     free = {name: min(max(margins[name] / ample, 0.0), 1.0)
             for name, ample in AMPLE.items() if name in margins}
     worst = min(free, key=lambda name: free[name], default='')
     color = _color(free.get(worst, 1.0))
-    markers = [make.arrow('given', i, point, point + force / newtons_per_meter,
+    markers = [make.arrow('given', i, point, point + force / make.newtons_per_meter,
                           _color(free.get('friction', 1.0))) if down else make.deletion('given', i)
                for i, (point, force, down) in enumerate(zip(points, forces, standing))]
     polygon = convex_hull(np.asarray(points)[np.asarray(standing, bool)])
@@ -289,7 +282,7 @@ def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
     lines = [mode, *(f'{name} {margins[name]:.3g}' for name in free)]
     markers.append(make.label('margins', 0, (0.0, 0.0, TEXT_HEIGHT), '\n'.join(lines)))
     markers.append(make.sphere('worst_margin', 0, (0.0, 0.0, TEXT_HEIGHT - 0.06), color))
-    return dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
+    return make.array(markers)
 
 
 def _color(free: float) -> tuple[float, float, float]:
@@ -331,15 +324,12 @@ def foot_reactions(dialect: Dialect, reaction: GroundReaction, base: str) -> Any
         deviation = np.zeros(6)
         deviation[:len(variance)] = np.sqrt(np.clip(variance, 0.0, None))
         feet.append(made(
-            foot=foot, wrench=_wrench(dialect, reaction.wrench[i]),
-            deviation=_wrench(dialect, deviation), base_force=vector3(dialect, in_base[i]),
+            foot=foot, wrench=wrench(dialect, reaction.wrench[i]),
+            deviation=wrench(dialect, deviation), base_force=vector3(dialect, in_base[i]),
             contact=bool(reaction.latest_contact[i]), observable=bool(reaction.observable[i]),
             contact_probability=float(reaction.contact_probability[i])))
     message.feet = feet
-    message.net_wrench = _wrench(dialect, np.nan_to_num(reaction.net_wrench))
+    message.net_wrench = wrench(dialect, np.nan_to_num(reaction.net_wrench))
     return message
 
 
-def _wrench(dialect: Dialect, values: np.ndarray) -> Any:
-    return dialect.message('geometry_msgs/msg/Wrench')(
-        force=vector3(dialect, values[:3]), torque=vector3(dialect, values[3:]))

@@ -228,8 +228,7 @@ class GroundReactionNode(Component):
         self.input.join()
 
     def _listen(self) -> RobotInput:
-        return RobotInput(self, self.common.endpoints, self.parameters, self.common.config,
-                          self.common.now, self._build, self._take)
+        return RobotInput(self.common, self._build, self._take)
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""

@@ -207,27 +207,11 @@ class LowStateReader:
 
     def __call__(self, message: Any, arrival_ns: int) -> LowStateSample | None:
         """
-        Return the sample in a message.
+        Return the sample in a LowState that came at a time [ns], or None for a repetition.
 
-        Parameters
-        ----------
-        message : LowState
-            Message of the robot's family.
-        arrival_ns : int
-            When it came, by this machine's clock [ns].
-
-        Returns
-        -------
-        LowStateSample or None
-            Values as they came; None for a message that repeats the last one.
-
-        Raises
-        ------
-        MeasurementError
-            When the checksum is wrong, or a value of a motor or of the IMU's gyro and
-            accelerometer is not finite. A sender that leaves all checksums at zero, as Unitree's
-            Python simulator, is read.
-
+        Values are as they came. Raises MeasurementError when the checksum is wrong, or a value of
+        a motor or of gyro and accelerometer is not finite. A sender that leaves all checksums at
+        zero, as Unitree's Python simulator, is read.
         """
         self._check(message)
         motors, imu = message.motor_state, message.imu_state
@@ -320,22 +304,7 @@ class LowCmdWriter:
         self.mode_machine = 0
 
     def torque(self, efforts: Sequence[float]) -> Any:
-        """
-        Return a message that asks for efforts.
-
-        Motors that are not commanded are damped.
-
-        Parameters
-        ----------
-        efforts : (nj,) sequence of float
-            Efforts in command order [N m].
-
-        Returns
-        -------
-        LowCmd
-            With its checksum.
-
-        """
+        """Return a LowCmd for efforts in command order [N m]; other motors are damped."""
         message = self._resting()
         for place, effort in zip(self._places, efforts):
             motor = message.motor_cmd[place]
@@ -343,15 +312,7 @@ class LowCmdWriter:
         return self._checked(message)
 
     def damping(self) -> Any:
-        """
-        Make a message that brakes every joint and drives none.
-
-        Returns
-        -------
-        object
-            LowCmd message.
-
-        """
+        """Return a LowCmd that brakes every joint and drives none."""
         return self._checked(self._resting())
 
     def _resting(self) -> Any:
