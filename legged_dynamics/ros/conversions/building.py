@@ -3,19 +3,16 @@
 """
 Messages from arrays; each function takes the dialect (backend) whose message classes it uses.
 
-`PreparedWrench` writes stamp and numbers into serialised bytes, for messages at the robot's rate.
+Those at the robot's rate are made once, for `cdr.PreparedMessage`.
 """
 from __future__ import annotations
 
-import struct
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from legged_dynamics.ros.middleware.cdr import serialize
-from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Dialect
 
 _NS = 1_000_000_000
@@ -215,32 +212,3 @@ def _diagonal(variance: float) -> np.ndarray:
 
 def _text(value: Any) -> str:
     return f'{value:.6g}' if isinstance(value, float) else str(value)
-
-
-# -------------------------------------------------------------------------------------------------
-# PreparedWrench: serialised messages that differ in stamp and numbers only.
-
-
-_STAMP = struct.Struct('<iI')
-_STAMP_AT = 4           # behind the encapsulation header
-_WRENCH = struct.Struct('<6d')
-
-
-class PreparedWrench:
-    """
-    A geometry_msgs/WrenchStamped of one frame; a call returns its CDR bytes.
-
-    Stamp and six doubles are written in place, in a fifth of the time of building and
-    serialising the message.
-    """
-
-    def __init__(self, frame_id: str):
-        self._bytes = bytearray(serialize(wrench_stamped(StandaloneDialect(), 0, frame_id,
-                                                         [0.0] * 6)))
-        self._wrench_at = len(self._bytes) - _WRENCH.size
-
-    def __call__(self, ns: int, wrench: Sequence[float]) -> bytes:
-        """Return the message as bytes, for a stamp [ns] and ``[f; m]`` [N, N m]."""
-        _STAMP.pack_into(self._bytes, _STAMP_AT, *divmod(ns, _NS))
-        _WRENCH.pack_into(self._bytes, self._wrench_at, *wrench)
-        return bytes(self._bytes)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.force_picture import ForcePicture
 from legged_dynamics.estimation.ground_reaction import GroundReaction
 from legged_dynamics.exceptions import MiddlewareError
@@ -24,7 +25,6 @@ from legged_dynamics.ros.conversions.building import (
     point,
     quaternion,
     vector3,
-    wrench,
 )
 from legged_dynamics.ros.middleware.protocol import Dialect
 from legged_dynamics.spatial.convex_hull import convex_hull
@@ -305,31 +305,42 @@ def installed(dialect: Dialect) -> bool:
     return True
 
 
-def foot_contacts(dialect: Dialect, reaction: GroundReaction, base: str) -> Any:
-    """Return a legged_dynamics_msgs/FootContacts, stamped with the newest joint state."""
-    return dialect.message(CONTACTS)(
-        header=header(dialect, reaction.latest_ns, base), feet=list(reaction.feet),
-        contact=[bool(down) for down in reaction.latest_contact],
-        probability=[float(value) for value in reaction.contact_probability])
+def foot_contacts(dialect: Dialect, feet: Sequence[str], base: str) -> Any:
+    """Return a legged_dynamics_msgs/FootContacts of feet, to be filled with `contact_numbers`."""
+    return dialect.message(CONTACTS)(header=header(dialect, 0, base), feet=list(feet),
+                                     contact=[False] * len(feet), probability=[0.0] * len(feet))
 
 
-def foot_reactions(dialect: Dialect, reaction: GroundReaction, base: str) -> Any:
-    """Return a legged_dynamics_msgs/FootReactions, stamped with the newest joint state."""
-    message = dialect.message(REACTIONS)(header=header(dialect, reaction.latest_ns, base))
+def contact_numbers(reaction: GroundReaction) -> list[float]:
+    """Return the numbers of a FootContacts behind its header."""
+    return [*reaction.latest_contact.tolist(), *reaction.contact_probability.tolist()]
+
+
+def foot_reactions(dialect: Dialect, feet: Sequence[str], base: str) -> Any:
+    """Return a legged_dynamics_msgs/FootReactions of feet, to be filled, `reaction_numbers`."""
     made = dialect.message(REACTION)
-    in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
-    feet = []
-    for i, foot in enumerate(reaction.feet):
-        variance = np.diagonal(reaction.covariance_of(foot, latest=True))
-        deviation = np.zeros(6)
-        deviation[:len(variance)] = np.sqrt(np.clip(variance, 0.0, None))
-        feet.append(made(
-            foot=foot, wrench=wrench(dialect, reaction.wrench[i]),
-            deviation=wrench(dialect, deviation), base_force=vector3(dialect, in_base[i]),
-            contact=bool(reaction.latest_contact[i]), observable=bool(reaction.observable[i]),
-            contact_probability=float(reaction.contact_probability[i])))
-    message.feet = feet
-    message.net_wrench = wrench(dialect, np.nan_to_num(reaction.net_wrench))
-    return message
+    return dialect.message(REACTIONS)(header=header(dialect, 0, base),
+                                      feet=[made(foot=foot) for foot in feet])
 
 
+def reaction_numbers(reaction: GroundReaction) -> list[float]:
+    """Return the numbers of a FootReactions behind its header."""
+    wrench = reaction.wrench
+    in_base = (reaction.foot_rotation @ wrench[:, :3, None])[:, :, 0]
+    rows = np.column_stack([
+        wrench, deviations(reaction), in_base, reaction.latest_contact, reaction.observable,
+        reaction.contact_probability])
+    return [*rows.ravel().tolist(), *np.nan_to_num(reaction.net_wrench).tolist()]
+
+
+def deviations(reaction: GroundReaction) -> np.ndarray:
+    """Return one standard deviation (nf, 6) of the feet's newest wrenches, in foot axes."""
+    table, R_FB = reaction.layout.table, reaction.foot_rotation.transpose(0, 2, 1)
+    lever = reaction.contact_point - reaction.foot_position
+    to_origin = table.grasp(reaction.foot_rotation, lever)
+    covariance, found = reaction.latest_covariance, np.empty((len(R_FB), 6))
+    for i, (start, size) in enumerate(table.index[:, [START, SIZE]].tolist()):
+        own = slice(start, start + size)
+        to_foot = (R_FB[i] @ to_origin[:, own].reshape(2, 3, size)).reshape(6, size)
+        found[i] = np.einsum('ij,jk,ik->i', to_foot, covariance[own, own], to_foot)
+    return np.sqrt(found.clip(0.0))
