@@ -141,14 +141,7 @@ class _ReactionTopics:
         made, base, feet, still = StandaloneDialect(), self._base, estimator.feet, [0.0] * 6
         self._outputs: list[_Output] = []
         for i, foot in enumerate(feet):
-            wrench = convert.wrench_stamped(made, 0, foot, still)
-            self._open(f'{foot}/wrench', wrench, lambda r, i=i: r.wrench[i].tolist())
-            self._open(f'{foot}/contact', convert.boolean(made, False),
-                       lambda r, i=i: [r.latest_contact[i]])
-            self._open(f'{foot}/wrench_stddev', wrench,
-                       lambda r, i=i: deviations(r)[i].tolist())
-            self._open(f'{foot}/contact_probability', convert.float64(made, 0.0),
-                       lambda r, i=i: [r.contact_probability[i]])
+            self._open_foot(i, foot)
         self._open('net_wrench', convert.wrench_stamped(made, 0, base, still),
                    lambda r: r.net_wrench.tolist())
         self._open('center_of_pressure', convert.point_stamped(made, 0, base, still[:3]),
@@ -162,6 +155,16 @@ class _ReactionTopics:
         self._external = self._publisher('sensor_msgs/msg/JointState', 'external_torque')
         self._all = self._publisher('sensor_msgs/msg/JointState', 'reactions')
         self._markers = self._publisher('visualization_msgs/msg/MarkerArray', 'markers')
+
+    def _open_foot(self, i: int, foot: str) -> None:
+        made = StandaloneDialect()
+        wrench = convert.wrench_stamped(made, 0, foot, [0.0] * 6)
+        self._open(f'{foot}/wrench', wrench, lambda r: r.wrench[i].tolist())
+        self._open(f'{foot}/contact', convert.boolean(made, False),
+                   lambda r: [r.latest_contact[i]])
+        self._open(f'{foot}/wrench_stddev', wrench, lambda r: deviations(r)[i].tolist())
+        self._open(f'{foot}/contact_probability', convert.float64(made, 0.0),
+                   lambda r: [r.contact_probability[i]])
 
     def _publisher(self, kind: str, topic: str) -> Any:
         return self._common.endpoints.publisher(kind, f'~/{topic}',
