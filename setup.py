@@ -81,7 +81,7 @@ setup(
         'Typing :: Typed',
     ],
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['pages/assets/*', 'py.typed']},
+    package_data={PACKAGE: ['pages/assets/*', 'ros/*/definitions.msg', 'py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),

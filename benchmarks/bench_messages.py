@@ -15,7 +15,7 @@ from legged_dynamics.estimation.measurement import MeasurementSynchronizer
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.cdr import PreparedMessage, deserialize, serialize
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
 title = 'Messages (JointState and Imu of ANYmal class in, WrenchStamped out)'
@@ -72,7 +72,8 @@ class Node:
         self._estimator = GroundReactionEstimator(model, config)
         self._read = convert.SensorReader(model.joint_names)
         feet = self._estimator.feet
-        self._prepared = [convert.PreparedWrench(foot) for foot in feet] if prepared else None
+        blank = [convert.wrench_stamped(DIALECT, 0, foot, [0.0] * 6) for foot in feet]
+        self._prepared = [PreparedMessage(one) for one in blank] if prepared else None
         self._samples = itertools.cycle(
             (m.stamp_ns,
              serialize(convert.joint_state(DIALECT, m.stamp_ns, model.joint_names, m.position,

@@ -122,6 +122,7 @@ MOVED = {
     'reports.fleet.job': 'recordings.fleet.summarise',
     'reports.force_map': 'force_map.report',
     'reports.validation': 'diagnosis.report',
+    'safety.envelope': 'safety.motor_output',
     'safety.last_efforts': 'safety.effort_watchdog',
     'simulation.climbing_twin': 'simulation.climbing_robot',
     'simulation.pacing': 'simulation.hardware',

@@ -36,6 +36,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.ros.middleware.cdr import serialize
+from legged_dynamics.ros.middleware.messages import DEFINITIONS
 
 MESSAGES = 'legged_dynamics_msgs'     # the optional package with messages of our own
 
@@ -257,9 +258,8 @@ def definition_of(name: str) -> tuple[str, str] | None:
     """Return text and RIHS01 hash of a definition of ROS 2 or this package, else None."""
     store = get_typestore(Stores.LATEST)
     if name.startswith(f'{MESSAGES}/'):
-        from legged_dynamics.ros.conversions.markers import OWN
-        for own, text in OWN.items():
-            store.register(get_types_from_msg(text, own))
+        for own in filter(lambda known: known.startswith(MESSAGES), DEFINITIONS):
+            store.register(get_types_from_msg(DEFINITIONS[own], own))
     if name not in store.fielddefs:
         return None
     return store.generate_msgdef(name, ros_version=2)[0], store.hash_rihs01(name)

@@ -208,15 +208,7 @@ class EffortGuard:
         return RELEASE_SUFFIX if self.state.released and self.latches else ''
 
     def last(self) -> np.ndarray:
-        """
-        Return the last effort to send, zero: hardware holds it indefinitely.
-
-        Returns
-        -------
-        (nj,) array [N m or N]
-            Zeros.
-
-        """
+        """Return the last effort to send, zeros (nj,): hardware holds it indefinitely."""
         self.deactivate()
         return np.zeros(len(self.joints))
 
@@ -227,23 +219,8 @@ class EffortGuard:
         """
         Take a joint state; return why it is implausible, or an empty string.
 
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-        stamp_ns : int [ns]
-            When the joints were read, by any clock that runs evenly.
-        position, velocity : (nj,) array [rad, rad/s or m, m/s]
-            In command order; NaN where a joint has no reading. Arrays of another length, or of
-            anything but numbers, are a fault like any other.
-        age_ns : int [ns]
-            How old the sample is.
-
-        Returns
-        -------
-        str
-            The fault of the first joint that has one.
-
+        ``position``, ``velocity`` (nj,) are in command order; NaN where a joint has no reading.
+        ``stamp_ns`` [ns] is by any clock that runs evenly; the sample is ``age_ns`` [ns] old.
         """
         watch = self._motors.watch
         fault = watch.check(stamp_ns, position, velocity)
@@ -255,15 +232,7 @@ class EffortGuard:
         return fault
 
     def doubt(self, why: str) -> None:
-        """
-        Note why joint states are not used at present.
-
-        Parameters
-        ----------
-        why : str
-            Reason; an empty string when they are used again.
-
-        """
+        """Note why joint states are not used at present; empty when they are."""
         self.suspect = why
 
     def restamp(self) -> None:
@@ -271,15 +240,7 @@ class EffortGuard:
         self._motors.watch.restamp()
 
     def tilted(self, angle: float | None) -> None:
-        """
-        Note the tilt of the base.
-
-        Parameters
-        ----------
-        angle : float [rad] or None
-            Of the base from upright; None when it is not known.
-
-        """
+        """Note the tilt of the base from upright [rad], None when it is not known."""
         self._tilted = angle
 
     # ---- efforts ---------------------------------------------------------------------------
@@ -287,7 +248,7 @@ class EffortGuard:
     def apply(self, now_ns: int, command: Sequence[float] | None, age_ns: int = 0,
               measured: Sequence[float] | None = None, why: str = '') -> GuardedEffort:
         """
-        Return what may go out.
+        Return what may go out: finite and inside the envelope.
 
         Parameters
         ----------
@@ -298,15 +259,9 @@ class EffortGuard:
         age_ns : int [ns]
             Age of the joint states that the command was computed from.
         measured : (nj,) sequence [N m or N], optional
-            What the motors deliver: where the first ramp starts. Without it, or where it is not
-            finite, it starts from zero.
+            What the motors deliver: where the first ramp starts; zero where that is not known.
         why : str
             Why there is no command, for the diagnostics.
-
-        Returns
-        -------
-        GuardedEffort
-            Finite and inside the envelope.
 
         """
         fault = self._fault(now_ns, command, age_ns, why)

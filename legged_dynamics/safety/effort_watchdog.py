@@ -198,25 +198,12 @@ class EffortWatchdog:
     def joints(self, now_ns: int, stamp_ns: int, position: np.ndarray, velocity: np.ndarray,
                effort: np.ndarray | None = None) -> str:
         """
-        Take a joint state; return why it is implausible, or an empty string.
+        Take a joint state; return why it is implausible, or an empty string; kept in `doubt`.
 
-        Stamps that jump are refused until their source has gone on from there for a moment; a
-        sample is as old as its stamp says, by the least delay ever seen.
-
-        Parameters
-        ----------
-        now_ns, stamp_ns : int [ns]
-            Present time, and time of the sample, by any clock that runs evenly.
-        position, velocity : (nj,) array [rad, rad/s or m, m/s]
-            In command order; NaN where a joint has no reading.
-        effort : (nj,) array [N m or N], optional
-            What the motors deliver; NaN where that is not measured.
-
-        Returns
-        -------
-        str
-            The fault, also kept in `doubt`.
-
+        ``position``, ``velocity`` [rad, rad/s or m, m/s] and ``effort`` [N m or N], what the
+        motors deliver, are (nj,) in command order; NaN where there is no reading. Stamps that
+        jump are refused until their source has gone on from there for a moment; a sample is as
+        old as its stamp says, by the least delay ever seen.
         """
         watch, fault = self._motors.watch, self._stamps.check(now_ns, stamp_ns, stamp_ns)
         if fault:
@@ -244,19 +231,10 @@ class EffortWatchdog:
 
     def take_over(self, now_ns: int, left: np.ndarray | None = None) -> None:
         """
-        Take over a robot whose motors may have torque of a watchdog that has ended.
+        Hold the posture of a robot whose watchdog has ended, when joint states come.
 
-        As soon as joint states come, the posture is held as it is, with the efforts that are
-        measured. A controller that is still commanding goes on; without one the robot is let down.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-        left : (nj,) array [N m or N], optional
-            What that watchdog sent last: nothing is done unless the motors deliver that. Without
-            it, whatever they deliver is taken over.
-
+        ``left`` (nj,) is what that sent last, or None: where motors deliver something else, they
+        are left alone. A controller that is there goes on; else the robot is let down.
         """
         self._left, self._empty, self._heard_ns = left, True, now_ns
         # Joint states are waited for from the first look on: simulated time may not have come yet.
@@ -266,7 +244,7 @@ class EffortWatchdog:
     def command(self, now_ns: int, efforts: Sequence[float], owner: str = '',
                 count: int = 0) -> bool:
         """
-        Take a command; return whether it is passed on.
+        Take a command; return whether it is passed on, else `fault` or `refused` says why not.
 
         Parameters
         ----------
@@ -275,19 +253,12 @@ class EffortWatchdog:
         efforts : (nj,) sequence [N m or N]
             In command order.
         owner : str
-            Identity of the sender, of which no other sender may know before it commands;
-            `END_SUFFIX` is appended to it in the last message, and `RELEASE_SUFFIX` while the
-            sender releases the robot: one that was silent does not regain the motors in order to
-            do that.
+            Identity of the sender, unknown to others before it commands. `END_SUFFIX` is appended
+            in its last message, `RELEASE_SUFFIX` while it releases the robot: one that was silent
+            does not regain the motors in order to do that.
         count : int
-            Heartbeat: grows from message to message of a sender with a name. The last message
-            again is no sign of life; one that goes back, or is further on than a sender can be,
-            comes from a second sender.
-
-        Returns
-        -------
-        bool
-            False where the reason is in `fault` or `refused`.
+            Grows from message to message of a sender with a name. The same again is no sign of
+            life; one that goes back, or is further on than a sender can be, is a second sender's.
 
         """
         ends, releases = owner.endswith(END_SUFFIX), owner.endswith(RELEASE_SUFFIX)
@@ -350,17 +321,7 @@ class EffortWatchdog:
         self._empty = False
 
     def release(self, now_ns: int, cause: str) -> None:
-        """
-        Let the robot down, and ignore what its controller still sends.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-        cause : str
-            Reason, for people.
-
-        """
+        """Let the robot down for a reason, and ignore what its controller still sends."""
         if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
             self._release(now_ns, cause)
 
@@ -383,18 +344,9 @@ class EffortWatchdog:
 
     def output(self, now_ns: int) -> np.ndarray | None:
         """
-        Return what the motors are to get now.
+        Return what the motors are to get now, (nj,) in command order [N m or N].
 
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-
-        Returns
-        -------
-        (nj,) array [N m or N] or None
-            Efforts in command order, in the same array each time; None when nothing is to be sent.
-
+        The same array each time; None when nothing is to be sent.
         """
         if self.state is WatchdogState.FORWARDING and self.overdue(now_ns):
             self.cause = f'{self.owner or "who commanded"} is silent'
@@ -414,20 +366,7 @@ class EffortWatchdog:
         return self._sit(now_ns) if self.state is WatchdogState.SITTING else self._damp(now_ns)
 
     def overdue(self, now_ns: int) -> bool:
-        """
-        Return whether :meth:`output` has something to send although no command came.
-
-        Parameters
-        ----------
-        now_ns : int [ns]
-            Present time.
-
-        Returns
-        -------
-        bool
-            True while the watchdog itself must act.
-
-        """
+        """Return whether :meth:`output` has something to send although no command came."""
         if self.state is WatchdogState.FORWARDING:
             return now_ns - self._heard_ns > self._deadline_ns
         return not self.at_rest

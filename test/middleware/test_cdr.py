@@ -9,7 +9,7 @@ import pytest
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from legged_dynamics.exceptions import MiddlewareError
-from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.cdr import PreparedMessage, deserialize, serialize
 from legged_dynamics.ros.middleware.cyclone import type_hash
 from legged_dynamics.ros.middleware.messages import (
     DEFINITIONS,
@@ -177,3 +177,37 @@ def test_defaults_are_fresh_for_each_message():
     assert len(second.position) == 0
     assert second.header.frame_id == ''
     assert message_class('geometry_msgs/msg/Pose')().orientation.w == 1.0
+
+
+def with_numbers(message, numbers):
+    """Fill all numbers of a message, in order, from an iterator."""
+    for entry in definition(type(message).ros_type).fields:
+        value = getattr(message, entry.name)
+        if entry.is_message:
+            for item in [value] if entry.size is None else value:
+                with_numbers(item, numbers)
+        elif entry.size is not None and entry.type != 'string':
+            setattr(message, entry.name, [next(numbers) for _ in value])
+        elif entry.type != 'string':
+            setattr(message, entry.name, next(numbers))
+    return message
+
+
+@pytest.mark.parametrize('name', ['geometry_msgs/msg/WrenchStamped', JOINT_STATE,
+                                  'sensor_msgs/msg/Imu', 'nav_msgs/msg/Odometry',
+                                  'std_msgs/msg/Float64MultiArray', 'std_msgs/msg/Float64',
+                                  'legged_dynamics_msgs/msg/FootReactions',
+                                  'legged_dynamics_msgs/msg/FootContacts'])
+def test_numbers_written_into_prepared_bytes_are_those_of_the_message(name):
+    rng = random.Random(name)
+    for _ in range(25):         # strings and sequences of other lengths: other places
+        message = random_message(name, rng)
+        prepared = PreparedMessage(message)
+        stamped = hasattr(message, 'header')
+        for ns in (0, 1_500_000_007):
+            numbers = [rng.randrange(2) for _ in range(500)]
+            whole = [*divmod(ns, 10**9), *numbers] if stamped else numbers
+            used = iter(whole)
+            expected = serialize(with_numbers(message, used))
+            count = len(whole) - len(list(used))
+            assert prepared(ns, whole[2 * stamped:count]) == expected

@@ -10,7 +10,7 @@ from rosbags.typesys import Stores, get_typestore
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.joint_order import Mimics
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.markers import reaction_markers, state_markers
+from legged_dynamics.ros.conversions.markers import MarkerMaker, reaction_markers, state_markers
 from legged_dynamics.ros.conversions.reading import TrajectoryReader
 from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
@@ -206,13 +206,13 @@ FORCES = np.array([[0.0, 0.0, 100.0], [0.0, 0.0, 50.0], [30.0, 40.0, 0.0], [0.0,
 
 def markers_by_key(**options):
     contact = options.pop('contact', (True, True, False, True))
-    message = reaction_markers(DIALECT, 5, 'base', FEET, POINTS, FORCES, contact,
-                                       **options)
+    make = MarkerMaker(DIALECT, 5, 'base', options.pop('newtons_per_meter', 500.0), 0.5)
+    message = make.array(reaction_markers(make, POINTS, FORCES, contact, **options))
     return {(marker.ns, marker.id): marker for marker in as_ours(message).markers}
 
 
 def test_an_arrow_stands_on_the_contact_point_along_the_force():
-    found = markers_by_key(newtons_per_meter=200.0, lifetime_s=0.5)
+    found = markers_by_key(newtons_per_meter=200.0)
     arrow = found['reaction', 0]
     start, end = arrow.points
     assert (arrow.type, arrow.action) == (MARKER.ARROW, MARKER.ADD)
@@ -223,7 +223,7 @@ def test_an_arrow_stands_on_the_contact_point_along_the_force():
 
 
 def test_a_foot_in_the_air_and_a_missing_pressure_point_are_deleted():
-    found = markers_by_key(text=True, center_of_pressure=np.full(3, math.nan))
+    found = markers_by_key(names=FEET, center_of_pressure=np.full(3, math.nan))
     for key in (('reaction', 2), ('reaction_text', 2), ('center_of_pressure', 0)):
         assert found[key].action == MARKER.DELETE
     assert found['reaction_text', 1].text == 'RF 50 N'
@@ -275,9 +275,9 @@ def test_poses_of_a_body(passed_on):
 def test_the_least_margin_of_a_body_colours_what_rviz_shows():
     def colors(**margins):
         made = state_markers(
-            DIALECT, 5, 'base', np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [9, 9, 9]]),
-            np.tile([0.0, 0.0, 100.0], (4, 1)), [True, True, True, False], 'holds', margins,
-            newtons_per_meter=200.0)
+            MarkerMaker(DIALECT, 5, 'base', 200.0),
+            np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [9, 9, 9]]),
+            np.tile([0.0, 0.0, 100.0], (4, 1)), [True, True, True, False], 'holds', margins)
         found = {(marker.ns, marker.id): marker for marker in made.markers}
         assert found['given', 3].action == MARKER.DELETE
         assert found['given', 1].points[1].z == pytest.approx(0.5)

@@ -5,7 +5,7 @@ import numpy as np
 from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.markers import force_markers
+from legged_dynamics.ros.conversions.markers import MarkerMaker, force_markers
 from legged_dynamics.ros.middleware.cdr import serialize
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 
@@ -31,8 +31,8 @@ def test_markers_draw_forces_to_scale_from_the_foot():
     place, scale = np.array([0.3, 0.2, -0.5]), 500.0
     corners = np.array([[[0.0, 0, 0], [100, 0, 0], [0, 100, 0]]])
     edges = np.array([[50.0, 0, 100], [0, 50, 100], [-50, 0, 100]])
-    markers = force_markers(DIALECT, 7, 'base', 2, place, corners, edges,
-                                    np.array([0.0, 0.0, 250.0]), newtons_per_meter=scale)
+    markers = force_markers(MarkerMaker(DIALECT, 7, 'base', scale), 2, place, corners, edges,
+                            np.array([0.0, 0.0, 250.0]))
     array = DIALECT.message('visualization_msgs/msg/MarkerArray')(markers=markers)
     read = STORE.deserialize_cdr(serialize(array), array.ros_type).markers
     found = {marker.ns: marker for marker in read}
@@ -48,6 +48,6 @@ def test_markers_draw_forces_to_scale_from_the_foot():
     np.testing.assert_allclose(cone[:, 1], place + edges / scale)
     np.testing.assert_allclose(cone[2, 2], place + edges[0] / scale)
     assert found['asked'].action == found['asked'].DELETE
-    with_wish = force_markers(DIALECT, 7, 'base', 2, place, corners, edges,
-                                      np.zeros(3), np.array([0.0, 0.0, 100.0]))
+    with_wish = force_markers(MarkerMaker(DIALECT, 7, 'base', 1000.0), 2, place, corners, edges,
+                              np.zeros(3), np.array([0.0, 0.0, 100.0]))
     assert with_wish[-1].points[1].z == -0.5 + 0.1

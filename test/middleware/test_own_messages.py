@@ -8,24 +8,21 @@ import numpy as np
 import pytest
 from loopback_robot import FEET, NODE, LoopbackRobot
 
-from legged_dynamics.ros.conversions.markers import (
-    CONTACTS,
-    DEFINITIONS,
-    PACKAGE,
-    REACTIONS,
-)
+from legged_dynamics.ros.conversions.markers import CONTACTS, PACKAGE, REACTION, REACTIONS
 from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.messages import DEFINITIONS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / PACKAGE
 
 
-@pytest.mark.parametrize('name', DEFINITIONS)
-def test_the_files_have_the_fields_of_the_table(name):
+@pytest.mark.parametrize('full_name', [CONTACTS, REACTION, REACTIONS])
+def test_the_files_have_the_fields_of_the_table(full_name):
+    name = full_name.rpartition('/')[2]
     lines = (FOLDER / 'msg' / f'{name}.msg').read_text().splitlines()
     fields = [' '.join(line.partition('#')[0].split()) for line in lines]
     assert [line for line in fields if line] == [
-        line.strip() for line in DEFINITIONS[name].strip().splitlines()]
+        line.strip() for line in DEFINITIONS[full_name].splitlines()]
     assert f'"msg/{name}.msg"' in (FOLDER / 'CMakeLists.txt').read_text()
 
 

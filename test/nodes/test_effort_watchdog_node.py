@@ -15,9 +15,8 @@ from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.parameters import Parameter
 from legged_dynamics.ros.nodes.effort_watchdog import LONGEST_WAIT_NS, EffortWatchdogNode
 from legged_dynamics.ros.nodes.robot_component import (
-    CALLS,
     LONGEST_SHUTDOWN_NS,
-    STANDSTILL,
+    SIMULATED_TIME,
     STOPPING,
     Shutdown,
     SteadyClock,
@@ -242,16 +241,16 @@ def test_a_shutdown_does_not_wait_for_time_that_has_ended():
     node, wall = [0], [0.0]
     shutdown = Shutdown(lambda: node[0], 10, lambda: wall[0])
     assert shutdown.begin() and not shutdown.begin() and shutdown.begun
-    node[0], wall[0] = 10, 1e3 * STANDSTILL         # this process was stopped for a while
+    node[0], wall[0] = 10, 1e3 * SIMULATED_TIME.standstill    # this process was stopped
     assert not shutdown.late() and not shutdown.clock_stopped()
-    for k in range(3 * CALLS):                      # slow, but it moves
-        node[0], wall[0] = 10 + k, wall[0] + 0.9 * STANDSTILL
+    for k in range(3 * SIMULATED_TIME.calls):               # slow, but it moves
+        node[0], wall[0] = 10 + k, wall[0] + 0.9 * SIMULATED_TIME.standstill
         assert not shutdown.clock_stopped()
     assert shutdown.late()
     looks = 1
     while not shutdown.clock_stopped():
         looks, wall[0] = looks + 1, wall[0] + 0.1
-    assert looks * 0.1 > STANDSTILL and looks > CALLS
+    assert looks * 0.1 > SIMULATED_TIME.standstill and looks > SIMULATED_TIME.calls
     shutdown.reset()
     assert not shutdown.begun
 

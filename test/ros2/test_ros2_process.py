@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.dds
 DIALECT = ros_bench.NATIVE
 JOINTS = [f'joint_{i}' for i in range(12)]
 ECHO = Path(__file__).parent.parent / 'middleware' / 'echo_component.py'
+NUMBERS = count()
 
 
 @pytest.fixture
@@ -45,12 +47,19 @@ def spin_until(node, context):
 
 
 @pytest.fixture
-def start(environ):
+def space():
+    """Return a namespace of this test's own: processes that were killed stay known for a while."""
+    return f'/test_{next(NUMBERS)}'
+
+
+@pytest.fixture
+def start(environ, space):
     started = []
 
     def run(*argv):
         process = subprocess.Popen(
-            [sys.executable, str(ECHO), '--ros-args', *argv], stderr=subprocess.PIPE, text=True,
+            [sys.executable, str(ECHO), '--ros-args', '-r', f'__ns:={space}', *argv],
+            stderr=subprocess.PIPE, text=True,
             env={**environ, 'LEGGED_DYNAMICS_MIDDLEWARE': 'rclpy'})
         started.append(process)
         return process
@@ -62,12 +71,12 @@ def start(environ):
 
 
 @pytest.fixture
-def echo_topics(node):
+def echo_topics(node, space):
     seen = []
     publisher = node.create_publisher(DIALECT.message('sensor_msgs/msg/JointState'),
-                                      'joint_states', DIALECT.qos.reliable(500))
-    node.create_subscription(DIALECT.message('geometry_msgs/msg/WrenchStamped'), '/echo/wrench',
-                             lambda m: seen.append(convert.read_wrench(m)),
+                                      f'{space}/joint_states', DIALECT.qos.reliable(500))
+    node.create_subscription(DIALECT.message('geometry_msgs/msg/WrenchStamped'),
+                             f'{space}/echo/wrench', lambda m: seen.append(convert.read_wrench(m)),
                              DIALECT.qos.reliable(500))
     return publisher, seen
 
@@ -91,18 +100,18 @@ def test_it_starts_itself_survives_a_fault_and_ends_cleanly(start, echo_topics, 
     assert 'Traceback' not in log
 
 
-def test_a_manager_may_walk_it_through_its_life(start, node, echo_topics, spin_until):
+def test_a_manager_may_walk_it_through_its_life(start, node, echo_topics, spin_until, space):
     start('-p', 'autostart:=false')
     publisher, _ = echo_topics
     ask = ros_bench.Asker(node, spin_until)
 
     def state():
-        return ask(lifecycle.GetState, '/echo/get_state').current_state.label
+        return ask(lifecycle.GetState, f'{space}/echo/get_state').current_state.label
 
     def goes_to(label, transition):
         request = lifecycle.ChangeState.Request().transition
         request.label = transition
-        assert ask(lifecycle.ChangeState, '/echo/change_state', transition=request).success
+        assert ask(lifecycle.ChangeState, f'{space}/echo/change_state', transition=request).success
         assert state() == label
 
     assert state() == 'unconfigured'
@@ -128,15 +137,16 @@ def test_a_process_that_cannot_start_says_why(start, argv, code, text):
     assert 'Traceback' not in log
 
 
-def test_quality_of_service_may_be_given_on_the_command_line(start, node, spin_until):
-    process = start('-p', 'qos_overrides./joint_states.subscription.reliability:=best_effort',
+def test_quality_of_service_may_be_given_on_the_command_line(start, node, spin_until, space):
+    topic = f'qos_overrides.{space}/joint_states.subscription'
+    process = start('-p', f'{topic}.reliability:=best_effort',
                     '-p', 'qos_overrides./joint_stats.subscription.depth:=7')
 
-    def reliabilities():    # those of processes that earlier tests killed stay for a while
-        return {entry.qos_profile.reliability.name
-                for entry in node.get_subscriptions_info_by_topic('/joint_states')}
-    spin_until(lambda: process.poll() is not None or 'BEST_EFFORT' in reliabilities())
-    assert 'BEST_EFFORT' in reliabilities()
+    def reliabilities():
+        return [entry.qos_profile.reliability.name
+                for entry in node.get_subscriptions_info_by_topic(f'{space}/joint_states')]
+    spin_until(lambda: process.poll() is not None or reliabilities())
+    assert reliabilities() == ['BEST_EFFORT']
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 0
     told = [line for line in process.stderr if 'qos_overrides.' in line]

@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from legged_dynamics.ros.conversions.building import (
-    PreparedWrench,
     boolean,
     clock,
     command,
@@ -48,7 +47,7 @@ from legged_dynamics.ros.conversions.reading import (
 )
 
 __all__ = [
-    'JointStateReader', 'PoseSample', 'PreparedWrench', 'SensorReader', 'boolean', 'clock',
+    'JointStateReader', 'PoseSample', 'SensorReader', 'boolean', 'clock',
     'command', 'diagnostic_level', 'diagnostic_status', 'diagnostics', 'duration_message',
     'float64', 'header', 'imu', 'joint_state', 'labelled_array', 'odometry', 'point',
     'point_stamped', 'pose_stamped', 'quaternion', 'read_command', 'read_imu', 'read_pose',

@@ -3,19 +3,16 @@
 """
 Messages from arrays; each function takes the dialect (backend) whose message classes it uses.
 
-`PreparedWrench` writes stamp and numbers into serialised bytes, for messages at the robot's rate.
+Those at the robot's rate are made once, for `cdr.PreparedMessage`.
 """
 from __future__ import annotations
 
-import struct
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from legged_dynamics.ros.middleware.cdr import serialize
-from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Dialect
 
 _NS = 1_000_000_000
@@ -41,31 +38,29 @@ def header(dialect: Dialect, ns: int, frame_id: str = '') -> Any:
 
 def vector3(dialect: Dialect, xyz: Iterable[float]) -> Any:
     """Return a geometry_msgs/Vector3, in any unit."""
-    x, y, z = xyz
-    return dialect.message('geometry_msgs/msg/Vector3')(x=float(x), y=float(y), z=float(z))
+    return _by_axis(dialect, 'geometry_msgs/msg/Vector3', xyz)
 
 
 def point(dialect: Dialect, xyz: Iterable[float]) -> Any:
     """Return a geometry_msgs/Point [m]."""
-    x, y, z = xyz
-    return dialect.message('geometry_msgs/msg/Point')(x=float(x), y=float(y), z=float(z))
+    return _by_axis(dialect, 'geometry_msgs/msg/Point', xyz)
 
 
 def quaternion(dialect: Dialect, xyzw: Iterable[float]) -> Any:
     """Return a geometry_msgs/Quaternion from a unit quaternion, scalar last."""
-    x, y, z, w = xyzw
-    return dialect.message('geometry_msgs/msg/Quaternion')(x=float(x), y=float(y), z=float(z),
-                                                           w=float(w))
+    return _by_axis(dialect, 'geometry_msgs/msg/Quaternion', xyzw)
 
 
-def wrench_stamped(dialect: Dialect, ns: int, frame_id: str, wrench: Sequence[float]) -> Any:
+def wrench(dialect: Dialect, values: Sequence[float]) -> Any:
+    """Return a geometry_msgs/Wrench of ``[f; m]``."""
+    return dialect.message('geometry_msgs/msg/Wrench')(
+        force=vector3(dialect, values[:3]), torque=vector3(dialect, values[3:]))
+
+
+def wrench_stamped(dialect: Dialect, ns: int, frame_id: str, values: Sequence[float]) -> Any:
     """Return a geometry_msgs/WrenchStamped of ``[f; m]`` in the frame's axes and origin."""
-    fx, fy, fz, mx, my, mz = _floats(wrench)
-    vector = dialect.message('geometry_msgs/msg/Vector3')
     return dialect.message('geometry_msgs/msg/WrenchStamped')(
-        header=header(dialect, ns, frame_id),
-        wrench=dialect.message('geometry_msgs/msg/Wrench')(
-            force=vector(x=fx, y=fy, z=fz), torque=vector(x=mx, y=my, z=mz)))
+        header=header(dialect, ns, frame_id), wrench=wrench(dialect, values))
 
 
 def joint_state(dialect: Dialect, ns: int, names: Sequence[str],
@@ -108,23 +103,19 @@ def odometry(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
              position: Sequence[float], orientation: Sequence[float],
              linear: Sequence[float], angular: Sequence[float]) -> Any:
     """Return a nav_msgs/Odometry; pose in the parent frame, twist in body axes (REP-105)."""
-    message = dialect.message('nav_msgs/msg/Odometry')(
+    made = dialect.message('nav_msgs/msg/Odometry')(
         header=header(dialect, ns, frame_id), child_frame_id=child_frame_id)
-    message.pose.pose.position = point(dialect, position)
-    message.pose.pose.orientation = quaternion(dialect, orientation)
-    message.twist.twist.linear = vector3(dialect, linear)
-    message.twist.twist.angular = vector3(dialect, angular)
-    return message
+    made.pose.pose = _pose(dialect, position, orientation)
+    made.twist.twist.linear = vector3(dialect, linear)
+    made.twist.twist.angular = vector3(dialect, angular)
+    return made
 
 
 def pose_stamped(dialect: Dialect, ns: int, frame_id: str, position: Sequence[float],
                  orientation: Sequence[float]) -> Any:
     """Return a geometry_msgs/PoseStamped; orientation is a unit quaternion xyzw."""
-    made = dialect.message('geometry_msgs/msg/PoseStamped')(header=header(dialect, ns, frame_id))
-    x, y, z = position
-    made.pose.position.x, made.pose.position.y, made.pose.position.z = float(x), float(y), float(z)
-    made.pose.orientation = quaternion(dialect, orientation)
-    return made
+    return dialect.message('geometry_msgs/msg/PoseStamped')(
+        header=header(dialect, ns, frame_id), pose=_pose(dialect, position, orientation))
 
 
 def transforms(dialect: Dialect, ns: int, frame_id: str, child_frame_id: str,
@@ -200,8 +191,13 @@ def diagnostics(dialect: Dialect, ns: int, statuses: Iterable[Any]) -> Any:
         header=header(dialect, ns), status=list(statuses))
 
 
-def _floats(values: Sequence[float]) -> Sequence[float]:
-    return values.tolist() if isinstance(values, np.ndarray) else [float(v) for v in values]
+def _by_axis(dialect: Dialect, kind: str, values: Iterable[float]) -> Any:
+    return dialect.message(kind)(**dict(zip('xyzw', map(float, values))))
+
+
+def _pose(dialect: Dialect, position: Iterable[float], orientation: Iterable[float]) -> Any:
+    return dialect.message('geometry_msgs/msg/Pose')(
+        position=point(dialect, position), orientation=quaternion(dialect, orientation))
 
 
 def _doubles(values: Sequence[float]) -> array:
@@ -216,33 +212,3 @@ def _diagonal(variance: float) -> np.ndarray:
 
 def _text(value: Any) -> str:
     return f'{value:.6g}' if isinstance(value, float) else str(value)
-
-
-# -------------------------------------------------------------------------------------------------
-# PreparedWrench: serialised messages that differ in stamp and numbers only.
-
-
-_NANOSECONDS = 1_000_000_000
-_STAMP = struct.Struct('<iI')
-_STAMP_AT = 4           # behind the encapsulation header
-_WRENCH = struct.Struct('<6d')
-
-
-class PreparedWrench:
-    """
-    A geometry_msgs/WrenchStamped of one frame; a call returns its CDR bytes.
-
-    Stamp and six doubles are written in place, in a fifth of the time of building and
-    serialising the message.
-    """
-
-    def __init__(self, frame_id: str):
-        self._bytes = bytearray(serialize(wrench_stamped(StandaloneDialect(), 0, frame_id,
-                                                         [0.0] * 6)))
-        self._wrench_at = len(self._bytes) - _WRENCH.size
-
-    def __call__(self, ns: int, wrench: Sequence[float]) -> bytes:
-        """Return the message as bytes, for a stamp [ns] and ``[f; m]`` [N, N m]."""
-        _STAMP.pack_into(self._bytes, _STAMP_AT, *divmod(ns, _NANOSECONDS))
-        _WRENCH.pack_into(self._bytes, self._wrench_at, *wrench)
-        return bytes(self._bytes)

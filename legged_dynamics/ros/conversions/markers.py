@@ -5,8 +5,8 @@ Ground reactions as markers for rviz and as messages of legged_dynamics_msgs.
 
 Markers show forces on the feet, support polygon, centre of pressure, cones and margins, in one
 frame, usually the robot's base; a foot in the air has its arrow deleted. The messages' package is
-optional: it has plain .msg files, of which the texts below are the fields. Where there is no
-ROS 2 they come from here; on ROS 2 they are there when the package is built.
+optional: where there is no ROS 2 they come from `middleware/definitions.msg`; on ROS 2 they are
+there when the package is built.
 """
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.force_picture import ForcePicture
 from legged_dynamics.estimation.ground_reaction import GroundReaction
 from legged_dynamics.exceptions import MiddlewareError
@@ -25,7 +26,6 @@ from legged_dynamics.ros.conversions.building import (
     quaternion,
     vector3,
 )
-from legged_dynamics.ros.middleware.messages import define
 from legged_dynamics.ros.middleware.protocol import Dialect
 from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
@@ -38,16 +38,19 @@ WHITE = (1.0, 1.0, 1.0)
 LINE_WIDTH = 0.008
 
 
-class _MarkerMaker:
+class MarkerMaker:
     """
-    Makes the markers of one message: points in metres in the frame of the header.
+    Makes the markers of one message: points in metres in one frame, forces to one scale [N/m].
 
     A marker is identified by namespace, which rviz shows or hides as a whole, and number.
-    Colours are RGB from 0 to 1; rviz removes a marker after the Duration `lifetime`.
+    Colours are RGB from 0 to 1; rviz removes a marker after its lifetime [s].
     """
 
-    def __init__(self, dialect: Dialect, stamped: Any, lifetime: Any):
-        self._dialect, self._header, self._lifetime = dialect, stamped, lifetime
+    def __init__(self, dialect: Dialect, ns: int, frame_id: str,
+                 newtons_per_meter: float = 500.0, lifetime_s: float = 0.2):
+        self._dialect, self.newtons_per_meter = dialect, newtons_per_meter
+        self._header = header(dialect, ns, frame_id)
+        self._lifetime = duration_message(dialect, lifetime_s)
         self._marker = dialect.message('visualization_msgs/msg/Marker')
         self._color = dialect.message('std_msgs/msg/ColorRGBA')
 
@@ -92,6 +95,10 @@ class _MarkerMaker:
         marker.pose.orientation = quaternion(self._dialect, xyzw)
         return marker
 
+    def array(self, markers: list[Any]) -> Any:
+        """Return a visualization_msgs/MarkerArray."""
+        return self._dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
+
     def deletion(self, ns: str, number: int) -> Any:
         """Return the marker that removes the one of that namespace and number."""
         return self._marker(header=self._header, ns=ns, id=number, action=self._marker.DELETE)
@@ -114,32 +121,28 @@ _PRESSURE = (1.0, 0.1, 0.1)
 
 
 
-def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[str],
-                     contact_point: np.ndarray, force: np.ndarray, contact: Sequence[bool], *,
-                     newtons_per_meter: float = 500.0, lifetime_s: float = 0.2,
-                     observable: Sequence[bool] | None = None, text: bool = False,
+def reaction_markers(make: MarkerMaker, contact_point: np.ndarray, force: np.ndarray,
+                     contact: Sequence[bool], *, observable: Sequence[bool] | None = None,
                      center_of_pressure: np.ndarray | None = None,
-                     standing: np.ndarray | None = None) -> Any:
+                     standing: np.ndarray | None = None, names: Sequence[str] = ()) -> list[Any]:
     """
-    Return a visualization_msgs/MarkerArray of one ground reaction.
+    Return the markers of one ground reaction; with ``names`` of the feet as text, too.
 
-    Points and forces (n, 3) [m, N] are in ``frame_id``; forces not observable are orange;
+    Points and forces (n, 3) [m, N] are in the markers' frame; forces not observable are orange;
     ``standing`` (k, 3) are corners of the support polygon, contact points by default.
     """
-    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
-                        duration_message(dialect, lifetime_s))
-    sure = [True] * len(feet) if observable is None else observable
+    sure = [True] * len(force) if observable is None else observable
     markers = []
-    for index, name in enumerate(feet):
-        start = contact_point[index]
-        end = start + force[index] / newtons_per_meter
+    for index, start in enumerate(contact_point):
+        end = start + force[index] / make.newtons_per_meter
         shown = bool(contact[index]) and bool(np.isfinite(end).all())
         color = FIRM if sure[index] else UNSURE
         markers.append(make.arrow('reaction', index, start, end, color) if shown else
                        make.deletion('reaction', index))
-        if text:
+        if names:
             newtons = float(np.linalg.norm(force[index]))
-            markers.append(make.label('reaction_text', index, end, f'{name} {newtons:.0f} N')
+            markers.append(make.label('reaction_text', index, end,
+                                      f'{names[index]} {newtons:.0f} N')
                            if shown else make.deletion('reaction_text', index))
     if standing is None:
         standing = np.asarray(contact_point, float)[np.asarray(contact, bool)]
@@ -150,7 +153,7 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
     markers.append(
         make.sphere('center_of_pressure', 0, center_of_pressure, _PRESSURE) if has_pressure else
         make.deletion('center_of_pressure', 0))
-    return dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
+    return markers
 
 
 # -------------------------------------------------------------------------------------------------
@@ -163,21 +166,17 @@ PRODUCIBLE = (0.3, 0.5, 1.0)
 CONE = (0.9, 0.9, 0.2)
 
 
-def force_markers(dialect: Dialect, ns: int, frame_id: str, number: int, place: np.ndarray,
-                  triangles: np.ndarray, edges: np.ndarray, given: np.ndarray,
-                  asked: np.ndarray | None = None, *, newtons_per_meter: float = 1000.0,
-                  lifetime_s: float = 2.0) -> list[Any]:
+def force_markers(make: MarkerMaker, number: int, place: np.ndarray, triangles: np.ndarray,
+                  edges: np.ndarray, given: np.ndarray,
+                  asked: np.ndarray | None = None) -> list[Any]:
     """
     Return the markers of one foot: producible forces, friction cone and force arrows.
 
     Drawn at ``place`` [m]: ``triangles`` (n, 3, 3) [N], surface of the producible set;
     ``edges`` (k, 3) [N] of the cone.
     """
-    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
-                        duration_message(dialect, lifetime_s))
-
     def at(forces: np.ndarray) -> np.ndarray:
-        return place + np.asarray(forces, float) / newtons_per_meter
+        return place + np.asarray(forces, float) / make.newtons_per_meter
     sides = _fan(edges)
     return [
         make.triangles('producible', number, at(triangles.reshape(-1, 3)), PRODUCIBLE, 0.25),
@@ -218,14 +217,11 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
     """Return a visualization_msgs/MarkerArray of an estimate; ``friction`` 0: no cones."""
     picture = ForcePicture.of(reaction, friction)
     contact, points, force = picture.contact, picture.point, picture.force
-    message = reaction_markers(
-        dialect, picture.stamp_ns, base, picture.feet, points, force, contact,
-        newtons_per_meter=newtons_per_meter, lifetime_s=lifetime_s, text=text,
-        observable=picture.observable, center_of_pressure=picture.center_of_pressure,
-        standing=picture.standing)
-    make = _MarkerMaker(dialect, header(dialect, picture.stamp_ns, base),
-                        duration_message(dialect, lifetime_s))
-    markers = message.markers
+    make = MarkerMaker(dialect, picture.stamp_ns, base, newtons_per_meter, lifetime_s)
+    markers = reaction_markers(
+        make, points, force, contact, observable=picture.observable,
+        center_of_pressure=picture.center_of_pressure, standing=picture.standing,
+        names=picture.feet if text else ())
     rim = np.column_stack([friction * np.cos(_ANGLES), friction * np.sin(_ANGLES),
                            np.ones(_SIDES)])
     for i in range(len(picture.feet)):
@@ -248,7 +244,7 @@ def reaction_picture(dialect: Dialect, reaction: GroundReaction, base: str, *,
                    f'{_text("inside of support", 100.0 * picture.support_margin, "cm")}, '
                    f'{_text("friction used", 100.0 * picture.friction_used[contact].max(), "%")}')
         if friction and contact.any() else make.deletion('margins', 0))
-    return message
+    return make.array(markers)
 
 
 def _text(what: str, value: float, unit: str) -> str:
@@ -264,23 +260,19 @@ AMPLE = {'friction': 0.3, 'effort': 0.3, 'sole': 0.02, 'support': 0.05, 'joint':
 TEXT_HEIGHT = 0.3       # above the base [m]
 
 
-def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
-                  forces: np.ndarray, standing: Sequence[bool], mode: str,
-                  margins: Mapping[str, float], *, newtons_per_meter: float,
-                  lifetime_s: float = 0.5) -> Any:
+def state_markers(make: MarkerMaker, points: np.ndarray, forces: np.ndarray,
+                  standing: Sequence[bool], mode: str, margins: Mapping[str, float]) -> Any:
     """
     Return a visualization_msgs/MarkerArray of a body under control.
 
     ``points``, ``forces`` (n, 3) are in the base frame; ``margins`` as of
     WorkspaceController.margins, the worst one gives the colour of a sphere.
     """
-    make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
-                        duration_message(dialect, lifetime_s))
     free = {name: min(max(margins[name] / ample, 0.0), 1.0)
             for name, ample in AMPLE.items() if name in margins}
     worst = min(free, key=lambda name: free[name], default='')
     color = _color(free.get(worst, 1.0))
-    markers = [make.arrow('given', i, point, point + force / newtons_per_meter,
+    markers = [make.arrow('given', i, point, point + force / make.newtons_per_meter,
                           _color(free.get('friction', 1.0))) if down else make.deletion('given', i)
                for i, (point, force, down) in enumerate(zip(points, forces, standing))]
     polygon = convex_hull(np.asarray(points)[np.asarray(standing, bool)])
@@ -290,7 +282,7 @@ def state_markers(dialect: Dialect, ns: int, frame_id: str, points: np.ndarray,
     lines = [mode, *(f'{name} {margins[name]:.3g}' for name in free)]
     markers.append(make.label('margins', 0, (0.0, 0.0, TEXT_HEIGHT), '\n'.join(lines)))
     markers.append(make.sphere('worst_margin', 0, (0.0, 0.0, TEXT_HEIGHT - 0.06), color))
-    return dialect.message('visualization_msgs/msg/MarkerArray')(markers=markers)
+    return make.array(markers)
 
 
 def _color(free: float) -> tuple[float, float, float]:
@@ -299,31 +291,9 @@ def _color(free: float) -> tuple[float, float, float]:
 
 
 PACKAGE = 'legged_dynamics_msgs'
-DEFINITIONS = {
-    'FootContacts': """
-        std_msgs/Header header
-        string[] feet
-        bool[] contact
-        float64[] probability""",
-    'FootReaction': """
-        string foot
-        geometry_msgs/Wrench wrench
-        geometry_msgs/Wrench deviation
-        geometry_msgs/Vector3 base_force
-        bool contact
-        bool observable
-        float64 contact_probability""",
-    'FootReactions': """
-        std_msgs/Header header
-        FootReaction[] feet
-        geometry_msgs/Wrench net_wrench""",
-}
-CONTACTS, REACTION, REACTIONS = (f'{PACKAGE}/msg/{name}' for name in DEFINITIONS)
-# By their full names, for recorders.
-OWN = {f'{PACKAGE}/msg/{name}': '\n'.join(line.strip() for line in text.splitlines() if line)
-       for name, text in DEFINITIONS.items()}
-for _kind, _fields in OWN.items():
-    define(_kind, _fields)
+CONTACTS = f'{PACKAGE}/msg/FootContacts'
+REACTION = f'{PACKAGE}/msg/FootReaction'
+REACTIONS = f'{PACKAGE}/msg/FootReactions'
 
 
 def installed(dialect: Dialect) -> bool:
@@ -335,34 +305,42 @@ def installed(dialect: Dialect) -> bool:
     return True
 
 
-def foot_contacts(dialect: Dialect, reaction: GroundReaction, base: str) -> Any:
-    """Return a legged_dynamics_msgs/FootContacts, stamped with the newest joint state."""
-    return dialect.message(CONTACTS)(
-        header=header(dialect, reaction.latest_ns, base), feet=list(reaction.feet),
-        contact=[bool(down) for down in reaction.latest_contact],
-        probability=[float(value) for value in reaction.contact_probability])
+def foot_contacts(dialect: Dialect, feet: Sequence[str], base: str) -> Any:
+    """Return a legged_dynamics_msgs/FootContacts of feet, to be filled with `contact_numbers`."""
+    return dialect.message(CONTACTS)(header=header(dialect, 0, base), feet=list(feet),
+                                     contact=[False] * len(feet), probability=[0.0] * len(feet))
 
 
-def foot_reactions(dialect: Dialect, reaction: GroundReaction, base: str) -> Any:
-    """Return a legged_dynamics_msgs/FootReactions, stamped with the newest joint state."""
-    message = dialect.message(REACTIONS)(header=header(dialect, reaction.latest_ns, base))
+def contact_numbers(reaction: GroundReaction) -> list[float]:
+    """Return the numbers of a FootContacts behind its header."""
+    return [*reaction.latest_contact.tolist(), *reaction.contact_probability.tolist()]
+
+
+def foot_reactions(dialect: Dialect, feet: Sequence[str], base: str) -> Any:
+    """Return a legged_dynamics_msgs/FootReactions of feet, to be filled, `reaction_numbers`."""
     made = dialect.message(REACTION)
-    in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
-    feet = []
-    for i, foot in enumerate(reaction.feet):
-        variance = np.diagonal(reaction.covariance_of(foot, latest=True))
-        deviation = np.zeros(6)
-        deviation[:len(variance)] = np.sqrt(np.clip(variance, 0.0, None))
-        feet.append(made(
-            foot=foot, wrench=_wrench(dialect, reaction.wrench[i]),
-            deviation=_wrench(dialect, deviation), base_force=vector3(dialect, in_base[i]),
-            contact=bool(reaction.latest_contact[i]), observable=bool(reaction.observable[i]),
-            contact_probability=float(reaction.contact_probability[i])))
-    message.feet = feet
-    message.net_wrench = _wrench(dialect, np.nan_to_num(reaction.net_wrench))
-    return message
+    return dialect.message(REACTIONS)(header=header(dialect, 0, base),
+                                      feet=[made(foot=foot) for foot in feet])
 
 
-def _wrench(dialect: Dialect, values: np.ndarray) -> Any:
-    return dialect.message('geometry_msgs/msg/Wrench')(
-        force=vector3(dialect, values[:3]), torque=vector3(dialect, values[3:]))
+def reaction_numbers(reaction: GroundReaction) -> list[float]:
+    """Return the numbers of a FootReactions behind its header."""
+    wrench = reaction.wrench
+    in_base = (reaction.foot_rotation @ wrench[:, :3, None])[:, :, 0]
+    rows = np.column_stack([
+        wrench, deviations(reaction), in_base, reaction.latest_contact, reaction.observable,
+        reaction.contact_probability])
+    return [*rows.ravel().tolist(), *np.nan_to_num(reaction.net_wrench).tolist()]
+
+
+def deviations(reaction: GroundReaction) -> np.ndarray:
+    """Return one standard deviation (nf, 6) of the feet's newest wrenches, in foot axes."""
+    table, R_FB = reaction.layout.table, reaction.foot_rotation.transpose(0, 2, 1)
+    lever = reaction.contact_point - reaction.foot_position
+    to_origin = table.grasp(reaction.foot_rotation, lever)
+    covariance, found = reaction.latest_covariance, np.empty((len(R_FB), 6))
+    for i, (start, size) in enumerate(table.index[:, [START, SIZE]].tolist()):
+        own = slice(start, start + size)
+        to_foot = (R_FB[i] @ to_origin[:, own].reshape(2, 3, size)).reshape(6, size)
+        found[i] = np.einsum('ij,jk,ik->i', to_foot, covariance[own, own], to_foot)
+    return np.sqrt(found.clip(0.0))

@@ -349,6 +349,59 @@ def deserialize(cdr: bytes, name: str) -> Any:
     return message
 
 
+class PreparedMessage:
+    """
+    CDR bytes of a message whose strings and lengths stay; a call writes its numbers in place.
+
+    ``message`` is of our own classes. In a tenth of the time of building and serialising.
+    """
+
+    def __init__(self, message: Any):
+        self._bytes = bytearray(serialize(message))
+        self._stamped = hasattr(message, 'header')
+        self._runs = []
+        for run in _runs_of_numbers(message):
+            text, end = _NATIVE, run[0][1]
+            for code, at in run:
+                text, end = f'{text}{at - end}x{code}', at + struct.calcsize('<' + code)
+            self._runs.append((struct.Struct(text).pack_into, len(HEADER) + run[0][1], len(run)))
+
+    def __call__(self, ns: int, numbers: Sequence[float]) -> bytes:
+        """Return the bytes with a stamp [ns], where there is a header, and all other numbers."""
+        values = (*divmod(ns, 1_000_000_000), *numbers) if self._stamped else numbers
+        first, buffer = 0, self._bytes
+        for pack, at, count in self._runs:
+            pack(buffer, at, *values[first:first + count])
+            first += count
+        return bytes(buffer)
+
+
+def _runs_of_numbers(message: Any) -> list[list[tuple[str, int]]]:
+    """Return struct code and place of a message's numbers; strings and counts part the runs."""
+    runs: list[list[tuple[str, int]]] = [[]]
+
+    def walk(owner: Any, name: str, n: int) -> int:
+        for entry in definition(name).fields:
+            value = getattr(owner, entry.name)
+            if entry.size == 0:
+                n += -n % 4 + 4
+                runs.append([])
+            for item in [value] if entry.size is None else value:
+                if entry.is_message:
+                    n = walk(item, entry.type, n)
+                elif entry.type == 'string':
+                    n += -n % 4 + 5 + len(item.encode())
+                    runs.append([])
+                else:
+                    code = PRIMITIVES[entry.type][0]
+                    n += -n % struct.calcsize('<' + code)
+                    runs[-1].append((code, n))
+                    n += struct.calcsize('<' + code)
+        return n
+    walk(message, type(message).ros_type, 0)
+    return [run for run in runs if run]
+
+
 def _find_fault(message: Any, name: str, path: str) -> str:
     """Say which field of a message cannot be written, or return ''."""
     for entry in definition(name).fields:

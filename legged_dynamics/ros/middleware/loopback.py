@@ -127,29 +127,10 @@ class LoopbackBus(Transport):
     def host(self, component_class: type[Component], argv: Sequence[str] = (),
              namespace: str = '/', parameters: Mapping[str, Any] | None = None) -> ComponentHost:
         """
-        Run a component on a node of its own.
+        Run a component on a node of its own; return its host, active.
 
-        Parameters
-        ----------
-        component_class : type[Component]
-            Class of the component to run.
-        argv : sequence of str, optional
-            Command line arguments, with ROS arguments behind ``--ros-args``.
-        namespace : str, optional
-            Namespace of the node, e.g. ``/robot1``.
-        parameters : mapping of str to Any, optional
-            Values that override those of the command line, by name.
-
-        Returns
-        -------
-        ComponentHost
-            The component, active, on its own node.
-
-        Raises
-        ------
-        LeggedDynamicsError
-            When the component cannot be configured or activated.
-
+        ``parameters`` win over those of the command line ``argv``. Raises LeggedDynamicsError
+        when the component cannot be configured or activated.
         """
         host = ComponentHost(component_class, self.create_node(
             component_class.default_name, argv, namespace, parameters))
@@ -157,24 +138,7 @@ class LoopbackBus(Transport):
         return host
 
     def watch(self, name: str, topic: str, qos: QoSProfile | None = None) -> list[Any]:
-        """
-        Collect every message of a topic.
-
-        Parameters
-        ----------
-        name : str
-            ROS type, e.g. ``sensor_msgs/msg/Imu``.
-        topic : str
-            Name of the topic, as given or fully resolved.
-        qos : QoSProfile, optional
-            Quality of service that is requested; best effort when None.
-
-        Returns
-        -------
-        list of object
-            Messages so far, in the order of delivery; it grows while the bus spins.
-
-        """
+        """Return a list that collects every message of a topic; best effort by default."""
         seen: list[Any] = []
         watcher = self.create_node('watcher')
         watcher.create_subscription(message_class(name), topic, seen.append,
@@ -182,15 +146,7 @@ class LoopbackBus(Transport):
         return seen
 
     def spin(self) -> int:
-        """
-        Deliver everything that is queued, and what that causes.
-
-        Returns
-        -------
-        int
-            Number of messages delivered.
-
-        """
+        """Deliver everything that is queued, and what that causes; return how many."""
         delivered = 0
         while self.queue:
             delivered += self.queue.popleft().deliver()
@@ -198,18 +154,9 @@ class LoopbackBus(Transport):
 
     def step(self, duration_s: float) -> int:
         """
-        Move the clock, running timers and delivering messages on the way.
+        Move the clock by a time [s], running timers and delivering messages on the way.
 
-        Parameters
-        ----------
-        duration_s : float
-            Time to run [s].
-
-        Returns
-        -------
-        int
-            Number of messages delivered.
-
+        Returns the number of messages delivered.
         """
         target = self.now_ns + round(duration_s * 1e9)
         delivered = self.spin()
@@ -228,32 +175,11 @@ class LoopbackBus(Transport):
         return delivered
 
     def topics(self) -> list[tuple[str, str]]:
-        """
-        List the topics published now.
-
-        Returns
-        -------
-        list of (str, str)
-            Topic and ROS type, sorted.
-
-        """
+        """Return topic and ROS type of all publishers, sorted."""
         return sorted({(entry.topic, entry.type) for entry in self._publishers})
 
     def matches(self, publisher: _LoopbackPublisher) -> list[_LoopbackSubscription]:
-        """
-        Find the subscriptions that a publisher reaches.
-
-        Parameters
-        ----------
-        publisher : LoopbackPublisher
-            Publisher whose subscriptions are counted.
-
-        Returns
-        -------
-        list of _LoopbackSubscription
-            In the order of their creation.
-
-        """
+        """Return the subscriptions that a publisher reaches, in the order of their creation."""
         return [entry for entry in self._subscriptions
                 if entry.topic == publisher.topic and entry.type == publisher.type
                 and publisher.qos.serves(entry.qos)]

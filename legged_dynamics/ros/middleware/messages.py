@@ -14,208 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, make_dataclass
 from difflib import get_close_matches
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from legged_dynamics.exceptions import MiddlewareError
 
-# -------------------------------------------------------------------------------------------------
-# The one table of ROS 2 message definitions that the package uses, as in Jazzy's .msg files.
-
-
-DEFINITIONS = {
-    'builtin_interfaces/msg/Time': """
-        int32 sec
-        uint32 nanosec""",
-    'builtin_interfaces/msg/Duration': """
-        int32 sec
-        uint32 nanosec""",
-    'std_msgs/msg/Header': """
-        builtin_interfaces/Time stamp
-        string frame_id""",
-    'std_msgs/msg/String': """
-        string data""",
-    'std_msgs/msg/Bool': """
-        bool data""",
-    'std_msgs/msg/Float64': """
-        float64 data""",
-    'std_msgs/msg/MultiArrayDimension': """
-        string label
-        uint32 size
-        uint32 stride""",
-    'std_msgs/msg/MultiArrayLayout': """
-        MultiArrayDimension[] dim
-        uint32 data_offset""",
-    'std_msgs/msg/Float64MultiArray': """
-        MultiArrayLayout layout
-        float64[] data""",
-    'std_msgs/msg/ColorRGBA': """
-        float32 r
-        float32 g
-        float32 b
-        float32 a""",
-    'geometry_msgs/msg/Vector3': """
-        float64 x
-        float64 y
-        float64 z""",
-    'geometry_msgs/msg/Point': """
-        float64 x
-        float64 y
-        float64 z""",
-    'geometry_msgs/msg/Quaternion': """
-        float64 x 0
-        float64 y 0
-        float64 z 0
-        float64 w 1""",
-    'geometry_msgs/msg/Wrench': """
-        Vector3 force
-        Vector3 torque""",
-    'geometry_msgs/msg/WrenchStamped': """
-        std_msgs/Header header
-        Wrench wrench""",
-    'geometry_msgs/msg/PointStamped': """
-        std_msgs/Header header
-        Point point""",
-    'geometry_msgs/msg/Pose': """
-        Point position
-        Quaternion orientation""",
-    'geometry_msgs/msg/PoseStamped': """
-        std_msgs/Header header
-        Pose pose""",
-    'geometry_msgs/msg/PoseWithCovariance': """
-        Pose pose
-        float64[36] covariance""",
-    'geometry_msgs/msg/Twist': """
-        Vector3 linear
-        Vector3 angular""",
-    'geometry_msgs/msg/TwistStamped': """
-        std_msgs/Header header
-        Twist twist""",
-    'geometry_msgs/msg/TwistWithCovariance': """
-        Twist twist
-        float64[36] covariance""",
-    'geometry_msgs/msg/TwistWithCovarianceStamped': """
-        std_msgs/Header header
-        TwistWithCovariance twist""",
-    'geometry_msgs/msg/Transform': """
-        Vector3 translation
-        Quaternion rotation""",
-    'geometry_msgs/msg/TransformStamped': """
-        std_msgs/Header header
-        string child_frame_id
-        Transform transform""",
-    'sensor_msgs/msg/JointState': """
-        std_msgs/Header header
-        string[] name
-        float64[] position
-        float64[] velocity
-        float64[] effort""",
-    'sensor_msgs/msg/Imu': """
-        std_msgs/Header header
-        geometry_msgs/Quaternion orientation
-        float64[9] orientation_covariance
-        geometry_msgs/Vector3 angular_velocity
-        float64[9] angular_velocity_covariance
-        geometry_msgs/Vector3 linear_acceleration
-        float64[9] linear_acceleration_covariance""",
-    'sensor_msgs/msg/CompressedImage': """
-        std_msgs/Header header
-        string format
-        uint8[] data""",
-    'nav_msgs/msg/Odometry': """
-        std_msgs/Header header
-        string child_frame_id
-        geometry_msgs/PoseWithCovariance pose
-        geometry_msgs/TwistWithCovariance twist""",
-    'visualization_msgs/msg/UVCoordinate': """
-        float32 u
-        float32 v""",
-    'visualization_msgs/msg/MeshFile': """
-        string filename
-        uint8[] data""",
-    'visualization_msgs/msg/Marker': """
-        int32 ARROW=0
-        int32 CUBE=1
-        int32 SPHERE=2
-        int32 CYLINDER=3
-        int32 LINE_STRIP=4
-        int32 LINE_LIST=5
-        int32 CUBE_LIST=6
-        int32 SPHERE_LIST=7
-        int32 POINTS=8
-        int32 TEXT_VIEW_FACING=9
-        int32 MESH_RESOURCE=10
-        int32 TRIANGLE_LIST=11
-        int32 ARROW_STRIP=12
-        int32 ADD=0
-        int32 MODIFY=0
-        int32 DELETE=2
-        int32 DELETEALL=3
-        std_msgs/Header header
-        string ns
-        int32 id
-        int32 type
-        int32 action
-        geometry_msgs/Pose pose
-        geometry_msgs/Vector3 scale
-        std_msgs/ColorRGBA color
-        builtin_interfaces/Duration lifetime
-        bool frame_locked
-        geometry_msgs/Point[] points
-        std_msgs/ColorRGBA[] colors
-        string texture_resource
-        sensor_msgs/CompressedImage texture
-        UVCoordinate[] uv_coordinates
-        string text
-        string mesh_resource
-        MeshFile mesh_file
-        bool mesh_use_embedded_materials""",
-    'visualization_msgs/msg/MarkerArray': """
-        Marker[] markers""",
-    'diagnostic_msgs/msg/KeyValue': """
-        string key
-        string value""",
-    'diagnostic_msgs/msg/DiagnosticStatus': """
-        byte OK=0
-        byte WARN=1
-        byte ERROR=2
-        byte STALE=3
-        byte level
-        string name
-        string message
-        string hardware_id
-        KeyValue[] values""",
-    'diagnostic_msgs/msg/DiagnosticArray': """
-        std_msgs/Header header
-        DiagnosticStatus[] status""",
-    'rosgraph_msgs/msg/Clock': """
-        builtin_interfaces/Time clock""",
-    'tf2_msgs/msg/TFMessage': """
-        geometry_msgs/TransformStamped[] transforms""",
-    'trajectory_msgs/msg/JointTrajectoryPoint': """
-        float64[] positions
-        float64[] velocities
-        float64[] accelerations
-        float64[] effort
-        builtin_interfaces/Duration time_from_start""",
-    'trajectory_msgs/msg/JointTrajectory': """
-        std_msgs/Header header
-        string[] joint_names
-        JointTrajectoryPoint[] points""",
-    'trajectory_msgs/msg/MultiDOFJointTrajectoryPoint': """
-        geometry_msgs/Transform[] transforms
-        geometry_msgs/Twist[] velocities
-        geometry_msgs/Twist[] accelerations
-        builtin_interfaces/Duration time_from_start""",
-    'trajectory_msgs/msg/MultiDOFJointTrajectory': """
-        std_msgs/Header header
-        string[] joint_names
-        MultiDOFJointTrajectoryPoint[] points""",
-}
-
-
-# -------------------------------------------------------------------------------------------------
-
-
+# Message definitions as in Jazzy's .msg files, by full name; `define` and `define_all` add others.
+DEFINITIONS: dict[str, str] = {}
 # ROS primitive -> (struct code, default); the numeric codes are also those of array.array.
 PRIMITIVES: dict[str, tuple[str, Any]] = {
     'bool': ('?', False), 'byte': ('c', b'\x00'),
@@ -312,6 +117,12 @@ def define(name: str, text: str) -> None:
         raise MiddlewareError(f'{name} is defined already, and otherwise')
 
 
+def define_all(path: Path) -> None:
+    """Add the messages of a file of .msg texts, each below a rule and 'MSG: package/Type'."""
+    for section in re.split(r'^={80}\nMSG: ', path.read_text(encoding='utf-8'), flags=re.M)[1:]:
+        define(*section.split('\n', 1))
+
+
 @cache
 def message_class(name: str) -> type:
     """Return a message's dataclass, with ``ros_type``, its full name; made on first use."""
@@ -361,3 +172,7 @@ def _initial(entry: Field) -> Any:
 
 def _repeated(make: Callable[[], Any], size: int) -> list[Any]:
     return [make() for _ in range(size)]
+
+
+# Those of ROS 2 that the package uses, as in Jazzy, and its own.
+define_all(Path(__file__).with_name('definitions.msg'))

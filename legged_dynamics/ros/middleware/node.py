@@ -254,12 +254,8 @@ class StandaloneNode(Node):
 
     def create_raw_subscription(self, name: str, topic: str, callback: RawCallback,
                                 qos_profile: QoSProfile | int) -> Any:
-        """
-        Subscribe to undecoded messages; return the subscription's handle.
-
-        The callback gets CDR bytes with header and the receipt time [ns]; ``name`` need not be
-        in the table. A depth of 500 or more loses nothing in a short stall.
-        """
+        """Subscribe to undecoded messages: CDR bytes with header, and receipt [ns]."""
+        # A depth of 500 or more loses nothing in a short stall.
         return self._keep(self._transport.subscribe(
             self, self.resolve_topic_name(topic), name, callback, as_profile(qos_profile), True))
 

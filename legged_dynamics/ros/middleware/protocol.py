@@ -57,12 +57,7 @@ class Logger(Protocol):
     """The node's log, as rclpy's; all levels take what :meth:`info` takes."""
 
     def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """
-        Log information; return False if throttled.
-
-        ``throttle_duration_sec``: least time between lines from this place in the code; 0 logs
-        each.
-        """
+        """Log information; return False if this place has done so in that time [s]."""
 
     def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
         """Log for developers."""
@@ -109,7 +104,12 @@ class Publication(NamedTuple):
 
 @runtime_checkable
 class Node(Protocol):
-    """What a component may ask of its node."""
+    """
+    What a component may ask of its node.
+
+    ``msg_type`` is from the dialect's `message`; an integer ``qos_profile`` is the depth of a
+    reliable queue.
+    """
 
     def get_name(self) -> str:
         """Return the node's name after remapping, without namespace."""
@@ -128,21 +128,11 @@ class Node(Protocol):
         """Return the node's clock, which follows /clock with simulated time."""
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Publisher:
-        """
-        Open a publisher; the topic is relative, private ('~/x') or absolute.
-
-        ``msg_type`` is from the dialect's `message`; an integer QoS is the depth of a reliable
-        queue.
-        """
+        """Open a publisher on a relative, private ('~/x') or absolute topic."""
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
                             qos_profile: Any) -> Any:
-        """
-        Subscribe to a topic; one callback of a node runs at a time.
-
-        ``msg_type`` is from the dialect's `message`; an integer QoS is the depth of a reliable
-        queue.
-        """
+        """Subscribe to a topic; one callback of a node runs at a time."""
 
     def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> Timer:
         """Start a timer that runs until it is cancelled."""

@@ -126,9 +126,7 @@ class EffortOutput(Diagnosed):
         ``described`` may raise LeggedDynamicsError; ``measured`` returns what was commanded, as
         names and values, or None. No commanded joint is guessed when joint states lack it.
         """
-        common = self._common
-        self.input = RobotInput(common.component, common.endpoints, common.parameters,
-                                common.config, common.now, described, measured, self.screen,
+        self.input = RobotInput(self._common, described, measured, self.screen,
                                 self.commanded_joints)
         self.input.join()
 

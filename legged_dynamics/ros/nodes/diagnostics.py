@@ -78,10 +78,21 @@ class Endpoints:
 
 # -------------------------------------------------------------------------------------------------
 
-CHECK_PERIOD = 0.1                  # s
-PUBLISH_PERIOD_NS = 1_000_000_000
-# A fault is shown for this long after it was last seen, so that a short one is not missed.
-FAULT_MEMORY_NS = 2_000_000_000
+
+@dataclass(frozen=True)
+class DiagnosticsSettings:
+    """Times of a node's diagnostics, and of what its log says of an input without messages."""
+
+    check_period: float = 0.1  # s between looks at the levels
+    publish_period_ns: int = 1_000_000_000
+    # A fault is shown for this long after it was last seen, so that a short one is not missed.
+    fault_memory_ns: int = 2_000_000_000
+    silent_ns: int = 5_000_000_000  # silence of an input that is logged
+    again_ns: int = 60_000_000_000  # after which it is logged again
+    look_period: float = 1.0  # s between looks for silent inputs
+
+
+DIAGNOSTICS = DiagnosticsSettings()
 
 
 @dataclass
@@ -94,7 +105,7 @@ class InputMonitor:
     rejected: int = 0
     last_ns: int = 0
     fault: str = ''
-    fault_ns: int = -FAULT_MEMORY_NS
+    fault_ns: int = -DIAGNOSTICS.fault_memory_ns
     _intervals: _Intervals = field(default_factory=lambda: _Intervals())
 
     def saw(self, now_ns: int) -> None:
@@ -125,8 +136,8 @@ class InputMonitor:
         return 'OK', 'ok'
 
     def recent(self, now_ns: int) -> bool:
-        """Return whether the last fault is at most `FAULT_MEMORY_NS` old."""
-        return now_ns - self.fault_ns < FAULT_MEMORY_NS
+        """Return whether the last fault is at most `DiagnosticsSettings.fault_memory_ns` old."""
+        return now_ns - self.fault_ns < DIAGNOSTICS.fault_memory_ns
 
     def values(self, now_ns: int) -> dict[str, Any]:
         """Return counts, age [s], rate [Hz], jitter and worst interval [ms]; start anew."""
@@ -178,7 +189,7 @@ class DiagnosticsPublisher:
         self._levels: dict[str, str] = {}
         self._publisher = endpoints.publisher('diagnostic_msgs/msg/DiagnosticArray',
                                               '/diagnostics', component.dialect.qos.reliable(10))
-        endpoints.timer(CHECK_PERIOD, self.check)
+        endpoints.timer(DIAGNOSTICS.check_period, self.check)
 
     def check(self) -> None:
         """Publish when it is time, or when a level has changed."""
@@ -186,7 +197,7 @@ class DiagnosticsPublisher:
         now = self._now()
         status = self._component.judge(now)
         levels = {name: level for name, (level, _) in status.items()}
-        if levels == self._levels and 0 <= now - self._last_ns < PUBLISH_PERIOD_NS:
+        if levels == self._levels and 0 <= now - self._last_ns < DIAGNOSTICS.publish_period_ns:
             return
         self._log_changes(status)
         self._levels, self._last_ns = levels, now
@@ -208,13 +219,6 @@ class DiagnosticsPublisher:
 
 # -------------------------------------------------------------------------------------------------
 # An input that gets nothing: what a person at the terminal has to know.
-
-
-# Silence of an input that is told [ns].
-SILENT_NS = 5_000_000_000
-# Time after which it is told again [ns].
-AGAIN_NS = 60_000_000_000
-LOOK_PERIOD = 1.0       # s
 
 
 @dataclass
@@ -247,7 +251,7 @@ class SilenceWatch:
     def __init__(self, component: Component, endpoints: Endpoints, clock: Callable[[], int]):
         self._node, self._now = component.node, clock
         self._inputs: list[_Awaited] = []
-        endpoints.timer(LOOK_PERIOD, self._look)
+        endpoints.timer(DIAGNOSTICS.look_period, self._look)
 
     def expect(self, monitor: InputMonitor, topic: str, kind: str, subscription: Any) -> None:
         """Watch an input from now on; ``kind`` is its ROS type."""
@@ -258,7 +262,8 @@ class SilenceWatch:
         for one in self._inputs:
             if one.since is None or not one.monitor.last_ns <= one.since <= now:
                 one.since, one.said = one.monitor.last_ns or now, None
-            if now >= (one.since + SILENT_NS if one.said is None else one.said + AGAIN_NS):
+            if now >= (one.since + DIAGNOSTICS.silent_ns if one.said is None
+                       else one.said + DIAGNOSTICS.again_ns):
                 one.said = now
                 self._node.get_logger().warning(self._line(one, (now - one.since) * 1e-9))
 

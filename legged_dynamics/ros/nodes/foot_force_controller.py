@@ -19,11 +19,11 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.markers import force_markers
+from legged_dynamics.ros.conversions.markers import MarkerMaker, force_markers
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.body.controller import BLIND, DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.ros.nodes.controller_node import settings_of
-from legged_dynamics.ros.nodes.diagnostics import FAULT_MEMORY_NS, publish_if_heard
+from legged_dynamics.ros.nodes.diagnostics import DIAGNOSTICS, publish_if_heard
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import AskedForce, WorkspaceFault
@@ -113,14 +113,11 @@ class _ForceMapOutput:
               command: WorkspaceCommand, R_WB: np.ndarray, lifetime: float) -> None:
         reach = foot_reach(self._model, found, self._names[i], effort, self._limits)
         asked, given = command.asked.get(i), self._controller.forces().get(i, np.zeros(3))
-        message = self._common.dialect.message('visualization_msgs/msg/MarkerArray')
-        self._markers.publish(message(
-            markers=force_markers(
-                self._common.dialect, ns, self._model.base_link, i, found.contact_points[i],
-                reach.polytope.vertices[reach.polytope.triangles], self._cone_edges @ R_WB,
-                given @ R_WB, None if asked is None else asked @ R_WB,
-                newtons_per_meter=self._common.parameters['markers.newtons_per_meter'],
-                lifetime_s=lifetime)))
+        make = MarkerMaker(self._common.dialect, ns, self._model.base_link,
+                           self._common.parameters['markers.newtons_per_meter'], lifetime)
+        self._markers.publish(make.array(force_markers(
+            make, i, found.contact_points[i], reach.polytope.vertices[reach.polytope.triangles],
+            self._cone_edges @ R_WB, given @ R_WB, None if asked is None else asked @ R_WB)))
 
     def details(self) -> dict[str, Any]:
         """Return how well forces can be asked for: for the diagnostics."""
@@ -189,7 +186,7 @@ class FootForceController(BodyController):
         """Hold the pose of the next measurement, and forget all desired forces."""
         super().reset()
         self._desired: dict[int, tuple[int, AskedForce]] = {}
-        self._refused: tuple[int, str] = (-FAULT_MEMORY_NS, '')
+        self._refused: tuple[int, str] = (-DIAGNOSTICS.fault_memory_ns, '')
 
     def _on_desired(self, foot: int, message: Any) -> None:
         now, name, frame = self.common.now(), self._feet[foot], message.header.frame_id
@@ -235,7 +232,7 @@ class FootForceController(BodyController):
         if self.lost:
             return 'ERROR', f'let go: {self.lost}; activate the node again'
         since, why = self._refused
-        problems = [why] if now - since < FAULT_MEMORY_NS else []
+        problems = [why] if now - since < DIAGNOSTICS.fault_memory_ns else []
         if self._blind_ns is not None:
             problems.append(BLIND)
         given = self._controller.forces()

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +20,17 @@ from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import FootFrame
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions import markers as own_messages
-from legged_dynamics.ros.conversions.markers import reaction_picture
+from legged_dynamics.ros.conversions.markers import (
+    contact_numbers,
+    deviations,
+    foot_contacts,
+    foot_reactions,
+    installed,
+    reaction_numbers,
+    reaction_picture,
+)
+from legged_dynamics.ros.middleware.cdr import PreparedMessage
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component, Dialect
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.body.base_state import SETTINGS as BASE_SETTINGS
@@ -46,8 +57,7 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     ``effort`` of ``<foot>/force.x`` (foot link), ``<foot>/contact``,
     ``center_of_pressure.x`` (base link) and so on; unknown values are left out.
     """
-    deviation = np.sqrt([np.diagonal(reaction.covariance_of(foot, latest=True)).clip(0.0)
-                         for foot in reaction.feet])
+    deviation = deviations(reaction)
     in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
     values = np.concatenate([
         np.hstack([reaction.wrench, np.asarray(reaction.latest_contact, float)[:, None],
@@ -56,16 +66,16 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
         reaction.net_wrench, reaction.center_of_pressure, reaction.external_wrench,
         reaction.external_deviation, reaction.ground_normal, reaction.external_torque])
     known = np.isfinite(values)
-    names = _names(reaction.feet, reaction.joints, deviation.shape[1])
+    names = _names(reaction.feet, reaction.joints)
     if not known.all():
         names = [name for name, there in zip(names, known.tolist()) if there]
     return convert.joint_state(dialect, reaction.latest_ns, names, effort=values[known])
 
 
 @lru_cache(maxsize=4)
-def _names(feet: tuple[str, ...], joints: tuple[str, ...], deviations: int) -> list[str]:
+def _names(feet: tuple[str, ...], joints: tuple[str, ...]) -> list[str]:
     of_foot = (*_WRENCH, 'contact', 'observable', 'contact_probability',
-               *(f'{name}.stddev' for name in _WRENCH[:deviations]),
+               *(f'{name}.stddev' for name in _WRENCH),
                *(f'base_{name}' for name in _WRENCH[:3]))
     return [*(f'{foot}/{name}' for foot in feet for name in of_foot),
             *(f'net/{name}' for name in _WRENCH),
@@ -88,9 +98,17 @@ _MARKER = (
         'markers.friction', 0.6, '',
         'Friction coefficient of the cones and margins drawn; 0: none.', 0.0, 10.0),
 )
-# A foot's contact is in doubt while the mean of 4 p (1 - p) is above this level,
-DOUBTFUL = 0.2
-DOUBT_TIME = 0.5        # over this time [s]
+
+
+@dataclass(frozen=True)
+class DoubtSettings:
+    """When a foot's contact is in doubt."""
+
+    doubtful: float = 0.2  # mean of 4 p (1 - p) above which it is
+    time: float = 0.5  # s over which the mean is taken
+
+
+CONTACT = DoubtSettings()
 NODE_SETTINGS = (*INPUT_SETTINGS, *_MARKER, *BASE_SETTINGS)
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
@@ -106,70 +124,67 @@ FAULT_TEXTS = {
 }
 
 
+class _Output(NamedTuple):
+    """A topic whose messages differ in stamp and numbers only."""
+
+    publisher: Any
+    message: PreparedMessage
+    numbers: Callable[[GroundReaction], Sequence[float]]    # empty: nothing is to be published
+
+
 class _ReactionTopics:
     """Publishes what is subscribed of each estimate; ``pushed``: link of the external wrench."""
 
-    def __init__(self, common: RobotComponent, estimator: GroundReactionEstimator):
-        self._dialect, self._parameters = common.dialect, common.parameters
+    def __init__(self, common: RobotComponent, estimator: GroundReactionEstimator, pushed: str):
+        self._common, self._dialect, self._parameters = common, common.dialect, common.parameters
         self._base, self._next_marker_ns = estimator.model.base_link, 0
+        made, base, feet, still = StandaloneDialect(), self._base, estimator.feet, [0.0] * 6
+        self._outputs: list[_Output] = []
+        for i, foot in enumerate(feet):
+            self._open_foot(i, foot)
+        self._open('net_wrench', convert.wrench_stamped(made, 0, base, still),
+                   lambda r: r.net_wrench.tolist())
+        self._open('center_of_pressure', convert.point_stamped(made, 0, base, still[:3]),
+                   lambda r: _known(r.center_of_pressure))
+        push = convert.wrench_stamped(made, 0, pushed, still)
+        self._open('external_wrench', push, lambda r: r.link_wrench.tolist())
+        self._open('external_wrench_stddev', push, lambda r: r.link_deviation.tolist())
+        if installed(self._dialect):        # the optional package legged_dynamics_msgs
+            self._open('contacts', foot_contacts(made, feet, base), contact_numbers)
+            self._open('foot_reactions', foot_reactions(made, feet, base), reaction_numbers)
+        self._external = self._publisher('sensor_msgs/msg/JointState', 'external_torque')
+        self._all = self._publisher('sensor_msgs/msg/JointState', 'reactions')
+        self._markers = self._publisher('visualization_msgs/msg/MarkerArray', 'markers')
 
-        def publisher(kind: str, topic: str) -> Any:
-            return common.endpoints.publisher(kind, topic, common.dialect.qos.reliable(500))
-        wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
-        self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in estimator.feet]
-        self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in estimator.feet]
-        self._foot_wrenches = [convert.PreparedWrench(foot) for foot in estimator.feet]
-        self._deviations = [publisher(wrench, f'~/{foot}/wrench_stddev')
-                            for foot in estimator.feet]
-        self._probabilities = [publisher('std_msgs/msg/Float64', f'~/{foot}/contact_probability')
-                               for foot in estimator.feet]
-        self._net_wrench = publisher(wrench, '~/net_wrench')
-        self._push = publisher(wrench, '~/external_wrench')
-        self._push_deviation = publisher(wrench, '~/external_wrench_stddev')
-        self._center = publisher('geometry_msgs/msg/PointStamped', '~/center_of_pressure')
-        self._external = publisher('sensor_msgs/msg/JointState', '~/external_torque')
-        self._all = publisher('sensor_msgs/msg/JointState', '~/reactions')
-        self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
-        # Of the optional package legged_dynamics_msgs.
-        self._own = [
-            (publisher(own_messages.CONTACTS, '~/contacts'), own_messages.foot_contacts),
-            (publisher(own_messages.REACTIONS, '~/foot_reactions'), own_messages.foot_reactions),
-        ] if own_messages.installed(self._dialect) else []
+    def _open_foot(self, i: int, foot: str) -> None:
+        made = StandaloneDialect()
+        wrench = convert.wrench_stamped(made, 0, foot, [0.0] * 6)
+        self._open(f'{foot}/wrench', wrench, lambda r: r.wrench[i].tolist())
+        self._open(f'{foot}/contact', convert.boolean(made, False),
+                   lambda r: [r.latest_contact[i]])
+        self._open(f'{foot}/wrench_stddev', wrench, lambda r: deviations(r)[i].tolist())
+        self._open(f'{foot}/contact_probability', convert.float64(made, 0.0),
+                   lambda r: [r.contact_probability[i]])
 
-    def publish(self, reaction: GroundReaction, pushed: str) -> None:
+    def _publisher(self, kind: str, topic: str) -> Any:
+        return self._common.endpoints.publisher(kind, f'~/{topic}',
+                                                self._dialect.qos.reliable(500))
+
+    def _open(self, topic: str, message: Any,
+              numbers: Callable[[GroundReaction], Sequence[float]]) -> None:
+        self._outputs.append(_Output(self._publisher(message.ros_type, topic),
+                                     PreparedMessage(message), numbers))
+
+    def publish(self, reaction: GroundReaction) -> None:
         """Publish an estimate with its stamp."""
-        dialect, ns, base = self._dialect, reaction.latest_ns, self._base
-        self._publish_feet(reaction)
-        publish_if_heard(self._net_wrench, convert.wrench_stamped, dialect, ns, base,
-                         reaction.net_wrench)
-        if self._center.get_subscription_count():
-            center = reaction.center_of_pressure
-            if math.isfinite(center[0]):
-                self._center.publish(convert.point_stamped(dialect, ns, base, center))
-        publish_if_heard(self._all, all_of, dialect, reaction)
-        for publisher, message in self._own:
-            publish_if_heard(publisher, message, dialect, reaction, base)
-        publish_if_heard(self._push, convert.wrench_stamped, dialect, ns, pushed,
-                         reaction.link_wrench)
-        publish_if_heard(self._push_deviation, convert.wrench_stamped, dialect, ns, pushed,
-                         reaction.link_deviation)
+        for publisher, message, numbers in self._outputs:
+            if publisher.get_subscription_count() and (values := numbers(reaction)):
+                publisher.publish_raw(message(reaction.latest_ns, values))
+        publish_if_heard(self._all, all_of, self._dialect, reaction)
         if self._external.get_subscription_count():
             self._publish_external(reaction)
         if self._markers.get_subscription_count():
-            self._publish_markers(reaction, base)
-
-    def _publish_feet(self, reaction: GroundReaction) -> None:
-        dialect, ns = self._dialect, reaction.latest_ns
-        wrench, contact = reaction.wrench.tolist(), reaction.latest_contact
-        for i, foot in enumerate(reaction.feet):
-            if self._wrenches[i].get_subscription_count():
-                self._wrenches[i].publish_raw(self._foot_wrenches[i](ns, wrench[i]))
-            publish_if_heard(self._contacts[i], convert.boolean, dialect, contact[i])
-            if self._deviations[i].get_subscription_count():
-                deviation = np.sqrt(np.diag(reaction.covariance_of(foot, latest=True)).clip(0.0))
-                self._deviations[i].publish_raw(self._foot_wrenches[i](ns, deviation.tolist()))
-            publish_if_heard(self._probabilities[i], convert.float64, dialect,
-                             reaction.contact_probability[i])
+            self._publish_markers(reaction, self._base)
 
     def _publish_external(self, reaction: GroundReaction) -> None:
         torque = reaction.external_torque
@@ -190,6 +205,16 @@ class _ReactionTopics:
             self._dialect, reaction, base, lifetime_s=5.0 / rate,
             newtons_per_meter=self._parameters['markers.newtons_per_meter'],
             friction=self._parameters['markers.friction']))
+
+
+@lru_cache(maxsize=64)
+def _texts(faults: int) -> list[str]:
+    return [text for fault, text in FAULT_TEXTS.items() if faults & fault]
+
+
+def _known(values: np.ndarray) -> list[float]:
+    """Return numbers, or none where they are not known."""
+    return values.tolist() if math.isfinite(values[0]) else []
 
 
 class GroundReactionNode(Component):
@@ -228,8 +253,7 @@ class GroundReactionNode(Component):
         self.input.join()
 
     def _listen(self) -> RobotInput:
-        return RobotInput(self, self.common.endpoints, self.parameters, self.common.config,
-                          self.common.now, self._build, self._take)
+        return RobotInput(self.common, self._build, self._take)
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
@@ -261,7 +285,7 @@ class GroundReactionNode(Component):
     def _build(self, model: RobotModel) -> None:
         estimator = GroundReactionEstimator(model, self.common.config, self._settings)
         if self._estimator is None:
-            self._topics = _ReactionTopics(self.common, estimator)
+            self._topics = _ReactionTopics(self.common, estimator, self._pushed(estimator.model))
             self._base_state = BaseStateOutput(self.common, model)
         elif estimator.feet != self._estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
@@ -270,20 +294,23 @@ class GroundReactionNode(Component):
         self.common.warm_up(model, estimator.update)
         estimator.reset()
         self._estimator = estimator
-        self._publish_fixed_frames()
+        self._publish_fixed_frames(estimator.model)
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
             f'{", ".join(estimator.feet)}')
 
-    def _publish_fixed_frames(self) -> None:
+    def _pushed(self, model: RobotModel) -> str:
+        """Return the frame of the external wrench."""
+        link = self._settings.external_link or model.base_link
+        return f'{link}/external_point' if any(self._settings.external_point) else link
+
+    def _publish_fixed_frames(self, model: RobotModel) -> None:
         """Publish, latched, the frames of feet and external force that the URDF does not have."""
         frames = list(self.common.config.foot_frames)
-        settings, model = self._settings, self._estimator.model     # type: ignore[union-attr]
-        self._pushed = settings.external_link or model.base_link
-        if any(settings.external_point):
-            frames.append(FootFrame(f'{self._pushed}/external_point', self._pushed,
-                                    Transform(np.eye(3), np.array(settings.external_point))))
-            self._pushed = frames[-1].name
+        if any(self._settings.external_point):
+            frames.append(FootFrame(
+                self._pushed(model), self._settings.external_link or model.base_link,
+                Transform(np.eye(3), np.array(self._settings.external_point))))
         if not frames:
             return
         ns = self.common.now()
@@ -297,33 +324,33 @@ class GroundReactionNode(Component):
 
     def _take(self, measurement: Measurement) -> None:
         reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
-        in_doubt = self._contacts_in_doubt(reaction)
+        faults = int(reaction.faults) & ~int(Fault.WARMING_UP)
+        in_doubt = self._contacts_in_doubt(reaction, faults)
         self._reaction = reaction
-        faults = reaction.faults & ~Fault.WARMING_UP
         if faults:
-            texts = [text for fault, text in FAULT_TEXTS.items() if faults & fault]
             findings = self._estimator.actuator_findings    # type: ignore[union-attr]
-            texts += [str(finding) for finding in findings]
+            texts = [*_texts(faults), *map(str, findings)]
             if in_doubt:
                 texts.append(f'contact of {", ".join(in_doubt)} is in doubt, and with it how the '
                              'feet share the load')
             self._estimates.refused(self.common.now(), '; '.join(texts))
         if reaction.mode != Mode.UNAVAILABLE:
             self._estimates.saw(self.common.now())
-            self._topics.publish(reaction, self._pushed)
+            self._topics.publish(reaction)
         if failed := self._base_state.take(measurement, reaction):
             self._estimates.refused(self.common.now(), failed)
 
-    def _contacts_in_doubt(self, reaction: GroundReaction) -> list[str]:
+    def _contacts_in_doubt(self, reaction: GroundReaction, faults: int) -> list[str]:
         """Return the feet whose contact has been uncertain for most of the last moments."""
         before, p = self._reaction, reaction.contact_probability
-        if (before is None or not reaction.faults & Fault.NO_EFFORT
+        if (before is None or not faults & int(Fault.NO_EFFORT)
                 or reaction.mode == Mode.UNAVAILABLE):
             self._doubt = np.zeros(len(p))
             return []
-        share = min((reaction.stamp_ns - before.stamp_ns) * 1e-9 / DOUBT_TIME, 1.0)
+        share = min((reaction.stamp_ns - before.stamp_ns) * 1e-9 / CONTACT.time, 1.0)
         self._doubt += share * (4.0 * p * (1.0 - p) - self._doubt)
-        return [foot for foot, doubt in zip(reaction.feet, self._doubt) if doubt > DOUBTFUL]
+        return [foot for foot, doubt in zip(reaction.feet, self._doubt.tolist())
+                if doubt > CONTACT.doubtful]
 
     # ---- diagnostics -----------------------------------------------------------------------
 
@@ -355,7 +382,7 @@ class GroundReactionNode(Component):
         if reaction.faults & Fault.NO_EFFORT:
             values['contact in doubt'] = ', '.join(
                 foot for foot, doubt in zip(reaction.feet, self._doubt)
-                if doubt > DOUBTFUL) or 'none'
+                if doubt > CONTACT.doubtful) or 'none'
         if np.isfinite(residual).all():
             values['mass beyond the model [kg]'] = reaction.mass_error
             values['base force residual [N]'] = float(np.linalg.norm(residual[:3]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,14 +19,18 @@ from legged_dynamics.safety.imu_watch import ImuWatch, StampClock
 from legged_dynamics.safety.joint_watch import disagreement, first_state
 from legged_dynamics.safety.stance_watch import StanceWatch
 
-# Measured efforts beyond this multiple of the limit are not possible.
-STRONGEST = 3.0
-# Measured efforts are compared with commands of at least this part of a limit.
-COMPARED = 0.05
-# Time over which they are compared [s].
-COMPARE_TIME = 0.05
-# Share of opposite signs from which on the sign is wrong.
-OPPOSITE = 0.5
+
+@dataclass(frozen=True)
+class EffortCheckSettings:
+    """Settings of the comparison of measured efforts with limits and commands."""
+
+    strongest: float = 3.0  # multiple of the limit beyond which a measured effort is not possible
+    compared: float = 0.05  # part of a limit from which commands are compared
+    time: float = 0.05  # s over which they are compared
+    opposite: float = 0.5  # share of opposite signs from which on the sign is wrong
+
+
+EFFORTS = EffortCheckSettings()
 
 
 class InputScreen:
@@ -54,11 +59,11 @@ class InputScreen:
         """
         self._model, self._order = model, order
         self._imu = ImuWatch(R_BI, frozen)
-        self._strongest = STRONGEST * model.effort_limits
+        self._strongest = EFFORTS.strongest * model.effort_limits
         self._R_BI, self._feet = R_BI, StanceWatch(model, feet, turn)
         if feet:        # its kernel is compiled now
             self._feet.joints(0, np.zeros(model.nq), [True] * len(feet))
-        self._least_squares = (COMPARED * model.effort_limits) ** 2
+        self._least_squares = (EFFORTS.compared * model.effort_limits) ** 2
         self._sent: np.ndarray | None = None
         self._names, self._guard = [], guard
         self.reset()
@@ -140,15 +145,15 @@ class InputScreen:
         """Return which measured efforts oppose what is commanded; they become NaN."""
         if self._sent is None or sample.effort is None:
             return ''
-        passed = min(max(sample.stamp_ns - self._sent_ns, 0) * 1e-9, COMPARE_TIME)
+        passed = min(max(sample.stamp_ns - self._sent_ns, 0) * 1e-9, EFFORTS.time)
         self._sent_ns = sample.stamp_ns
         measured = sample.effort[self._order]
-        share = 1.0 - math.exp(-passed / COMPARE_TIME)
+        share = 1.0 - math.exp(-passed / EFFORTS.time)
         both = np.array([measured * self._sent, self._sent * self._sent])
         self._products += share * (np.nan_to_num(both) - self._products)
         product, square = self._products
         odd = np.flatnonzero((square > self._least_squares[self._order])
-                             & (product < -OPPOSITE * square))
+                             & (product < -EFFORTS.opposite * square))
         if not odd.size:
             return ''
         sample.effort[self._order[odd]] = np.nan

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,19 @@ COMMANDS = 'effort_controller/commands'
 # Monotonic time, for ages and time-outs.
 
 
-# A sample may come before its time on /clock does, by no more than this beyond the sample before
-# it [ns].
-OVERTAKING_NS = 20_000_000
-# Samples may go on without /clock, which is best effort, for so long [ns].
-LONGEST_LAG_NS = 500_000_000
+@dataclass(frozen=True)
+class SimulatedTimeSettings:
+    """How simulated time may come, and when it counts as over."""
+
+    # ns by which a sample may be ahead of /clock, beyond the sample before it
+    overtaking_ns: int = 20_000_000
+    longest_lag_ns: int = 500_000_000  # for which samples may go on without /clock
+    standstill: float = 5.0  # s for which time that has ended stands still, ...
+    # ... seen at so many calls: one after a long pause of this process proves nothing
+    calls: int = 50
+
+
+SIMULATED_TIME = SimulatedTimeSettings()
 
 
 class SteadyClock:
@@ -62,7 +71,7 @@ class SteadyClock:
         if not self._simulated:
             return
         here = self.wall()
-        if not self._raw or 0 < stamp_ns - here <= OVERTAKING_NS:
+        if not self._raw or 0 < stamp_ns - here <= SIMULATED_TIME.overtaking_ns:
             self._heard = max(stamp_ns, here)
 
     def wall(self) -> int:
@@ -71,7 +80,8 @@ class SteadyClock:
         if raw < self._raw:         # simulated time begins anew
             self._heard = 0
         self._raw = raw
-        return self._heard if not raw or 0 < self._heard - raw <= LONGEST_LAG_NS else raw
+        ahead = self._heard - raw
+        return self._heard if not raw or 0 < ahead <= SIMULATED_TIME.longest_lag_ns else raw
 
     def _source(self) -> Callable[[], int]:
         clock = self._node.get_clock()
@@ -89,10 +99,6 @@ class SteadyClock:
 # Longest time over which a controller brings its robot down [ns].
 LONGEST_SHUTDOWN_NS = 20_000_000_000
 STOPPING = 'the node is being stopped'
-# Simulated time that has stood still for so long has ended [s] ...
-STANDSTILL = 5.0
-# ... where that was seen at so many calls: one after a long pause of this process proves nothing.
-CALLS = 50
 
 
 class Shutdown:
@@ -126,30 +132,27 @@ class Shutdown:
         return self._now() - self._since > self.longest_ns
 
     def clock_stopped(self) -> bool:
-        """Return whether the node's time has stood still for `STANDSTILL` and many calls."""
+        """Return whether the node's time stands still, for long and at many calls."""
         now, wall = self._now(), self._wall()
         if now != self._before:
             self._before, self._moved, self._calls = now, wall, 0
         self._calls += 1
-        return self._calls > CALLS and wall - self._moved > STANDSTILL
+        return (self._calls > SIMULATED_TIME.calls
+                and wall - self._moved > SIMULATED_TIME.standstill)
 
 
 # -------------------------------------------------------------------------------------------------
 # Sensor readings of a robot that stands still: kernels are compiled with them.
 
 
-PERIOD_NS = 2_000_000
-# More samples than any estimate is delayed by, so that there is one.
-SAMPLES = 6
-
-
-def _standing_still(model: RobotModel, config: RobotConfig,
-                    samples: int = SAMPLES) -> Iterator[Measurement]:
+# At 500 Hz, and more samples than any estimate is delayed by, so that there is one.
+def _standing_still(model: RobotModel, config: RobotConfig, samples: int = 6,
+                    period_ns: int = 2_000_000) -> Iterator[Measurement]:
     """Return what a robot's sensors read in its nominal pose, on level ground, without torque."""
     position = config.nominal_in(model)
     still = np.zeros(len(position))
     for k in range(samples):
-        yield Measurement(k * PERIOD_NS, position, still, still, np.zeros(3),
+        yield Measurement(k * period_ns, position, still, still, np.zeros(3),
                           np.array([0.0, 0.0, GRAVITY]),
                           np.array([0.0, 0.0, 0.0, 1.0]) if k else None)
 

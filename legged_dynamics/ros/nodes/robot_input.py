@@ -8,21 +8,22 @@ Messages become samples (`conversions.samples`), and those measurements
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 from typing import Any
 
 from legged_dynamics.estimation.measurement import IMU_TIMEOUT, Measurement
 from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model import RobotModel
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.conversions.samples import SampleReader
-from legged_dynamics.ros.middleware.protocol import Component, Diagnosed
+from legged_dynamics.ros.middleware.protocol import Diagnosed
 from legged_dynamics.ros.nodes.description import RobotDescription
-from legged_dynamics.ros.nodes.diagnostics import Endpoints, InputMonitor, SilenceWatch
+from legged_dynamics.ros.nodes.diagnostics import InputMonitor, SilenceWatch
 from legged_dynamics.ros.nodes.input_screen import InputScreen
 from legged_dynamics.ros.nodes.lock_step import answer
+from legged_dynamics.ros.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 
 JOINTS = 'joint_states'
@@ -46,14 +47,13 @@ class RobotInput(Diagnosed):
     samples; ``needed`` returns joints not to be assumed at rest.
     """
 
-    def __init__(self, component: Component, endpoints: Endpoints, parameters: Mapping[str, Any],
-                 config: RobotConfig, clock: Callable[[], int],
-                 described: Callable[[RobotModel], None],
+    def __init__(self, common: RobotComponent, described: Callable[[RobotModel], None],
                  measured: Callable[[Measurement], Commands | None],
                  screen: InputScreen | None = None,
                  needed: Callable[[RobotModel], Container[str]] = lambda model: ()):
-        self._component, self._endpoints = component, endpoints
-        self._parameters, self._config, self._now = parameters, config, clock
+        component, parameters, config = common.component, common.parameters, common.config
+        self._component, self._endpoints = component, common.endpoints
+        self._parameters, self._config, self._now = parameters, config, common.now
         self._simulated = bool(component.node.get_parameter('use_sim_time').value)
         self._answers: Any = None
         self._described, self._measured, self._needed = described, measured, needed

@@ -13,7 +13,7 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.markers import reaction_markers
+from legged_dynamics.ros.conversions.markers import MarkerMaker, reaction_markers
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor
@@ -123,10 +123,10 @@ class _WallOutput:
         point[:, :2] = self.limbs.foot_positions(position)
         force[:, :2] = _turned(command.reaction,                # type: ignore[arg-type]
                                np.full(n, command.pose[2]))     # type: ignore[index]
-        self._markers.publish(reaction_markers(
-            self._dialect, ns, self._base_link, self.limbs.feet, point, force, command.attach,
-            newtons_per_meter=self._parameters['markers.newtons_per_meter'], lifetime_s=lifetime,
-            observable=np.full(n, command.pads_kept)))
+        make = MarkerMaker(self._dialect, ns, self._base_link,
+                           self._parameters['markers.newtons_per_meter'], lifetime)
+        self._markers.publish(make.array(reaction_markers(
+            make, point, force, command.attach, observable=np.full(n, command.pads_kept))))
 
 
 def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:

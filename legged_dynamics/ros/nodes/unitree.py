@@ -70,8 +70,7 @@ class _LowStateInput(RobotInput):
     def __init__(self, node: UnitreeNode, described: Callable[[RobotModel], None],
                  measured: Callable[[Measurement], None], arrived: Callable[[Any, Any], None]):
         common = node.common
-        super().__init__(node, common.endpoints, common.parameters, common.config, common.now,
-                         described, measured)
+        super().__init__(common, described, measured)
         self._arrived = arrived
         self._robot = robot_named(common.parameters['unitree.robot'])
         self._low_states = LowStateReader(self._robot)

@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.ros.middleware.messages import (
     PRIMITIVES,
     Field,
-    define,
+    define_all,
     definition,
     message_class,
 )
@@ -49,132 +50,7 @@ from legged_dynamics.ros.unitree.robots import UnitreeRobot
 # (CRC-32/MPEG-2), over 32-bit words without the last one, which holds it.
 
 
-_OF_GO = {
-    'IMUState': """
-        float32[4] quaternion
-        float32[3] gyroscope
-        float32[3] accelerometer
-        float32[3] rpy
-        uint8 temperature""",
-    'MotorState': """
-        uint8 mode
-        float32 q
-        float32 dq
-        float32 ddq
-        float32 tau_est
-        float32 q_raw
-        float32 dq_raw
-        float32 ddq_raw
-        uint8 temperature
-        uint32 lost
-        uint32[2] reserve""",
-    'BmsState': """
-        uint8 version_high
-        uint8 version_low
-        uint8 status
-        uint8 soc
-        int32 current
-        uint16 cycle
-        uint8[2] bq_ntc
-        uint8[2] mcu_ntc
-        uint16[15] cell_vol""",
-    'LowState': """
-        uint8[2] head
-        uint8 level_flag
-        uint8 frame_reserve
-        uint32[2] sn
-        uint32[2] version
-        uint16 bandwidth
-        IMUState imu_state
-        MotorState[20] motor_state
-        BmsState bms_state
-        int16[4] foot_force
-        int16[4] foot_force_est
-        uint32 tick
-        uint8[40] wireless_remote
-        uint8 bit_flag
-        float32 adc_reel
-        uint8 temperature_ntc1
-        uint8 temperature_ntc2
-        float32 power_v
-        float32 power_a
-        uint16[4] fan_frequency
-        uint32 reserve
-        uint32 crc""",
-    'MotorCmd': """
-        uint8 mode
-        float32 q
-        float32 dq
-        float32 tau
-        float32 kp
-        float32 kd
-        uint32[3] reserve""",
-    'BmsCmd': """
-        uint8 off
-        uint8[3] reserve""",
-    'LowCmd': """
-        uint8[2] head
-        uint8 level_flag
-        uint8 frame_reserve
-        uint32[2] sn
-        uint32[2] version
-        uint16 bandwidth
-        MotorCmd[20] motor_cmd
-        BmsCmd bms_cmd
-        uint8[40] wireless_remote
-        uint8[12] led
-        uint8[2] fan
-        uint8 gpio
-        uint32 reserve
-        uint32 crc""",
-}
-_OF_HG = {
-    'IMUState': """
-        float32[4] quaternion
-        float32[3] gyroscope
-        float32[3] accelerometer
-        float32[3] rpy
-        int16 temperature""",
-    'MotorState': """
-        uint8 mode
-        float32 q
-        float32 dq
-        float32 ddq
-        float32 tau_est
-        int16[2] temperature
-        float32 vol
-        uint32[2] sensor
-        uint32 motorstate
-        uint32[4] reserve""",
-    'LowState': """
-        uint32[2] version
-        uint8 mode_pr
-        uint8 mode_machine
-        uint32 tick
-        IMUState imu_state
-        MotorState[35] motor_state
-        uint8[40] wireless_remote
-        uint32[4] reserve
-        uint32 crc""",
-    'MotorCmd': """
-        uint8 mode
-        float32 q
-        float32 dq
-        float32 tau
-        float32 kp
-        float32 kd
-        uint32 reserve""",
-    'LowCmd': """
-        uint8 mode_pr
-        uint8 mode_machine
-        MotorCmd[35] motor_cmd
-        uint32[4] reserve
-        uint32 crc""",
-}
-FAMILIES = ('unitree_go', 'unitree_hg')
-for _package, _messages in zip(FAMILIES, (_OF_GO, _OF_HG)):
-    for _name, _text in _messages.items():
-        define(f'{_package}/msg/{_name}', _text)
+define_all(Path(__file__).with_name('definitions.msg'))
 
 # What a byte is when its bits are read backwards: zlib's CRC-32 takes the least significant first.
 _BACKWARDS = bytes(int(f'{byte:08b}'[::-1], 2) for byte in range(256))
@@ -331,27 +207,11 @@ class LowStateReader:
 
     def __call__(self, message: Any, arrival_ns: int) -> LowStateSample | None:
         """
-        Return the sample in a message.
+        Return the sample in a LowState that came at a time [ns], or None for a repetition.
 
-        Parameters
-        ----------
-        message : LowState
-            Message of the robot's family.
-        arrival_ns : int
-            When it came, by this machine's clock [ns].
-
-        Returns
-        -------
-        LowStateSample or None
-            Values as they came; None for a message that repeats the last one.
-
-        Raises
-        ------
-        MeasurementError
-            When the checksum is wrong, or a value of a motor or of the IMU's gyro and
-            accelerometer is not finite. A sender that leaves all checksums at zero, as Unitree's
-            Python simulator, is read.
-
+        Values are as they came. Raises MeasurementError when the checksum is wrong, or a value of
+        a motor or of gyro and accelerometer is not finite. A sender that leaves all checksums at
+        zero, as Unitree's Python simulator, is read.
         """
         self._check(message)
         motors, imu = message.motor_state, message.imu_state
@@ -444,22 +304,7 @@ class LowCmdWriter:
         self.mode_machine = 0
 
     def torque(self, efforts: Sequence[float]) -> Any:
-        """
-        Return a message that asks for efforts.
-
-        Motors that are not commanded are damped.
-
-        Parameters
-        ----------
-        efforts : (nj,) sequence of float
-            Efforts in command order [N m].
-
-        Returns
-        -------
-        LowCmd
-            With its checksum.
-
-        """
+        """Return a LowCmd for efforts in command order [N m]; other motors are damped."""
         message = self._resting()
         for place, effort in zip(self._places, efforts):
             motor = message.motor_cmd[place]
@@ -467,15 +312,7 @@ class LowCmdWriter:
         return self._checked(message)
 
     def damping(self) -> Any:
-        """
-        Make a message that brakes every joint and drives none.
-
-        Returns
-        -------
-        object
-            LowCmd message.
-
-        """
+        """Return a LowCmd that brakes every joint and drives none."""
         return self._checked(self._resting())
 
     def _resting(self) -> Any:

@@ -15,7 +15,7 @@ from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.markers import state_markers
+from legged_dynamics.ros.conversions.markers import MarkerMaker, state_markers
 from legged_dynamics.ros.nodes.body.base_state import odometry_of
 from legged_dynamics.ros.nodes.body.targets import BodyTargets
 from legged_dynamics.ros.nodes.diagnostics import publish_if_heard
@@ -81,10 +81,10 @@ class StateOutput:
         points[down] = (state.foot_position[down] - state.position) @ state.rotation
         for foot, force in self.controller.forces().items():
             forces[foot] = force @ state.rotation
-        self._markers.publish(state_markers(
-            self._dialect, state.stamp_ns, model.base_link, points, forces, down, mode,
-            self.controller.margins(command, state, position),
-            newtons_per_meter=model.total_mass * GRAVITY, lifetime_s=lifetime))
+        make = MarkerMaker(self._dialect, state.stamp_ns, model.base_link,
+                           model.total_mass * GRAVITY, lifetime)
+        self._markers.publish(state_markers(make, points, forces, down, mode,
+                                            self.controller.margins(command, state, position)))
 
 
 class BodyOutput:
