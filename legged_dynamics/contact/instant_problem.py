@@ -3,9 +3,9 @@
 """
 The ground-force problem of an instant as a `GroundForceProblem`, for `ContactInverseDynamics`.
 
-The kernels of `program_tick` solve the same problem foot by foot, in the space of its multipliers
-and in a few microseconds. Here it is open: for error bars within limits, for additional rows and
-limits (an expected share, the last force, limits of torques), and to look at.
+`program_tick` solves the same problem in a few microseconds. Here it is open: for error bars
+within limits, for additional rows and limits (an expected share, the last force, limits of
+torques), and to look at.
 """
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from typing import Protocol
 
 import numpy as np
 
-from legged_dynamics.contact.program import BOUND, FOOT, carve_program
+from legged_dynamics.contact.program import FOOT, LIMITS, Program
 from legged_dynamics.contact.solution import ContactSolution, EquationWeights
 from legged_dynamics.contact.tick import EASE, GUESS, STANDING, Memory
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
     FOOT_ROTATION,
-    SIZE,
-    START,
     contact_jacobians,
 )
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -31,7 +29,6 @@ from legged_dynamics.force_map.friction_cone import FrictionCone
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.model.feet import MOMENT, Foot
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.jit import as_python
 
 
 class _Solved(Protocol):
@@ -42,7 +39,7 @@ class _Solved(Protocol):
     friction: tuple[FrictionCone, ...]
     weights: EquationWeights | None
     memory: Memory
-    program: tuple[np.ndarray, np.ndarray, np.ndarray]      # where there is friction
+    program: Program        # where there is friction
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,14 +155,9 @@ def _limits(solver: _Solved) -> tuple[np.ndarray, np.ndarray]:
     on = feet.index[feet.rows.foot, STANDING] != 0
     if not solver.friction:
         return np.zeros((0, int(on.sum()))), np.zeros(0)
-    p = as_python(carve_program)(*solver.program)
-    limits, least = np.zeros((p.m, len(on))), p.narrow[:p.m, BOUND]
-    foot = p.narrow[:p.m, FOOT].astype(int)
-    for row, i, coefficients in zip(limits, foot, p.narrow[p.C:p.C + p.m]):
-        start, size = feet.index[i, START], feet.index[i, SIZE]
-        row[start:start + size] = coefficients[:size]
-    standing = feet.index[foot, STANDING] != 0
-    return limits[standing][:, on], least[standing]
+    qp, foot = solver.program.qp, solver.program.templates[:, FOOT].astype(int)
+    standing = LIMITS + np.flatnonzero(feet.index[foot, STANDING])
+    return qp.C[standing][:, on], qp.d[standing]
 
 
 def _contact_maps(memory: Memory) -> tuple[np.ndarray, ...]:

@@ -17,10 +17,7 @@ import numpy as np
 from legged_dynamics.contact.batch import ContactBatch, solve_batch
 from legged_dynamics.contact.conditions import UP, Conditions, as_inputs, move_references, refuse
 from legged_dynamics.contact.instant_problem import InstantProblem, instant_problem
-from legged_dynamics.contact.program import (
-    make_program,
-    one_cone_a_foot,
-)
+from legged_dynamics.contact.program import make_program, one_cone_a_foot
 from legged_dynamics.contact.program_tick import program_tick
 from legged_dynamics.contact.solution import ContactSolution, EquationWeights, Support
 from legged_dynamics.contact.tick import MISFIT, tick
@@ -38,6 +35,7 @@ from legged_dynamics.force_map.friction_cone import FrictionCone
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import compile_only_for
+from legged_dynamics.spatial.packed import pack
 
 NO_EFFORT = np.zeros(0)
 NEEDS_WEIGHTS = ('measured joint torque needs weights: give ContactInverseDynamics an '
@@ -98,10 +96,10 @@ class ContactInverseDynamics:
         rest = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv), np.zeros(9)
         compile_only_for(tick, *rest, now.integers, now.floats, now.results)
         if self.friction or weights is not None:
-            program = make_program(model, feet, table, self.friction, weights)
-            self.program = program.narrow, program.wide, program.lists
-            compile_only_for(program_tick, *rest, NO_EFFORT, now.integers, now.floats, now.results,
-                             *self.program)
+            self.program = make_program(model, feet, self.friction, weights,
+                                        (now.integers, now.floats, now.results))
+            self._packed = pack(self.program)
+            compile_only_for(program_tick, *rest, NO_EFFORT, self._packed)
 
     def solve(self, motion: Motion, *, effort: np.ndarray | None = None,
               in_contact: Sequence[bool] | None = None, guess: np.ndarray | None = None,
@@ -231,7 +229,7 @@ class ContactInverseDynamics:
         self._conditions.set_for_samples(center_of_pressure, external)
         if effort is not None and self.weights is None:
             raise ConfigurationError(NEEDS_WEIGHTS)
-        program = None if effort is None and not self.friction else self.program
+        program = None if effort is None and not self.friction else self._packed
         motion = position, velocity, acceleration, base
         return ContactBatch(solve_batch(self._conditions, program, motion, effort, in_contact,
                                         guess, ground_normal), self._shape)
@@ -287,9 +285,7 @@ class ContactInverseDynamics:
             effort = NO_EFFORT
         elif self.weights is None:
             raise ConfigurationError(NEEDS_WEIGHTS)
-        narrow, wide, lists = self.program
-        return program_tick(position, velocity, acceleration, base, effort, self._integers,
-                            self._floats, self._results, narrow, wide, lists)
+        return program_tick(position, velocity, acceleration, base, effort, self._packed)
 
     def _retry(self, inputs: tuple[np.ndarray, ...]) -> None:
         """Run the kernel on converted inputs; raise the error if it still fails."""

@@ -1,15 +1,15 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Memory of the quadratic program of one tick, and the ground's limits on foot forces.
+The quadratic program of one tick, and the ground's limits on foot forces.
 
 Unknown are the contact coordinates w of all feet, base axes:
 
-    min  sum_i (w_i - g_i)^T D_i (w_i - g_i) / 2  +  |b - A w|^2_(V^-1) / 2,    C w >= d
+    min  (w - g)^T D (w - g) / 2  +  |b - A w|^2_(V^-1) / 2,    C w >= d
 
-D has a block for each foot. The rows of A are the six equations of the base and, with measured
-torque, one for each joint that several feet load; V = 0 makes them exact. C are friction, load
-limits and the edges of soles. What depends on the robot alone is set once, by `make_program`.
+D is diagonal. The rows of A are the six equations of the base and, with measured torque, one for
+each joint; those of the base can be equalities instead. C are friction, load limits and the edges
+of soles. What depends on the robot alone is set once, by `make_program`.
 """
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ import numpy as np
 from legged_dynamics.contact.solution import EquationWeights
 from legged_dynamics.contact.tick import NORMAL, STANDING
 from legged_dynamics.dynamics.jacobians import (
-    BODY,
     CONTACT,
     FOOT_POSITION,
     FOOT_ROTATION,
@@ -30,124 +29,58 @@ from legged_dynamics.dynamics.jacobians import (
     SIZE,
     SOLE,
     START,
-    FeetTable,
     has_moment,
     moment_axes,
 )
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.model.feet import Foot, as_wrenches
-from legged_dynamics.model.parts import JOINT, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.optimization.quadratic_program import QuadraticProgram
 from legged_dynamics.spatial.algebra import ZERO, add, cross, load3, rotate, subtract, z_axis
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.layout import get3, get9, put3
+from legged_dynamics.spatial.layout import get3, get9
 
 # Columns of a template: coefficients of the limit in axes with z along the normal (of a sole: its
 # own, about its middle), its least value, and the number of the foot.
 INEQUALITY, BOUND, FOOT = accumulate((0, 6, 1))
 N_TEMPLATE = 8
-# Rows of Program.lists, and which foot loads a joint: its number, none, or several.
-WORKING, REMEMBERED, OWNER, SIZES = range(4)
-N_LISTS = 4
-NO_FOOT = -1
-SEVERAL_FEET = -2
-# The first rows of Program.wide: vectors of length nc, ...
-AIM, W, CHANGE = range(3)
-# ... of the number of equations, ...
-B, V, Y, BASE_VARIANCE = range(3, 7)
-# ... of inequalities, active ones, and joints.
-SLACK, SIZE_OF_SLACK, U, R, WHOLE, JOINT_VARIANCE = range(7, 13)
-N_VECTORS = 13
+# Row of the first inequality in `Program.qp`, behind the base's equations.
+LIMITS = 6
 
 
 class Program(NamedTuple):
-    """
-    Memory for nc coordinates, e equations and m inequalities: three tables, and where things lie.
+    """Memory for nc coordinates, m inequalities and nv joints, with that of a tick."""
 
-    Only three arrays, because each one adds to the time of a call and of compilation.
-
-    Attributes
-    ----------
-    narrow : (rows, at least 8 and e) array
-        From the row of that name on: templates (m); D (nc) and its inverse (nc), of which a row
-        has the block of its foot; ``D^-1 A^T``, the response (nc); A^T (nc); inequalities C in
-        the coordinates of their foot (m); the factor of M (e).
-    wide : (rows, at least m, nc + 6, nv and e) array
-        Vectors first; then columns, how slacks respond to multipliers of active inequalities
-        (nc + 1); the matrix of those (nc + 1); Jacobian of the joints (nc).
-    lists : (N_LISTS, n) int array
-        At WORKING the active inequalities, at REMEMBERED those of the last tick and before them
-        their number, at OWNER the foot of each joint, at SIZES nc, e and m.
-    nc, e, m : int
-        Numbers of contact coordinates, equations and inequalities.
-    D, inverse, response, A, C, M : int
-        First rows of those parts of ``narrow``.
-    columns, gram, jacobian : int
-        First rows of those parts of ``wide``.
-
-    """
-
-    narrow: np.ndarray
-    wide: np.ndarray
-    lists: np.ndarray
-    nc: int
-    e: int
-    m: int
-    D: int
-    inverse: int
-    response: int
-    A: int
-    C: int
-    M: int
-    columns: int
-    gram: int
-    jacobian: int
+    integers: np.ndarray    # as `contact.tick.allocate` makes them
+    floats: np.ndarray
+    results: np.ndarray
+    templates: np.ndarray   # (m, N_TEMPLATE): limits in no pose
+    variance: np.ndarray    # (8 + nv,): of base, force and moment before, joints; see `packed`
+    near: np.ndarray        # (nc,): g, the guess
+    cost: np.ndarray        # (nc, nc): lower triangle of the cost's matrix
+    jacobian: np.ndarray    # (nc, nv): of the joints; zero for feet in the air
+    qp: QuadraticProgram    # of 6 equalities and m inequalities
+    kept: np.ndarray        # (nc + 7,) int: how many were active last, and which
+    multipliers: np.ndarray     # (6 + m,)
 
 
-@part
-def carve_program(narrow, wide, lists):
-    """Return the `Program` that is stored in three tables, with the offsets of its parts."""
-    nc, e, m = lists[SIZES, 0], lists[SIZES, 1], lists[SIZES, 2]
-    return Program(narrow, wide, lists, nc, e, m, m, m + nc, m + 2 * nc, m + 3 * nc,
-                   m + 4 * nc, 2 * m + 4 * nc, N_VECTORS, N_VECTORS + nc + 1,
-                   N_VECTORS + 2 * nc + 2)
-
-
-def make_program(model: RobotModel, feet: Sequence[Foot], table: FeetTable,
-                 cones: Sequence[FrictionCone], weights: EquationWeights | None) -> Program:
+def make_program(model: RobotModel, feet: Sequence[Foot], cones: Sequence[FrictionCone],
+                 weights: EquationWeights | None, arrays: tuple[np.ndarray, ...]) -> Program:
     """
     Return the memory of a robot's program, with constants filled in.
 
     Without ``cones`` there are no inequalities; ``weights`` are the equation variances for
-    measured torque.
+    measured torque; ``arrays`` are those of a tick.
     """
-    nc, nv = table.size, model.nv
     templates = limit_templates(feet, cones)
-    owner = _owners(model, table)
-    m, e = len(templates), 6 + int((owner == SEVERAL_FEET).sum())
-    width = max(m, nc + 6, nv, e)
-    lists = np.zeros((N_LISTS, width), np.int64)
-    lists[SIZES, :3] = nc, e, m
-    program = carve_program(np.zeros((2 * m + 4 * nc + e, max(N_TEMPLATE, e))),
-                            np.zeros((N_VECTORS + 3 * nc + 2, width)), lists)
-    program.narrow[:m, :N_TEMPLATE] = templates
-    program.lists[OWNER, :nv] = owner
-    if weights is not None:
-        program.wide[BASE_VARIANCE, :8], program.wide[JOINT_VARIANCE, :nv] = weights.packed(nv)
-    return program
-
-
-def _owners(model: RobotModel, table: FeetTable) -> np.ndarray:
-    """Return which foot each joint moves: its number, NO_FOOT or SEVERAL_FEET; (nv,)."""
-    owner = np.full(model.nv, NO_FOOT)
-    for i, body in enumerate(table.index[:, BODY]):
-        for b in model.chain(int(body)):
-            start = int(model.tree.topology[b, V_START])
-            size = 3 if model.tree.topology[b, JOINT] == SPHERICAL else 1
-            seen = owner[start:start + size]
-            seen[:] = np.where(seen == NO_FOOT, i, SEVERAL_FEET)
-    return owner
+    nc, m, nv = sum(len(foot.rows) for foot in feet), len(templates), model.nv
+    variance = np.ones(8 + nv) if weights is None else np.concatenate(weights.packed(nv))
+    integers, floats, results = arrays
+    return Program(integers, floats, results, templates, variance, np.zeros(nc),
+                   np.zeros((nc, nc)), np.zeros((nc, nv)),
+                   QuadraticProgram.of_size(nc, LIMITS + m), np.zeros(nc + 7, np.int64),
+                   np.zeros(LIMITS + m))
 
 
 def one_cone_a_foot(friction: FrictionCone | Sequence[FrictionCone] | None, nf: int
@@ -229,36 +162,42 @@ def limit_row(on_force, on_moment, arm, axes):
 
 @part
 def fill_inequalities(feet, settings, states, p):
-    """Fill the limits in contact coordinates from templates; flags: see `contact.tick`."""
-    i = -1
+    """Fill the limits in contact coordinates from templates; those of feet in the air bind not."""
+    i, C, d = -1, p.qp.C, p.qp.d
     R, arm, axes = _frame_on((0.0, 0.0, 1.0)), ZERO, NO_AXES
-    for k in range(p.m):
-        foot = int(p.narrow[k, FOOT])
+    for k in range(p.templates.shape[0]):
+        foot = int(p.templates[k, FOOT])
         if foot != i:
             i = foot
             R, arm = ground_axes(feet, states, i, load3(settings, NORMAL))
             axes = moment_axes(feet.index, states, i)
-        on_force, on_moment = rotate(R, get3(p.narrow, k, INEQUALITY)), ZERO
+        on_force, on_moment = rotate(R, get3(p.templates, k, INEQUALITY)), ZERO
         if has_moment(feet.index, i):
-            moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.narrow, k, INEQUALITY + 3))
+            moment = rotate(get9(states, i, FOOT_ROTATION), get3(p.templates, k, INEQUALITY + 3))
             on_force, on_moment = limit_row(on_force, moment, arm, axes)
-        put3(p.narrow, p.C + k, 0, on_force)
-        put3(p.narrow, p.C + k, 3, on_moment)
+        standing = 1.0 if feet.index[i, STANDING] != 0 else 0.0
+        d[LIMITS + k] = standing * p.templates[k, BOUND]
+        for c in range(feet.index[i, SIZE]):
+            value = on_force[c] if c < 3 else on_moment[c - 3]
+            C[LIMITS + k, feet.index[i, START] + c] = standing * value
 
 
 @part
-def fill_slacks(index, p):
-    """Fill ``C w - d`` of all inequalities, 0 for swing feet; return the least, at most 0."""
-    smallest = 0.0
-    for k in range(p.m):
-        i, slack = int(p.narrow[k, FOOT]), 0.0
-        if index[i, STANDING] != 0:
-            slack = -p.narrow[k, BOUND]
-            for c in range(index[i, SIZE]):
-                slack += p.narrow[p.C + k, c] * p.wide[W, index[i, START] + c]
-        p.wide[SLACK, k] = slack
-        smallest = min(smallest, slack)
-    return smallest
+def slack(index, p, k):
+    """Return ``C w - d`` of inequality k."""
+    i, total = int(p.templates[k, FOOT]), -p.qp.d[LIMITS + k]
+    for c in range(index[i, START], index[i, START] + index[i, SIZE]):
+        total += p.qp.C[LIMITS + k, c] * p.qp.x[c]
+    return total
+
+
+@part
+def within(index, p):
+    """Return whether all inequalities are met, to the last bit."""
+    for k in range(p.templates.shape[0]):
+        if slack(index, p, k) < 0.0:
+            return False
+    return True
 
 
 @part
@@ -269,27 +208,27 @@ def move_inside(feet, settings, states, p):
     A normal force at the middle of a sole meets all limits but the upper load limit; a
     smaller wrench meets that. The changes are of the size of the tolerance.
     """
-    if fill_slacks(feet.index, p) == 0.0:
+    if within(feet.index, p):
         return
+    C, w = p.qp.C, p.qp.x
     for i in range(feet.index.shape[0]):
         start, size = feet.index[i, START], feet.index[i, SIZE]
         R, arm = ground_axes(feet, states, i, load3(settings, NORMAL))
         normal = z_axis(R)
         moment = rotate(moment_axes(feet.index, states, i), cross(normal, arm))
         missing, limit, reached, share = 0.0, -1.0, 0.0, 1.0
-        for k in range(p.m):
-            if int(p.narrow[k, FOOT]) == i:
-                room = 0.0
-                for c in range(3):
-                    room += p.narrow[p.C + k, c] * normal[c] + p.narrow[p.C + k, 3 + c] * moment[c]
+        for k in range(p.templates.shape[0]):
+            if int(p.templates[k, FOOT]) == i:
+                room, own = 0.0, slack(feet.index, p, k)
+                for c in range(size):
+                    room += C[LIMITS + k, start + c] * (normal[c] if c < 3 else moment[c - 3])
                 if room > 0.0:
-                    missing = max(missing, -p.wide[SLACK, k] / room)
-                elif p.narrow[k, BOUND] < 0.0:
-                    limit = p.narrow[k, BOUND]
-                    reached = p.wide[SLACK, k] + limit
+                    missing = max(missing, -own / room)
+                elif p.qp.d[LIMITS + k] < 0.0:
+                    limit = p.qp.d[LIMITS + k]
+                    reached = own + limit
         if reached - missing < limit:
             share = limit / (reached - missing)
-        for c in range(3):
-            p.wide[W, start + c] = share * (p.wide[W, start + c] + missing * normal[c])
-        for c in range(size - 3):
-            p.wide[W, start + 3 + c] = share * (p.wide[W, start + 3 + c] + missing * moment[c])
+        for c in range(size):
+            along = normal[c] if c < 3 else moment[c - 3]
+            w[start + c] = share * (w[start + c] + missing * along)

@@ -18,6 +18,7 @@ import numpy as np
 
 from legged_dynamics.contact.batch import ContactBatch
 from legged_dynamics.contact.instant_problem import InstantProblem
+from legged_dynamics.contact.program import Program
 from legged_dynamics.contact.solution import ContactSolution, EquationWeights
 from legged_dynamics.contact.tick import Memory
 from legged_dynamics.dynamics.motion import Motion
@@ -190,7 +191,7 @@ class Solver(Protocol):
     length_scale: float
     weights: EquationWeights | None
     memory: Memory
-    program: tuple[np.ndarray, np.ndarray, np.ndarray]
+    program: Program
 
     @property
     def solve(self) -> Callable[..., ContactSolution]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
-from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.jit import kernel, part
 from legged_dynamics.spatial.layout import offsets
 
 # -------------------------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ from legged_dynamics.spatial.layout import offsets
 BETA = 3
 
 
-@kernel
+@part
 def _cone_norm(x, j):
     """Return sqrt(t^2 - |y|^2) of the cone at row j; the product form keeps small ones exact."""
     length = math.hypot(x[j + 1], x[j + 2])
@@ -142,7 +142,7 @@ def _longest_step(lines, cones, x, d):
     return longest
 
 
-@kernel
+@part
 def _shift_into_cones(lines, cones, x):
     """Shift x along the cones' axes until it is well inside."""
     shift = -1e300
@@ -323,7 +323,7 @@ def make_cone_program(n: int, lines: int, cones: int) -> ConeProgram:
                        np.zeros((m, n)), np.zeros(3))
 
 
-@kernel
+@part
 def _factor_normal_equations(program, lines, cones, n, ridge):
     """Factor e 1 + G^T W^-2 G."""
     G, scaled, H = program.G, program.scaled, program.hessian
@@ -349,7 +349,7 @@ def _factor_normal_equations(program, lines, cones, n, ridge):
     return factorize(H, n)
 
 
-@kernel
+@part
 def _solve_step(program, lines, cones, n):
     """Fill dx, ds, dz from both residuals and the target, divided by lambda."""
     G, unknown, slack, scaled = program.G, program.unknown, program.slack, program.scaled
@@ -378,7 +378,7 @@ def _solve_step(program, lines, cones, n):
         slack[SLACK.ds, j] = total
 
 
-@kernel
+@part
 def _largest(values):
     """Return the largest absolute value, at least 1."""
     largest = 1.0
@@ -387,7 +387,7 @@ def _largest(values):
     return largest
 
 
-@kernel
+@part
 def _start(program, lines, cones, n, ridge):
     """Fill x, s and z with the least squares solution, slacks and multipliers inside the cones."""
     unknown, slack = program.unknown, program.slack
@@ -412,7 +412,7 @@ def _start(program, lines, cones, n, ridge):
     _shift_into_cones(lines, cones, z)
 
 
-@kernel
+@part
 def _find_residuals(program, m, n, ridge, scale_h, scale_c):
     """Fill both residuals and the report; return s^T z and the largest entry of s and z."""
     G, unknown, slack, report = program.G, program.unknown, program.slack, program.report
@@ -438,7 +438,7 @@ def _find_residuals(program, m, n, ridge, scale_h, scale_c):
     return gap, largest
 
 
-@kernel
+@part
 def _predict_and_correct(program, lines, cones, n, mu):
     """Fill the step by Mehrotra's predictor and corrector; return its longest length, up to 1."""
     unknown, slack = program.unknown, program.slack

@@ -13,20 +13,6 @@ constraint that is violated most to the active ones, moves onto it while the oth
 and drops one whose multiplier reaches zero on the way. Every step is optimal for the active
 constraints, so the method ends after few steps, and it detects when no point satisfies all
 constraints.
-
-The kernels share their arguments, for n unknowns and m constraints:
-
-====================  ==========================================================================
-``rows``, ``d``       (m, n), (m,): constraints ``rows y >= d``
-``n_equal``           how many are equalities, which come first
-``size``              (m,): lengths of the rows
-``active``, ``k``     numbers of the constraints that hold with equality: the first k entries
-``u``                 their multipliers
-``y``, ``reach``      (n,): present point; a length that tells rounding from violation
-``gram``              (n + 1, n + 1) scratch: factored products of the active rows
-``r``, ``z``          (n + 1,), (n,) scratch: a row as a sum of the active ones, and its rest
-``error``             (n + 1,) scratch
-====================  ==========================================================================
 """
 from __future__ import annotations
 
@@ -34,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,29 +45,67 @@ CANCELLED = 1e-4
 SOLVED, INFEASIBLE, ITERATION_LIMIT, NOT_CONVEX = range(4)
 
 
+class QuadraticProgram(NamedTuple):
+    """A program of n unknowns and m constraints, equalities first, with the method's memory."""
+
+    H: np.ndarray           # (n, n): its lower triangle is replaced by its factor
+    g: np.ndarray           # (n,)
+    C: np.ndarray           # (m, n)
+    d: np.ndarray           # (m,)
+    x: np.ndarray           # (n,): the answer
+    u: np.ndarray           # (n + 1 or more,): multipliers of the active constraints
+    active: np.ndarray      # (m + n + 1,) int: which hold with equality: a guess, then the answer
+    rows: np.ndarray        # (m, n): constraints on ``y = L^T x``
+    gram: np.ndarray        # (n + 1, n + 1): factored products of the active rows
+    vectors: np.ndarray     # (4, at least m and n + 1): scratch
+
+    @classmethod
+    def of_size(cls, n: int, m: int) -> QuadraticProgram:
+        """Return zeroed memory."""
+        return cls(np.zeros((n, n)), np.zeros(n), np.zeros((m, n)), np.zeros(m), np.zeros(n),
+                   np.zeros(m + n + 1), np.zeros(m + n + 1, np.int64), np.zeros((m, n)),
+                   np.zeros((n + 1, n + 1)), np.zeros((4, max(m, n + 1))))
+
+
+class ActiveSet(NamedTuple):
+    """What the dual method works on: the nearest point with ``rows y >= d``."""
+
+    rows: np.ndarray        # (m, n)
+    d: np.ndarray           # (m,)
+    size: np.ndarray        # (m,): lengths of the rows
+    y: np.ndarray           # (n,): present point
+    active: np.ndarray      # (n + 1 or more,) int: the first k entries hold with equality
+    u: np.ndarray           # (n + 1 or more,): their multipliers
+    gram: np.ndarray        # (n + 1, n + 1) scratch: factored products of the active rows
+    r: np.ndarray           # (n + 1,) scratch: a row as a sum of the active ones,
+    z: np.ndarray           # (n,) scratch: and its rest
+    error: np.ndarray       # (n + 1,) scratch
+
+
 @part
-def _factor_gram(rows, active, k, gram):
+def _factor_gram(s, k):
     """Factor the products of the active rows; return whether they are independent."""
     for i in range(k):
         for j in range(i + 1):
-            s = 0.0
-            for c in range(rows.shape[1]):
-                s += rows[active[i], c] * rows[active[j], c]
-            gram[i, j] = s
-    return factorize(gram, k)
+            total = 0.0
+            for c in range(s.rows.shape[1]):
+                total += s.rows[s.active[i], c] * s.rows[s.active[j], c]
+            s.gram[i, j] = total
+    return factorize(s.gram, k)
 
 
 @part
-def _project(rows, active, k, p, gram, r, z, error):
+def _project(s, k, p):
     """Split row p into r, on active rows, and z; return |z|^2, -1 for dependent rows."""
+    rows, active, r, z, error = s.rows, s.active, s.r, s.z, s.error
     n = rows.shape[1]
     for i in range(k):
         r[i] = 0.0
         for c in range(n):
             r[i] += rows[active[i], c] * rows[p, c]
-    if not _factor_gram(rows, active, k, gram):
+    if not _factor_gram(s, k):
         return -1.0
-    solve_factorized(gram, k, r)
+    solve_factorized(s.gram, k, r)
     left, whole = 0.0, 0.0
     for c in range(n):
         z[c] = rows[p, c]
@@ -95,7 +120,7 @@ def _project(rows, active, k, p, gram, r, z, error):
         error[i] = 0.0
         for c in range(n):
             error[i] += rows[active[i], c] * z[c]
-    solve_factorized(gram, k, error)
+    solve_factorized(s.gram, k, error)
     left = 0.0
     for i in range(k):
         r[i] += error[i]
@@ -107,12 +132,13 @@ def _project(rows, active, k, p, gram, r, z, error):
 
 
 @part
-def _polish(rows, d, size, y, start, active, k, u, gram, r):
+def _polish(s, start, k):
     """
     Solve once more for the active rows, where rounding has left them unmet.
 
     ``start`` is the unconstrained minimum; y is to be that and the active rows times u.
     """
+    rows, d, y, active, u, r = s.rows, s.d, s.y, s.active, s.u, s.r
     n = rows.shape[1]
     for _ in range(3):
         worst, reach = 0.0, 0.0
@@ -126,13 +152,13 @@ def _polish(rows, d, size, y, start, active, k, u, gram, r):
             r[i] = d[active[i]]
             for c in range(n):
                 r[i] -= rows[active[i], c] * y[c]
-            worst = max(worst, abs(r[i]) / (abs(d[active[i]]) + size[active[i]] * reach
+            worst = max(worst, abs(r[i]) / (abs(d[active[i]]) + s.size[active[i]] * reach
                                             + 1e-300))
         if worst < 1e-13:
             return
-        if not _factor_gram(rows, active, k, gram):
+        if not _factor_gram(s, k):
             return
-        solve_factorized(gram, k, r)
+        solve_factorized(s.gram, k, r)
         for i in range(k):
             u[i] += r[i]
             for c in range(n):
@@ -140,12 +166,13 @@ def _polish(rows, d, size, y, start, active, k, u, gram, r):
 
 
 @part
-def _start_from(rows, d, y, active, k, n_equal, gram, u):
+def _start_from(s, n_equal, k):
     """
     Solve for the active rows, letting go of those that pull; return how many are left.
 
     ``y`` is the unconstrained minimum, and becomes that on the rows left.
     """
+    rows, y, active, u, gram = s.rows, s.y, s.active, s.u, s.gram
     n = rows.shape[1]
     while True:
         kept = 0
@@ -154,16 +181,16 @@ def _start_from(rows, d, y, active, k, n_equal, gram, u):
                 break
             for j in range(kept + 1):
                 other = active[i] if j == kept else active[j]
-                s = 0.0
+                total = 0.0
                 for c in range(n):
-                    s += rows[active[i], c] * rows[other, c]
-                gram[kept, j] = s
+                    total += rows[active[i], c] * rows[other, c]
+                gram[kept, j] = total
             diagonal = gram[kept, kept]
             for j in range(kept):
-                s = gram[kept, j]
+                total = gram[kept, j]
                 for c in range(j):
-                    s -= gram[kept, c] * gram[j, c]
-                gram[kept, j] = s * gram[j, j]
+                    total -= gram[kept, c] * gram[j, c]
+                gram[kept, j] = total * gram[j, j]
                 gram[kept, kept] -= gram[kept, j] * gram[kept, j]
             if gram[kept, kept] > DEPENDENT_IN_GRAM * diagonal:
                 gram[kept, kept] = 1.0 / math.sqrt(gram[kept, kept])
@@ -171,7 +198,7 @@ def _start_from(rows, d, y, active, k, n_equal, gram, u):
                 kept += 1
         k = kept
         for i in range(k):
-            u[i] = d[active[i]]
+            u[i] = s.d[active[i]]
             for c in range(n):
                 u[i] -= rows[active[i], c] * y[c]
         solve_factorized(gram, k, u)
@@ -191,19 +218,19 @@ def _start_from(rows, d, y, active, k, n_equal, gram, u):
 
 
 @part
-def _equalities_hold(rows, d, size, n_equal, y, reach):
+def _equalities_hold(s, n_equal, reach):
     """Return whether equalities that depend linearly on others agree with them."""
     for i in range(n_equal):
-        s = -d[i]
-        for c in range(rows.shape[1]):
-            s += rows[i, c] * y[c]
-        if abs(s) > math.sqrt(TOLERANCE) * (abs(d[i]) + size[i] * reach):
+        total = -s.d[i]
+        for c in range(s.rows.shape[1]):
+            total += s.rows[i, c] * s.y[c]
+        if abs(total) > math.sqrt(TOLERANCE) * (abs(s.d[i]) + s.size[i] * reach):
             return False
     return True
 
 
 @part
-def _most_violated(rows, d, size, y, active, k, reach):
+def _most_violated(s, k, reach):
     """
     Return the constraint violated most, its value, and that for its size; -1 when all are met.
 
@@ -211,34 +238,35 @@ def _most_violated(rows, d, size, y, active, k, reach):
     """
     found, worst, value = -1, -TOLERANCE, 0.0
     length = 0.0
-    for c in range(rows.shape[1]):
-        length += y[c] * y[c]
+    for c in range(s.rows.shape[1]):
+        length += s.y[c] * s.y[c]
     length = math.sqrt(length) + ROUNDING * reach
-    for i in range(rows.shape[0]):
-        s = -d[i]
-        for c in range(rows.shape[1]):
-            s += rows[i, c] * y[c]
-        whole = abs(d[i]) + size[i] * length + 1e-300
-        if s < worst * whole:
+    for i in range(s.rows.shape[0]):
+        slack = -s.d[i]
+        for c in range(s.rows.shape[1]):
+            slack += s.rows[i, c] * s.y[c]
+        whole = abs(s.d[i]) + s.size[i] * length + 1e-300
+        if slack < worst * whole:
             is_active = False
             for j in range(k):
-                is_active = is_active or active[j] == i
+                is_active = is_active or s.active[j] == i
             if not is_active:
-                found, worst, value = i, s / whole, s
+                found, worst, value = i, slack / whole, slack
     return found, value, worst
 
 
 @part
-def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, reach):
+def ascend(s, n_equal, k, limit, reach):
     """
     Add violated constraints to the active ones until none is violated.
 
-    ``rows y >= d``, equalities first; ``size``: row lengths; ``reach``: length that tells
-    rounding from violation. Returns (SOLVED, INFEASIBLE or ITERATION_LIMIT, k, steps).
+    ``reach``: length that tells rounding from violation. Returns (SOLVED, INFEASIBLE or
+    ITERATION_LIMIT, k, steps).
     """
+    rows, y, active, u, r, z = s.rows, s.y, s.active, s.u, s.r, s.z
     n, steps = rows.shape[1], 0
     while steps < limit:
-        p, slack, relative = _most_violated(rows, d, size, y, active, k, reach)
+        p, slack, relative = _most_violated(s, k, reach)
         if p < 0:
             return SOLVED, k, steps
         # Where many constraints meet, rounding leaves one unmet that nothing contradicts.
@@ -250,7 +278,7 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
             steps += 1
             # Direction z meets constraint p and leaves the active ones as they are; -r is how
             # their multipliers answer.
-            left = _project(rows, active, k, p, gram, r, z, error)
+            left = _project(s, k, p)
             if left < 0.0:
                 return refusal, k, steps
             drop, partial = -1, math.inf
@@ -282,35 +310,30 @@ def ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z, error, re
 
 
 @lean_kernel
-def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, gram, vectors):
-    """
-    Solve the QP in the caller's memory; return (status, k, steps).
-
-    ``C x >= d``, equalities first; ``factor``: lower triangle of H, replaced by its factor;
-    ``active``: guess, then answer; ``u`` and ``x`` are filled.
-    """
+def dual_method(program, n_equal, k, limit):
+    """Solve the program from its first k active constraints; return (status, k, steps)."""
+    factor, g, C, d, x, u, active, rows, gram, vectors = program
     n, m = len(g), len(d)
     if not factorize(factor, n):
         return NOT_CONVEX, 0, 0
-    size, r, z = vectors[0, :m], vectors[1, :n + 1], vectors[2, :n]
-    error = vectors[3, :n + 1]
+    size, z, y = vectors[0, :m], vectors[2, :n], x
+    s = ActiveSet(rows, d, size, y, active, u, gram, vectors[1, :n + 1], z, vectors[3, :n + 1])
     # y = L^T x: rows become L^-1 c, and the unconstrained minimum -L^-1 g.
     for i in range(m):
         for c in range(n):
-            s = C[i, c]
+            total = C[i, c]
             for j in range(c):
-                s -= factor[c, j] * rows[i, j]
-            rows[i, c] = s * factor[c, c]
-    y = x
+                total -= factor[c, j] * rows[i, j]
+            rows[i, c] = total * factor[c, c]
     for c in range(n):
-        s = -g[c]
+        total = -g[c]
         for j in range(c):
-            s -= factor[c, j] * y[j]
-        y[c] = s * factor[c, c]
+            total -= factor[c, j] * y[j]
+        y[c] = total * factor[c, c]
     free, length = 0.0, 0.0
     for c in range(n):
         free += y[c] * y[c]
-    k = _start_from(rows, d, y, active, k, n_equal, gram, u)
+    k = _start_from(s, n_equal, k)
     for c in range(n):      # without a linear cost it is the equalities that give it a size
         length += y[c] * y[c]
     for i in range(m):
@@ -320,21 +343,20 @@ def dual_method_within(factor, g, C, d, n_equal, active, k, u, x, limit, rows, g
         size[i] = math.sqrt(whole)
     reach = math.sqrt(max(free, length))
     status, steps = INFEASIBLE, 0
-    if _equalities_hold(rows, d, size, n_equal, y, reach):
-        status, k, steps = ascend(rows, d, size, n_equal, y, active, k, u, limit, gram, r, z,
-                                  error, reach)
+    if _equalities_hold(s, n_equal, reach):
+        status, k, steps = ascend(s, n_equal, k, limit, reach)
     if status == SOLVED and k > 0:
         for c in range(n):
-            s = -g[c]
+            total = -g[c]
             for j in range(c):
-                s -= factor[c, j] * z[j]
-            z[c] = s * factor[c, c]
-        _polish(rows, d, size, y, z, active, k, u, gram, r)
+                total -= factor[c, j] * z[j]
+            z[c] = total * factor[c, c]
+        _polish(s, z, k)
     for c in range(n - 1, -1, -1):
-        s = y[c]
+        total = y[c]
         for j in range(c + 1, n):
-            s -= factor[j, c] * x[j]
-        x[c] = s * factor[c, c]
+            total -= factor[j, c] * x[j]
+        x[c] = total * factor[c, c]
     return status, k, steps
 
 
@@ -464,7 +486,7 @@ def solve_quadratic_program(H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.n
 
     """
     try:
-        H, g, C, d = (np.ascontiguousarray(a, dtype=float) for a in (H, g, C, d))
+        H, g, C, d = (np.array(a, dtype=float, order='C') for a in (H, g, C, d))
         guess = dict.fromkeys(int(i) for i in warm_start)
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f'expected arrays of numbers, and a warm start of integers: '
@@ -484,16 +506,14 @@ def solve_quadratic_program(H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.n
     if not all(np.isfinite(a).all() for a in (H, g, C, d)):
         raise ConfigurationError('expected finite H, g, C and d; leave a constraint out instead '
                                  'of making it infinite')
-    active, u, x = np.zeros(m + n + 1, np.int64), np.zeros(m + n + 1), np.zeros(n)
+    program = QuadraticProgram.of_size(n, m)._replace(H=H.copy(), g=g, C=C, d=d)
     start = [*range(n_equalities), *(i for i in guess if n_equalities <= i < m)]
-    active[:len(start)] = start
-    status, k, steps = dual_method_within(
-        H.copy(), g, C, d, n_equalities, active, len(start), u, x, iteration_limit,
-        np.zeros((m, n)), np.zeros((n + 1, n + 1)), np.zeros((4, max(m, n + 1))))
+    program.active[:len(start)] = start
+    status, k, steps = dual_method(program, n_equalities, len(start), iteration_limit)
     if status == NOT_CONVEX:
         raise ConfigurationError('expected a positive definite H; add a small multiple of the '
                                  'identity to it')
-    multipliers = np.zeros(m)
-    multipliers[active[:k]] = u[:k]
-    return QuadraticSolution(x, multipliers, tuple(int(i) for i in active[:k]), _OUTCOMES[status],
+    multipliers, active, x = np.zeros(m), program.active[:k], program.x
+    multipliers[active] = program.u[:k]
+    return QuadraticSolution(x, multipliers, tuple(int(i) for i in active), _OUTCOMES[status],
                              steps, optimality(H, g, C, d, n_equalities, x, multipliers))

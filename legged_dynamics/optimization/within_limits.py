@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.optimization.factorizations import factorize
-from legged_dynamics.optimization.quadratic_program import SOLVED, ascend
+from legged_dynamics.optimization.quadratic_program import SOLVED, ActiveSet, ascend
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import matrix, vector
 
@@ -163,9 +163,9 @@ def _nearest_inside(room, y, count):
         size[k] = math.sqrt(square)
     for c in range(n):
         y[c] = 0.0
-    status, acting, _ = ascend(room.rows[:count], short[:count], size[:count], 0, y, room.active,
-                               0, room.u, 50 + 2 * count, room.gram, room.vectors[2],
-                               room.vectors[3], room.vectors[5], 0.0)
+    method = ActiveSet(room.rows[:count], short[:count], size[:count], y, room.active, room.u,
+                       room.gram, room.vectors[2], room.vectors[3], room.vectors[5])
+    status, acting, _ = ascend(method, 0, 0, 50 + 2 * count, 0.0)
     return status, acting
 
 

@@ -38,7 +38,11 @@ from legged_dynamics.force_map.affine import ASKED_WEIGHT, BALANCE_WEIGHT
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
 from legged_dynamics.model.feet import Foot, as_wrenches
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
-from legged_dynamics.optimization.quadratic_program import INFEASIBLE, dual_method_within
+from legged_dynamics.optimization.quadratic_program import (
+    INFEASIBLE,
+    QuadraticProgram,
+    dual_method,
+)
 from legged_dynamics.spatial.algebra import (
     compose,
     cross,
@@ -233,9 +237,9 @@ def friction_cone(s, p, R_WB, wrench, free, limits, weights, shares):
                 for i in range(6):
                     p.H[c, k] += missed * p.balance[i] * grasp[i, c] * grasp[i, k]
         n_active = _recall(p.active, p.memory, first, rows)
-        status, n_active, _ = dual_method_within(
-            p.H, p.g, p.C[first:rows], p.d[first:rows], 6 - first, p.active, n_active, p.u, p.x,
-            STEPS, p.rows[first:rows], p.gram, p.vectors)
+        status, n_active, _ = dual_method(QuadraticProgram(
+            p.H, p.g, p.C[first:rows], p.d[first:rows], p.x, p.u, p.active, p.rows[first:rows],
+            p.gram, p.vectors), 6 - first, n_active, STEPS)
         for i in range(n_active):
             p.active[i] += first
         first += 6

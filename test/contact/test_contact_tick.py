@@ -121,7 +121,7 @@ def test_a_fixed_base_carries_what_its_mount_does():
 def test_the_four_calls_agree_and_conditions_last_for_one():
     model, feet = four_feet('pfpf')
     solver, rng = ContactInverseDynamics(model, feet), np.random.default_rng(3)
-    motions = [motion_of(model, seed) for seed in range(21)]     # more than one block of lanes
+    motions = [motion_of(model, seed) for seed in range(21)]
     q, v, a = (np.array([getattr(m, name) for m in motions]) for name in (
         'position', 'velocity', 'acceleration'))
     base = np.array([m.base.packed() for m in motions])

@@ -92,19 +92,21 @@ def test_what_is_not_a_program_is_refused():
 
 def test_a_guess_of_more_constraints_than_unknowns_stays_in_bounds():
     """Rows so nearly alike that rounding hides that the others are sums of them."""
-    from legged_dynamics.optimization.quadratic_program import SOLVED, dual_method_within
+    from legged_dynamics.optimization.quadratic_program import (
+        SOLVED,
+        QuadraticProgram,
+        dual_method,
+    )
     from legged_dynamics.spatial.jit import as_python
     rng = np.random.default_rng(0)
     C = np.vstack([[1.0, 0.0, 0.0], [1.0, 2e-5, 0.0], [1.0, 0.0, 2e-5], rng.normal(size=(7, 3))])
-    d, g, n, m = C @ [1.0, -2.0, 0.5], np.array([1.0, -3.0, 2.0]), 3, 10
     found = []
-    for guess in (0, m):
-        active, u, x = np.zeros(m + n + 1, np.int64), np.zeros(m + n + 1), np.zeros(n)
-        active[:m] = np.arange(m)
+    for guess in (0, 10):
+        program = QuadraticProgram.of_size(3, 10)._replace(
+            H=np.eye(3), g=np.array([1.0, -3.0, 2.0]), C=C, d=C @ [1.0, -2.0, 0.5])
+        program.active[:10] = np.arange(10)
         # As Python, an index beyond its array is an error, and not somebody else's memory.
-        status, k, _ = as_python(dual_method_within)(
-            np.eye(n), g, C, d, 0, active, guess, u, x, 100, np.zeros((m, n)),
-            np.zeros((n + 1, n + 1)), np.zeros((4, m)))
-        assert status == SOLVED and k <= n
-        found.append(x)
+        status, k, _ = as_python(dual_method)(program, 0, guess, 100)
+        assert status == SOLVED and k <= 3
+        found.append(program.x)
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)

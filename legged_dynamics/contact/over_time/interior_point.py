@@ -29,6 +29,7 @@ from legged_dynamics.contact.over_time.passes import Frames, Past
 from legged_dynamics.contact.over_time.problem import (
     AT_TRANSITIONS,
     DONE,
+    Elimination,
     eliminate,
     gain_width,
     substitute,
@@ -349,9 +350,7 @@ class _NewtonSteps:
         nf, nc = problem.problem.standing.shape[1], problem.size
         T = len(problem.problem.required)
         self._problem = problem
-        width = gain_width(problem.problem.index, whole=False)
-        self._gains, self._x = np.empty((T, width)), np.empty((T, nc))
-        self._work, self._vectors = np.zeros((nc + 6, nc + 6)), np.zeros((8, nc + 6))
+        self._made = Elimination.of(T, nc, gain_width(problem.problem.index, whole=False))
         self._none, self._zero = np.full(nf, -1), np.zeros(nc)
 
     def prepare(self, now: _Iterate) -> bool:
@@ -367,7 +366,7 @@ class _NewtonSteps:
             required=problem.problem.required - problem.balance(now.x))
         at = eliminate(data, problem.blocks([cone.squares() for cone in self._cones]),
                        self._gradient, problem.past.information.copy(), self._zero.copy(),
-                       self._none, self._gains, self._x, self._work, self._vectors)
+                       self._none, self._made)
         return at == DONE
 
     def predictor(self) -> tuple[Parts, Parts]:
@@ -403,7 +402,7 @@ class _NewtonSteps:
         return min(1.0, part * min(steps))
 
     def _solved(self, gradient: np.ndarray) -> np.ndarray:
-        substitute(self._problem.problem, self._gains, gradient, self._x, self._vectors)
+        substitute(self._problem.problem, gradient, self._made)
         return self._back()
 
     def _left(self, gradient: np.ndarray, dx: np.ndarray) -> np.ndarray:
@@ -415,9 +414,8 @@ class _NewtonSteps:
         return self._gradient + gradient - problem._hessian_times(dx) - stiff + balanced
 
     def _back(self) -> np.ndarray:
-        substitute_back(self._problem.problem, self._gains, self._x, self._none, self._zero,
-                        self._vectors)
-        return self._x.copy()
+        substitute_back(self._problem.problem, self._none, self._zero, self._made)
+        return self._made.x.copy()
 
     def _complete(self, dx: np.ndarray, aims: Parts) -> tuple[Parts, Parts]:
         ds = [Gdx + r for Gdx, r in zip(self._problem._rows_times(dx), self._missing)]

@@ -144,8 +144,8 @@ class _OverTimeTask:
         if w.shape != (len(self._feet), 6) or not np.isfinite(w).all():
             raise MeasurementError(f'expected finite previous wrenches of shape '
                                    f'({len(self._feet)}, 6), got shape {w.shape}')
-        R_WB = frames.motion.rotation[0].reshape(3, 3)
-        poses = frame_poses(self._model, frames.motion.position[0],
+        R_WB = frames.section.motion.rotation[0].reshape(3, 3)
+        poses = frame_poses(self._model, frames.section.motion.position[0],
                             tuple(foot.link for foot in self._feet))
         x, on = np.zeros_like(self._zero), np.zeros_like(self._zero)
         for i, foot in enumerate(self._feet):

@@ -16,6 +16,7 @@ import numpy as np
 from legged_dynamics.contact.over_time.limits import OverTimeWeights
 from legged_dynamics.contact.over_time.problem import (
     DONE,
+    Elimination,
     Problem,
     by_threes,
     eliminate,
@@ -25,6 +26,7 @@ from legged_dynamics.contact.over_time.problem import (
 from legged_dynamics.contact.over_time.stretch import (
     FINITE,
     MotionArrays,
+    Section,
     Stretch,
     express,
     external_of,
@@ -64,14 +66,10 @@ class Frames:
 
     model: RobotModel  # The robot
     table: FeetTable  # Its feet
-    motion: MotionArrays  # The frames
+    section: Section  # The frames
     problem: Problem  # Its unknowns are the frames' contact coordinates
     # (T, nf, 9): rotations from the feet's axes to the problem's, where they are needed
     foot_rotation: np.ndarray
-    normal: tuple[float, float, float]  # Unit normal of the ground, in world axes
-    external: np.ndarray  # (T, nb, 6) [N, N m]: wrenches on bodies, in their axes
-    in_world: bool  # Whether the problem is in world axes
-    memory: tuple[np.ndarray, np.ndarray, np.ndarray]  # Integers, floats and results of a tick
 
     def __len__(self) -> int:
         """Return the number of frames."""
@@ -99,16 +97,17 @@ class Frames:
     def _tables(self) -> list[np.ndarray]:
         """Return all tables that have one row a frame."""
         p = self.problem
-        return [*self.motion, p.standing, p.points, p.axes, p.turns, p.required, p.rank, p.line,
-                p.cost, self.foot_rotation, self.external]
+        return [*self.section.motion, p.standing, p.points, p.axes, p.turns, p.required, p.rank,
+                p.line, p.cost, self.foot_rotation, self.section.external]
 
     def _each(self, change: Callable[[np.ndarray], np.ndarray]) -> Frames:
         tables = [change(rows) for rows in self._tables()]
-        n = len(self.motion)
+        n = len(self.section.motion)
         problem = Problem._make([self.problem.index, *tables[n:n + 8], self.problem.smoothing,
                                  self.problem.slack])
-        return replace(self, motion=MotionArrays._make(tables[:n]), problem=problem,
-                       foot_rotation=tables[-2], external=tables[-1])
+        section = self.section._replace(motion=MotionArrays._make(tables[:n]),
+                                        external=tables[-1])
+        return replace(self, section=section, problem=problem, foot_rotation=tables[-2])
 
     def forward(self, past: Past, after: np.ndarray) -> tuple[Pass, Past]:
         """
@@ -121,7 +120,7 @@ class Frames:
         width = gain_width(self.problem.index,
                            whole=bool((self.table.index[:, SIZE] == WRENCH).all()
                                       and (self.table.index[:, AXES] < IN_FOOT).all()))
-        found = Pass(self, np.empty((len(self), width)), np.empty((len(self), nc)))
+        found = Pass(self, Elimination.of(len(self), nc, width))
         P, h = past.information.copy(), past.linear.copy()
         found.fill(np.zeros((0, nf, 6, 6)), np.zeros((0, nc)), P, h, after)
         return found, Past(P, h)
@@ -136,8 +135,7 @@ class Frames:
         T, nf = self.standing.shape
         wrench, effort = np.empty((T, nf, 6)), np.empty((T, self.model.nv))
         residual = np.empty((T, 6))
-        at = express(self.motion, self.normal, self.external, self.in_world, *self.memory[:2],
-                     self.problem, x, self.memory[2], wrench, effort, residual)
+        at = express(self.section, self.problem, x, wrench, effort, residual)
         if at != FINITE:
             raise MeasurementError(f'frame {at}: the joint efforts of this motion are not finite')
         return wrench, effort, residual
@@ -148,20 +146,12 @@ class Pass:
     """A forward pass: its frames are solved but for the frame that follows."""
 
     frames: Frames  # Those of the pass
-    gains: np.ndarray  # (T, gain_width): K, packed
-    x: np.ndarray  # (T, nc): c, and the contact coordinates once `backward` has run
-
-    @property
-    def scratch(self) -> np.ndarray:
-        """Return memory for vectors."""
-        return np.zeros((8, self.x.shape[1] + 6))
+    made: Elimination
 
     def fill(self, blocks: np.ndarray, gradient: np.ndarray, P: np.ndarray, h: np.ndarray,
              after: np.ndarray) -> None:
         """Eliminate the frames in place; arguments as for :func:`eliminate`."""
-        n = self.x.shape[1]
-        at = eliminate(self.frames.problem, blocks, gradient, P, h, after, self.gains, self.x,
-                       np.zeros((n + 6, n + 6)), self.scratch)
+        at = eliminate(self.frames.problem, blocks, gradient, P, h, after, self.made)
         if at != DONE:
             raise ConfigurationError(
                 f'frame {at}: the costs leave the wrenches open, or lie so far apart that floating'
@@ -169,8 +159,8 @@ class Pass:
 
     def backward(self, after: np.ndarray, x_after: np.ndarray) -> np.ndarray:
         """Return x (T, nc), given the stance feet (-1: none) and x of the frame after."""
-        substitute_back(self.frames.problem, self.gains, self.x, after, x_after, self.scratch)
-        return self.x
+        substitute_back(self.frames.problem, after, x_after, self.made)
+        return self.made.x
 
 
 def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: OverTimeWeights,
@@ -195,10 +185,9 @@ def assemble(model: RobotModel, table: FeetTable, stretch: Stretch, weights: Ove
                       np.empty((0, nf, 9)) if in_world else rotation, turns, np.empty((T, 6)),
                       np.empty(T, np.int64), np.empty((T, 6)), np.empty((T, nf, 2)),
                       weights.smoothing_diagonal(), np.zeros(6))
-    up = unit_normal(normal)
-    at = gather(motion, up, external, in_world, *memory[:2], problem, rotation, speed)
+    section = Section(motion, unit_normal(normal), external, in_world, *memory)
+    at = gather(section, problem, rotation, speed)
     if at != FINITE:
         raise MeasurementError(f'frame {at}: the motion requires a wrench that is not finite')
     problem.cost[:] = weights.costs((T, nf), speed if len(speed) else None)
-    return Frames(model, table, motion, problem, rotation, up,
-                  external, in_world, memory)
+    return Frames(model, table, section, problem, rotation)

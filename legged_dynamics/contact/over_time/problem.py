@@ -314,14 +314,30 @@ def _solve_frame(problem, t, n, W, rows):
     return True
 
 
+class Elimination(NamedTuple):
+    """What the passes over T frames write."""
+
+    gains: np.ndarray       # (T, gain_width): K, packed
+    x: np.ndarray           # (T, nc): c, and in the end the contact coordinates
+    work: np.ndarray        # (nc + 6, nc + 6) scratch
+    vectors: np.ndarray     # (8, nc + 6) scratch
+
+    @classmethod
+    def of(cls, T: int, nc: int, width: int) -> Elimination:
+        """Return memory for T frames of nc coordinates."""
+        return cls(np.empty((T, width)), np.empty((T, nc)), np.zeros((nc + 6, nc + 6)),
+                   np.zeros((8, nc + 6)))
+
+
 @lean_kernel
-def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, work, vectors):
+def eliminate(problem, blocks, gradient, past, past_linear, after, made):
     """
     Run the forward pass: fill ``gains`` (K, packed) and ``x`` (c) of every frame.
 
     ``past``, ``past_linear``: P, h of the first frame, replaced by those after the last;
     ``after``: feet there, or -1. Returns `DONE` or the undetermined frame.
     """
+    gains, x, work, vectors = made
     n, T = x.shape[1], x.shape[0]
     both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
     rows, scratch = vectors[:3], vectors[6:]
@@ -359,8 +375,9 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, gains, x, wor
 
 
 @lean_kernel
-def substitute(problem, gains, gradient, x, vectors):
+def substitute(problem, gradient, made):
     """Fill ``x`` with c for another gradient and no required wrench, reusing the gains."""
+    gains, x, _, vectors = made
     T, n = x.shape
     both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
     for i in range(n):
@@ -377,8 +394,9 @@ def substitute(problem, gains, gradient, x, vectors):
 
 
 @lean_kernel
-def substitute_back(problem, gains, x, after, x_after, vectors):
+def substitute_back(problem, after, x_after, made):
     """Run the backward pass: replace c in ``x`` by ``x_t = c_t + K S x_{t+1}`` in place."""
+    gains, x, _, vectors = made
     T, n = x.shape
     both, either, pull = vectors[3, :n], vectors[4, :n], vectors[5, :n]
     for t in range(T - 1, -1, -1):

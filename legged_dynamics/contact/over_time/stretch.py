@@ -102,14 +102,22 @@ class MotionArrays(NamedTuple):
     base_velocity: np.ndarray
 
 
-@part
-def _enter(memory, motion, standing, external, normal, t):
-    """
-    Set the contacts of frame t, run the outward pass, and return the required wrench.
+class Section(NamedTuple):
+    """A motion under given conditions, with the memory of a tick, which is written to."""
 
-    ``standing`` (T, nf) flags; ``external`` (T, nb, 6) on bodies, may be empty; ``normal``
-    in world axes; ``memory`` is changed.
-    """
+    motion: MotionArrays
+    normal: tuple[float, float, float]      # of the ground, world axes
+    external: np.ndarray    # (T or 0, nb, 6) [N, N m]: wrenches on bodies, in their axes
+    in_world: bool          # whether contact coordinates are in world axes, and not the feet's
+    integers: np.ndarray    # as `contact.tick.allocate` makes them
+    floats: np.ndarray
+    results: np.ndarray
+
+
+@part
+def _enter(section, memory, standing, t):
+    """Set the contacts of frame t, run the outward pass, and return the required wrench."""
+    motion, external = section.motion, section.external
     for i in range(standing.shape[1]):
         memory.feet.index[i, STANDING] = standing[t, i]
     forward_kinematics(memory.tree, motion.position[t], motion.velocity[t],
@@ -118,7 +126,7 @@ def _enter(memory, motion, standing, external, normal, t):
     if external.shape[0] > 0:
         subtract_external_wrenches(external[t], memory.bodies)
     contact_points(memory.feet, memory.bodies,
-                   rotate_back(get9(motion.rotation, t, 0), normal), memory.states)
+                   rotate_back(get9(motion.rotation, t, 0), section.normal), memory.states)
     return base_wrench(memory.bodies)
 
 
@@ -134,16 +142,17 @@ def _contact_speed(memory, i, base_velocity):
 
 
 @lean_kernel
-def gather(motion, normal, external, in_world, integers, floats, problem, foot_rotation, speed):
+def gather(section, problem, foot_rotation, speed):
     """
     Fill the problem's points, required wrench, rank and line, and the optional tables.
 
-    ``external`` (T or 0, nb, 6) in body axes; ``foot_rotation`` and ``speed`` [m^2/s^2] are
-    filled if not empty. Returns `FINITE` or the first non-finite frame.
+    ``foot_rotation`` and ``speed`` [m^2/s^2] are filled if not empty. Returns `FINITE` or the
+    first non-finite frame.
     """
-    memory = carve(integers, floats)
+    memory, motion = carve(section.integers, section.floats), section.motion
+    in_world = section.in_world
     for t in range(problem.required.shape[0]):
-        f, m = _enter(memory, motion, problem.standing, external, normal, t)
+        f, m = _enter(section, memory, problem.standing, t)
         if not math.isfinite(dot(f, f) + dot(m, m)):
             return t
         R_WB = get9(motion.rotation, t, 0)
@@ -173,19 +182,18 @@ def gather(motion, normal, external, in_world, integers, floats, problem, foot_r
 
 
 @lean_kernel
-def express(motion, normal, external, in_world, integers, floats, problem, x, results, wrench,
-            effort, residual):
+def express(section, problem, x, wrench, effort, residual):
     """
     Fill foot wrenches (foot frames), joint efforts and the base residual (base axes).
 
-    For x (T, nc); other arguments as for `_gather`. Returns `FINITE`, or the first frame
-    with non-finite efforts.
+    Returns `FINITE`, or the first frame with non-finite efforts.
     """
-    memory = carve(integers, floats)
+    memory, motion = carve(section.integers, section.floats), section.motion
+    in_world, results = section.in_world, section.results
     states, index = memory.states, problem.index
     nf = wrench.shape[1]
     for t in range(x.shape[0]):
-        _enter(memory, motion, problem.standing, external, normal, t)
+        _enter(section, memory, problem.standing, t)
         R_WB = get9(motion.rotation, t, 0)
         for i in range(nf):
             start, R = index[i, START], get9(states, i, FOOT_ROTATION)
