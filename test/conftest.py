@@ -33,9 +33,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if find_spec('hypothesis'):
     from hypothesis import HealthCheck, settings
     # How long an example takes says how busy the machine is.
-    settings.register_profile('unhurried', deadline=None,
+    settings.register_profile('untimed', deadline=None,
                               suppress_health_check=[HealthCheck.too_slow])
-    settings.load_profile('unhurried')
+    settings.load_profile('untimed')
+
+
+@pytest.fixture(autouse=True, scope='session')
+def no_lines_of_progress():
+    """How many lines say how far a command is depends on how busy the machine is."""
+    from legged_dynamics.cli import output
+    output.EVERY = 1e9
 
 
 def is_there(name):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.cli.arguments import add_open_argument
+from legged_dynamics.cli.arguments import OPEN, Verb, argument, switch
 from legged_dynamics.exceptions import SimulationError
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ POSES = (
     (1.5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
 )
 DURATION = sum(seconds for seconds, _, _ in POSES)
-# What the walking robot is told when [s], velocities in m/s and rad/s; and when it is pushed, for
-# 0.2 s, by which part of its weight.
+# Commands to the walking robot by their time [s], velocities in m/s and rad/s; and when it is
+# pushed, for 0.2 s, by which part of its weight.
 WALK: tuple[tuple[float, dict[str, Any]], ...] = (
     (2.0, {'gait': 'trot', 'cmd_vel': (0.4, 0.0, 0.0)}),    # ahead
     (7.0, {'cmd_vel': (0.2, 0.0, 0.5)}),                    # turns
@@ -275,37 +275,7 @@ SETTLING = 1.0          # s for the last estimates to reach the recorder
 WINDOW = 25
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'demo', help='a simulated robot walks, or moves its body; estimate, record and report',
-        description='Runs simulator, estimator and recorder as separate processes on a DDS bus on '
-        'the loopback interface, then analyses the recording. Needs no ROS and no display. The '
-        'exit code is 3 when the robot fell.')
-    parser.add_argument('--motion', choices=('walk', 'body', 'own'), default='walk',
-                        help='walk: stands, trots ahead, turns, goes sideways, is pushed and sits '
-                        'down under workspace_controller; body: stands up, crouches, sways, '
-                        "pitches and yaws under it; own: by the simulated robot's own controller "
-                        '(default: %(default)s)')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
-                        help='where bag, logs and report go; default: demo/<date and time>')
-    parser.add_argument('--robot', default='anymal_class', metavar='NAME',
-                        help='robot with a URDF beside its YAML (default: %(default)s)')
-    parser.add_argument('--schedule', metavar='TEXT',
-                        help='behaviours with seconds of --motion own, which it implies (default: '
-                        f'{SCHEDULE})')
-    parser.add_argument('--speed', type=float, default=1.0, metavar='X',
-                        help='greatest real-time factor; 0: as fast as the machine can '
-                        '(default: %(default)g)')
-    parser.add_argument('--middleware', choices=('cyclonedds', 'rclpy'), default='cyclonedds',
-                        help='of the nodes (default: %(default)s)')
-    parser.add_argument('--view', action='store_true',
-                        help='in a browser too: live, and afterwards the recording with a slider '
-                        'over its time, until Ctrl-C')
-    parser.add_argument('--port', type=int, default=8080, metavar='N',
-                        help='of the view (default: %(default)s)')
-    add_open_argument(parser)
-    parser.set_defaults(run=_run)
+
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -358,6 +328,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> Outcome:
     """Have the robot move and be estimated while everything is recorded into ``out / 'bag'``."""
+    from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.cli.processes import ProcessGroup
     from legged_dynamics.model import RobotConfig
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
@@ -392,8 +363,9 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
                     *command, 'record', '--all', *INPUTS, '--answer', '/joint_states',
                     '--answer', '/imu/data', '-o', str(out / 'bag')])
                 processes.start('estimator', [*command, 'run', ESTIMATOR, *answering])
-                processes.wait_until(lambda: all(processes.said('recorder', f' {topic} ')
-                                                 for topic in outputs), STARTING)
+                with ProgressBar('Starting the nodes'):
+                    processes.wait_until(lambda: all(processes.said('recorder', f' {topic} ')
+                                                     for topic in outputs), STARTING)
                 if args.view:
                     processes.start('view', [*command, 'view', '--robot', str(yaml), '--odom',
                                              '/ground_truth/odom', '--port', str(args.port)])
@@ -462,3 +434,26 @@ def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
 
 def _say(text: str) -> None:
     print(text, flush=True)
+
+
+VERBS = (Verb(
+    'demo', _run, 'a simulated robot walks, or moves its body; estimate, record and report',
+    'Runs simulator, estimator and recorder as separate processes on a DDS bus on the loopback '
+    'interface, then analyses the recording. Needs no ROS and no display. The exit code is 3 when '
+    'the robot fell.', (
+        argument('--motion', help='walk: stands, trots ahead, turns, goes sideways, is pushed and '
+                 'sits down under workspace_controller; body: stands up, crouches, sways, pitches '
+                 "and yaws under it; own: by the simulated robot's own controller",
+                 choices=('walk', 'body', 'own'), default='walk'),
+        argument('-o --out', 'DIR', 'where bag, logs and report go; default: demo/<date and time>',
+                 Path),
+        argument('--robot', 'NAME', 'robot with a URDF beside its YAML', default='anymal_class'),
+        argument('--schedule', 'TEXT', 'behaviours with seconds of --motion own, which it implies '
+                 f'(default: {SCHEDULE})', default=None),
+        argument('--speed', 'X', 'greatest real-time factor; 0: as fast as the machine can',
+                 float, default=1.0),
+        argument('--middleware', help='of the nodes', choices=('cyclonedds', 'rclpy'),
+                 default='cyclonedds'),
+        switch('--view', 'in a browser too: live, and afterwards the recording with a slider over '
+               'its time, until Ctrl-C'),
+        argument('--port', 'N', 'of the view', int, default=8080), OPEN)),)
