@@ -39,6 +39,7 @@ from legged_dynamics.spatial.rotations import (
     rotation_vector,
 )
 from legged_dynamics.workspace import WorkspaceController
+from legged_dynamics.workspace.prediction import StatePredictor
 from legged_dynamics.workspace.reference import BodyPose, ReferenceGenerator
 from legged_dynamics.workspace.walking import make_walker
 
@@ -174,7 +175,7 @@ class Laboratory:
         self._bias = {name: FIELD[name + '_bias'] * rng.standard_normal(3)
                       for name in ('gyro', 'accelerometer', 'orientation')}
         self._queue: deque = deque()
-        self._late = round(delay / STEP)
+        self.delay, self._late = delay, round(delay / STEP)
         self.time, self._steps = 0.0, 0
         self.fallen = False
         self.effort = np.zeros(n)
@@ -360,7 +361,8 @@ class Run:
 def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]], seconds: float,
          pushes: Sequence[Push] = (), settings: Mapping[str, Any] | None = None,
          start: float = 1.0, stop: float = 1.5,
-         moves: Sequence[tuple[float, Sequence[float], Sequence[float]]] = ()) -> Run:
+         moves: Sequence[tuple[float, Sequence[float], Sequence[float]]] = (),
+         age: float | None = None) -> Run:
     """
     Let a robot walk; while it stands its base keeps its pose.
 
@@ -383,6 +385,9 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
     moves : sequence of tuple
         Times [s], and displacements [m] and rotation vectors [rad] from the first pose to which
         the base of a standing robot goes then.
+    age : float, optional [s]
+        From a sample to its efforts at the motors, as the walker knows it; the robot's delay
+        unless given.
 
     Returns
     -------
@@ -399,6 +404,7 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
     force_error, bearing, wanted, missed = [], [], np.zeros(3), []
     reference, coming = ReferenceGenerator(controller.settings), list(moves)
     first = target = None
+    predictor, age = StatePredictor(), lab.delay if age is None else age
     while lab.time < seconds and not lab.fallen:
         measurement = lab.sense()
         reaction = lab.estimator.update(measurement)
@@ -419,6 +425,7 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
                 first.position + step, rotation_from_vector(np.array(turn)) @ first.rotation))
         walker.led, walked = reference.at(stamp), walker.walking
         began = time.perf_counter()
+        believed, (state, measurement) = state, predictor.predict(state, measurement, age)
         walker.walk = gait != 'stand' and start <= lab.time < seconds - stop
         wanted = np.array(command(lab.time) if walker.walk else (0.0, 0.0, 0.0), float)
         wanted *= walker.command(*wanted)
@@ -427,6 +434,7 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
             reference.rest(stamp, BodyPose(target.position, target.rotation))
         target = plan.target if walker.walking else reference.at(stamp)
         answer = controller.update(state, measurement, target, legs=plan.legs)
+        predictor.note(stamp, controller.expected(answer))
         spent += time.perf_counter() - began
         force = np.zeros(3)
         for push in pushes:
@@ -442,7 +450,7 @@ def walk(lab: Laboratory, gait: str, command: Callable[[float], Sequence[float]]
         rows.append((lab.time, x, y, z, math.atan2(R[2, 1], R[2, 2]),
                      -math.asin(min(max(R[2, 0], -1.0), 1.0)), yaw,
                      c * twist[0] + s * twist[1], -s * twist[0] + c * twist[1],
-                     float(R[2] @ twist[3:]), *wanted, *(state.position @ lab.tilt),
+                     float(R[2] @ twist[3:]), *wanted, *(believed.position @ lab.tilt),
                      float(np.abs(answer.effort / np.maximum(lab.limits, 1e-9)).max())))
         force_error.append((size - true) / weight)
         bearing.append(plan.legs.bearing)

@@ -141,6 +141,7 @@ MOVED = {
     'view.snapshot': 'view.figure',
     'workspace.minimum_jerk': 'workspace.reference',
     'workspace.stance_feet': 'workspace.control_tick',
+    'workspace.walking.biped': 'workspace.walking',
 }
 _PREFIX = __name__.rpartition('.')[0] + '.'
 

@@ -36,7 +36,11 @@ from legged_dynamics.workspace.pressure import Pressure, pressing_acceleration
 from legged_dynamics.workspace.settings import WorkspaceSettings
 from legged_dynamics.workspace.stance_arrays import BIG_BASE, reduce_big_base
 from legged_dynamics.workspace.support import ANYTHING, NUMBER, Support, support_excess, support_of
-from legged_dynamics.workspace.workspace_dynamics import POSE, wanted_acceleration
+from legged_dynamics.workspace.workspace_dynamics import (
+    POSE,
+    follow_base,
+    wanted_acceleration,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Requested foot forces.
@@ -482,6 +486,31 @@ class WorkspaceController:
 
         """
         return np.zeros(self.model.nv) if self._last is None else self._last.arrays.h[6:].copy()
+
+    def expected(self, command: WorkspaceCommand) -> np.ndarray:
+        """
+        Tell which accelerations the last command is expected to have.
+
+        Parameters
+        ----------
+        command : WorkspaceCommand
+            The last command.
+
+        Returns
+        -------
+        (6 + nj,) array [m/s^2, rad/s^2]
+            Derivative of the base's twist in its axes, less what the feet cannot give; then the
+            joints'. Zero without efforts.
+
+        """
+        found = np.zeros(6 + self.model.nv)
+        if self._last is None or not command.usable:
+            return found
+        s, wanted = self._last.arrays, self._last.memory.moved
+        wanted = wanted - np.linalg.solve(s.inertia, command.unbalanced)
+        follow_base(s.N, s.n0, wanted, self._inputs.twist, found)
+        found[:6] = wanted
+        return found
 
     def support(self, state: BodyState) -> Support:
         """

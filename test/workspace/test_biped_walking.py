@@ -10,14 +10,16 @@ import pytest
 from benchmarks.walking_robots import Laboratory, Push, walk
 from benchmarks.zoo.robots import MissingRobot, biped
 from legged_dynamics.estimation import LegOdometry, Measurement
+from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.rotations import rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController
 from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.pressure import Pressure, _nearest_inside
-from legged_dynamics.workspace.walking import BipedWalker, make_walker
-from legged_dynamics.workspace.walking.divergent import Shift, divergent_start, step_correction
+from legged_dynamics.workspace.walking import make_walker
+from legged_dynamics.workspace.walking.divergent import Shift, divergent_start
+from legged_dynamics.workspace.walking.footholds import step_correction
 
 OMEGA = 3.4
 
@@ -127,9 +129,10 @@ def test_the_centre_of_pressure_stays_inside_and_leaning_helps(lab, lean):
 def test_legs_of_three_joints_do_not_step():
     yaml, urdf = robot_files('biped')
     config = RobotConfig.from_yaml(yaml)
-    assert not isinstance(make_walker(RobotModel.from_urdf(urdf), config), BipedWalker)
+    with pytest.raises(ConfigurationError, match='two soles, each on a leg of six joints'):
+        make_walker(RobotModel.from_urdf(urdf), config).check('steps')
     zoo = biped()
-    assert isinstance(make_walker(zoo.model, zoo.config), BipedWalker)
+    make_walker(zoo.model, zoo.config).check('steps')
 
 
 # -------------------------------------------------------------------------------------------------

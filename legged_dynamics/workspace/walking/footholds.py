@@ -4,29 +4,70 @@
 Where to step: the linear inverted pendulum, and the ground that the feet have felt.
 
 A body of height h on feet at p obeys ``xdd = omega^2 (x - p)`` with ``omega = sqrt(g / h)``
-(Kajita 2001). Half a cycle T between steps, walking at a mean velocity v repeats itself when the
+(Kajita 2001). With a time T between steps, walking at a mean velocity v repeats itself when the
 feet land half a step, ``v T / 2``, ahead of where the body is then; the body has the speed
 ``v (omega T / 2) coth(omega T / 2)`` there. An error e of that speed vanishes within one step when
 the foot lands ``e coth(omega T) / omega`` further; for a long T that is the capture point
 ``e / omega`` (Pratt 2006), and the law as a whole is Raibert's (1986) with the gains of the
-pendulum (the step adjustment of Englsberger's divergent component of motion, 2015).
+pendulum. Where feet swing one after the other, the divergent component of motion is off by what
+the centre of pressure cannot take away until the foot lands, and the step takes that
+(Englsberger et al. 2015, Khadiv et al. 2020).
 """
 from __future__ import annotations
 
+import cmath
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import TypeVar
 
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.spatial.algebra import add, cross, load3, load9, rotate, rotate_back, store3
+from legged_dynamics.model.feet import Foot
 from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.workspace.walking.gaits import Timing
+from legged_dynamics.workspace.walking.stance import Pendulum, Stance, turned
+from legged_dynamics.workspace.walking.swing import SwingLegs
 
 # A vector across the ground.
 Plane = TypeVar('Plane', np.ndarray, complex)
-# Standard deviations of the ground that feet have not felt yet: the height of single footholds, in
-# widths of the stance, and the slope.
-UNEVEN, STEEP = 0.02, 0.35
+
+
+@dataclass(frozen=True)
+class FootholdSettings:
+    """
+    Limits of steps; lengths in heights of the body.
+
+    `reach` at half cuts steps that catch pushes; `pull` at twice makes a biped sway.
+    """
+
+    reach: float = 0.55     # longest step from its planned place
+    apart: float = 0.8      # of the stance's width: least distance of soles
+    pull: float = 0.15      # of the stance's width, by which a step of soles leads back to the way
+    fixed: float = 0.22     # of a swing, from when its foothold stays
+    press: float = 0.01     # depth below the ground at which feet aim
+    way: float = 1.0        # of a foot under the body in one stance: faster commands are slowed
+    reckoned: float = 0.5   # of a sole, with which a step reckons until it lands
+    # How much faster than planned a foot goes that must land a tenth of the height further.
+    haste: float = 1.5
+    # Parts by which a trot's stance may be shorter and narrower; effort that needs none of that
+    # [of its limit], and what such a part costs of the same; half a step.
+    narrower: tuple[float, ...] = (0.0, 0.06, 0.12, 0.18, 0.24)
+    enough: float = 0.5
+    price: float = 0.25
+    step: float = 0.15
+    # Of a stance made so: how much longer the cycle is, how much smaller the duty, and the part
+    # of the clearance that is left.
+    easier: tuple[float, float, float] = (1.07, 0.03, 0.82)
+    # Ground that is not felt yet, one deviation: height of footholds in widths of the stance, and
+    # slope.
+    uneven: float = 0.02
+    steep: float = 0.35
+
+
+STEPS = FootholdSettings()
 
 
 def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: float,
@@ -40,8 +81,7 @@ def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: floa
     omega = math.sqrt(GRAVITY / height)
     half = 0.5 * omega * step_time
     steady = half / math.tanh(half)
-    gain = (1.0 / math.tanh(2.0 * half) - (1.0 - capture) * 1.0 / math.sinh(2.0 * half)
-            ) / omega
+    gain = (1.0 / math.tanh(2.0 * half) - (1.0 - capture) / math.sinh(2.0 * half)) / omega
     return 0.5 * step_time * wanted + gain * (velocity - steady * wanted)
 
 
@@ -53,13 +93,27 @@ def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: 
     return pressure + c * off + s / omega * velocity, omega * s * off + c * velocity
 
 
-@lean_kernel
-def move_center(rotation, position, twist, com, out):
-    """Fill ``out`` (6,): CoM from the base, its place and velocity, world x and y."""
-    R, c = load9(rotation.reshape(9), 0), load3(com, 0)
-    arm, v = rotate(R, c), rotate(R, add(load3(twist, 0), cross(load3(twist, 3), c)))
-    for k in range(2):
-        out[k], out[2 + k], out[4 + k] = arm[k], position[k] + arm[k], v[k]
+def step_share(omega: float, left: float, shift: float) -> float:
+    """
+    Return the present divergent component's change as a part of a step's displacement.
+
+    ``exp(-omega t) (1 - exp(-omega T)) / (omega T)``: the foot lands after t (``left``),
+    the weight shifts in T (``shift``), later steps move along.
+    """
+    spread = -math.expm1(-omega * shift) / (omega * shift) if shift > 0.0 else 1.0
+    return math.exp(-omega * left) * spread
+
+
+def step_correction(error: np.ndarray, omega: float, left: float, shift: float,
+                    reach: np.ndarray) -> np.ndarray:
+    """
+    Return how far (2,) [m] a step is to land from its planned place.
+
+    The CoP, at most ``reach`` from its plan, removes ``d (1 - exp(-omega t))`` of the
+    divergent component's error until landing; the step the rest.
+    """
+    rest = np.maximum(np.abs(error) + reach * math.expm1(-omega * left), 0.0)
+    return np.sign(error) * rest / step_share(omega, left, shift)
 
 
 @lean_kernel
@@ -67,13 +121,13 @@ def fit_plane(points, spread):
     """
     Return ``a, b, c`` of the plane ``z = a x + b y + c`` nearest to foot places.
 
-    ``spread`` [m]: stance width; feet far closer together give a height, and no slope.
+    ``spread`` [m]: how far apart feet must be to tell a slope; nearer ones give a height.
     """
     n = points.shape[0]
     x, y, z = 0.0, 0.0, 0.0
     for i in range(n):
         x, y, z = x + points[i, 0] / n, y + points[i, 1] / n, z + points[i, 2] / n
-    xx = yy = (UNEVEN / STEEP * spread) ** 2
+    xx = yy = spread ** 2
     xy, xz, yz = 0.0, 0.0, 0.0
     for i in range(n):
         dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
@@ -84,45 +138,141 @@ def fit_plane(points, spread):
     return a, b, z - a * x - b * y
 
 
-@lean_kernel
-def stand_on_slope(slope, heading, now, R):
-    """
-    Fill R with z normal to a slope and x along a heading; return its trace to ``now``.
+class Floor:
+    """The ground as felt: where feet last stood, and the plane through that; level for soles."""
 
-    ``slope``: along world x, y; ``heading`` (2, 2); trace of the relative rotation, 1 + 2
-    cos.
-    """
-    n = 1.0 / math.sqrt(1.0 + slope[0] * slope[0] + slope[1] * slope[1])
-    z = (-slope[0] * n, -slope[1] * n, n)
-    c, s, trace = heading[0, 0], heading[1, 0], 0.0
-    rise = slope[0] * c + slope[1] * s
-    size = 1.0 / math.sqrt(1.0 + rise * rise)
-    x = (c * size, s * size, rise * size)
-    y = cross(z, x)
-    for i in range(3):
-        R[i, 0], R[i, 1], R[i, 2] = x[i], y[i], z[i]
-        trace += now[i, 0] * x[i] + now[i, 1] * y[i] + now[i, 2] * z[i]
-    return trace
+    def __init__(self, places: np.ndarray, width: float, level: bool):
+        self.places, self._level = places.copy(), level
+        self._spread = STEPS.uneven / STEPS.steep * width
+        self.plane = (0.0, 0.0, 0.0)
+        self.feel(places, np.ones(len(places), bool), 1.0)
+
+    def feel(self, places: np.ndarray, trusted: np.ndarray, part: float) -> None:
+        """Take the places of feet that bear; ``part``: of the way to the height of soles."""
+        np.copyto(self.places, places, where=trusted[:, None])
+        if self._level:
+            c, bearing = self.plane[2], places[trusted, 2]
+            self.plane = 0.0, 0.0, c + part * (float(bearing.mean()) - c)
+        else:
+            self.plane = fit_plane(self.places, self._spread)
+
+    def at(self, x: float, y: float) -> float:
+        """Return the height of the ground."""
+        a, b, c = self.plane
+        return a * x + b * y + c
+
+    def above(self, place: np.ndarray) -> float:
+        """Return the height of a place over the ground."""
+        return float(place[2]) - self.at(float(place[0]), float(place[1]))
 
 
-@lean_kernel
-def fill_target(place, drive, pull, turning, R, com, plane, goal, packed):
-    """
-    Fill pose, twist and acceleration of a base whose CoM is led over a plane.
+class Footholds:
+    """Where feet are to land; ``feet``: soles, of which edges take part of an error away."""
 
-    ``plane``: ``a, b, c`` of the ground; ``com`` in base axes; ``goal`` (3,): height above
-    ground, part of the way to it now, and world height, which is updated.
+    def __init__(self, stance: Stance, feet: Sequence[Foot], soles: bool):
+        self._stance, self._soles = stance, soles
+        self._reach = np.zeros((len(feet), 2))
+        if soles:
+            self._reach[:] = [0.5 * STEPS.reckoned * np.array([front - back, left - right])
+                              for front, back, left, right in (foot.edges for foot in feet)]
+        self._pull = STEPS.pull * stance.width if soles else math.inf
+
+    def walkable(self, velocity: Sequence[float], timing: Timing) -> float:
+        """Return the part of a velocity at which no foot goes further than it can."""
+        ahead, left, turning = velocity
+        way = (math.hypot(ahead, left) + abs(turning) * self._stance.furthest) * timing.stance_time
+        return min(1.0, STEPS.way * self._stance.height / way) if way else 1.0
+
+    def under_hip(self, foot: int, body: tuple[complex, complex], wanted: complex, yaw: float,
+                  turning: float, left: float, timing: Timing, capture: float) -> complex:
+        """
+        Return where a foot lands beside others of its beat, as a complex number.
+
+        ``body``: place and velocity of the centre of mass at touch-down; ``yaw``: heading now.
+        """
+        hip = cmath.rect(1.0, yaw + turning * left) * complex(*timing.hips[foot].tolist())
+        hip += 0.5j * turning * timing.step_time * hip
+        height = GRAVITY / self._stance.omega ** 2
+        return body[0] + hip + self._within(pendulum_step(
+            body[1], wanted, height, timing.step_time, capture))
+
+    def planned(self, foot: int, places: np.ndarray, reference: np.ndarray, travel: np.ndarray,
+                yaw: float, turning: float, wait: float, timing: Timing) -> np.ndarray:
+        """
+        Return where a foot that swings alone is planned to land after a wait, (2,).
+
+        It lands beside the others (``places``) as in the stance, half a cycle further, and leads
+        back to the way of the walk (``reference`` now).
+        """
+        middle = wait + 0.5 * timing.stance_time
+        turn = turned(yaw + turning * (middle if not self._soles else wait))[:2, :2]
+        hip = timing.hips[foot]
+        on_way = reference + middle * travel + turn @ hip
+        if math.isinf(self._pull):
+            return on_way
+        others = np.arange(len(places)) != foot
+        beside = hip - timing.hips[others].mean(axis=0)
+        start = places[others].mean(axis=0)
+        step = beside + turn.T @ travel * (0.5 * timing.cycle)
+        step = step + np.clip(turn.T @ (on_way - start) - step, -self._pull, self._pull)
+        side = math.copysign(1.0, beside[1])
+        step[1] = side * max(side * step[1], STEPS.apart * side * beside[1])
+        return start + turn @ step
+
+    def corrected(self, foot: int, planned: np.ndarray, error: np.ndarray, pendulum: Pendulum,
+                  places: np.ndarray, yaw: float, left: float, timing: Timing, capture: float
+                  ) -> tuple[np.ndarray, float]:
+        """Return where a foot that swings alone is to land, (2,), and how hastily."""
+        if not self._soles:
+            share = math.exp(min(pendulum.omega * left, 1.0)) * capture
+            off = self._within(complex(*(error * share)))
+            return planned + np.array([off.real, off.imag]), 1.0
+        others, turn = np.arange(len(places)) != foot, turned(yaw)[:2, :2]
+        here = places[others].mean(axis=0)
+        off = step_correction(error @ turn, pendulum.omega, left, timing.shift_time,
+                              self._reach[foot])
+        x, y = ((planned - here) @ turn + off).tolist()
+        most, beside = STEPS.reach * self._stance.height, float(
+            timing.hips[foot, 1] - timing.hips[others, 1].mean())
+        side = math.copysign(1.0, beside)
+        y = side * min(max(side * y, STEPS.apart * side * beside), side * beside + most)
+        far = min(math.hypot(*off.tolist()) / (0.1 * self._stance.height), 1.0)
+        return here + turn @ (min(max(x, -most), most), y), 1.0 + far * (STEPS.haste - 1.0)
+
+    def aim(self, foot: int, place: Sequence[float] | np.ndarray, floor: Floor) -> np.ndarray:
+        """Return where the reference of a foot ends, (3,): just below the ground."""
+        x, y = float(place[0]), float(place[1])
+        return np.array([x, y, floor.at(x, y) + self._stance.radius[foot]
+                         - STEPS.press * self._stance.height])
+
+    def _within(self, step: complex) -> complex:
+        """Keep a step within the reach of a leg."""
+        most, size = STEPS.reach * self._stance.height, abs(step)
+        return step * (most / size) if size > most else step
+
+
+def easiest_stance(legs: SwingLegs, stance: Stance, q: np.ndarray, weight: float,
+                   limits: np.ndarray) -> np.ndarray:
     """
-    a, b, c = plane
-    arm = rotate(load9(R.reshape(9), 0), load3(com, 0))
-    x, y = place[0] - arm[0], place[1] - arm[1]
-    goal[2] += goal[1] * (goal[0] / R[2, 2] + a * x + b * y + c - goal[2])
-    whole = load9(R.reshape(9), 0)
-    v = rotate_back(whole, (drive[0] + turning * arm[1], drive[1] - turning * arm[0],
-                            a * drive[0] + b * drive[1]))
-    for i in range(9):
-        packed[i] = whole[i]
-    packed[9], packed[10], packed[11] = x, y, goal[2]
-    store3(packed, 12, v)
-    store3(packed, 15, rotate_back(whole, (0.0, 0.0, turning)))
-    store3(packed, 18, rotate_back(whole, (pull[0], pull[1], 0.0)))
+    Return by which parts a stance is made shorter and narrower to trot on, (2,).
+
+    Two of four feet carry twice as much as in a stand. The efforts for that, at the ends of a
+    step too, fall when the feet are nearer to their hips; a narrow stance is easier to upset.
+    """
+    s, found = STEPS, np.zeros(2)
+    limits = np.where(limits > 0.0, limits, np.inf)
+    if not np.isfinite(limits).all():
+        return found
+    middle, best = stance.feet.mean(axis=0), math.inf
+    force = 2.0 * weight / len(stance.feet)
+    for short, narrow in product(s.narrower, repeat=2):
+        scale, worst, near = np.array([1.0 - short, 1.0 - narrow, 1.0]), s.enough, q
+        for way in (0.0, -s.step * stance.height, s.step * stance.height):
+            if worst + s.price * (short + narrow) < best:
+                effort, near = legs.effort_at(
+                    near, middle + (stance.feet - middle) * scale + [way, 0.0, 0.0], force, limits)
+                worst = max(worst, effort)
+        cost = worst + s.price * (short + narrow)
+        if cost < best - 1e-9:
+            best, found = cost, np.array([short, narrow])
+    return found

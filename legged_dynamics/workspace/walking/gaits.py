@@ -11,6 +11,7 @@ other.
 """
 from __future__ import annotations
 
+import math
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -34,6 +35,7 @@ class Gait(NamedTuple):
     # ``benchmarks.walking`` walks, every robot of the gait each of them; the first is the fastest
     # ahead
     tried: tuple[tuple[float, float, float], ...]
+    clearance: float = math.inf  # Largest height of a swing, in heights of the body
 
 
 def _tried(ahead: float, left: float, turning: float) -> tuple[tuple[float, float, float], ...]:
@@ -49,7 +51,8 @@ GAITS = {
     'tripod': Gait('diagonal', 0.58, 4.0, 3, _tried(0.3, 0.2, 0.6)),
     # A wave takes a second: its feet reach no further than turning at 0.2 rad/s.
     'wave': Gait('wave', 0.85, 9.0, 4, _tried(0.08, 0.08, 0.2)),
-    'steps': Gait('diagonal', 0.62, 4.0, 1, ((0.15, 0.0, 0.0), (0.1, 0.0, 0.2), (0.0, 0.06, 0.0))),
+    'steps': Gait('diagonal', 0.62, 4.0, 1, ((0.15, 0.0, 0.0), (0.1, 0.0, 0.2), (0.0, 0.06, 0.0)),
+                  clearance=0.06),
 }
 
 
@@ -103,7 +106,7 @@ def offsets_of(gait: str, places: np.ndarray) -> np.ndarray:
     """
     if gait not in GAITS:
         raise ConfigurationError(f'expected a gait among {", ".join(GAITS)}; got {gait!r}')
-    order, duty, _, least, _ = GAITS[gait]
+    order, duty, least = GAITS[gait].order, GAITS[gait].duty, GAITS[gait].least
     found = rows_of(places)
     row, side, rows = found[:, 0], found[:, 1], found[:, 0].max() + 1
     if order == 'diagonal':
@@ -120,3 +123,35 @@ def offsets_of(gait: str, places: np.ndarray) -> np.ndarray:
         raise ConfigurationError(f'{gait}: expected a robot on which {least} feet always stand, '
                                  f'got one of {len(places)} feet on which {standing} would')
     return offsets
+
+
+class Timing(NamedTuple):
+    """A gait as one robot walks it."""
+
+    gait: str
+    offsets: np.ndarray  # (nf,), parts of a cycle
+    duty: float
+    cycle: float  # s
+    hips: np.ndarray  # (nf, 2) [m]: places of the feet under the body, level base axes
+    clearance: float  # m
+    single: bool  # Whether feet swing one after the other, and the body is led over the others
+
+    @property
+    def swing_time(self) -> float:
+        """Time of a foot in the air [s]."""
+        return (1.0 - self.duty) * self.cycle
+
+    @property
+    def stance_time(self) -> float:
+        """Time of a foot on the ground [s]."""
+        return self.duty * self.cycle
+
+    @property
+    def step_time(self) -> float:
+        """Time from one touch-down to the next [s]."""
+        return self.cycle / len(np.unique(np.round(self.offsets, 6)))
+
+    @property
+    def shift_time(self) -> float:
+        """Time between a touch-down and the next lift-off [s]."""
+        return max(self.step_time - self.swing_time, 0.0)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -55,12 +56,30 @@ from legged_dynamics.spatial.packed import opened, pack
 from legged_dynamics.workspace.propagation import invert_legs
 from legged_dynamics.workspace.stance_arrays import GROUP, StanceArrays, stance_arrays
 
+
+@dataclass(frozen=True)
+class SwingSettings:
+    """
+    Swinging legs beside `WalkSettings`; friction was chosen on robots with 3 % of it unknown.
+
+    Half of `learns` leaves light legs behind in the first second; at twice it follows noise.
+    """
+
+    least_time: float = 0.02    # s before touch-down from when the reference is frozen
+    threshold: float = 0.05     # least singular value of a leg, in its lengths, before damping
+    learns: float = 6.0         # 1/s, how fast friction is learned
+    slides: float = 0.15        # rad/s or m/s of a joint from which its friction is whole
+    most: float = 0.06          # of the effort limit: largest friction that is believed
+    borne: float = 0.8          # of it that is compensated in legs that bear on points
+    first: float = 0.025        # s of sliding that count as frictionless before any
+
+
+SWING = SwingSettings()
 # Newton steps of the inverse kinematics at most, and how near a foot comes to its place [m].
-INVERSIONS, REACHED = 12, 1e-3
-# Least time in which a reference reaches its foothold [s]: nearer the end it is frozen.
-LEAST_TIME = 0.02
-# Weight of the friction assumed before any joint has moved, as a time of sliding [s].
-FIRST = 0.025
+INVERSIONS = 12
+REACHED = 1e-3
+_LEAST_TIME = SWING.least_time
+_FIRST = SWING.first
 
 
 class SwingPath:
@@ -98,7 +117,7 @@ def advance_path(across, ends, goal, part, left, duration, dt, out):
     """
     for axis in range(2):
         x, v, a = across[axis, 0], across[axis, 1], across[axis, 2]
-        if left > LEAST_TIME:
+        if left > _LEAST_TIME:
             jerk = (60.0 * (goal[axis] - x) / left - 36.0 * v - 9.0 * a * left) / (left * left)
             x, v, a = x + dt * (v + 0.5 * dt * a), v + dt * (a + 0.5 * dt * jerk), a + dt * jerk
         else:
@@ -176,13 +195,13 @@ class SwingLegs:
         Fill ``moved`` at the swing legs' joints; return foot errors (k,) [m].
 
         ``body`` (18,): ``R_WB`` by rows, position, twist; ``rotation``: of soles, to world
-        axes; ``threshold``: singular value below which a leg's inverse is damped.
+        axes, one or one each; ``threshold``: singular value below which a leg's inverse is damped.
         """
         s, goal = self.arrays, self._goal
         s.q[:], s.v[:] = q, v
         for row, motion in zip(goal, motions):
             row[:9] = motion
-        goal[:, 9:] = rotation.reshape(9)
+        goal[:, 9:] = rotation.reshape(-1, 9)
         away = np.zeros(len(goal))
         find_swing(self._packed, body, goal, gains[0], gains[1], threshold, self._columns, moved,
                    away, self._rows, self.learnt)
@@ -216,6 +235,48 @@ class SwingLegs:
         return float(parts.sum(axis=1).max() ** 0.25), q
 
 
+class SwingControl:
+    """Moves the legs that swing, and learns the friction of their joints."""
+
+    def __init__(self, model: RobotModel, feet: Sequence[Foot], inertia: np.ndarray,
+                 borne: float):
+        self._model, self._feet, self._inertia = model, feet, inertia
+        self._legs: dict[bytes, SwingLegs] = {}
+        limits = np.where(np.isfinite(model.effort_limits), model.effort_limits, 0.0)
+        self._borne, self._most = borne, SWING.most * limits
+        self._learnt = np.zeros((2, model.nv))
+        self._friction, self._seen = np.zeros((2, model.nv))
+
+    def legs(self, members: Sequence[int]) -> SwingLegs:
+        """Return the legs of a set of feet."""
+        key = bytes(members)
+        if key not in self._legs:
+            self._legs[key] = SwingLegs(self._model, self._feet, members)
+        return self._legs[key]
+
+    def move(self, members: Sequence[int], body: np.ndarray, q: np.ndarray, v: np.ndarray,
+             motions: Sequence[np.ndarray], rotation: np.ndarray, frequency: float,
+             moved: np.ndarray) -> list[np.ndarray]:
+        """Fill ``moved`` with accelerations of swinging legs; return their feet's ``R_BF``."""
+        legs = self.legs(members)
+        self._learnt = legs.learnt
+        legs.accelerations(body, q, v, motions, rotation, (frequency ** 2, 2.0 * frequency),
+                           SWING.threshold, moved)
+        return [legs.turn(k) for k in range(len(members))]
+
+    def against_friction(self, moved: np.ndarray, v: np.ndarray, dt: float) -> np.ndarray:
+        """
+        Return efforts against dry friction of joints that is not known.
+
+        It would leave a light leg behind, and brake a body that moves over its feet. It is learnt
+        from the corrections of swings, as in adaptive control (Slotine and Li 1987).
+        """
+        effort = np.empty(len(v))
+        learn_friction(self._learnt, moved, v, self._inertia, self._most, dt, SWING.learns,
+                       SWING.slides, self._borne, self._seen, self._friction, effort)
+        return effort
+
+
 @lean_kernel
 def learn_friction(learnt, moved, speed, inertia, most, dt, least, slides, borne, seen, friction,
                    effort):
@@ -231,7 +292,7 @@ def learn_friction(learnt, moved, speed, inertia, most, dt, least, slides, borne
             continue
         way = math.tanh(learnt[1, j] / slides)
         seen[j] += dt * way * way
-        rate = dt * max(least, 1.0 / (FIRST + seen[j]))
+        rate = dt * max(least, 1.0 / (_FIRST + seen[j]))
         friction[j] = min(max(friction[j] + rate * inertia[j] * learnt[0, j] * way, 0.0), most[j])
         effort[j] = friction[j] * way
 
