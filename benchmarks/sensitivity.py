@@ -79,18 +79,19 @@ def numbers() -> Iterator[Number]:
         for name, value in vars(module).items():
             if (name.isupper() and dataclasses.is_dataclass(value)
                     and type(value).__module__ == module.__name__):
-                for path, number in _leaves(value):
+                for path, number in leaves(value):
                     yield Number(f'{place}: {".".join(path)}', name, path, number)
     for setting in SETTINGS:
         if isinstance(setting.default, float):
             yield Number(f'GaitSettings: {setting.name}', '', (setting.name,), setting.default)
 
 
-def _leaves(settings: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+def leaves(settings: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the place and value of each number of frozen settings."""
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
         if dataclasses.is_dataclass(value):
-            for path, number in _leaves(value):
+            for path, number in leaves(value):
                 yield (field.name, *path), number
         elif np.any(value) and type(value) in (float, int, tuple):
             yield (field.name,), value

@@ -8,9 +8,12 @@ from collections.abc import Sequence
 
 from benchmarks.zoo.foreign import Foreign
 from benchmarks.zoo.scenarios import SCENARIOS, Scenario
-from benchmarks.zoo.tables import WORST, markdown
+from benchmarks.zoo.tables import PHASE_COLUMNS, WORST, markdown
 
 OTHERS = """On line: the sample before, and the newest. **Says**: mode and faults that came along.
+"""
+COVERAGE = """Error over deviation, and how many errors the 95 % bars hold: of feet that are up,
+that stand alone, that stand with others, and in the first 0.1 s after a change of their contact.
 """
 STRANGERS = """Robots that were not there when the estimator was made (A1, Laikago, ANYmal B and C,
 one with an arm that swings, Bolt, Romeo); gaits with flight (pronk, run), pace, bound, a slow
@@ -47,6 +50,8 @@ def page(rows: list[dict], varied: list[dict], how: str, sections: Sequence[str]
     if varied:
         text += ['## Other rates and sensors\n', OTHERS, _variants(varied), '']
     text += [section for section in sections if section]
+    text += ['## Coverage by phase\n', COVERAGE, markdown(
+        [row for row in rows if row['estimator'] == OURS], columns=PHASE_COLUMNS), '']
     lost = _lost(rows)
     text += ['## Where a peer is better\n', lost or 'Nowhere in these runs.', '']
     return '\n'.join(text)

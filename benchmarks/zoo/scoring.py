@@ -3,7 +3,8 @@
 """One way to score every estimator: errors of force, honesty of sigma, contact, pushes."""
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from scipy.signal import butter, filtfilt
@@ -15,6 +16,26 @@ from benchmarks.zoo.recording import CUTOFF, Recording
 LOADED = 0.10       # of the weight: a foot that bears this must not be reported in the air
 BAR = 1.96          # sigmas of a 95 % bar
 MISSING = float('nan')
+CHANGE = 0.1        # s after a change of a foot's contact
+PHASES = ('swing', 'single', 'double', 'change')
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """
+    How honest sigma is in a phase. NaN where the phase does not occur.
+
+    Attributes
+    ----------
+    normalised : float
+        rms of error / sigma over all axes of foot-samples.
+    inside : float
+        % of the errors within 1.96 sigma.
+
+    """
+
+    normalised: float = MISSING
+    inside: float = MISSING
 
 
 @dataclass(frozen=True)
@@ -56,6 +77,10 @@ class Score:
     push : float
         rms error of the external force while pushed, % of the push's rms.
     contact : ContactScore or None
+    phases : dict of str to Coverage
+        ``swing``: of feet that are up; ``single``: that stand alone; ``double``: with others;
+        ``change``: in the first 0.1 s after a change of the foot's contact. As a dict:
+        ``normalised_swing``, ``inside_swing``, ...
 
     """
 
@@ -74,11 +99,14 @@ class Score:
     external_normalised: float = MISSING
     push: float = MISSING
     contact: ContactScore | None = None
+    phases: Mapping[str, Coverage] = field(default_factory=dict)
 
     def as_dict(self) -> dict:
         """Return plain numbers by name."""
         flat = asdict(self)
         flat.update(flat.pop('contact') or {})
+        for phase, found in flat.pop('phases').items():
+            flat |= {f'{name}_{phase}': value for name, value in found.items()}
         return flat
 
 
@@ -140,15 +168,20 @@ def score_output(recording: Recording, name: str, rows: list[Output | None]) -> 
         'on_line_slow': _rms(slow, stance_now, weight),
         'worst': (float(np.percentile(np.linalg.norm(error, axis=2)[stance], 99.9)) / weight * 100
                   if stance.any() else MISSING)}
-    values.update(_honesty(rows, error, stance, weight,
-                           _at(recording, recording.normal_force, stamp)))
+    sigma = _sigma(rows, error.shape[1])
+    if sigma is not None:
+        values.update(_honesty(sigma, error, stance, weight,
+                               _at(recording, recording.normal_force, stamp)))
     values.update(_external(recording, rows, stamp, scored))
     contact = None
     if all(row.contact is not None for row in rows[1:]):
         flags = np.array([np.zeros(len(recording.feet), bool) if row.contact is None
                           else row.contact for row in rows])
         contact = contact_score(recording, flags, stamp, scored, LOADED * weight)
-    return Score(name, contact=contact, **values)
+    phases = {} if sigma is None else {
+        phase: _coverage(error, sigma, chosen & scored[:, None], weight)
+        for phase, chosen in _phases(recording, stamp).items()}
+    return Score(name, contact=contact, phases=phases, **values)
 
 
 def _at(recording: Recording, values: np.ndarray, stamp: np.ndarray) -> np.ndarray:
@@ -182,22 +215,42 @@ def _rms(error: np.ndarray, stance: np.ndarray, weight: float) -> float:
     return float(np.sqrt((error[stance] ** 2).sum(axis=1).mean())) / weight * 100.0
 
 
-def _honesty(rows: list[Output], error: np.ndarray, stance: np.ndarray, weight: float,
-             normal: np.ndarray) -> dict[str, float]:
+def _sigma(rows: list[Output], n_feet: int) -> np.ndarray | None:
+    """Return the deviations (n, nf, 3) that are given, or None."""
     if any(row.covariance is None for row in rows[1:]):
-        return {}
-    n_feet = error.shape[1]
+        return None
     variance = np.array([np.zeros((n_feet, 3)) if row.covariance is None else
                          np.diagonal(row.covariance, axis1=1, axis2=2) for row in rows])
-    sigma = np.sqrt(np.maximum(variance, 0.0))
+    return np.sqrt(np.maximum(variance, 0.0))
+
+
+def _phases(recording: Recording, stamp: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the foot-samples (n, nf) of each phase."""
+    down = _nearest(recording, recording.contact, stamp)
+    count = down.sum(axis=1)[:, None]
+    changed = np.zeros_like(recording.contact, dtype=float)
+    changed[1:] = recording.contact[1:] != recording.contact[:-1]
+    lasts = np.ones(round(CHANGE * recording.rate))
+    after = np.stack([np.convolve(column, lasts)[:len(column)] > 0.0 for column in changed.T], 1)
+    return {'swing': ~down, 'single': down & (count == 1), 'double': down & (count > 1),
+            'change': _nearest(recording, after, stamp)}
+
+
+def _coverage(error: np.ndarray, sigma: np.ndarray, chosen: np.ndarray,
+              weight: float) -> Coverage:
+    sound = chosen & ~(sigma < 1e-6 * weight).any(axis=2)
+    if not sound.any():
+        return Coverage()
+    # A sigma of zero has no ratio, and holds nothing but no error.
+    ratio, inside = error[sound] / sigma[sound], np.abs(error[chosen]) <= BAR * sigma[chosen]
+    return Coverage(float(np.sqrt((ratio ** 2).mean())), 100.0 * float(inside.mean()))
+
+
+def _honesty(sigma: np.ndarray, error: np.ndarray, stance: np.ndarray, weight: float,
+             normal: np.ndarray) -> dict[str, float]:
     zero = (sigma < 1e-6 * weight).any(axis=2)
-    sound = stance & ~zero
-    # A sigma of zero has no ratio; how often that is the case stands beside.
-    ratio = error[sound] / sigma[sound]
-    loaded = stance & (normal > 0.02 * weight)
-    return {'normalised': float(np.sqrt((ratio ** 2).mean())) if sound.any() else MISSING,
-            'inside': (100.0 * float((np.abs(error[stance]) <= BAR * sigma[stance]).mean())
-                       if stance.any() else MISSING),
+    loaded, found = stance & (normal > 0.02 * weight), _coverage(error, sigma, stance, weight)
+    return {'normalised': found.normalised, 'inside': found.inside,
             'sigma_zero': 100.0 * float(zero[loaded].mean()) if loaded.any() else MISSING}
 
 

@@ -7,12 +7,21 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+from benchmarks.zoo.scoring import PHASES
+
 COLUMNS = {
     'scenario': 'scenario', 'estimator': 'estimator', 'output': 'output', 'delay_ms': 'delay',
     'zero_phase': 'zero phase', 'raw': 'raw', 'on_line': 'on line', 'normalised': 'e/sigma',
     'inside': 'in 95 %', 'sigma_zero': 'sigma 0', 'agreement': 'contact',
     'touch_down_ms': 'down', 'lift_off_ms': 'up', 'unseen': 'unseen', 'false': 'false',
     'longest_up_ms': 'called up', 'push': 'push'}
+
+# Of the same, by phase: see `scoring.Score.phases`.
+PHASE_COLUMNS = {
+    'scenario': 'scenario', 'output': 'output', **{
+        f'{key}_{phase}': f'{phase}: {title}' for phase in PHASES
+        for key, title in (('normalised', 'e/sigma'), ('inside', 'in 95 %'))}}
+
 
 def markdown(rows: list[dict], header: bool = True, columns: dict[str, str] = COLUMNS) -> str:
     """Return a Markdown table; figures that do not exist are left out."""
@@ -72,8 +81,9 @@ def over_draws(scores: Sequence[dict]) -> dict:
 def _worst(name: str, values: list[float]) -> float:
     if name in SMALLEST:
         return min(values)
-    if name in BEST:
-        return max(values, key=lambda v: abs(v - BEST[name]))
-    if name in RATIOS:
+    kind = name.partition('_')[0]       # of a phase, behind it
+    if kind in BEST:
+        return max(values, key=lambda v: abs(v - BEST[kind]))
+    if name in RATIOS or kind in RATIOS:
         return max(values, key=lambda v: abs(math.log(v)) if v > 0.0 else math.inf)
     return max(values, key=abs)

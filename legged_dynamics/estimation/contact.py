@@ -11,6 +11,7 @@ update by force where torque is measured; `contact_by_motion` has the update wit
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,6 +46,7 @@ from legged_dynamics.dynamics.kinematics import (
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.filter.layout import WEIGHTS
 from legged_dynamics.estimation.filter.memory import LIFT
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.estimation.settings import EstimatorSettings, nominal_position
 from legged_dynamics.model.parts import FRICTION
 from legged_dynamics.model.robot_config import RobotConfig
@@ -71,17 +73,20 @@ def _hysteresis(p, down, settings):
 # lightly loaded feet of a robot with many feet still count.
 
 
-# Bounds of the error, as fractions of the weight, and of the threshold, of a foot's even share.
-LEAST_NOISE, LARGEST_NOISE = 0.005, 0.02
-SHARE = 0.16
-# The upper bound on a fixed base, where no equations of the base support those of the legs.
-LARGEST_ALONE = 0.1
-# What is not known of actuators is no noise that averages out: it raises the error of a foot in
-# the air, and the threshold up to this share of a foot's even share.
-DOUBTED_SHARE = 0.3
-# Without torque: load on all feet below which the robot flies, of the weight; two and a half
-# deviations of the error of a moving robot's model.
-FLIGHT = 0.25
+@dataclass(frozen=True)
+class LevelSettings:
+    """Tuned numbers of the levels, chosen on the robots of benchmarks/zoo."""
+
+    least_noise: float = 0.005      # weights, least error of a foot in the air
+    # On a fixed base, where no equations of the base support those of the legs.
+    largest_alone: float = 0.1      # weights, largest error
+    share: float = 0.16             # of a foot's even share, largest threshold
+    # What is not known of actuators is no noise that averages out.
+    doubted_share: float = 0.3      # of an even share, largest threshold by that
+    flight: float = 0.25            # weights on all feet below which a robot flies: 2.5 deviations
+
+
+LEVELS = LevelSettings()
 
 
 class ContactLevels:
@@ -103,7 +108,7 @@ class ContactLevels:
         self._known = np.zeros(len(self._legs))
         self._friction = model.tree.constants[1:, FRICTION] ** 2
         self._settings, self._weight = settings, model.total_mass * GRAVITY
-        self._largest = LARGEST_NOISE if model.floating else LARGEST_ALONE
+        self._largest = TUNED.largest_noise if model.floating else LEVELS.largest_alone
         self._known = self.of(np.zeros(nv))[:, 2]
 
     def of(self, doubt: np.ndarray | None = None) -> np.ndarray:
@@ -126,9 +131,11 @@ class ContactLevels:
             doubted = math.sqrt(max(error ** 2 - known ** 2, 0.0)) if doubt is not None else 0.0
             # A sole is unloaded slowly; where it rises says more.
             hidden = doubted if len(leg) == 3 else 0.0
-            noise = settings.contact_force_noise or min(max(error, LEAST_NOISE), self._largest)
+            noise = settings.contact_force_noise or min(max(error, LEVELS.least_noise),
+                                                        self._largest)
             threshold = settings.contact_force_threshold or max(
-                min(2.0 * noise, SHARE / len(levels)), min(hidden, DOUBTED_SHARE / len(levels)))
+                min(2.0 * noise, LEVELS.share / len(levels)),
+                min(hidden, LEVELS.doubted_share / len(levels)))
             level[:] = threshold, max(noise, hidden), error, doubted
         return levels
 
@@ -166,7 +173,7 @@ def motion_levels(model: RobotModel, config: RobotConfig,
         'clearance': settings.contact_clearance or CLEARANCE * leg,
         'swing_clearance': settings.contact_swing_clearance or SWING_CLEARANCE * leg,
         'natural_time': float(np.sqrt(leg / GRAVITY)), 'least_height': 0.3 * leg,
-        'flight': FLIGHT}
+        'flight': LEVELS.flight}
 
 
 # -------------------------------------------------------------------------------------------------
@@ -178,14 +185,6 @@ def motion_levels(model: RobotModel, config: RobotConfig,
 # the feet that bear weight; no height is compared with another foot's. A foot that has risen may
 # stand on ground that gives way: then force alone decides. Point feet are unloaded at once, and
 # have no such rule.
-
-
-# By how many thresholds of force a foot that has not risen may be lighter and still stand: later,
-# and just after landing, when an impact may unload it for a while; duration of the latter, as a
-# multiple of the inverse of the natural frequency of a pendulum of the leg's length.
-UNMOVED, LANDED, SETTLING = 0.75, 2.0, 0.3
-# Weight of the rise of a sole that has just landed, which rocks.
-ROCKS = 0.5
 
 
 @part
@@ -211,10 +210,10 @@ def lift_allowance(settings, lift, i):
     if lift[i, LIFT.state] < 0.5:
         return 0.0
     rise = max(lift[i, LIFT.height] - lift[i, LIFT.place], 0.0) / settings.risen
-    if lift[i, LIFT.since] * settings.natural_frequency < SETTLING:
-        rise *= ROCKS
-        return LANDED * max(1.0 - rise * rise, 0.0)
-    return UNMOVED * max(1.0 - rise * rise, 0.0)
+    if lift[i, LIFT.since] * settings.natural_frequency < settings.landing_time:
+        rise *= settings.rocking
+        return settings.landed * max(1.0 - rise * rise, 0.0)
+    return settings.unmoved * max(1.0 - rise * rise, 0.0)
 
 
 @part
@@ -242,23 +241,16 @@ def update_place(lift, i, down, loaded, dt):
 # deviation contains the uncertainty about contact.
 
 
-# Deviation of the force of a foot in the air, as a fraction of the weight.
-AIR_FORCE = 0.005
-# Largest log-likelihood ratio that one sample may add.
-LARGEST_EVIDENCE = 12.0
 # A foot swings for certain where it is higher than the lowest ones by this part of a leg's length,
 # and moves against them faster than this part of sqrt(g l).
-RAISED, FAST = 0.015, 0.05
-# Log-likelihood ratio of a sample in which a foot swings for certain, where torques are doubted
-# much; half of it counts where the doubt makes an error of LARGEST_NOISE. Below a share it is not
-# looked for.
-SWINGS, LEAST_DOUBT = 3.0, 0.25
+RAISED = 0.015
+FAST = 0.05
 
 
 @part
-def _doubt_weight(error):
+def _doubt_weight(settings, error):
     """Return how far an error of the forces by doubt of torques [weights] is doubted, 0 to 1."""
-    return error * error / (error * error + LARGEST_NOISE * LARGEST_NOISE)
+    return error * error / (error * error + settings.largest_noise * settings.largest_noise)
 
 
 @part
@@ -314,10 +306,10 @@ def mix_with_air(feet, i, settings, x, P, share, rows, block):
     Mix ``x``, ``P`` with the case, of probability ``share``, that foot i is in the air.
 
     Mean and covariance of two Gaussians: the filter's, and that conditioned on a force of
-    at most `AIR_FORCE` of the weight. ``rows`` and ``block`` are scratch.
+    at most `air_force` of the weight. ``rows`` and ``block`` are scratch.
     """
     s, size, nx = feet.index[i, START], feet.index[i, SIZE], x.shape[0]
-    air = (AIR_FORCE * settings.weight) ** 2
+    air = (settings.air_force * settings.weight) ** 2
     for r in range(size):
         for c in range(r + 1):
             block[r, c] = P[s + r, s + c]
@@ -355,20 +347,22 @@ def mix_with_air(feet, i, settings, x, P, share, rows, block):
 
 
 @part
-def update_contact(robot, layout, settings, scratch, tracking, row, x, P, contact, lift, feet_at,
-                   normal, dt, found):
+def update_contact(arrays, layout, settings, normal, dt, results):
     """
-    Update each foot's contact probability and flag by its force; write x and P.
+    Update each foot's contact probability and flag by its force; ``normal``: base axes.
 
-    The force of a foot that is more likely up than down is mixed with zero. ``normal`` is
-    in base axes.
+    The force of a foot that is more likely up than down is mixed with zero.
     """
-    feet, swings = robot.feet, scratch.vectors[WEIGHTS]
+    robot, tracking, row = arrays.robot, arrays.tracking, arrays.window[-1]
+    contact, lift, feet_at = arrays.memory.contact, arrays.memory.lift, results.feet
+    x, P = arrays.memory.forces.state, arrays.memory.forces.covariance
+    feet, swings = robot.feet, arrays.scratch.vectors[WEIGHTS]
     doubted = False
     for i in range(feet.index.shape[0]):
-        doubted = doubted or _doubt_weight(robot.contact_levels[i, 3]) > LEAST_DOUBT
+        doubted = doubted or _doubt_weight(
+            settings, robot.contact_levels[i, 3]) > settings.least_doubt
     if doubted:
-        find_swinging(feet, scratch.bodies, feet_at.states, normal,
+        find_swinging(feet, arrays.scratch.bodies, feet_at.states, normal,
                       GRAVITY / settings.natural_frequency ** 2, swings)
     for i in range(feet.index.shape[0]):
         threshold, noise = robot.contact_levels[i, 0], robot.contact_levels[i, 1]
@@ -377,15 +371,16 @@ def update_contact(robot, layout, settings, scratch, tracking, row, x, P, contac
         # Point feet are unloaded at once.
         there = lift_allowance(settings, lift, i) if has_moment(feet.index, i) else 0.0
         # A force that seems to pull after an impact is an error, and counts as no force.
-        evidence = force_evidence(max(force, 0.0) if there > UNMOVED else force, variance,
-                                  settings.weight, threshold, noise, LARGEST_EVIDENCE)
+        evidence = force_evidence(max(force, 0.0) if there > settings.unmoved else force, variance,
+                                  settings.weight, threshold, noise, settings.largest_evidence)
         if there > 0.0:
             evidence += min(there * force_evidence(
                 2.0 * threshold * settings.weight, variance, settings.weight, threshold, noise,
-                LARGEST_EVIDENCE), settings.motion_evidence)
+                settings.largest_evidence), settings.motion_evidence)
         evidence += row[layout.switch_evidence + i]
         if doubted:
-            evidence -= SWINGS * swings[i] * _doubt_weight(robot.contact_levels[i, 3])
+            evidence -= settings.swing_evidence * swings[i] * _doubt_weight(
+                settings, robot.contact_levels[i, 3])
         p = bayes_update(relax(contact.probability[i], settings.switching_rate, dt), evidence)
         down = _hysteresis(p, contact.flag[i], settings)
         given = row[layout.given_contact + i]
@@ -395,27 +390,28 @@ def update_contact(robot, layout, settings, scratch, tracking, row, x, P, contac
         update_place(lift, i, down, force > 2.0 * threshold * settings.weight, dt)
         contact.probability[i] = p
         contact.flag[i] = down
-        found.flag[i], found.probability[i] = down, p
+        results.contact.flag[i], results.contact.probability[i] = down, p
+        results.contact.latest[i] = down
         if lifted > 0.5:
             mix_with_air(feet, i, settings, x, P, lifted, tracking.foot_rows, tracking.block)
 
 
 @part
-def mix_latest_with_air(robot, settings, tracking, probability, normals, x, P, dt):
+def mix_latest_with_air(robot, settings, tracking, probability, normals, dt):
     """
-    Mix the latest forces of feet that are likely up with zero, writing ``x`` and ``P``.
+    Mix the latest forces of feet that are likely up with zero.
 
     They have accelerometer noise and half a tick's process noise; a force that then remains
     is evidence of a landing that the filter has not seen.
     """
-    feet = robot.feet
+    feet, x, P = robot.feet, tracking.latest, tracking.latest_covariance
     for i in range(feet.index.shape[0]):
         if probability[i] > 0.5:
             continue
         force, variance = normal_force(P, x, feet.index[i, START],
                                        get3(normals, i, 0))
         evidence = force_evidence(force, variance, settings.weight, robot.contact_levels[i, 0],
-                                  robot.contact_levels[i, 1], LARGEST_EVIDENCE)
+                                  robot.contact_levels[i, 1], settings.largest_evidence)
         p = bayes_update(relax(probability[i], settings.switching_rate, dt), evidence)
         if p < 0.5:
             mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.foot_rows, tracking.block)

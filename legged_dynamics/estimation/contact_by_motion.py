@@ -39,7 +39,7 @@ from legged_dynamics.contact.contact_evidence import (
 from legged_dynamics.dynamics.jacobians import CONTACT, FOOT_POSITION, SIZE
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.contact import foot_velocity
-from legged_dynamics.estimation.filter.layout import WEIGHTS
+from legged_dynamics.estimation.filter.layout import BASE, BEYOND, VECTOR, WEIGHTS
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, PLACE
 from legged_dynamics.spatial.algebra import (
     add,
@@ -56,37 +56,6 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3
 
-# Slowly varying error of the accelerometer [m/s^2], tilt and bias together, and its time [s].
-DRIFT, DRIFT_TIME = 0.3, 0.1
-# The base's velocity is lost when no foot stands with this probability for this time [s].
-LOST, LOST_TIME = 0.5, 0.02
-# Forgetting time of steps, in natural times.
-FORGETS = 10.0
-# Time constant in which the speed of a standing point foot is learned [s].
-SLIP_TIME = 0.17
-# Bound of the kept probability, which one sample can turn round: log(0.95 / 0.05) = 3.
-LEAST_KEPT = 0.05
-# Most changes of contact of a foot in a natural time; and the lower threshold of a mean.
-STEPS, MEAN_OFF = 1.5, 0.4
-# A sole tells of the base's motion as far as it bears load; the least, of an even share.
-LEAST_LOAD = 0.03
-# Time constant of the mean of a foot's speed [s].
-RECENT = 0.03
-# Time constant in which a standing foot's place follows it, in natural times sqrt(l / g).
-SETTLING = 0.5
-# A robot that stands rises as its feet say; one that is lifted does not: deviation of the
-# difference of both velocities while it stands [m/s], as a fraction of the velocity as well, and
-# deviation of the velocity of one that hangs [m/s]. At rest neither is seen: least velocity, in
-# deviations.
-RISES, RISING_SHARE, HANGS, MOVING = 0.03, 0.1, 0.2, 2.0
-# Times for which all feet must stand until the accelerometer's mean error is looked at and until
-# it is known, time constant of the observer that follows it and the difference of velocities, and
-# correlation time of this [s]; largest mean error [m/s^2].
-SETTLES, STOOD, RISING_TIME, RISING_CORRELATION, LARGEST_BIAS = 0.25, 1.0, 5.0, 0.1, 0.3
-# Times in which it is forgotten that a robot was perhaps lifted, and, down to a probability, that
-# it was: a slow descent is not seen [s]. The largest probability: it may be put down soon.
-LIFT_DOUBTED, LIFT_FORGOTTEN, STAYS_LIFTED, MOST_LIFTED = 1.0, 100.0, 0.75, 0.95
-
 
 @part
 def _height_over_place(states, ground, R_WB, i):
@@ -99,12 +68,8 @@ def _height_over_place(states, ground, R_WB, i):
 
 @part
 def _speed_levels(feet, settings, body, i):
-    """
-    Return the speeds of a standing and of a swinging foot, one deviation each, by recent steps.
-
-    A standing point foot has the speed by which these were seen to differ, and at least the stated
-    noise; a sole rolls off.
-    """
+    """Return the deviations of a standing and of a swinging foot's speed, by recent steps."""
+    # A standing point foot has the speed by which these were seen to differ; a sole rolls off.
     slip, swing = speed_levels(body[MOTION.fastest], settings.slip_speed, settings.swing_speed)
     if feet.index[i, SIZE] == 3:
         slip = min(slip, math.sqrt(max(body[MOTION.slip_variance], settings.slip_speed ** 2)))
@@ -112,22 +77,22 @@ def _speed_levels(feet, settings, body, i):
 
 
 @part
-def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration, imu, dt, body):
+def predict_velocity(feet, settings, scratch, states, R_WB, imu, memory, dt):
     """
     Predict the base's velocity over ground and its variance from the accelerometer.
 
-    At the start, the velocity at which the lowest feet stand. ``normal`` is in world axes,
-    ``acceleration`` proper, in base axes; ``body`` is written.
+    At the start, the velocity at which the lowest feet stand.
     """
+    body, acceleration = memory.motion.body, load3(scratch.vectors[BASE], 6)
     nf, unknown = feet.index.shape[0], settings.swing_speed ** 2
     if body[MOTION.known] > 0.5 and imu:
         rate = subtract(rotate(R_WB, acceleration), (0.0, 0.0, GRAVITY))
         store3(body, MOTION.velocity, add_scaled(load3(body, MOTION.velocity), dt, rate))
         body[MOTION.variance] = min(
-            body[MOTION.variance] + DRIFT ** 2 * DRIFT_TIME * dt, unknown)
+            body[MOTION.variance] + settings.drift ** 2 * settings.drift_time * dt, unknown)
     elif body[MOTION.known] < 0.5:
         # The first value comes from the lowest feet.
-        up, lowest = rotate_back(R_WB, load3(normal, 0)), 1e30
+        up, lowest = rotate_back(R_WB, load3(memory.ground.normal, 0)), 1e30
         for i in range(nf):
             lowest = min(lowest, dot(load3(states[i], CONTACT), up))
         total, drift = 0.0, (0.0, 0.0, 0.0)
@@ -135,7 +100,7 @@ def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration,
             height = dot(load3(states[i], CONTACT), up) - lowest
             w = math.exp(-0.5 * (height / settings.clearance) ** 2)
             total += w
-            drift = add_scaled(drift, -w, foot_velocity(feet, bodies, states, i))
+            drift = add_scaled(drift, -w, foot_velocity(feet, scratch.bodies, states, i))
         store3(body, MOTION.velocity, rotate(R_WB, scale(1.0 / total, drift)))
         body[MOTION.variance] = unknown
         body[MOTION.known] = 1.0
@@ -144,13 +109,15 @@ def predict_velocity(feet, settings, bodies, states, normal, R_WB, acceleration,
 
 
 @part
-def follow_lift(feet, bodies, states, R_WB, acceleration, imu, flags, dt, body):
+def follow_lift(feet, settings, scratch, states, R_WB, imu, memory, dt):
     """
-    Update in ``body`` the probability that the robot has been lifted off the ground.
+    Update the probability that the robot has been lifted off the ground.
 
     A standing robot's base rises as a foot says, a lifted one by the accelerometer alone;
     the velocities are compared while all feet seem to stand.
     """
+    body, bodies, flags = memory.motion.body, scratch.bodies, memory.contact.flag
+    acceleration = load3(scratch.vectors[BASE], 6)
     nf, upward, hanging = feet.index.shape[0], 0.0, body[MOTION.lifted] > 0.5
     down = 0
     for i in range(nf):
@@ -162,41 +129,44 @@ def follow_lift(feet, bodies, states, R_WB, acceleration, imu, flags, dt, body):
         body[MOTION.stood] = body[MOTION.rising] = 0.0
         return
     body[MOTION.stood] += dt
-    if body[MOTION.stood] < SETTLES:
+    if body[MOTION.stood] < settings.standing_settled:
         body[MOTION.rising] = body[MOTION.rising_bias] = 0.0
         return
     faster = rotate(R_WB, acceleration)[2] - GRAVITY - (upward - before) / dt
     faster -= body[MOTION.rising_bias]
-    if body[MOTION.stood] < STOOD:
-        body[MOTION.rising_bias] += dt / (body[MOTION.stood] - SETTLES + dt) * faster
+    if body[MOTION.stood] < settings.standing_known:
+        since = body[MOTION.stood] - settings.standing_settled
+        body[MOTION.rising_bias] += dt / (since + dt) * faster
         return
-    if math.fabs(body[MOTION.rising_bias]) > LARGEST_BIAS:      # it was not at rest
+    if math.fabs(body[MOTION.rising_bias]) > settings.largest_rise_bias:      # it was not at rest
         body[MOTION.stood] = 0.0
         return
     rising = body[MOTION.rising]
-    body[MOTION.rising_bias] += dt / RISING_TIME ** 2 * clip(rising, 3.0 * RISES)
-    rising += dt * (faster - 2.0 / RISING_TIME * rising)
+    body[MOTION.rising_bias] += dt / settings.rise_time ** 2 * clip(
+        rising, 3.0 * settings.rise_error)
+    rising += dt * (faster - 2.0 / settings.rise_time * rising)
     body[MOTION.rising] = rising
-    velocity, error = rising + upward, math.hypot(RISES, RISING_SHARE * upward)
+    velocity, hanging_speed = rising + upward, settings.hanging_speed
+    error = math.hypot(settings.rise_error, settings.rise_share * upward)
     off = 1e30
     for i in range(nf):
         one = velocity + rotate(R_WB, foot_velocity(feet, bodies, states, i))[2]
         off = min(off, math.fabs(one) if hanging else max(one, 0.0))
     rests = -0.5 * (velocity / error) ** 2
-    hangs = max(rests, -0.5 * (velocity / HANGS) ** 2 - math.log(HANGS / error))
+    hangs = max(rests, -0.5 * (velocity / hanging_speed) ** 2 - math.log(hanging_speed / error))
     lifted = body[MOTION.lifted]
-    if max(math.fabs(velocity), math.fabs(upward)) > MOVING * RISES:
-        lifted = bayes_update(lifted, min(dt / RISING_CORRELATION, 1.0) * (
+    if max(math.fabs(velocity), math.fabs(upward)) > settings.rise_seen * settings.rise_error:
+        lifted = bayes_update(lifted, min(dt / settings.rise_correlation, 1.0) * (
             hangs + 0.5 * (off / error) ** 2))
     if lifted <= 0.5:
-        lifted *= 1.0 - min(dt / LIFT_DOUBTED, 1.0)
-    elif lifted > STAYS_LIFTED:
-        lifted -= min(dt / LIFT_FORGOTTEN, 1.0) * (lifted - STAYS_LIFTED)
-    body[MOTION.lifted] = min(lifted, MOST_LIFTED)
+        lifted *= 1.0 - min(dt / settings.lift_doubted, 1.0)
+    elif lifted > settings.lift_kept:
+        lifted -= min(dt / settings.lift_forgotten, 1.0) * (lifted - settings.lift_kept)
+    body[MOTION.lifted] = min(lifted, settings.most_lifted)
 
 
 @part
-def _learn_slip(feet, bodies, states, R_WB, standing, dt, body):
+def _learn_slip(feet, settings, bodies, states, R_WB, standing, dt, body):
     """Update the variance of standing feet's velocities, while more than one stands."""
     mean, total, square = (0.0, 0.0, 0.0), 0.0, 0.0
     for i in range(feet.index.shape[0]):
@@ -207,14 +177,14 @@ def _learn_slip(feet, bodies, states, R_WB, standing, dt, body):
         mean, total, square = add_scaled(mean, p, v), total + p, square + p * dot(v, v)
     if total > 1.5:
         spread = max(square - dot(mean, mean) / total, 0.0) / (total - 1.0) / 3.0
-        share = min(dt / SLIP_TIME, 1.0)
+        share = min(dt / settings.slip_time, 1.0)
         body[MOTION.slip_variance] += share * (spread - body[MOTION.slip_variance])
 
 
 @part
 def _correct_velocity(feet, settings, bodies, states, R_WB, standing, dt, body):
     """Correct the base's velocity by the standing feet, weighted by their probabilities."""
-    _learn_slip(feet, bodies, states, R_WB, standing, dt, body)
+    _learn_slip(feet, settings, bodies, states, R_WB, standing, dt, body)
     information = 1.0 / body[MOTION.variance]
     pull = scale(information, load3(body, MOTION.velocity))
     share = min(dt / CORRELATION_TIME, 1.0)
@@ -228,19 +198,20 @@ def _correct_velocity(feet, settings, bodies, states, R_WB, standing, dt, body):
 
 
 @part
-def _evidence_of_motion(feet, settings, bodies, states, ground, R_WB, dt, motion, evidence):
+def _evidence_of_motion(feet, settings, scratch, states, R_WB, memory, dt):
     """Fill the log-likelihood ratio of each foot's speed and height."""
-    body, legs = motion.body, motion.legs
+    body, legs, evidence = memory.motion.body, memory.motion.legs, scratch.vectors[WEIGHTS]
     base = rotate_back(R_WB, load3(body, MOTION.velocity))
-    fastest = body[MOTION.fastest] * (1.0 - min(dt / (FORGETS * settings.natural_time), 1.0))
+    memory_time = settings.step_memory * settings.natural_time
+    fastest = body[MOTION.fastest] * (1.0 - min(dt / memory_time, 1.0))
     for i in range(feet.index.shape[0]):
         slip, swing = _speed_levels(feet, settings, body, i)
-        speed = norm(add(base, foot_velocity(feet, bodies, states, i)))
+        speed = norm(add(base, foot_velocity(feet, scratch.bodies, states, i)))
         fastest = max(fastest, speed)
-        height = _height_over_place(states, ground, R_WB, i)
+        height = _height_over_place(states, memory.ground, R_WB, i)
         recent = legs[i, LEG.speed]
         rest = RESTS + STOPS * min(recent / swing, 1.0)
-        legs[i, LEG.speed] += min(dt / RECENT, 1.0) * (speed - recent)
+        legs[i, LEG.speed] += min(dt / settings.speed_time, 1.0) * (speed - recent)
         evidence[i] = motion_evidence(
             speed, height, slip, swing, body[MOTION.variance], rest, feet.index[i, SIZE] > 3,
             settings.clearance, settings.swing_clearance)
@@ -255,30 +226,32 @@ def _contact_flag(p, i, settings, before, motion, dt):
     Feet cannot step as often as errors make them seem to: the more contact has changed of late,
     the longer the mean of the probability that decides.
     """
-    rate = motion.body[MOTION.switches] / FORGETS - STEPS
-    patience = min(max(rate / STEPS, 0.0), 1.0)
+    rate = motion.body[MOTION.switches] / settings.step_memory - settings.most_steps
+    patience = min(max(rate / settings.most_steps, 0.0), 1.0)
     mean = motion.legs[i, LEG.mean]
     time = patience * CORRELATION_TIME
     mean += (min(dt / time, 1.0) if time > dt else 1.0) * (p - mean)
     motion.legs[i, LEG.mean] = mean
-    off = settings.off + patience * max(MEAN_OFF - settings.off, 0.0)
+    off = settings.off + patience * max(settings.mean_off - settings.off, 0.0)
     if mean > settings.on:
         return 1.0
     return 0.0 if mean < off else before
 
 
 @part
-def update_contact_by_motion(robot, layout, settings, scratch, row, states, ground, R_WB,
-                             loads, load_evidence, total, spread, dt, motion, contact, found):
+def update_contact_by_motion(arrays, layout, settings, row, R_WB, on_feet, dt, results):
     """
     Update each foot's contact probability and flag by its motion and its load.
 
-    ``loads`` (nf,) [N]; ``load_evidence``: log-likelihood ratios by the base equations;
-    ``total``, ``spread`` [N, N^2]: load on all feet and its variance, negative if unknown.
+    Rows VECTOR: loads (nf,) [N]; BEYOND: log-likelihood ratios by the base equations;
+    ``on_feet`` [N, N^2]: load on all feet and its variance, negative if unknown.
     """
-    feet, nf = robot.feet, robot.feet.index.shape[0]
+    feet, nf = arrays.robot.feet, arrays.robot.feet.index.shape[0]
+    scratch, motion, contact = arrays.scratch, arrays.memory.motion, arrays.memory.contact
+    states, found, (total, spread) = results.feet.states, results.contact, on_feet
+    loads, load_evidence = scratch.vectors[VECTOR], scratch.vectors[BEYOND]
     body, legs, evidence = motion.body, motion.legs, scratch.vectors[WEIGHTS]
-    _evidence_of_motion(feet, settings, scratch.bodies, states, ground, R_WB, dt, motion, evidence)
+    _evidence_of_motion(feet, settings, scratch, states, R_WB, arrays.memory, dt)
     support = 0.0
     if spread >= 0.0:
         support = force_evidence(total, spread, settings.weight, settings.flight, FLIGHT_NOISE,
@@ -301,17 +274,17 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
             anyone = True
         if (p > 0.5) != (contact.probability[i] > 0.5):
             changes += 1.0
-        legs[i, LEG.probability] = min(max(lasted, LEAST_KEPT), 1.0 - LEAST_KEPT)
+        legs[i, LEG.probability] = min(max(lasted, settings.least_kept), 1.0 - settings.least_kept)
         contact.probability[i] = evidence[i] = p
         none *= 1.0 - p
         if p > best_p:
             best, best_p = i, p
-    ticks = min(dt / (FORGETS * settings.natural_time), 1.0)
+    ticks = min(dt / (settings.step_memory * settings.natural_time), 1.0)
     lifted = body[MOTION.lifted]
     body[MOTION.switches] += changes / nf - ticks * body[MOTION.switches]
     # A robot that does not fall while no foot seems to stand: its velocity is wrong.
-    body[MOTION.lost] = body[MOTION.lost] + dt if support > 0.0 and none > LOST else 0.0
-    if body[MOTION.lost] > LOST_TIME:
+    body[MOTION.lost] = body[MOTION.lost] + dt if support > 0.0 and none > settings.lost else 0.0
+    if body[MOTION.lost] > settings.lost_time:
         body[MOTION.known] = body[MOTION.lost] = 0.0
     for i in range(nf):
         p, given = contact.probability[i], row[layout.given_contact + i]
@@ -325,10 +298,10 @@ def update_contact_by_motion(robot, layout, settings, scratch, row, states, grou
         if not math.isnan(given):
             down = given
         contact.probability[i], contact.flag[i] = p, down
-        found.flag[i], found.probability[i] = down, p
+        found.flag[i], found.probability[i], found.latest[i] = down, p, down
     even = settings.weight / nf
     for i in range(nf):
         if feet.index[i, SIZE] > 3:
-            evidence[i] *= min(max(loads[i] / even, LEAST_LOAD), 1.0) ** 2
+            evidence[i] *= min(max(loads[i] / even, settings.least_load), 1.0) ** 2
     if body[MOTION.known] > 0.5:
         _correct_velocity(feet, settings, scratch.bodies, states, R_WB, evidence, dt, body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,10 @@ from legged_dynamics.estimation.filter.equation_errors import (
     jump_share,
     slow_samples,
 )
-from legged_dynamics.estimation.filter.force_tracking import FASTEST_RATE
 from legged_dynamics.estimation.filter.layout import Robot, allocate, make_layout, unpack
 from legged_dynamics.estimation.filter.memory import TILT, carve_memory
 from legged_dynamics.estimation.filter.noise import momentum_time
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.estimation.filter.tick import tick
 from legged_dynamics.estimation.ground import given_normals, limits_of
 from legged_dynamics.estimation.ground_reaction import (
@@ -291,12 +292,8 @@ class GroundReactionEstimator:
         self._settings['effort_age'] = age
 
     def _doubt_imu(self, late: float) -> None:
-        """
-        Take readings of an IMU that is late by some time [s] for as uncertain as that makes them.
-
-        In that time a reading changes by a share of its last change. Continued along its slope it
-        would be worse at every impact, and estimates that wait for it would come later.
-        """
+        """Take readings of an IMU that is late [s] for as uncertain as their last change."""
+        # Continued along its slope a reading would be worse at every impact.
         rate = self.settings.rate
         self._settings['imu_late'] = late * rate
         self._settings['jump_share'] = np.hypot(jump_share(rate), late * rate)
@@ -347,7 +344,7 @@ class GroundReactionEstimator:
                       arrays.memory.contact.probability, dt)
         # Without the base's equations only torques tell how fast forces change. Those of a light
         # leg are too uncertain: forces would be taken for those of a robot at rest, and stay so.
-        arrays.memory.forces.rate[0] = FASTEST_RATE
+        arrays.memory.forces.rate[0] = TUNED.fastest_rate
         gyro[...] = 0.0
         acceleration[...] = 0.0, 0.0, GRAVITY
         orientation[...] = 0.0, 0.0, 0.0, 1.0
@@ -365,7 +362,7 @@ class GroundReactionEstimator:
         linear = noise.accelerometer / np.sqrt(2.0 if s.half_window == 0 else 1.0)
         momentum = momentum_time(s.rate, s.half_window)
         values = {
-            **motion_levels(self.model, self.config, s),
+            **asdict(TUNED), **motion_levels(self.model, self.config, s),
             'cutoff': s.force_cutoff, 'force_evidence': s.contact_force_evidence,
             'motion_evidence': s.contact_motion_evidence,
             'switching_rate': s.contact_switching_rate, 'on': s.contact_on, 'off': s.contact_off,

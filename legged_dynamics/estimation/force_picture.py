@@ -9,6 +9,7 @@ Arrows, cones and margins are computed here once; `conversions.markers` makes me
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -25,6 +26,9 @@ class ForcePicture:
     """
     Ground reactions of one instant, ready to be drawn.
 
+    Derived figures are properties. `friction` is the coefficient that `friction_used` refers to;
+    0 for none.
+
     Attributes
     ----------
     stamp_ns : int [ns]
@@ -37,30 +41,20 @@ class ForcePicture:
         Feet on the ground; feet whose force the measurements determine.
     point : (nf, 3) array [m]
         Where the ground acts on the feet, about B's origin.
-    force, moment : (nf, 3) array [N, N m]
-        Of the ground on the feet; moments about the origins of the feet's frames.
+    wrench : (nf, 6) array [N, N m]
+        Of the ground on the feet, in and about the feet's frames.
     deviation : (nf, 3) array [N]
         One standard deviation of the force, in the axes of the feet; NaN where not known.
     R_BF : (nf, 3, 3) array
         Orientation of the feet.
     normal : (nf, 3) array
         Unit normal of the ground under each foot.
-    friction_used : (nf,) array
-        Part of the friction that each foot uses, 1 where it begins to slip; zero where no friction
-        was given.
     standing : (k, 3) array [m]
         Points that the robot stands on: corners of soles, contact points of other feet.
-    polygon_W : (m, 3) array [m]
-        Corners of the support polygon seen from above, in W axes about B's origin,
-        counter-clockwise.
     center_of_pressure : (3,) array [m]
         About B's origin; NaN when the feet carry next to nothing.
-    support_margin : float [m]
-        Horizontal distance of the centre of pressure from the nearest edge of the support polygon;
-        negative outside, NaN where there is none.
-    push : (3,) array or None [N]
-        External force on the robot; None where it does not differ from zero by `SIGNIFICANT`
-        deviations.
+    external, external_deviation : (3,) array [N]
+        External force on the robot, and one standard deviation.
     push_point : (3,) array [m]
         Where it acts, about B's origin.
 
@@ -72,58 +66,65 @@ class ForcePicture:
     contact: np.ndarray
     observable: np.ndarray
     point: np.ndarray
-    force: np.ndarray
-    moment: np.ndarray
+    wrench: np.ndarray
     deviation: np.ndarray
     R_BF: np.ndarray
     normal: np.ndarray
-    friction_used: np.ndarray
     standing: np.ndarray
-    polygon_W: np.ndarray
     center_of_pressure: np.ndarray
-    support_margin: float
-    push: np.ndarray | None
+    external: np.ndarray
+    external_deviation: np.ndarray
     push_point: np.ndarray
+    friction: float = 0.6
 
     @classmethod
     def of(cls, reaction: GroundReaction, friction: float = 0.6) -> ForcePicture:
-        """Return the picture of an estimate's newest sample; ``friction`` 0 for none."""
+        """Return the picture of an estimate's newest sample."""
         contact, known = reaction.latest_contact, reaction.observable
         deviation = np.full((len(contact), 3), np.nan)
         for i in np.flatnonzero(contact & known):
             covariance = reaction.covariance_of(reaction.feet[i], latest=True)
             deviation[i] = np.sqrt(np.diagonal(covariance)[:3].clip(0.0))
-        return cls.of_arrays(
+        return cls(
             reaction.latest_ns, reaction.feet, reaction.base_rotation, contact, known,
             reaction.contact_point, reaction.wrench, deviation, reaction.foot_rotation,
             reaction.foot_normal, _standing_points(reaction), reaction.center_of_pressure,
             reaction.external_wrench[:3], reaction.external_deviation[:3], reaction.link_point,
             friction)
 
-    @classmethod
-    def of_arrays(cls, stamp_ns: int, feet: tuple[str, ...], R_WB: np.ndarray,
-                  contact: np.ndarray, observable: np.ndarray, point: np.ndarray,
-                  wrench: np.ndarray, deviation: np.ndarray, R_BF: np.ndarray,
-                  normal: np.ndarray, standing: np.ndarray, center_of_pressure: np.ndarray,
-                  external: np.ndarray, external_deviation: np.ndarray, push_point: np.ndarray,
-                  friction: float) -> ForcePicture:
-        """
-        Return the picture of forces from any source.
+    @cached_property
+    def force(self) -> np.ndarray:
+        """(nf, 3) of the ground on the feet [N]."""
+        return np.einsum('fij,fj->fi', self.R_BF, self.wrench[:, :3])
 
-        ``wrench`` (nf, 6): ground on foot, in and about the foot's frame; ``external`` and its
-        deviation (3,) [N] in base axes; others as the attributes of those names.
-        """
-        force = np.einsum('fij,fj->fi', R_BF, wrench[:, :3])
-        moment = np.einsum('fij,fj->fi', R_BF, wrench[:, 3:])
-        polygon = convex_hull(standing @ R_WB.T)
-        significant = (np.isfinite(external).all()
-                       and (np.abs(external) > SIGNIFICANT * external_deviation).any())
-        return cls(
-            stamp_ns, feet, R_WB, contact, observable, point, force, moment, deviation, R_BF,
-            normal, friction_used(force, normal, friction) if friction else np.zeros(len(feet)),
-            standing, polygon, center_of_pressure,
-            support_margin(polygon[:, :2], (R_WB @ center_of_pressure)[:2]),
-            external if significant else None, push_point)
+    @cached_property
+    def moment(self) -> np.ndarray:
+        """(nf, 3) about the origins of the feet's frames [N m]."""
+        return np.einsum('fij,fj->fi', self.R_BF, self.wrench[:, 3:])
+
+    @cached_property
+    def friction_used(self) -> np.ndarray:
+        """(nf,) part of the friction that each foot uses, 1 where it begins to slip."""
+        if not self.friction:
+            return np.zeros(len(self.feet))
+        return friction_used(self.force, self.normal, self.friction)
+
+    @cached_property
+    def polygon_W(self) -> np.ndarray:
+        """(m, 3) support polygon from above, W axes about B's origin, counter-clockwise [m]."""
+        return convex_hull(self.standing @ self.R_WB.T)
+
+    @cached_property
+    def support_margin(self) -> float:
+        """Distance of the centre of pressure from the polygon's edge [m]; negative outside."""
+        return support_margin(self.polygon_W[:, :2], (self.R_WB @ self.center_of_pressure)[:2])
+
+    @property
+    def push(self) -> np.ndarray | None:
+        """External force; None where it is not `SIGNIFICANT` deviations from zero [N]."""
+        significant = (np.isfinite(self.external).all() and (
+            np.abs(self.external) > SIGNIFICANT * self.external_deviation).any())
+        return self.external if significant else None
 
 
 def _standing_points(reaction: GroundReaction) -> np.ndarray:

@@ -63,27 +63,17 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3, put3
 
-# How far places may lie off the plane, as a fraction of the feet's distance from the base.
-UNEVEN = 0.02
-# Time constant of the normal [s], and the fastest turn of a sole at rest [rad/s].
-NORMAL_TIME, RESTING = 0.3, 0.3
-# How firmly a foot in contact without load holds its place.
-LEAST_BEARING = 1e-3
-# Time after the start for which the normal is gravity's direction: the robot may settle [s].
-SETTLED = 0.5
-# Steepest slope that is accepted, as the horizontal part of the normal (35 degrees).
-STEEPEST = 0.57
-
 
 @part
-def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, bearing, memory, settle,
-                  dt):
+def follow_ground(arrays, settings, states, R_WB, imu, bearing, settle, dt):
     """
     Move the feet's last places with the base, and the normal towards their plane.
 
     ``bearing`` (nf,): how surely a foot bears load, 0 to 1; ``settle``: share by which a
-    stance foot updates its place, 1 at once. ``memory`` is written.
+    stance foot updates its place, 1 at once.
     """
+    feet, bodies, memory = arrays.robot.feet, arrays.scratch.bodies, arrays.memory.ground
+    probability = arrays.memory.contact.probability
     nf, places = feet.index.shape[0], memory.places
     moved, total = (0.0, 0.0, 0.0), 0.0
     soles, resting = (0.0, 0.0, 0.0), 0
@@ -92,10 +82,10 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, bearin
         now = rotate(R_WB, load3(states[i], FOOT_POSITION))
         if p > 0.5 and places[i, PLACE.known] > 0.5:
             step = subtract(now, get3(places, i, PLACE.position))
-            w = max(bearing[i], LEAST_BEARING)
+            w = max(bearing[i], settings.least_bearing)
             moved, total = add_scaled(moved, w, step), total + w
         if p > 0.5 and feet.index[i, PLANE] != 0:
-            if norm(load3(bodies[feet.index[i, BODY]], OMEGA)) < RESTING:
+            if norm(load3(bodies[feet.index[i, BODY]], OMEGA)) < settings.resting:
                 R_WF = rotate(R_WB, (states[i, FOOT_ROTATION + 2], states[i, FOOT_ROTATION + 5],
                                      states[i, FOOT_ROTATION + 8]))
                 soles, resting = add(soles, R_WF), resting + 1
@@ -113,8 +103,8 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, bearin
         put3(places, i, PLACE.position, place)
         if places[i, PLACE.known] > 0.5:
             known += 1
-    memory.age[0] = min(memory.age[0] + dt, SETTLED)
-    if not imu or memory.age[0] < SETTLED:
+    memory.age[0] = min(memory.age[0] + dt, settings.ground_settled)
+    if not imu or memory.age[0] < settings.ground_settled:
         return
     goal = (0.0, 0.0, 1.0)
     if resting > 0:
@@ -123,10 +113,10 @@ def follow_ground(feet, settings, bodies, states, R_WB, imu, probability, bearin
         goal = _plane_normal(settings, places)
     length = norm(goal)
     slope = math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
-    if not (length > 0.0 and slope < STEEPEST * length):
+    if not (length > 0.0 and slope < settings.steepest * length):
         return
     normal = load3(memory.normal, 0)
-    share = min(dt / NORMAL_TIME, 1.0)
+    share = min(dt / settings.normal_time, 1.0)
     normal = add_scaled(normal, share, subtract(scale(1.0 / length, goal), normal))
     store3(memory.normal, 0, scale(1.0 / norm(normal), normal))
 
@@ -137,7 +127,7 @@ def _plane_normal(settings, places):
     nf, mean = places.shape[0], (0.0, 0.0, 0.0)
     for i in range(nf):
         mean = add_scaled(mean, 1.0 / nf, get3(places, i, PLACE.position))
-    uneven2 = (UNEVEN * settings.reach) ** 2
+    uneven2 = (settings.unevenness * settings.reach) ** 2
     # Ridge: a plane through points that are nearly in line leans nowhere.
     xx = yy = nf * uneven2
     xy = xz = yz = zz = 0.0

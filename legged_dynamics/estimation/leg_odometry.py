@@ -15,9 +15,9 @@ from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, feet_table
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import odometry_tick as codes
-from legged_dynamics.estimation import odometry_tick as places
 from legged_dynamics.estimation.attitude import TILT_GAIN
 from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.odometry_tick import BASE, PLACE
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
@@ -86,9 +86,22 @@ class OdometryFault(IntFlag):
     SLIP = 32               # a foot was found far from its place and got a new one
 
 
-# Distance of a foot from its place while it holds, and while it slips [m], one deviation; of how
-# many standing feet one slips.
-HELD, SLID, SELDOM = 3e-3, 15e-3, 50.0
+@dataclass(frozen=True)
+class OdometryNumbers:
+    """Tuned numbers of leg odometry that are no setting."""
+
+    held: float = 3e-3              # m, deviation from its place of a foot that holds
+    slid: float = 15e-3             # m, of one that slips
+    seldom: float = 50.0            # standing feet of which one slips
+    # Sensors are never exact, and weights must stay finite.
+    least_rate_noise: float = 1e-5  # rad/s, of the gyro
+    least_turn_noise: float = 1e-5  # rad, of the orientation
+    least_tilt_rate: float = 1.0    # 1/s, at which the orientation corrects the gyro
+    least_arm: float = 0.02         # m, of feet from their middle over which they tell a rotation
+    sample: float = 0.002           # s for which gains are chosen; others are handled, less well
+
+
+NUMBERS = OdometryNumbers()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -158,8 +171,8 @@ class BodyState:
         that slips `SLID`, as Rayleigh distributions of one deviation; one in `SELDOM` slips.
         """
         square = 0.5 * self.foot_offset ** 2
-        holds = (SELDOM - 1.0) / HELD ** 2 * np.exp(-square / HELD ** 2)
-        slips = 1.0 / SLID ** 2 * np.exp(-square / SLID ** 2)
+        holds = (NUMBERS.seldom - 1.0) / NUMBERS.held ** 2 * np.exp(-square / NUMBERS.held ** 2)
+        slips = 1.0 / NUMBERS.slid ** 2 * np.exp(-square / NUMBERS.slid ** 2)
         return np.where(self.contact, slips / (holds + slips), 0.0)
 
     @property
@@ -169,16 +182,6 @@ class BodyState:
 
 
 # -------------------------------------------------------------------------------------------------
-
-
-# Smallest noise of gyro and orientation: sensors are never exact, and weights must stay finite.
-LEAST_RATE_NOISE, LEAST_TURN_NOISE = 1e-5, 1e-5
-# The orientation corrects the gyro at least this fast [1/s].
-LEAST_TILT_RATE = 1.0
-# Least distance of feet from their middle over which they tell a rotation [m].
-LEAST_ARM = 0.02
-# Time between samples [s] for which gains are chosen; any other is handled, less well.
-SAMPLE = 0.002
 
 
 class LegOdometry:
@@ -219,8 +222,8 @@ class LegOdometry:
         self.feet = tuple(foot.link for foot in config.feet)
         table, nj, nf = feet_table(self.model, config.feet), self.model.n_joints, len(self.feet)
         rows = self.model.n_bodies + nf + table.size + 8
-        self._memory = np.zeros(codes.N_MEMORY)
-        self._places = np.zeros((nf, places.N_PLACE))
+        self._memory = np.zeros(BASE.width)
+        self._places = np.zeros((nf, PLACE.width))
         self._row = np.zeros(2 * nj + 10 + nf)
         self._parts = np.split(self._row, np.cumsum([nj, nj, 3, 3, 4]))
         tree = type(self.model.tree)(*(array.copy() for array in self.model.tree))
@@ -259,7 +262,7 @@ class LegOdometry:
         self._fill(measurement, contact)
         dt, faults = self._step(stamp)
         memory = self._memory
-        memory[codes.FAULTS] = faults
+        memory[BASE.faults] = faults
         if not codes.odometry_tick(*self._arguments, dt):
             raise MeasurementError('expected finite joint positions and velocities, got '
                                    f'{list(self._parts[0])} and {list(self._parts[1])}')
@@ -269,11 +272,11 @@ class LegOdometry:
         for array in (out, feet, standing):
             array.setflags(write=False)
         return BodyState(
-            stamp, out[codes.P_WB:codes.P_WB + 3],
-            out[codes.R_WB:codes.R_WB + 9].reshape(3, 3), out[codes.TWIST:codes.TWIST + 6],
-            standing, feet[:, places.NOW:places.NOW + 3], feet[:, places.OFFSET],
-            math.sqrt(out[codes.DRIFT]), int(out[codes.STEPS]), int(out[codes.SLIPS]),
-            OdometryFault(int(out[codes.FAULTS])), math.sqrt(out[codes.VARIANCE]),
+            stamp, out[BASE.p_WB:BASE.p_WB + 3],
+            out[BASE.R_WB:BASE.R_WB + 9].reshape(3, 3), out[BASE.twist:BASE.twist + 6],
+            standing, feet[:, PLACE.now:PLACE.now + 3], feet[:, PLACE.offset],
+            math.sqrt(out[BASE.drift]), int(out[BASE.steps]), int(out[BASE.slips]),
+            OdometryFault(int(out[BASE.faults])), math.sqrt(out[BASE.variance]),
             *self._turn_deviations(out, feet))
 
     def _turn_deviations(self, memory: np.ndarray, feet: np.ndarray
@@ -284,21 +287,21 @@ class LegOdometry:
         A correction at rate k leaves ``sqrt(k dt / 2)`` of its white noise and ``b / k`` of
         gyro bias b; what only the feet hold turns with the drift of their places.
         """
-        noise, faults, p = self._noise, int(memory[codes.FAULTS]), self._parameters[0]
-        count = max(memory[codes.KNOWN], 1.0)
+        noise, faults, p = self._noise, int(memory[BASE.faults]), self._parameters[0]
+        count = max(memory[BASE.known], 1.0)
         if not faults & (codes.NO_ORIENTATION | codes.NO_IMU):
             rate, seen = p['tilt_rate'], p['orientation']
         else:
             rate, seen = TILT_GAIN, noise.accelerometer / GRAVITY
-        share = min(max(0.5 * rate * SAMPLE, 1.0 / count), 1.0)
+        share = min(max(0.5 * rate * NUMBERS.sample, 1.0 / count), 1.0)
         tilt = heading = math.hypot(seen * math.sqrt(share), noise.gyro_bias / rate)
         turning = math.hypot(p['gyro'], noise.gyro_bias)
         if faults & (codes.NO_ORIENTATION | codes.NO_IMU) or not p['heading']:
-            where = feet[:, places.NOW:places.NOW + 2]
-            arm = max(float(np.sqrt(where.var(axis=0).sum())), LEAST_ARM)
-            heading = math.hypot(self.settings.foothold, math.sqrt(memory[codes.DRIFT])) / arm
+            where = feet[:, PLACE.now:PLACE.now + 2]
+            arm = max(float(np.sqrt(where.var(axis=0).sum())), NUMBERS.least_arm)
+            heading = math.hypot(self.settings.foothold, math.sqrt(memory[BASE.drift])) / arm
             if faults & codes.NO_IMU:
-                tilt, turning = heading, math.sqrt(memory[codes.VARIANCE]) / arm
+                tilt, turning = heading, math.sqrt(memory[BASE.variance]) / arm
         return tilt, heading, turning
 
     def _step(self, stamp: int) -> tuple[float, int]:
@@ -313,10 +316,10 @@ class LegOdometry:
             self.reset()
             return 0.0, int(OdometryFault.TIME_JUMPED_BACK)
         if step > self.settings.max_gap:
-            self._places[:, places.AGE] = 0.0
-            self._memory[codes.TWIST:codes.TWIST + 6] = 0.0
-            self._memory[codes.RATE_KNOWN] = 0.0
-            self._memory[codes.VARIANCE] = 1.0
+            self._places[:, PLACE.age] = 0.0
+            self._memory[BASE.twist:BASE.twist + 6] = 0.0
+            self._memory[BASE.rate_known] = 0.0
+            self._memory[BASE.variance] = 1.0
             return 0.0, int(OdometryFault.GAP)
         return step, 0
 
@@ -346,10 +349,10 @@ def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) ->
     config.require_fixed_imu(model, 'leg odometry')
     velocity = noise.of_joints('velocity', model, config.joints)
     mount = model.frame(config.imu_link or config.base_link or model.base_link)
-    turn = max(noise.orientation, LEAST_TURN_NOISE)
+    turn = max(noise.orientation, NUMBERS.least_turn_noise)
     packed = np.zeros(1, codes.PARAMETERS)
     values = {
-        'gyro': max(noise.gyro, LEAST_RATE_NOISE), 'orientation': turn,
+        'gyro': max(noise.gyro, NUMBERS.least_rate_noise), 'orientation': turn,
         'heading': float(settings.heading == 'imu'),
         'tilt_rate': _tilt_rate(noise.gyro, noise.gyro_bias, turn),
         'velocity': float(np.sqrt(np.mean(velocity * velocity))),
@@ -364,11 +367,8 @@ def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) ->
 
 
 def _tilt_rate(gyro: float, bias: float, orientation: float) -> float:
-    """
-    Return the rate at which orientation corrects the gyro [1/s].
-
-    Where bias error b / k equals noise r sqrt(k dt / 2); at least the gain of a Kalman
-    filter for white noise alone, ``gyro / orientation``.
-    """
-    return max((bias / (orientation * math.sqrt(0.5 * SAMPLE))) ** (2.0 / 3.0),
-               gyro / orientation, LEAST_TILT_RATE)
+    """Return the rate at which orientation corrects the gyro [1/s]."""
+    # Where the error b / k by its bias equals the noise r sqrt(k dt / 2) of the orientation; at
+    # least the gain of a Kalman filter for white noise alone.
+    return max((bias / (orientation * math.sqrt(0.5 * NUMBERS.sample))) ** (2.0 / 3.0),
+               gyro / orientation, NUMBERS.least_tilt_rate)

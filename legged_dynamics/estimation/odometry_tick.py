@@ -20,6 +20,7 @@ A ball rolls: its contact point moves by ``phi x radius n`` while the foot turns
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,7 +66,7 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.exponential import rotation_exp, rotation_log
 from legged_dynamics.spatial.jit import lean_kernel, part
-from legged_dynamics.spatial.layout import get3, get9, put3, put9
+from legged_dynamics.spatial.layout import get3, get9, offsets, put3, put9
 
 # -------------------------------------------------------------------------------------------------
 # Weighted least squares for six unknowns of a rigid body: a twist, or a small correction of a
@@ -133,11 +134,18 @@ def add_turn(A, b, seen, weight, up, about_up):
 # that of the base in the world.
 
 
-# Columns of ``places``: place in the world, orientation there (of a ball: when it last rolled),
-# number of samples for which the foot has stood, measured distance from its place, and measured
-# position, standing or not.
-PLACE, TURN, AGE, OFFSET, NOW = 0, 3, 12, 13, 14
-N_PLACE = 17
+class _PlaceColumns(NamedTuple):
+    """Columns of ``places``, a row for each foot."""
+
+    position: int = 3       # where it stands, world axes [m]
+    turn: int = 9           # its orientation there, by rows; of a ball: when it last rolled
+    age: int = 1            # number of samples for which it has stood
+    offset: int = 1         # measured distance from its place [m]
+    now: int = 3            # measured position, standing or not [m]
+    width: int = 0
+
+
+PLACE = offsets(_PlaceColumns())
 # Number of samples after which the place of a foot has half of its largest weight.
 TRUSTED = 250.0
 # Arm [m] at which the rotation of a sole has the same weight as its place.
@@ -151,38 +159,38 @@ def _roll_places(feet, places, states, contact, R):
         if feet.geometry[i, RADIUS] == 0.0:
             continue
         R_WF = compose(R, get9(states, i, FOOT_ROTATION))
-        if contact[i] > 0.5 and places[i, AGE] > 0.0:
-            phi = rotation_log(compose(R_WF, transpose(get9(places, i, TURN))))
+        if contact[i] > 0.5 and places[i, PLACE.age] > 0.0:
+            phi = rotation_log(compose(R_WF, transpose(get9(places, i, PLACE.turn))))
             if has_moment(feet.index, i):       # about these axes it does not roll
                 held = moment_part(feet.index, states, i, rotate_back(R, phi))
                 phi = subtract(phi, rotate(R, held))
             step = cross(phi, (0.0, 0.0, feet.geometry[i, RADIUS]))
-            put3(places, i, PLACE, add(get3(places, i, PLACE), step))
+            put3(places, i, PLACE.position, add(get3(places, i, PLACE.position), step))
         if not has_moment(feet.index, i):
-            put9(places, i, TURN, R_WF)
+            put9(places, i, PLACE.turn, R_WF)
 
 
 @part
-def _add_places(feet, places, states, contact, R, position, p, A, b):
+def _add_places(feet, places, legs, contact, R, position, p):
     """
     Add where the standing feet are to be; return the sum of their weights.
 
     Places that were found with one orientation of the base do not determine another one: their
     weight grows with time.
     """
-    total = 0.0
+    states, A, b, total = legs.states, legs.A, legs.b, 0.0
     for i in range(feet.index.shape[0]):
-        if contact[i] < 0.5 or places[i, AGE] == 0.0:
+        if contact[i] < 0.5 or places[i, PLACE.age] == 0.0:
             continue
-        age = places[i, AGE]
+        age = places[i, PLACE.age]
         weight = age / ((age + TRUSTED) * p.foothold * p.foothold)
         c = get3(states, i, CONTACT)
-        seen = subtract(rotate_back(R, subtract(get3(places, i, PLACE), position)), c)
+        seen = subtract(rotate_back(R, subtract(get3(places, i, PLACE.position), position)), c)
         add_point(A, b, c, seen, weight)
         if has_moment(feet.index, i):
             # The rotation r that takes the foot as it is seen to where it stands: base axes.
             R_WF = compose(R, get9(states, i, FOOT_ROTATION))
-            turn = rotation_log(compose(get9(places, i, TURN), transpose(R_WF)))
+            turn = rotation_log(compose(get9(places, i, PLACE.turn), transpose(R_WF)))
             weight_turn = SOLE * SOLE * weight
             for k in range(feet.index[i, SIZE] - 3):
                 axis = moment_axis(feet.index, states, i, k)
@@ -198,50 +206,51 @@ def _on_ground(place, p):
 
 
 @part
-def _settle_places(feet, places, states, contact, R, position, p, dt):
+def _settle_places(feet, places, states, contact, memory, p, dt):
     """
     Compare stance feet with their places; return (stepping, slips, variance [m^2]).
 
     Feet that got a place, those of them that were far from an old one, and the position
     variance that this adds.
     """
-    standing, stepping, slips, known, offsets = 0, 0, 0, 0, 0.0
+    R, position = load9(memory, BASE.R_WB), load3(memory, BASE.p_WB)
+    standing, stepping, slips, known, apart = 0, 0, 0, 0, 0.0
     for i in range(feet.index.shape[0]):
         seen = add(position, rotate(R, get3(states, i, CONTACT)))
-        put3(places, i, NOW, seen)
+        put3(places, i, PLACE.now, seen)
         if contact[i] < 0.5:
-            places[i, AGE], places[i, OFFSET] = 0.0, 0.0
+            places[i, PLACE.age], places[i, PLACE.offset] = 0.0, 0.0
             continue
         standing += 1
-        if places[i, AGE] > 0.0:
-            away = subtract(seen, get3(places, i, PLACE))
-            places[i, OFFSET] = norm(away)
-            if places[i, OFFSET] <= p.slip_distance:
-                known, offsets = known + 1, offsets + dot(away, away)
+        if places[i, PLACE.age] > 0.0:
+            away = subtract(seen, get3(places, i, PLACE.position))
+            places[i, PLACE.offset] = norm(away)
+            if places[i, PLACE.offset] <= p.slip_distance:
+                known, apart = known + 1, apart + dot(away, away)
                 # A running mean, until it has the length of the settling time.
-                rate = max(1.0 / (places[i, AGE] + 1.0), min(dt / p.settling, 1.0))
-                place = _on_ground(add_scaled(get3(places, i, PLACE), rate, away), p)
-                put3(places, i, PLACE, place)
-                put3(places, i, NOW, place)
+                rate = max(1.0 / (places[i, PLACE.age] + 1.0), min(dt / p.settling, 1.0))
+                place = _on_ground(add_scaled(get3(places, i, PLACE.position), rate, away), p)
+                put3(places, i, PLACE.position, place)
+                put3(places, i, PLACE.now, place)
                 if has_moment(feet.index, i):
                     R_WF = compose(R, get9(states, i, FOOT_ROTATION))
-                    before = get9(places, i, TURN)
+                    before = get9(places, i, PLACE.turn)
                     turn = rotation_log(compose(R_WF, transpose(before)))
                     # Free axes follow the measured rotation at once.
                     kept = rotate(R, moment_part(feet.index, states, i, rotate_back(R, turn)))
                     turn = add_scaled(turn, rate - 1.0, kept)
-                    put9(places, i, TURN, compose(rotation_exp(turn), before))
-                places[i, AGE] += 1.0
+                    put9(places, i, PLACE.turn, compose(rotation_exp(turn), before))
+                places[i, PLACE.age] += 1.0
                 continue
             slips += 1
         stepping += 1
         seen = _on_ground(seen, p)
-        put3(places, i, PLACE, seen)
-        put3(places, i, NOW, seen)
-        put9(places, i, TURN, compose(R, get9(states, i, FOOT_ROTATION)))
-        places[i, AGE] = 1.0
+        put3(places, i, PLACE.position, seen)
+        put3(places, i, PLACE.now, seen)
+        put9(places, i, PLACE.turn, compose(R, get9(states, i, FOOT_ROTATION)))
+        places[i, PLACE.age] = 1.0
     # A new place is as wrong as the feet disagree, and has its share in the position.
-    error = max(offsets / max(known, 1), p.foothold * p.foothold)
+    error = max(apart / max(known, 1), p.foothold * p.foothold)
     return stepping, slips, error * stepping / max(standing, 1) ** 2
 
 
@@ -253,25 +262,76 @@ PARAMETERS = np.dtype((np.record, [(name, np.float64) for name in (
     'slip_distance', 'settling', 'acceleration', 'position_rate', 'flat_ground')]
     + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
-# The memory of the base: number of samples, pose, twist, acceleration of the IMU in the world,
-# and bookkeeping.
-KNOWN, R_WB, P_WB, TWIST, RATE, RATE_KNOWN, VARIANCE, DRIFT, STEPS, SLIPS, FAULTS = (
-    0, 1, 10, 13, 19, 22, 23, 24, 25, 26, 27)
-N_MEMORY = 28
-# Faults, the values of body_state.OdometryFault.
-NO_IMU, NO_ORIENTATION, NO_STANCE, SLIP = 4, 8, 16, 32
+
+
+class _BaseColumns(NamedTuple):
+    """Columns of ``memory``, what is kept of the base."""
+
+    known: int = 1          # number of samples
+    R_WB: int = 9           # orientation, by rows
+    p_WB: int = 3           # position [m]
+    twist: int = 6          # linear and angular velocity, base axes [m/s, rad/s]
+    rate: int = 3           # acceleration of the IMU, world axes [m/s^2]
+    rate_known: int = 1     # 1: it is known
+    variance: int = 1       # of each component of the velocity [m^2/s^2]
+    drift: int = 1          # variance of the position [m^2]
+    steps: int = 1          # feet that got a place
+    slips: int = 1          # of these, far from an old one
+    faults: int = 1         # bits of `leg_odometry.OdometryFault`
+    width: int = 0
+
+
+BASE = offsets(_BaseColumns())
+# Faults, the values of leg_odometry.OdometryFault.
+NO_IMU = 4
+NO_ORIENTATION = 8
+NO_STANCE = 16
+SLIP = 32
 # Deviation of the angular velocity [rad/s] where neither gyro nor feet measure it.
 UNKNOWN_RATE = 10.0
 # Least gain of a correction, so that weights stay finite.
 LEAST_GAIN = 1e-6
 
 
+class _Imu(NamedTuple):
+    """What the IMU says in a sample, base axes; not finite where it does not."""
+
+    w: tuple                # angular velocity [rad/s]
+    a: tuple                # proper acceleration [m/s^2]
+    R_WB: tuple             # by its orientation, by rows
+    moves: bool             # gyro and accelerometer are known
+    oriented: bool          # the orientation is
+
+
+class _Legs(NamedTuple):
+    """Arrays to work in."""
+
+    bodies: np.ndarray      # (nb, N_BODY_STATE)
+    states: np.ndarray      # (nf, N_FOOT_STATE)
+    jacobian: np.ndarray    # (nc, nj)
+    A: np.ndarray           # (6, 6): normal equations
+    b: np.ndarray           # (6,) and more: their right side
+    still: np.ndarray       # zeros
+
+
 @part
 def _read_imu(row, at, p):
-    """Return gyro and accelerometer in base axes and R_WB of the IMU's orientation; NaN if not."""
+    """Return what the IMU says."""
     R_BI = load9(p.R_BI, 0)
     w, a = rotate(R_BI, load3(row, at)), rotate(R_BI, load3(row, at + 3))
-    return w, a, rotation_from_imu(row, at + 6, p.R_BI, 0)
+    R = rotation_from_imu(row, at + 6, p.R_BI, 0)
+    return _Imu(w, a, R, math.isfinite(w[0] + w[1] + w[2] + a[0] + a[1] + a[2]),
+                math.isfinite(R[0] + R[4] + R[8]))
+
+
+@part
+def _split_work(work, tree, feet):
+    """Return the arrays to work in."""
+    nb, nf, nj = tree.topology.shape[0], feet.index.shape[0], tree.topology.shape[0] - 1
+    rows, nc = nb + nf, feet.index[nf - 1, START] + feet.index[nf - 1, SIZE]
+    return _Legs(work[:nb, :N_BODY_STATE], work[nb:rows, :N_FOOT_STATE],
+                 work[rows:rows + nc, :nj], work[rows + nc:rows + nc + 6, :6],
+                 work[rows + nc + 6], work[rows + nc + 7])
 
 
 @part
@@ -285,9 +345,9 @@ def _leg_variance(jacobian, row, size, p):
 
 
 @part
-def _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
+def _add_standing_velocities(feet, legs, v, contact, p):
     """Add the equations of the standing feet for the base's twist; return their weights' sum."""
-    total = 0.0
+    states, jacobian, A, b, total = legs.states, legs.jacobian, legs.A, legs.b, 0.0
     for i in range(feet.index.shape[0]):
         if contact[i] < 0.5:
             continue
@@ -311,18 +371,18 @@ def _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b):
 
 
 @part
-def _add_orientation(R, R_imu, acceleration, oriented, imu, prior, samples, p, dt, A, b):
+def _add_orientation(R, imu, prior, samples, p, legs, dt):
     """Add the equations of the IMU: its orientation, or gravity's direction."""
-    up = (R[6], R[7], R[8])
-    if oriented:
+    up, A, b = (R[6], R[7], R[8]), legs.A, legs.b
+    if imu.oriented:
         weight = 1.0 / (p.orientation * p.orientation)
-        turn = rotation_log(compose(transpose(R), R_imu))
+        turn = rotation_log(compose(transpose(R), imu.R_WB))
         add_turn(A, b, turn, weight, up, p.heading * weight)
-    elif imu:
-        length = norm(acceleration)
+    elif imu.moves:
+        length = norm(imu.a)
         if math.fabs(length - GRAVITY) < STEADY * GRAVITY:
             # The rotation of the base that brings its idea of up to the measured one.
-            tilt = cross(scale(1.0 / length, acceleration), up)
+            tilt = cross(scale(1.0 / length, imu.a), up)
             gain = max(TILT_GAIN * dt, 1.0 / samples)
             add_turn(A, b, tilt, prior * gain, up, 0.0)
 
@@ -334,30 +394,84 @@ def _prior_share(gain):
 
 
 @part
-def _start(feet, states, contact, R_imu, acceleration, oriented, imu, memory):
+def _start(feet, states, contact, imu, memory):
     """Put the world's origin on the ground in the middle of the standing feet (or of all)."""
     R = IDENTITY
-    if oriented:
-        R = R_imu
-    elif imu and norm(acceleration) > 1e-6:
-        R = rotation_of_tilt(scale(1.0 / norm(acceleration), acceleration))
+    if imu.oriented:
+        R = imu.R_WB
+    elif imu.moves and norm(imu.a) > 1e-6:
+        R = rotation_of_tilt(scale(1.0 / norm(imu.a), imu.a))
     middle, total = (0.0, 0.0, 0.0), 0.0
     for i in range(feet.index.shape[0]):
         weight = max(contact[i], 1e-6)
         middle = add_scaled(middle, weight, load3(states[i], CONTACT))
         total += weight
-    store9(memory, R_WB, R)
-    store3(memory, P_WB, scale(-1.0 / total, rotate(R, middle)))
-    memory[RATE_KNOWN], memory[VARIANCE] = 0.0, 1.0
-    memory[DRIFT], memory[STEPS], memory[SLIPS] = 0.0, 0.0, 0.0
+    store9(memory, BASE.R_WB, R)
+    store3(memory, BASE.p_WB, scale(-1.0 / total, rotate(R, middle)))
+    memory[BASE.rate_known], memory[BASE.variance] = 0.0, 1.0
+    memory[BASE.drift], memory[BASE.steps], memory[BASE.slips] = 0.0, 0.0, 0.0
 
 
 @part
-def _fill_legs(tree, feet, q, v, normal, bodies, states, jacobian, still, base):
+def _fill_legs(tree, feet, q, v, normal, legs):
     """Fill the feet's frames, contact points and Jacobians."""
-    forward_kinematics(tree, q, v, still, base, bodies)
-    contact_points(feet, bodies, normal, states)
-    contact_jacobians(tree, feet, bodies, states, jacobian)
+    forward_kinematics(tree, q, v, legs.still, legs.still, legs.bodies)
+    contact_points(feet, legs.bodies, normal, legs.states)
+    contact_jacobians(tree, feet, legs.bodies, legs.states, legs.jacobian)
+
+
+@part
+def _predict_velocity(R, R_next, imu, memory, p, dt):
+    """Return the IMU's velocity by the accelerometer, world axes; keep its variance."""
+    twist_v, twist_w = load3(memory, BASE.twist), load3(memory, BASE.twist + 3)
+    rate = (0.0, 0.0, 0.0)
+    at_imu = rotate(R, add(twist_v, cross(twist_w, load3(p.p_BI, 0))))
+    if imu.moves:
+        rate = subtract(rotate(R_next, imu.a), (0.0, 0.0, GRAVITY))
+        before = load3(memory, BASE.rate) if memory[BASE.rate_known] > 0.5 else rate
+        at_imu = add_scaled(at_imu, 0.5 * dt, add(before, rate))
+        memory[BASE.variance] += (p.acceleration * dt) ** 2
+    else:
+        memory[BASE.variance] += dt * dt     # an unknown acceleration of 1 m/s^2
+    store3(memory, BASE.rate, rate)
+    memory[BASE.rate_known] = 1.0 if imu.moves else 0.0
+    return at_imu
+
+
+@part
+def _solve_velocity(feet, legs, v, contact, R, imu, at_imu, memory, p):
+    """Store the twist by feet, gyro and prediction; return the weight of the feet."""
+    A, b = legs.A, legs.b
+    clear_equations(A, b)
+    total = _add_standing_velocities(feet, legs, v, contact, p)
+    add_point(A, b, load3(p.p_BI, 0), rotate_back(R, at_imu), 1.0 / memory[BASE.variance])
+    weight = 1.0 / (p.gyro * p.gyro) if imu.moves else 1.0 / (UNKNOWN_RATE * UNKNOWN_RATE)
+    add_turn(A, b, imu.w if imu.moves else (0.0, 0.0, 0.0), weight, (0.0, 0.0, 1.0), weight)
+    factorize(A, 6)
+    solve_factorized(A, 6, b)
+    memory[BASE.variance] = 1.0 / (1.0 / memory[BASE.variance] + total)
+    store3(memory, BASE.twist, load3(b, 0))
+    store3(memory, BASE.twist + 3, load3(b, 3))
+    return total
+
+
+@part
+def _correct_pose(feet, places, legs, contact, imu, memory, p, dt):
+    """Store the pose by the places of standing feet, the IMU and the predicted one."""
+    A, b, samples = legs.A, legs.b, memory[BASE.known]
+    R, position = load9(memory, BASE.R_WB), load3(memory, BASE.p_WB)
+    clear_equations(A, b)
+    total = _add_places(feet, places, legs, contact, R, position, p)
+    share = min(_prior_share(p.tilt_rate * dt), samples)
+    prior = share / (p.orientation * p.orientation) + 1.0
+    add_turn(A, b, (0.0, 0.0, 0.0), prior, (0.0, 0.0, 1.0), prior)
+    _add_orientation(R, imu, prior, samples, p, legs, dt)
+    share = _prior_share(p.position_rate * dt)
+    add_point(A, b, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), total * share + 1.0)
+    factorize(A, 6)
+    solve_factorized(A, 6, b)
+    store9(memory, BASE.R_WB, compose(R, rotation_exp(load3(b, 3))))
+    store3(memory, BASE.p_WB, add(position, rotate(R, load3(b, 0))))
 
 
 @lean_kernel
@@ -369,98 +483,54 @@ def odometry_tick(tree, feet, p, row, memory, places, work, dt):
     ``places`` are written.
     """
     p = p[0]
-    nb, nf, nj = tree.topology.shape[0], feet.index.shape[0], tree.topology.shape[0] - 1
+    nj = tree.topology.shape[0] - 1
     for k in range(2 * nj):
         if not math.isfinite(row[k]):
             return False
     q, v, contact = row[:nj], row[nj:2 * nj], row[2 * nj + 10:]
-    rows = nb + nf
-    nc = feet.index[nf - 1, START] + feet.index[nf - 1, SIZE]
-    bodies, states = work[:nb, :N_BODY_STATE], work[nb:rows, :N_FOOT_STATE]
-    jacobian, A = work[rows:rows + nc, :nj], work[rows + nc:rows + nc + 6, :6]
-    b, still = work[rows + nc + 6], work[rows + nc + 7]
-    w, acceleration, R_imu = _read_imu(row, 2 * nj, p)
-    imu = math.isfinite(w[0] + w[1] + w[2] + acceleration[0] + acceleration[1] + acceleration[2])
-    oriented = math.isfinite(R_imu[0] + R_imu[4] + R_imu[8])
-    faults = int(memory[FAULTS])
-    if not oriented:
-        faults |= NO_ORIENTATION if imu else NO_IMU
-    p_BI = load3(p.p_BI, 0)
-    starting = memory[KNOWN] < 0.5
+    legs, imu = _split_work(work, tree, feet), _read_imu(row, 2 * nj, p)
+    faults = int(memory[BASE.faults])
+    if not imu.oriented:
+        faults |= NO_ORIENTATION if imu.moves else NO_IMU
+    starting = memory[BASE.known] < 0.5
     if starting:
         # The contact points of balls require the direction of gravity.
         up = (0.0, 0.0, 1.0)
-        if oriented:
-            up = (R_imu[6], R_imu[7], R_imu[8])
-        _fill_legs(tree, feet, q, v, up, bodies, states, jacobian, still, still)
-        _start(feet, states, contact, R_imu, acceleration, oriented, imu, memory)
+        if imu.oriented:
+            up = (imu.R_WB[6], imu.R_WB[7], imu.R_WB[8])
+        _fill_legs(tree, feet, q, v, up, legs)
+        _start(feet, legs.states, contact, imu, memory)
         dt = 0.0
 
-    # 1 Predict.
-    R, position = load9(memory, R_WB), load3(memory, P_WB)
-    twist_v, twist_w = load3(memory, TWIST), load3(memory, TWIST + 3)
-    mean = scale(0.5, add(twist_w, w)) if imu else twist_w
+    # 1 Predict; 2 velocity.
+    R, position = load9(memory, BASE.R_WB), load3(memory, BASE.p_WB)
+    twist_v, twist_w = load3(memory, BASE.twist), load3(memory, BASE.twist + 3)
+    mean = scale(0.5, add(twist_w, imu.w)) if imu.moves else twist_w
     R_next = compose(R, rotation_exp(scale(dt, mean)))
-    rate = (0.0, 0.0, 0.0)
-    at_imu = rotate(R, add(twist_v, cross(twist_w, p_BI)))
-    if imu:
-        rate = subtract(rotate(R_next, acceleration), (0.0, 0.0, GRAVITY))
-        before = load3(memory, RATE) if memory[RATE_KNOWN] > 0.5 else rate
-        at_imu = add_scaled(at_imu, 0.5 * dt, add(before, rate))
-        memory[VARIANCE] += (p.acceleration * dt) ** 2
-    else:
-        memory[VARIANCE] += dt * dt     # an unknown acceleration of 1 m/s^2
-    store3(memory, RATE, rate)
-    memory[RATE_KNOWN] = 1.0 if imu else 0.0
-
-    # 2 Velocity.
-    _fill_legs(tree, feet, q, v, (R_next[6], R_next[7], R_next[8]), bodies, states, jacobian,
-               still, still)
-    clear_equations(A, b)
-    total = _add_standing_velocities(feet, states, jacobian, v, contact, p, A, b)
-    add_point(A, b, p_BI, rotate_back(R_next, at_imu), 1.0 / memory[VARIANCE])
-    weight = 1.0 / (p.gyro * p.gyro) if imu else 1.0 / (UNKNOWN_RATE * UNKNOWN_RATE)
-    add_turn(A, b, w if imu else (0.0, 0.0, 0.0), weight, (0.0, 0.0, 1.0), weight)
-    factorize(A, 6)
-    solve_factorized(A, 6, b)
-    memory[VARIANCE] = 1.0 / (1.0 / memory[VARIANCE] + total)
-    store3(memory, TWIST, load3(b, 0))
-    store3(memory, TWIST + 3, load3(b, 3))
-    if total == 0.0:
+    at_imu = _predict_velocity(R, R_next, imu, memory, p, dt)
+    _fill_legs(tree, feet, q, v, (R_next[6], R_next[7], R_next[8]), legs)
+    if _solve_velocity(feet, legs, v, contact, R_next, imu, at_imu, memory, p) == 0.0:
         faults |= NO_STANCE
 
-    # 3 Predict the pose.
-    mean = scale(0.5, add(twist_w, load3(b, 3))) if not starting else (0.0, 0.0, 0.0)
-    velocity = scale(0.5, add(rotate(R, twist_v), rotate(R_next, load3(b, 0))))
+    # 3 Predict the pose; 4 correct it.
+    mean = scale(0.5, add(twist_w, load3(legs.b, 3))) if not starting else (0.0, 0.0, 0.0)
+    velocity = scale(0.5, add(rotate(R, twist_v), rotate(R_next, load3(legs.b, 0))))
     R = compose(R, rotation_exp(scale(dt, mean)))
     position = add_scaled(position, dt, velocity)
-    memory[FAULTS] = float(faults)
-
-    # 4 Correct it.
-    _roll_places(feet, places, states, contact, R)
+    memory[BASE.faults] = float(faults)
+    _roll_places(feet, places, legs.states, contact, R)
+    store9(memory, BASE.R_WB, R)
+    store3(memory, BASE.p_WB, position)
     if not starting:
-        clear_equations(A, b)
-        total = _add_places(feet, places, states, contact, R, position, p, A, b)
-        share = min(_prior_share(p.tilt_rate * dt), memory[KNOWN])
-        prior = share / (p.orientation * p.orientation) + 1.0
-        add_turn(A, b, (0.0, 0.0, 0.0), prior, (0.0, 0.0, 1.0), prior)
-        _add_orientation(R, R_imu, acceleration, oriented, imu, prior, memory[KNOWN], p, dt, A, b)
-        share = _prior_share(p.position_rate * dt)
-        add_point(A, b, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), total * share + 1.0)
-        factorize(A, 6)
-        solve_factorized(A, 6, b)
-        position = add(position, rotate(R, load3(b, 0)))
-        R = compose(R, rotation_exp(load3(b, 3)))
-    store9(memory, R_WB, R)
-    store3(memory, P_WB, position)
+        _correct_pose(feet, places, legs, contact, imu, memory, p, dt)
 
     # 5 Places.
-    stepping, slips, variance = _settle_places(feet, places, states, contact, R, position, p, dt)
+    stepping, slips, variance = _settle_places(feet, places, legs.states, contact, memory, p, dt)
     if slips > 0:
-        memory[FAULTS] = float(faults | SLIP)
+        memory[BASE.faults] = float(faults | SLIP)
     if not starting:
-        memory[STEPS] += float(stepping)
-        memory[SLIPS] += float(slips)
-        memory[DRIFT] += variance
-    memory[KNOWN] += 1.0
+        memory[BASE.steps] += float(stepping)
+        memory[BASE.slips] += float(slips)
+        memory[BASE.drift] += variance
+    memory[BASE.known] += 1.0
     return True

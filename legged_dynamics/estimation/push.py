@@ -21,7 +21,6 @@ import numpy as np
 from legged_dynamics.dynamics.jacobians import START
 from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.estimation.filter.equation_errors import OFFSET_SHARE
 from legged_dynamics.estimation.filter.layout import BEYOND, VECTOR, WEIGHTS
 from legged_dynamics.estimation.filter.memory import N_EXTRA, PUSH
 from legged_dynamics.estimation.filter.normal_equations import joint_information, solve_foot_alone
@@ -55,10 +54,8 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 # Without a named link p is the base's origin, and no joint has a part in it.
 
 
-# Its deviation unless one is stated, of the weight, and the time in which it decays [s].
-EXTERNAL_FORCE, EXTERNAL_TIME = 0.0011, 0.5
-# Deviation of a push near a foot where neither joints nor base measure it, of the weight.
-LARGE_PUSH = 0.3
+# Its deviation unless one is stated, of the weight.
+EXTERNAL_FORCE = 0.0011
 
 
 def external_settings(model: RobotModel, feet: Sequence[str], link: str, point: Sequence[float],
@@ -104,10 +101,10 @@ def add_external_columns(model: RobotModel, body: int, columns: np.ndarray,
 
 
 @part
-def predict_external(x, P, dt):
+def predict_external(settings, x, P, dt):
     """Predict the external wrench in ``x``, ``P``: it decays towards zero."""
     nx = x.shape[0]
-    keep = 1.0 - min(dt / EXTERNAL_TIME, 1.0)
+    keep = 1.0 - min(dt / settings.external_time, 1.0)
     for j in range(nx - N_EXTRA, nx - N_EXTRA + 6):
         x[j] *= keep
         for k in range(nx):
@@ -147,7 +144,7 @@ def _force_on_leg(robot, settings, scratch, tracking, joints, beyond, deviation)
     if not factorize(information, nc):
         return
     known = tracking.sensor_rows    # information of e, and its right side by `beyond`
-    nothing = (LARGE_PUSH * settings.weight) ** -2
+    nothing = (settings.large_push * settings.weight) ** -2
     for c in range(3):
         for r in range(nc + 3):
             total = 0.0
@@ -246,25 +243,8 @@ def _rotated_deviation(R, s):
 # Pushes and slowly varying errors.
 
 
-# Process noise of the wrench during a push: deviation after a second, of the weight.
-PUSH_RATE = 0.45
-# A push is found when the mean of the base's equations is off by so many deviations of a sample, a
-# sample counting for no more than so many; the mean is over so many seconds, and at least so many
-# samples.
-PUSH_LEVEL, PUSH_CLIP, PUSH_TIME, PUSH_SAMPLES = 1.3, 2.5, 0.009, 4.5
-# A push is also found when the mean of the wrench, or of the part that the filter does not follow,
-# is off by so many deviations of a slowly varying error, whose variance counts by this factor.
-SLOW_LEVEL = 2.5
-SLOW_COUNTS = (SLOW_LEVEL / PUSH_LEVEL) ** 2
-# Time over which the part that the filter does not follow is averaged [s], and how many deviations
-# a sample counts for.
-BEYOND_TIME, BEYOND_CLIP = 0.1, 2.5
-# A sample counts half when slowly varying errors of its wrench are so large, of the weight.
-UNSURE = 0.1
-
-
 @part
-def slow_push_variance(robot, scratch, tracking, joints, n):
+def slow_push_variance(robot, settings, scratch, tracking, joints, n):
     """Fill ``tracking.push_variance[:6]``: external wrench variance by slow errors."""
     feet, vectors, rows = robot.feet, scratch.vectors, tracking.rows
     steady = tracking.slow_variance[0]
@@ -275,7 +255,7 @@ def slow_push_variance(robot, scratch, tracking, joints, n):
         j = rows[r] - 6
         stated = robot.stated_noise[robot.columns.shape[0] + j]
         quieter = max(stated * stated - robot.effort_variance[j], 0.0)
-        vectors[WEIGHTS, j] = 1.0 / (steady[r] + OFFSET_SHARE ** 2 * quieter)
+        vectors[WEIGHTS, j] = 1.0 / (steady[r] + settings.offset_share ** 2 * quieter)
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
     for r in range(joints, n):
@@ -301,52 +281,56 @@ def _variance_about_point(grasp, slow, nc, k):
 @part
 def sample_weight(settings, slow, k):
     """Return the weight, 0 to 1, of a sample for wrench component k."""
-    unit = UNSURE * settings.weight * (1.0 if k < 3 else settings.arm)
+    unit = settings.unsure_push * settings.weight * (1.0 if k < 3 else settings.arm)
     return 1.0 / (1.0 + slow / (unit * unit))
 
 
 @part
-def _push_process_noise(settings, push, push_variance, k, whole, left, spread, slow, dt):
+def _push_process_noise(settings, push, push_variance, k, off, spread, slow, dt):
     """
     Return the process noise of component k of the wrench in a tick of a push, a variance; else 0.
 
-    ``whole`` is the wrench of this sample, ``left`` the part that the filter does not follow,
+    ``off``: the wrench of this sample, and the part that the filter does not follow;
     ``spread`` the variance of both by errors of a sample, ``slow`` by slowly varying ones.
     """
-    deviation = math.sqrt(spread + SLOW_COUNTS * slow)
-    share, opened = min(dt / PUSH_TIME, 1.0 / PUSH_SAMPLES), False
+    whole, left = off
+    # An error that is slow is no push before it is one of so many deviations.
+    deviation = math.sqrt(spread + (settings.slow_level / settings.push_level) ** 2 * slow)
+    share, opened = min(dt / settings.push_time, 1.0 / settings.push_samples), False
     # The whole wrench shows that there is a push, the rest that a push has changed.
-    for at, off in ((PUSH.whole, whole), (PUSH.change, left)):
-        score = min(max(off / deviation, -PUSH_CLIP), PUSH_CLIP)
+    for at, size in ((PUSH.whole, whole), (PUSH.change, left)):
+        score = min(max(size / deviation, -settings.push_clip), settings.push_clip)
         push[k, at] += share * (score - push[k, at])
-        opened = opened or math.fabs(push[k, at]) > PUSH_LEVEL
-    share = min(dt / BEYOND_TIME, 1.0)
-    limit = BEYOND_CLIP * math.sqrt(spread + slow)
+        opened = opened or math.fabs(push[k, at]) > settings.push_level
+    share = min(dt / settings.beyond_time, 1.0)
+    limit = settings.push_clip * math.sqrt(spread + slow)
     push[k, PUSH.beyond] += (share * sample_weight(settings, slow, k)
                              * min(max(left - push[k, PUSH.beyond], -limit), limit))
     # Differences of noisy velocities are undone in the next one: the mean keeps its ends.
     push_variance[N_EXTRA + k] = spread * share * share / (2.0 - share)
-    level = SLOW_LEVEL * math.sqrt(slow + push_variance[N_EXTRA + k])
+    level = settings.slow_level * math.sqrt(slow + push_variance[N_EXTRA + k])
     slow_part = max(math.fabs(push[k, PUSH.beyond]),
                 math.fabs(push[k, PUSH.beyond] + whole - left))
     opened = opened or slow_part > level
-    rate = PUSH_RATE * settings.weight * (1.0 if k < 3 else settings.arm)
+    rate = settings.push_rate * settings.weight * (1.0 if k < 3 else settings.arm)
     return rate * rate * dt if opened else 0.0
 
 
 @part
-def external_process_noise(feet, settings, grasp, tracking, x, P, push, force, joints, n, dt):
+def external_process_noise(feet, settings, scratch, tracking, memory, joints, n, dt):
     """
     Fill the external wrench's process noise in a tick; return whether it is a push.
 
-    ``force`` (nc,): foot forces that their joints add to the predicted ones, with variances
-    in ``tracking.foot_rows[0]``. ``push`` is written.
+    Row VECTOR: foot forces that their joints add to the predicted ones, with variances
+    in ``tracking.foot_rows[0]``.
     """
+    x, P, grasp = memory.forces.state, memory.forces.covariance, scratch.grasp
+    force, push = scratch.vectors[VECTOR], memory.push
     nx, S, process_noise = x.shape[0], tracking.noise, tracking.process_noise
     nc, variance, pushed = nx - N_EXTRA, tracking.foot_rows[0], False
     for k in range(6):
         deviation = settings.external_force if k < 3 else settings.external_moment
-        process_noise[nc + k] = 2.0 / EXTERNAL_TIME * deviation ** 2 * dt
+        process_noise[nc + k] = 2.0 / settings.external_time * deviation ** 2 * dt
         if n > joints:
             # The base's equation with the feet taken as their joints see them.
             r = joints + k
@@ -363,19 +347,16 @@ def external_process_noise(feet, settings, grasp, tracking, x, P, push, force, j
                 left, spread = _about_point(grasp, tracking.vector, nc, k, left, spread)
             slow = _variance_about_point(grasp, tracking.push_variance, nc, k)
             more = _push_process_noise(
-                settings, push, tracking.push_variance, k, left + x[nc + k], left, spread, slow,
-                dt)
+                settings, push, tracking.push_variance, k, (left + x[nc + k], left), spread,
+                slow, dt)
             process_noise[nc + k], pushed = max(process_noise[nc + k], more), pushed or more > 0.0
     return pushed
 
 
 @part
 def slow_share(process_noise, variance):
-    """
-    Return the share of its gain by which a slow innovation moves the wrench.
-
-    It recurs in every tick, so it may fill only what the tick's process noise has opened.
-    """
+    """Return the share of its gain by which a slow innovation moves the wrench."""
+    # It recurs in every tick, so it may fill only what the tick's process noise has opened.
     return min(0.5 * process_noise / variance, 1.0) if variance > 0.0 else 1.0
 
 
@@ -386,7 +367,7 @@ def write_external(robot, settings, scratch, tracking, push, joints, base_known,
     nc, pushed = now.shape[0] - N_EXTRA, False
     for k in range(6):      # the filter follows all of a push
         scores = math.fabs(push[k, PUSH.whole]), math.fabs(push[k, PUSH.change])
-        pushed = pushed or max(scores[0], scores[1]) > PUSH_LEVEL
+        pushed = pushed or max(scores[0], scores[1]) > settings.push_level
     beyond = tracking.vector
     for k in range(6):
         beyond[k] = push[k, PUSH.beyond]
@@ -401,6 +382,6 @@ def write_external(robot, settings, scratch, tracking, push, joints, base_known,
     for k in range(6):
         wrench, deviation = now[nc + k], found.deviation[k]
         # During a push the rest belongs to it only where slowly varying errors do not explain it.
-        if base_known and (not pushed or math.fabs(beyond[k]) > SLOW_LEVEL * deviation):
+        if base_known and (not pushed or math.fabs(beyond[k]) > settings.slow_level * deviation):
             wrench += beyond[k]
         found.wrench[k] = wrench

@@ -195,7 +195,8 @@ def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
 
 # A foot has risen when it did so by more than so many deviations of kinematics plus so much of the
 # leg's length, by which ground and rubber give way.
-RISEN, GIVING_WAY = 1.5, 0.001
+RISEN = 1.5
+GIVING_WAY = 0.001
 
 
 class RobotSize(NamedTuple):

@@ -233,7 +233,7 @@ class FigureMaker:
         R_WB, nf = snapshot.rotation, len(self.feet)
         forces = snapshot.forces or Forces.none(nf)
         R_BF, points, standing, up = self._feet_of(snapshot, forces)
-        picture = ForcePicture.of_arrays(
+        picture = ForcePicture(
             snapshot.stamp_ns, self.feet, R_WB, forces.contact, forces.observable, points,
             forces.wrench, forces.deviation, R_BF, np.tile(up, (nf, 1)), standing,
             forces.center_of_pressure, forces.external[:3], forces.external_deviation[:3],

@@ -8,10 +8,10 @@ import pytest
 
 from legged_dynamics.dynamics.jacobians import N_INDEX, SIZE, START
 from legged_dynamics.estimation.filter.forces_by_torque import (
-    IMPACT_SHARE,
     WALK_SHARE,
     add_variance_within_ticks,
 )
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.spatial.jit import as_python
 
 UP, DOWN, WALK = 0.0025, 0.9975, 7.0
@@ -27,7 +27,7 @@ def added(before: float, now: float, struck: bool = False) -> tuple[np.ndarray, 
     for _ in range(2):
         covariance = np.zeros((3, 3))
         as_python(add_variance_within_ticks)(
-            SimpleNamespace(index=index), walk, probability, impact, previous, covariance)
+            SimpleNamespace(index=index), TUNED, walk, probability, impact, previous, covariance)
         found.append(covariance.diagonal())
         probability[0] = previous.probability[0] = UP
     return found[0], found[1]
@@ -50,7 +50,7 @@ def test_a_foot_in_the_air_bears_nothing_in_between():
 def test_a_blow_is_anywhere_in_its_tick():
     """A blow that is over when the tick is: the sample at either end may have had all of it."""
     for values in added(DOWN, UP, struck=True):
-        np.testing.assert_allclose(values, IMPACT_SHARE * WALK)
+        np.testing.assert_allclose(values, TUNED.impact_share * WALK)
 
 
 def test_the_share_of_a_random_walk():

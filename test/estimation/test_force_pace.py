@@ -11,12 +11,8 @@ from motions import Scene, quadruped
 
 from legged_dynamics.dynamics.jacobians import N_INDEX, SIZE, START
 from legged_dynamics.estimation import GroundReactionEstimator
-from legged_dynamics.estimation.filter.force_tracking import (
-    FASTEST_RATE,
-    RATE_TIME,
-    SLOWEST_RATE,
-    force_rate,
-)
+from legged_dynamics.estimation.filter.force_tracking import force_rate
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.spatial.jit import as_python
 
 DT, WEIGHT, DEVIATION = 0.002, 500.0, 1.0
@@ -27,31 +23,31 @@ def paces(forces) -> list[float]:
     count, nf, _ = np.shape(forces)
     index = np.zeros((nf, N_INDEX), int)
     index[:, START], index[:, SIZE] = 3 * np.arange(nf), 3
-    memory = SimpleNamespace(rate=np.full(1, SLOWEST_RATE), mean=np.array(forces[0]))
+    memory = SimpleNamespace(rate=np.full(1, TUNED.slowest_rate), mean=np.array(forces[0]))
     return [as_python(force_rate)(
-        SimpleNamespace(index=index), SimpleNamespace(weight=WEIGHT), memory,
+        SimpleNamespace(index=index), SimpleNamespace(weight=WEIGHT, **vars(TUNED)), memory,
         np.ravel(force), DEVIATION ** 2 * np.eye(3 * nf), DT) for force in forces]
 
 
 def test_of_a_robot_at_rest_noise_is_no_motion():
     rng = np.random.default_rng(0)
-    assert max(paces(DEVIATION * rng.normal(size=(200, 4, 3)))) == SLOWEST_RATE
+    assert max(paces(DEVIATION * rng.normal(size=(200, 4, 3)))) == TUNED.slowest_rate
 
 
 def test_a_load_that_goes_from_foot_to_foot_wakes_all_feet_and_they_rest_again():
     forces = np.zeros((400, 4, 3))
     forces[20:, 0, 2], forces[20:, 3, 2] = -60.0, 60.0
     pace = np.array(paces(forces))
-    assert (pace[:20] == SLOWEST_RATE).all() and pace[20] > 100 * SLOWEST_RATE
-    later = 20 + int(0.5 * RATE_TIME / DT)
+    assert (pace[:20] == TUNED.slowest_rate).all() and pace[20] > 100 * TUNED.slowest_rate
+    later = 20 + int(0.5 * TUNED.rate_time / DT)
     assert pace[later] > 0.5 * pace[20]         # the next foot lands or leaves soon
-    assert pace[-1] == SLOWEST_RATE
+    assert pace[-1] == TUNED.slowest_rate
 
 
 def test_the_pace_has_a_bound():
     forces = np.zeros((5, 2, 3))
     forces[3:, 1, 2] = 5.0 * WEIGHT
-    assert paces(forces)[-1] == FASTEST_RATE
+    assert paces(forces)[-1] == TUNED.fastest_rate
 
 
 @pytest.mark.parametrize('share', [0.05, 0.2])

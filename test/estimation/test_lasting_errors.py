@@ -11,8 +11,8 @@ from motions import RATE, Scene, known_robot, quadruped
 from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE
 from legged_dynamics.estimation import GroundReactionEstimator
 from legged_dynamics.estimation.contact import lift_allowance, predict_heights, update_place
-from legged_dynamics.estimation.filter.equation_errors import OFFSET_SHARE
 from legged_dynamics.estimation.filter.memory import LIFT
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.spatial.jit import as_python
 
 
@@ -26,7 +26,7 @@ def test_the_covariance_holds_for_sensors_that_are_off_for_long():
     for _ in range(20):
         estimator = known_robot(scene.model, scene.config)
         scale = 1.0 + noise.effort_gain * rng.normal(size=12)
-        offset = OFFSET_SHARE * noise.effort * rng.normal(size=12)
+        offset = TUNED.offset_share * noise.effort * rng.normal(size=12)
         bias = noise.accelerometer_bias * rng.normal(size=3)
         for k in range(120):
             r = estimator.update(replace(
@@ -62,7 +62,7 @@ def test_noise_of_the_gyro_does_not_look_like_a_mass():
 
 
 FEET = SimpleNamespace(index=np.zeros((2, 3), dtype=np.int64))
-SETTINGS = SimpleNamespace(risen=0.002, natural_frequency=4.0)
+SETTINGS = SimpleNamespace(risen=0.002, natural_frequency=4.0, **vars(TUNED))
 UP = (0.0, 0.0, 1.0)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from legged_dynamics.estimation.filter.layout import make_layout
 from legged_dynamics.estimation.filter.memory import SIGNAL, NoiseMemory
-from legged_dynamics.estimation.filter.noise import LEAST_SHARE, update_noise
+from legged_dynamics.estimation.filter.noise import update_noise
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.estimation.ground_reaction import Fault
 from legged_dynamics.spatial.jit import as_python
 
@@ -30,7 +31,7 @@ def seen(velocity, stated=STATED, effort=None):
         window[1, layout.effort] = 0.0 if effort is None else effort[k]
         results.faults[0] = 0.0
         if k > 0:
-            as_python(update_noise)(robot, layout, window, memory, results)
+            as_python(update_noise)(robot, layout, TUNED, window, memory, results)
     assert robot.motion_noise[0] == results.joint_noise[0, 0]
     return results.joint_noise[0, 0], Fault(int(results.faults[0]))
 
@@ -62,7 +63,8 @@ def test_noise_above_the_stated_is_found_and_told_of(rate, factor):
 
 def test_noise_below_the_stated_counts_half_at_least():
     assert seen(gait(sigma=0.7 * STATED))[0] == pytest.approx(0.7 * STATED, rel=0.2)
-    assert seen(gait(sigma=0.05 * STATED))[0] == pytest.approx(LEAST_SHARE * STATED, rel=0.1)
+    assert seen(gait(sigma=0.05 * STATED))[0] == pytest.approx(
+        TUNED.least_noise_share * STATED, rel=0.1)
 
 
 def test_a_signal_in_steps_has_the_noise_of_its_steps():

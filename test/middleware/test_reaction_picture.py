@@ -109,7 +109,7 @@ def test_an_external_force_is_drawn_when_it_is_significant():
     n, deviation = 4, np.full(3, 5.0)
 
     def pushed(force):
-        return ForcePicture.of_arrays(
+        return ForcePicture(
             0, FEET, np.eye(3), np.zeros(n, bool), np.ones(n, bool), np.zeros((n, 3)),
             np.zeros((n, 6)), np.zeros((n, 3)), np.tile(np.eye(3), (n, 1, 1)),
             np.tile([0.0, 0.0, 1.0], (n, 1)), np.zeros((0, 3)), np.full(3, np.nan),

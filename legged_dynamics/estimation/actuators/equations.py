@@ -85,7 +85,8 @@ class DelaySums(NamedTuple):
     size: int = 0
 
 
-CONSTANT, LAG = offsets(BlockConstants()), offsets(DelaySums())
+CONSTANT = offsets(BlockConstants())
+LAG = offsets(DelaySums())
 
 
 class Learning(NamedTuple):

@@ -13,7 +13,7 @@ from legged_dynamics.estimation.actuators.parameters import Parameters
 from legged_dynamics.estimation.actuators.prior import Prior
 from legged_dynamics.estimation.actuators.regression import factorized, solved, variances
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
-from legged_dynamics.estimation.filter.equation_errors import BASE_FORCE
+from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.model.actuators import DELAY, FRICTION
 from legged_dynamics.optimization.factorizations import factorize_upper, invert_upper
 
@@ -43,7 +43,7 @@ class Hypotheses:
                  settings: LearnerSettings):
         self._parameters, self._prior, self._settings = parameters, prior, settings
         self.rejected = np.zeros(len(parameters.names), bool)
-        self._force_error = BASE_FORCE * weight
+        self._force_error = TUNED.base_force * weight
         weights = dict.fromkeys(('friction', 'damping'), settings.friction_weight)
         weights.update(dict.fromkeys(('base', 'mass', 'moment'), settings.base_weight))
         weights.update(armature=settings.armature_weight, offset=settings.offset_weight,

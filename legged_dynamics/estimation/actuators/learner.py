@@ -17,12 +17,14 @@ from legged_dynamics.estimation.actuators.parameters import Parameters
 from legged_dynamics.estimation.actuators.prior import Prior
 from legged_dynamics.estimation.actuators.record import Record
 from legged_dynamics.estimation.actuators.regression import (
+    Lengths,
     Regression,
+    Rows,
     factorized,
     solved,
     variances,
 )
-from legged_dynamics.estimation.actuators.settings import LearnerSettings
+from legged_dynamics.estimation.actuators.settings import LEARNER, LearnerSettings
 from legged_dynamics.estimation.actuators.torque_doubt import TorqueDoubt
 from legged_dynamics.estimation.actuators.velocity_delay import VelocityDelay
 from legged_dynamics.estimation.ground_reaction import Fault
@@ -87,7 +89,7 @@ class ActuatorLearner:
     def __init__(self, model: RobotModel, config: RobotConfig, rate: float,
                  starts: Sequence[int], row_size: int, file: str = '',
                  settings: LearnerSettings | None = None):
-        self._settings = settings = settings or LearnerSettings()
+        self._settings = settings = settings or LEARNER
         table = feet_table(model, config.feet)
         feet = [pose.p for pose in frame_poses(
             model, config.nominal_in(model), tuple(foot.link for foot in config.feet)).values()]
@@ -97,8 +99,8 @@ class ActuatorLearner:
         self.prior = Prior(model, config, parameters, leg_length, settings)
         self.stated = self.prior.stated
         self.regression = Regression(
-            model, config, table, rate, starts, row_size, parameters, self.prior, leg_length,
-            settings.lying_height * height, settings)
+            model, config, Rows(rate, starts, row_size), parameters, self.prior,
+            Lengths(leg_length, settings.lying_height * height), settings)
         self.hypotheses = Hypotheses(parameters, self.prior, model.total_mass * GRAVITY, settings)
         self._velocity = VelocityDelay(config.noise.velocity_age, rate, settings)
         self._torque_doubt = TorqueDoubt(

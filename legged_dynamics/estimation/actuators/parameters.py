@@ -27,7 +27,7 @@ class Parameters:
     """
 
     def __init__(self, model: RobotModel, table: FeetTable):
-        self.legs = _leg_joints(model, table)
+        self.table, self.legs = table, _leg_joints(model, table)
         self.place, self.names = self._places(model)        # (nj, 7); (n,)
         n, nj = len(self.names), model.n_joints
         self.first_words = [name.split()[0] for name in self.names]

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, FeetTable
+from legged_dynamics.dynamics.jacobians import N_FOOT_STATE
 from legged_dynamics.dynamics.kinematics import body_workspace
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
@@ -35,20 +36,29 @@ from legged_dynamics.optimization.factorizations import (
 from legged_dynamics.spatial.packed import pack
 
 
+class Rows(NamedTuple):
+    """Rows of measurements that a regression is given."""
+
+    rate: float                 # Hz
+    columns: Sequence[int]      # where position, velocity, effort, gyro and accelerometer begin
+    size: int
+
+
+class Lengths(NamedTuple):
+    """Of a robot [m]."""
+
+    leg: float                  # median distance of the feet from the base
+    lowest: float               # height of the base over the feet below which nothing is learned
+
+
 class Regression:
-    """
-    Blocks of measurements in, sums of a recursive least squares out (`x`).
+    """Blocks of measurements in, sums of a recursive least squares out (`x`)."""
 
-    `lowest`: the height of the base over the lowest foot below which nothing is learned [m].
-    """
-
-    def __init__(self, model: RobotModel, config: RobotConfig, table: FeetTable, rate: float,
-                 columns: Sequence[int], row_size: int, parameters: Parameters, prior: Prior,
-                 leg_length: float, lowest: float, settings: LearnerSettings):
-        self._settings = settings
+    def __init__(self, model: RobotModel, config: RobotConfig, rows: Rows, parameters: Parameters,
+                 prior: Prior, lengths: Lengths, settings: LearnerSettings):
+        self._settings, rate = settings, rows.rate
         self.block = max(round(settings.block_time * rate), 2)     # samples
-        self.x = self._arrays(model, config, table, rate, columns, row_size, parameters, prior,
-                              leg_length)
+        self.x = self._arrays(model, config, rows, parameters, prior, lengths.leg)
         self._packed, self.rows = pack(self.x), self.x.rows
         self._period, self._first, self._first_ns, self._last_ns = 1.0 / rate, 0, 0, 0
         self._filled = self._skip = 0
@@ -59,12 +69,12 @@ class Regression:
         invert_upper(factorized(np.eye(1), np.ones(1)))
         solved(np.eye(1), np.ones(1))
         self.x.lag[:] = 0.0
-        self.x.constants[CONSTANT.lowest] = lowest
+        self.x.constants[CONSTANT.lowest] = lengths.lowest
 
-    def _arrays(self, model: RobotModel, config: RobotConfig, table: FeetTable, rate: float,
-                columns: Sequence[int], row_size: int, parameters: Parameters, prior: Prior,
-                leg_length: float) -> Learning:
+    def _arrays(self, model: RobotModel, config: RobotConfig, rows: Rows, parameters: Parameters,
+                prior: Prior, leg_length: float) -> Learning:
         settings, stated, block = self._settings, prior.stated, self.block
+        rate, table = rows.rate, parameters.table
         nj, nf, n = model.n_joints, len(config.feet), len(parameters.names)
         weight = model.total_mass * GRAVITY
         joints = np.zeros((nf, nj + 1), np.int64)
@@ -90,10 +100,10 @@ class Regression:
                                  (settings.first_joint_residual * stated.limit) ** 2])
         return Learning(
             tree=Tree(model.tree.topology, bare), feet=table, joints=joints,
-            place=parameters.place, at=np.array(columns, np.int64), constants=constants,
+            place=parameters.place, at=np.array(rows.columns, np.int64), constants=constants,
             mount=np.concatenate([mount.pose.R.ravel(), mount.pose.p]), noise=noise,
             uncertain=noise.copy(), slip_noise=(velocity / FRICTION_SPEED) ** 2 / block,
-            dry=np.zeros(nj), rows=np.zeros((3 * block + 1, row_size)),
+            dry=np.zeros(nj), rows=np.zeros((3 * block + 1, rows.size)),
             bodies=body_workspace(model), states=np.zeros((nf, N_FOOT_STATE)),
             jacobian=np.zeros((table.size, nj)), grasp=np.zeros((6, table.size)),
             joint=np.zeros((nj, N_LOCAL + 1)), motion=np.zeros((4, nj)), base=np.zeros(9),

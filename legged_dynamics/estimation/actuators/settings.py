@@ -102,3 +102,6 @@ class LearnerSettings:
     effort_delay_effect: float = 1e-3   # s, least delay that is reported
     imu_delay_effect: float = 1.5e-3    # s, the same of the IMU
     lever_arm: float = 0.15             # leg lengths, least arm of a joint's torque to a foot
+
+
+LEARNER = LearnerSettings()

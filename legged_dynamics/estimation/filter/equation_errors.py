@@ -24,7 +24,13 @@ import numpy as np
 from legged_dynamics.dynamics.composite_body import composite_inertias, fill_mass_matrix
 from legged_dynamics.dynamics.kinematics import place_inertias
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
-from legged_dynamics.estimation.filter.layout import N_DOUBT, N_RIGHT_SIDES
+from legged_dynamics.estimation.filter.layout import (
+    ACCEL,
+    DOUBT,
+    N_DOUBT,
+    N_RIGHT_SIDES,
+    SLIPPING,
+)
 from legged_dynamics.estimation.filter.memory import EFFORT
 from legged_dynamics.model.parts import FRICTION, JOINT, PRISMATIC
 from legged_dynamics.model.robot_model import RobotModel
@@ -33,25 +39,15 @@ from legged_dynamics.spatial.jit import part
 
 # The accelerometer's mean over a tick is wrong by a share of the jump of its reading: the square
 # of the tick over this time [s], that of an impact; at most the share of an even distribution.
-JUMP_TIME, LARGEST_JUMP_SHARE = 0.02, math.sqrt(1.0 / 12.0)
-# Offset of torques, as a share of their stated noise.
-OFFSET_SHARE = 0.3
+JUMP_TIME = 0.02
+LARGEST_JUMP_SHARE = math.sqrt(1.0 / 12.0)
 # Variance of dry friction at rest over its square: it is anywhere within its bounds.
 STUCK = 1.0 / 3.0
-# The same while a joint slides, varying slowly: Coulomb's law is no better than that (friction
-# grows and falls with speed, displacement, load and temperature).
-UNSURE_FRICTION = 0.25
-# Time over which slopes of torques are means [s].
-SLOPE_TIME = 0.006
-# Share of the variance by unknown actuators that changes from sample to sample.
-BRIEF_DOUBT = 0.1
 # Time after which an error counts as slowly varying [s].
 SLOW_TIME = 0.016
 # Variance that an exponential mean over n samples leaves of white errors, times n, and of errors
 # that come back with the opposite sign, times n^2.
 WANDER = 0.5
-# Error of the base's model, as a fraction of the weight: force, moment over a metre.
-BASE_FORCE, BASE_MOMENT = 0.002, 0.0005
 
 
 def end_stops(model: RobotModel) -> np.ndarray:
@@ -93,11 +89,11 @@ def correct_efforts(row, layout, effort_map):
 
 
 @part
-def follow_slopes(window, layout, efforts):
+def follow_slopes(window, layout, settings, efforts):
     """Update the exponential means of all torques' slopes in ``efforts``."""
     n = window.shape[0]
     dt = window[n - 1, 0] - window[n - 2, 0]
-    share = min(dt / SLOPE_TIME, 1.0)
+    share = min(dt / settings.slope_time, 1.0)
     for j in range(efforts.shape[0]):
         change = window[n - 1, layout.effort + j] - window[n - 2, layout.effort + j]
         if math.isfinite(change) and dt > 0.0:
@@ -105,13 +101,14 @@ def follow_slopes(window, layout, efforts):
 
 
 @part
-def fill_doubt(robot, layout, efforts, row, accel, slipping, doubt):
+def fill_doubt(robot, layout, efforts, row, vectors):
     """
-    Fill ``doubt`` (nv,), the variance of each joint's equation by its actuator model.
+    Fill row DOUBT, the variance of each joint's equation by its actuator model.
 
     ``Phi Sigma Phi^T``, Phi the derivatives by friction, damping, load friction, armature,
-    gain, offset and delay. ``slipping`` (nv,), written: share of dry friction, -1 to 1.
+    gain, offset and delay. SLIPPING, written: share of dry friction, -1 to 1.
     """
+    accel, slipping, doubt = vectors[ACCEL], vectors[SLIPPING], vectors[DOUBT]
     for j in range(robot.columns.shape[0]):
         S, at = robot.doubt[j], layout.effort + j
         v, effort = row[layout.velocity + j], row[at]
@@ -189,19 +186,20 @@ def motion_response(robot, settings, mass, rows, n, imu, jump, response):
 
 
 @part
-def equation_covariance(robot, layout, settings, row, slipping, doubt, rows, n, response, S,
-                        slow_noise, steady):
+def equation_covariance(robot, layout, settings, row, vectors, tracking, n):
     """
-    Fill the covariances of equation errors, lower triangles: ``S``, ``slow_noise``.
+    Fill the covariances of equation errors, lower triangles: ``noise``, ``slow_noise``.
 
     Velocity errors reverse in the next difference, so a mean over n ticks keeps 1 / n^2, of
-    other white noise 1 / n. ``steady`` (2, n): constant part, and the rest after smoothing.
+    other white noise 1 / n. ``slow_variance``: constant part, and the rest after smoothing.
     """
-    nv = robot.columns.shape[0]
+    nv, rows, response = robot.columns.shape[0], tracking.rows, tracking.response
+    S, slow_noise, steady = tracking.noise, tracking.slow_noise, tracking.slow_variance
+    slipping, doubt = vectors[SLIPPING], vectors[DOUBT]
     share, linear = 1.0 / settings.slow_samples, settings.linear_slow
     fewer = share * share
     # Without the base's equations nothing else says more: what is uncertain of all is of none.
-    unsure = UNSURE_FRICTION if settings.use_base > 0.5 else 0.0
+    unsure = settings.unsure_friction if settings.use_base > 0.5 else 0.0
     for r in range(n):
         e = rows[r]
         L = response[e]
@@ -233,18 +231,19 @@ def equation_covariance(robot, layout, settings, row, slipping, doubt, rows, n, 
             rest = STUCK * (1.0 - slipping[j] ** 2)
             stuck = rest * (friction ** 2 + robot.doubt[j, 0])
             doubted = doubt[j] + max(unsure - rest, 0.0) * friction ** 2
-            slow = (doubted + OFFSET_SHARE ** 2 * robot.effort_variance[j]
+            slow = (doubted + settings.offset_share ** 2 * robot.effort_variance[j]
                     + (settings.effort_gain * row[layout.effort + j]) ** 2)
             stuck += stop_variance(robot, settings, j, row[layout.position + j])
             steep = robot.tree.constants[j + 1, FRICTION] * (1.0 - slipping[j] * slipping[j])
             rough = (steep / FRICTION_SPEED * robot.stated_noise[j]) ** 2
             S[r, r] += (robot.effort_variance[j] + rough + stuck + slow * fewer
-                        + BRIEF_DOUBT * doubted)
+                        + settings.brief_doubt * doubted)
             slow_noise[r, r] += share * (robot.effort_variance[j] + rough) + slow + stuck
             steady[0, r] += slow + stuck
             steady[1, r] += WANDER * share * robot.effort_variance[j]
         else:
-            more = (settings.weight * (BASE_FORCE if e < 3 else BASE_MOMENT)) ** 2
+            more = (settings.weight * (
+                settings.base_force if e < 3 else settings.base_moment)) ** 2
             S[r, r] += more
             slow_noise[r, r] += more
             steady[0, r] += more

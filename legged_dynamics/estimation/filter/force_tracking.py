@@ -37,19 +37,6 @@ from legged_dynamics.spatial.jit import inlined_part, part
 from legged_dynamics.spatial.layout import get3, put3
 from legged_dynamics.spatial.symmetric import inverse_symmetric
 
-# Rates are deviations of a random walk after one second, as fractions of the weight. That
-# of standing feet is a multiple (RATE_GAIN) of the distance of all forces from their means over a
-# short time [s]; distances within so many variances of the forces are noise. A rate stays for a
-# while [s]: another foot will land or leave soon. The slowest rate is that of a robot at rest.
-RECENT, RATE_GAIN, EXPLAINED, RATE_TIME = 0.02, 1.0, 6.0, 0.04
-SLOWEST_RATE, FASTEST_RATE = 0.005, 1.5
-SWINGING_RATE = 6.7         # that of a foot in the air, which may land
-# A normalised squared innovation of a foot (3 degrees of freedom) beyond this is an impact:
-# process noise is then this share of the squared innovation.
-IMPACT, IMPACT_SHARE = 12.0, 0.5
-# Deviations that a sample counts for in the slowly varying part of the innovation.
-SLOW_CLIP = 2.5
-
 
 @part
 def start_tracking(feet, settings, up, x, P):
@@ -94,29 +81,29 @@ def force_rate(feet, settings, memory, x, P, dt):
 
     Standard deviation of a random walk after 1 s, as a fraction of the weight.
     """
-    moved, share = 0.0, min(dt / RECENT, 1.0)
+    moved, share = 0.0, min(dt / settings.recent, 1.0)
     for i in range(feet.index.shape[0]):
         s, mean = feet.index[i, START], get3(memory.mean, i, 0)
         off = subtract(load3(x, s), mean)
         put3(memory.mean, i, 0, add_scaled(mean, share, off))
         noise = P[s, s] + P[s + 1, s + 1] + P[s + 2, s + 2]
-        moved += max(dot(off, off) - EXPLAINED * noise, 0.0)
-    rate = RATE_GAIN * math.sqrt(moved / RECENT) / settings.weight
-    kept = (1.0 - min(dt / RATE_TIME, 1.0)) * memory.rate[0]
-    memory.rate[0] = min(max(rate, kept, SLOWEST_RATE), FASTEST_RATE)
+        moved += max(dot(off, off) - settings.explained * noise, 0.0)
+    rate = math.sqrt(moved / settings.recent) / settings.weight
+    kept = (1.0 - min(dt / settings.rate_time, 1.0)) * memory.rate[0]
+    memory.rate[0] = min(max(rate, kept, settings.slowest_rate), settings.fastest_rate)
     return memory.rate[0]
 
 
 @part
-def add_process_noise(robot, settings, tracking, probability, memory, push, scratch, joints, n,
-                      dt):
+def add_process_noise(robot, settings, scratch, tracking, memory, joints, n, dt):
     """
     Add a tick's process noise to the covariance; return whether there is a push.
 
     A foot contradicted by its own joints may have had an impact and gets as much noise as
     they imply, from ``tracking.innovation`` and ``tracking.noise``.
     """
-    feet, x, P, process_noise = robot.feet, memory.state, memory.covariance, tracking.process_noise
+    forces, probability = memory.forces, memory.contact.probability
+    feet, x, P, process_noise = robot.feet, forces.state, forces.covariance, tracking.process_noise
     nx, nf, weight = x.shape[0], feet.index.shape[0], settings.weight
     W2, arm2 = weight * weight, settings.arm * settings.arm
     vectors, nu, S, rows = scratch.vectors, tracking.innovation, tracking.noise, tracking.rows
@@ -129,20 +116,20 @@ def add_process_noise(robot, settings, tracking, probability, memory, push, scra
     joint_information(robot.columns, scratch.jacobian, vectors[BEYOND], vectors[WEIGHTS],
                       robot.prior, scratch.information, vectors[VECTOR])
     variance = tracking.foot_rows
-    rate = force_rate(feet, settings, memory, x, P, dt)
+    rate = force_rate(feet, settings, forces, x, P, dt)
     for i in range(nf):
         s = feet.index[i, START]
         v, C = solve_foot_alone(feet, i, scratch.information, vectors[VECTOR])
         p = probability[i]
         swings = max(1.0 - p - LEAST_PROBABILITY, 0.0)
-        g = (p * rate * rate + swings * SWINGING_RATE ** 2) * W2 * dt
+        g = (p * rate * rate + swings * settings.swinging_rate ** 2) * W2 * dt
         known = inverse_symmetric((C[0] + P[s, s] + g, C[1] + P[s, s + 1], C[2] + P[s, s + 2],
                                    C[3] + P[s + 1, s + 1] + g, C[4] + P[s + 1, s + 2],
                                    C[5] + P[s + 2, s + 2] + g))
-        impact = dot(v, symmetric_times(known, v)) > IMPACT
-        memory.impact[i] = 1.0 if impact else 0.0
+        impact = dot(v, symmetric_times(known, v)) > settings.impact
+        forces.impact[i] = 1.0 if impact else 0.0
         if impact:
-            g += IMPACT_SHARE * dot(v, v)
+            g += settings.impact_noise * dot(v, v)
         for k in range(feet.index[i, SIZE]):
             unit = 1.0 if k < 3 else arm2
             # The variance does not grow beyond that of the prior.
@@ -151,8 +138,7 @@ def add_process_noise(robot, settings, tracking, probability, memory, push, scra
         for k in range(3):
             vectors[VECTOR, s + k] = v[k]
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])
-    pushed = external_process_noise(feet, settings, scratch.grasp, tracking, x, P, push,
-                                    vectors[VECTOR], joints, n, dt)
+    pushed = external_process_noise(feet, settings, scratch, tracking, memory, joints, n, dt)
     for k in range(nx):
         P[k, k] += process_noise[k]
     return pushed
@@ -180,13 +166,13 @@ def covariance_row(columns, grasp, jacobian, e, P, out):
 
 
 @part
-def _split_slow(tracking, bias, ticks, n):
+def _split_slow(settings, tracking, bias, n):
     """Split off the slow part of the innovations, each clipped against impacts."""
     nu, S = tracking.innovation, tracking.noise
     for r in range(n):
         e = tracking.rows[r]
-        limit = SLOW_CLIP * math.sqrt(S[r, r])
-        bias[e] += (min(max(nu[r], -limit), limit) - bias[e]) / ticks
+        limit = settings.slow_clip * math.sqrt(S[r, r])
+        bias[e] += (min(max(nu[r], -limit), limit) - bias[e]) / settings.slow_samples
         tracking.slow_innovation[r] = bias[e]
         nu[r] -= bias[e]
 
@@ -209,7 +195,7 @@ def measurement_update(columns, settings, tracking, memory, grasp, jacobian, n):
             known = predict_equation(columns, grasp, jacobian, rows[s], gain[r])
             S[r, s] += known
             slow[r, s] += known
-    _split_slow(tracking, memory.bias, settings.slow_samples, n)
+    _split_slow(settings, tracking, memory.bias, n)
     if not (factorize(slow, n) and factorize(S, n)):
         return False
     solve_factorized(slow, n, slow_innovation)

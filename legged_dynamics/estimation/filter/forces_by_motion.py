@@ -68,32 +68,8 @@ from legged_dynamics.spatial.jit import part
 # Prediction of forces.
 
 
-# Process noise of the load of a foot in the air, which may land: deviation after one natural time
-# sqrt(l / g), as a fraction of the weight.
-LANDING_RATE = 3.0
-# Largest probability of contact in the process noise: any foot may have just landed.
-SUREST = 0.99
-# Natural times in which load becomes even, and how unevenly feet share it, as a
-# fraction of an even share.
-EVEN_TIME, UNEVEN = 3.0, 0.5
-# Natural times in which the centre of pressure crosses the sole.
-CROSSING = 1.5
-# How far a force departs sideways from where it aims: friction's bound over the square root of
-# three, and the steepest aim.
-SIDEWAYS, STEEPEST_AIM = 0.3, 0.4
-# Natural times in which it aims again.
-STRAYING = 0.03
-# Height of the point where legs' forces meet, over that of the base.
-PIVOT = 1.3
-# Variance of a centre of pressure over the product of its distances from two edges: even along a
-# sole, which rolls; across it, balance keeps it in the inner half.
-ALONG, ACROSS = 1.0 / 3.0, 1.0 / 12.0
-# Least value of the root of this product, as a fraction of the size of the sole.
-EDGE = 0.14
 # Smallest deviation of a centre of pressure [m].
 TINY = 1e-9
-# Moment about the vertical over that which the sole's length allows.
-TWIST = 0.3
 
 
 @part
@@ -117,10 +93,10 @@ def _aim(robot, settings, states, up, i):
     point = load3(states[i], CONTACT)
     home = (robot.homes[i, 0], robot.homes[i, 1], 0.0)
     away = subtract(home, point)
-    height = max(dot(up, away), settings.least_height) * PIVOT
+    height = max(dot(up, away), settings.least_height) * settings.pivot
     sideways = scale(1.0 / height, add_scaled(away, -dot(up, away), up))
     length = math.sqrt(dot(sideways, sideways))
-    return add_scaled(up, min(1.0, STEEPEST_AIM / max(length, 1e-9)), sideways)
+    return add_scaled(up, min(1.0, settings.steepest_aim / max(length, 1e-9)), sideways)
 
 
 @part
@@ -138,7 +114,7 @@ def _put_first3(row, at, n, v):
 
 
 @part
-def _predict_moments(feet, states, legs, up, stay, x, P, i):
+def _predict_moments(feet, settings, states, legs, stay, x, P, i):
     """
     Predict a foot's moments; return the deviations of its centre of pressure along and across.
 
@@ -150,10 +126,11 @@ def _predict_moments(feet, states, legs, up, stay, x, P, i):
     R, sole = load9(states[i], FOOT_ROTATION), feet.geometry[i]
     low = rotate_back(R, subtract(load3(states[i], CONTACT), load3(states[i], FOOT_POSITION)))
     long, wide = sole[SOLE] - sole[SOLE + 1], sole[SOLE + 2] - sole[SOLE + 3]
-    spread_x = math.sqrt(ALONG * (
-        max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0) + (EDGE * long) ** 2))
-    spread_y = math.sqrt(ACROSS * (
-        max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0) + (EDGE * wide) ** 2))
+    spread_x = math.sqrt(settings.pressure_along * (
+        max((sole[SOLE] - low[0]) * (low[0] - sole[SOLE + 1]), 0.0) + (settings.edge * long) ** 2))
+    spread_y = math.sqrt(settings.pressure_across * (
+        max((sole[SOLE + 2] - low[1]) * (low[1] - sole[SOLE + 3]), 0.0)
+        + (settings.edge * wide) ** 2))
     keep = (stay, stay, stay)
     if legs[i, LEG.spread_x] > 0.0:
         keep = (stay * spread_y / max(legs[i, LEG.spread_y], TINY),
@@ -176,9 +153,9 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
     x, P, legs = memory.state, memory.covariance, memory.legs
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
     nf, ticks = feet.index.shape[0], dt / settings.natural_time
-    keep = math.exp(-ticks / EVEN_TIME)
-    stay = math.exp(-ticks / CROSSING)
-    stray = math.exp(-ticks / STRAYING)
+    keep = math.exp(-ticks / settings.even_time)
+    stay = math.exp(-ticks / settings.crossing)
+    stray = math.exp(-ticks / settings.straying)
     standing = 0.0
     for i in range(nf):
         standing += probability[i]
@@ -203,7 +180,7 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
             for m in range(3):
                 P[k, s + m] = stray * P[k, s + m] + d[m] * t
         if size > 3:
-            spread_x, spread_y = _predict_moments(feet, states, legs, up, stay, x, P, i)
+            spread_x, spread_y = _predict_moments(feet, settings, states, legs, stay, x, P, i)
             if load > 0.02 * settings.weight:
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
         # Process noise: of the load, along its line of action.
@@ -214,8 +191,9 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
                 known += up[r] * P[s + r, s + c] * up[c]
         # The variance does not grow beyond the square of an even share.
         room = max(1.0 - known / max(even * even, 1e-9), 0.0)
-        q = ((p * rate ** 2 * room + (1.0 - min(p, SUREST)) * LANDING_RATE ** 2) * W2 * ticks
-             + (1.0 - keep * keep) * (UNEVEN * even) ** 2)
+        q = ((p * rate ** 2 * room
+              + (1.0 - min(p, settings.surest)) * settings.landing_rate ** 2) * W2 * ticks
+             + (1.0 - keep * keep) * (settings.uneven_share * even) ** 2)
         for r in range(size):
             g = d[r] if r < 3 else lever[r - 3]
             for c in range(size):
@@ -226,7 +204,7 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
             for c in range(3):
                 variance += up[r] * P[s + r, s + c] * up[c]
         square = load * load + variance
-        sideways = (1.0 - stray * stray) * SIDEWAYS ** 2 * square
+        sideways = (1.0 - stray * stray) * settings.sideways ** 2 * square
         for r in range(3):
             P[s + r, s + r] += sideways
             for c in range(3):
@@ -234,7 +212,8 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
         if size > 3:
             R = compose(moment_axes(feet.index, states, i), load9(states[i], FOOT_ROTATION))
             new = (1.0 - stay * stay) * square
-            spread = (new * spread_y ** 2, new * spread_x ** 2, new * (TWIST * spread_x) ** 2)
+            spread = (new * spread_y ** 2, new * spread_x ** 2,
+                      new * (settings.twist * spread_x) ** 2)
             for r in range(size - 3):
                 for c in range(size - 3):
                     for k in range(3):
@@ -243,23 +222,6 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
 
 # -------------------------------------------------------------------------------------------------
 # Update by the equations of the base.
-
-
-# Process noise of a standing foot's load is estimated: deviations after one natural time
-# sqrt(l / g), as fractions of the weight, at first, at least, at most; and rate of the estimate
-# [1/s].
-FIRST_RATE, SLOWEST_RATE, FASTEST_RATE, LEARNING = 2.0, 0.2, 10.0, 60.0
-# Fastest for a sole, over which load passes while the body moves across it.
-FASTEST_SOLE = 1.0
-# Noise of the base's equations is estimated, too, as a share of the stated: least, and time [s].
-LEAST_SCALE, LARGEST_SCALE, NOISE_TIME = 0.1, 4.0, 0.17
-# Bounds of a squared deviation of moments, and of its effect in one sample: impacts are not
-# Gaussian.
-SURPRISING, LEARNED_AT_ONCE = 15.0, 3.0
-# Error of the load on a foot by other causes, as a fraction of the weight.
-LOAD_NOISE = 0.04
-# Deviations beyond which a moment has a smaller weight.
-FAR_OFF = 2.0
 
 
 @part
@@ -287,15 +249,15 @@ def _base_update(robot, settings, scratch, tracking, up, memory, dt):
     # An impact changes moments by far more than forces: outliers get smaller weights.
     surprise = 0.0
     for r in range(3, 6):
-        surprise += min(nu[r] * nu[r], SURPRISING) / 3.0
-        weight = math.sqrt(min(1.0, FAR_OFF / max(math.fabs(nu[r]), 1e-9)))
+        surprise += min(nu[r] * nu[r], settings.moment_surprise) / 3.0
+        weight = math.sqrt(min(1.0, settings.far_off / max(math.fabs(nu[r]), 1e-9)))
         nu[r] *= weight
         for k in range(nx):
             gain[r, k] *= weight
-    change = min(dt / NOISE_TIME, 1.0) * min(surprise - 1.0, LEARNED_AT_ONCE)
-    body[MOTION.noise_scale] = min(max(body[MOTION.noise_scale] * math.exp(change), LEAST_SCALE),
-                                   LARGEST_SCALE)
-    _learn_load_rates(robot.feet, gain, nu, up, legs, dt)
+    change = min(dt / settings.scale_time, 1.0) * min(surprise - 1.0, settings.most_learned)
+    body[MOTION.noise_scale] = min(max(body[MOTION.noise_scale] * math.exp(change),
+                                       settings.least_scale), settings.largest_scale)
+    _learn_load_rates(robot.feet, settings, gain, nu, up, legs, dt)
     update_state(x, P, gain, nu, 6)
     return True
 
@@ -322,7 +284,7 @@ def _keep_unilateral(feet, up, x, P):
 
 
 @part
-def _learn_load_rates(feet, gain, nu, up, legs, dt):
+def _learn_load_rates(feet, settings, gain, nu, up, legs, dt):
     """
     Estimate the process noise of each foot's load, from whether its corrections agree in sign.
 
@@ -341,9 +303,10 @@ def _learn_load_rates(feet, gain, nu, up, legs, dt):
                          / max(legs[i, LEG.information], 1e-12))
             agreement = min(max(agreement, -1.0), 1.0)
             rate = legs[i, LEG.load_rate] * math.exp(
-                min(LEARNING * legs[i, LEG.elapsed], 1.0) * agreement)
-            fastest = FASTEST_RATE if feet.index[i, SIZE] == 3 else FASTEST_SOLE
-            legs[i, LEG.load_rate] = min(max(rate, SLOWEST_RATE), fastest)
+                min(settings.load_rate_learning * legs[i, LEG.elapsed], 1.0) * agreement)
+            fastest = (settings.fastest_load_rate if feet.index[i, SIZE] == 3
+                       else settings.fastest_sole_rate)
+            legs[i, LEG.load_rate] = min(max(rate, settings.slowest_load_rate), fastest)
             legs[i, LEG.before] = legs[i, LEG.correction]
             legs[i, LEG.correction] = legs[i, LEG.information] = legs[i, LEG.elapsed] = 0.0
 
@@ -352,7 +315,7 @@ def _learn_load_rates(feet, gain, nu, up, legs, dt):
 def _log_density_of_no_load(x, P, feet, settings, i, up):
     """Return the logarithm of the density of a foot's load at zero."""
     load, variance = normal_force(P, x, feet.index[i, START], up)
-    variance += (LOAD_NOISE * settings.weight) ** 2
+    variance += (settings.load_noise * settings.weight) ** 2
     return -0.5 * (load * load / variance + math.log(variance))
 
 
@@ -389,7 +352,7 @@ def _start_learning(feet, settings, up, memory, contact):
     reset_momentum_error(memory.state, memory.covariance)
     for i in range(feet.index.shape[0]):
         legs = memory.legs
-        legs[i, LEG.load_rate], legs[i, LEG.spread_x] = FIRST_RATE, 0.0
+        legs[i, LEG.load_rate], legs[i, LEG.spread_x] = settings.first_load_rate, 0.0
         legs[i, LEG.correction] = legs[i, LEG.information] = 0.0
         legs[i, LEG.before] = legs[i, LEG.elapsed] = 0.0
         legs[i, LEG.probability] = legs[i, LEG.mean] = contact.probability[i]
@@ -399,9 +362,11 @@ def _start_learning(feet, settings, up, memory, contact):
 
 
 @part
-def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_WB, imu, dt,
-                    results):
-    """Estimate contact and forces without torques, filling ``memory`` and ``results``."""
+def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
+    """Estimate contact and forces without torques, filling memory and ``results``."""
+    robot, scratch, tracking, memory = (arrays.robot, arrays.scratch, arrays.tracking,
+                                        arrays.memory)
+    row = arrays.window[arrays.window.shape[0] // 2]
     feet, nf, nc, status = robot.feet, robot.feet.index.shape[0], layout.contacts, memory.status
     motion, contact, states = memory.motion, memory.contact, results.feet.states
     x, P = motion.state, motion.covariance
@@ -438,14 +403,13 @@ def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_W
                 spread += up[r] * up[s] * (tracking.noise[r, s] + tracking.slow_noise[r, s])
     else:
         reset_momentum_error(x, P)
-    predict_velocity(feet, settings, scratch.bodies, states, memory.ground.normal, R_WB, a, imu,
-                     dt, motion.body)
-    follow_lift(feet, scratch.bodies, states, R_WB, a, imu, contact.flag, dt, motion.body)
+    predict_velocity(feet, settings, scratch, states, R_WB, imu, memory, dt)
+    follow_lift(feet, settings, scratch, states, R_WB, imu, memory, dt)
     loads = scratch.vectors[VECTOR]
     for i in range(nf):
         loads[i] = dot(up, load3(x, feet.index[i, START]))
-    update_contact_by_motion(robot, layout, settings, scratch, row, states, memory.ground, R_WB,
-                             loads, evidence, total, spread, dt, motion, contact, results.contact)
+    update_contact_by_motion(arrays, layout, settings, row, R_WB, (total, spread), dt,
+                             results)
 
     # Feet that are likely up are mixed with no force in the state, others in the results only.
     latest, covariance = tracking.latest, tracking.latest_covariance
@@ -471,7 +435,6 @@ def track_by_motion(robot, layout, settings, scratch, tracking, row, memory, R_W
         for k in range(s, s + feet.index[i, SIZE]):
             found.coordinates[k] = 0.0 if lifted else latest[k]
             found.latest[k] = found.coordinates[k]
-        results.contact.latest[i] = results.contact.flag[i]
     for r in range(nc):
         for c in range(nc):
             found.covariance[r, c] = covariance[r, c]

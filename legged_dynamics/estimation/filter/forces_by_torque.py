@@ -16,7 +16,6 @@ from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.contact import mix_latest_with_air, predict_heights, update_contact
 from legged_dynamics.estimation.filter.equation_errors import (
-    UNSURE_FRICTION,
     equation_covariance,
     fill_doubt,
     fill_masses,
@@ -25,14 +24,12 @@ from legged_dynamics.estimation.filter.equation_errors import (
     usable_equations,
 )
 from legged_dynamics.estimation.filter.force_tracking import (
-    FASTEST_RATE,
     add_process_noise,
     measurement_update,
     predict_equation,
     start_tracking,
 )
 from legged_dynamics.estimation.filter.layout import (
-    ACCEL,
     BASE,
     BASE_WEIGHTS,
     BEYOND,
@@ -83,15 +80,12 @@ from legged_dynamics.spatial.symmetric import inverse_symmetric
 # is not fed back: the next tick has the same information from the joints.
 
 
-# A normalised squared innovation of the accelerometer (3 degrees of freedom) beyond this is
-# an impact on an unknown foot: all forces are then less certain by this fraction of the weight.
-SURPRISE, SURPRISE_FORCE = 20.0, 0.5
-
-
 @part
-def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, efforts, newest,
-                        middle, G):
+def _accelerometer_rows(arrays, layout, settings, G):
     """Fill G (3, nx); return the force-free accelerometer reading and its variance."""
+    robot, scratch, tracking = arrays.robot, arrays.scratch, arrays.tracking
+    newest, middle, efforts = arrays.window[-1], arrays.middle, arrays.memory.efforts
+    mass_error = arrays.memory.mass.error
     nv, nx = robot.columns.shape[0], G.shape[1]
     X, vectors = tracking.mass, scratch.vectors
     p = load3(settings.p_BI, 0)
@@ -122,7 +116,7 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
         effort = (newest[layout.effort + j] + late - damping * (v - v_mid)
                   - friction * (now - vectors[SLIPPING, j]) - vectors[TAU, j])
         variance = (robot.effort_variance[j] + vectors[DOUBT, j]
-                    + friction ** 2 * max(1.0 - now ** 2, UNSURE_FRICTION)
+                    + friction ** 2 * max(1.0 - now ** 2, settings.unsure_friction)
                     + stop_variance(robot, settings, j, newest[layout.position + j]))
         if not math.isfinite(effort):       # of a head or a gripper: that of its motion
             effort = 0.0
@@ -157,13 +151,13 @@ def _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error, 
 
 
 @part
-def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, efforts, window,
-                    middle, probability, x, P):
-    """Replace x and P, copies of the state and its covariance, by those of the newest sample."""
-    before, newest = window[-2], window[-1]
+def _predict_latest(arrays, layout, settings):
+    """Replace the latest state, a copy, and its covariance by those of the newest sample."""
+    robot, tracking, probability = arrays.robot, arrays.tracking, arrays.memory.contact.probability
+    before, newest = arrays.window[-2], arrays.window[-1]
+    x, P = tracking.latest, tracking.latest_covariance
     G, GP = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
-    ok, free, R = _accelerometer_rows(robot, layout, settings, tracking, scratch, mass_error,
-                                      efforts, newest, middle, G)
+    ok, free, R = _accelerometer_rows(arrays, layout, settings, G)
     if not ok:
         return
     feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
@@ -202,7 +196,7 @@ def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, effo
     inverse = inverse_symmetric((S[0], S[1], S[2], S[3], S[4], S[5]))
     v = (v[0], v[1], v[2])
     pulled = symmetric_times(inverse, v)
-    surprised = dot(v, pulled) > SURPRISE
+    surprised = dot(v, pulled) > settings.surprise
     first, second, third = GP[0], GP[1], GP[2]
     for i in range(nx):
         K = symmetric_times(inverse, (GP[0, i], GP[1, i], GP[2, i]))
@@ -212,7 +206,7 @@ def _predict_latest(robot, layout, settings, tracking, scratch, mass_error, effo
             to[c] -= K[0] * first[c] + K[1] * second[c] + K[2] * third[c]
     if surprised:
         for i in range(feet.index.shape[0]):
-            more = SURPRISE_FORCE ** 2 * W2 * (1.05 - probability[i])
+            more = settings.surprise_force ** 2 * W2 * (1.05 - probability[i])
             for k in range(min(feet.index[i, SIZE], 3)):
                 P[feet.index[i, START] + k, feet.index[i, START] + k] += more
 
@@ -273,14 +267,9 @@ def _slow_covariance(robot, scratch, P, probability, nc):
 # One tick.
 
 
-# The filter takes errors of velocities as white, although half of each comes back with the
-# opposite sign in the next tick: shares of its covariance in the mean of two ticks, and in one.
-MEAN_SHARE, LATEST_SHARE = 0.3, 0.25
 # Variance of the force between two ticks about the mean of their two means, as a share of the
 # process noise of each: of a random walk, and of an impact, which is anywhere in its tick.
-WALK_SHARE, IMPACT_SHARE = 1.0 / 12.0, 0.5
-# The same of the newest force without an accelerometer, half a tick after the mean.
-UNSEEN_SHARE = 0.5
+WALK_SHARE = 1.0 / 12.0
 
 
 @part
@@ -296,118 +285,138 @@ def _start(feet, settings, up, a, memory):
     for vector in (forces.bias, mass.error):
         for k in range(vector.shape[0]):
             vector[k] = 0.0
-    forces.rate[0] = FASTEST_RATE
+    forces.rate[0] = settings.fastest_rate
     for i in range(feet.index.shape[0]):
         put3(forces.mean, i, 0, load3(forces.state, feet.index[i, START]))
     store3(mass.acceleration, 0, a)
 
 
 @part
-def track_by_torque(robot, layout, settings, scratch, tracking, window, middle, memory, up, normal,
-                    imu, dt, results):
+def _fill_equations(arrays, layout, settings, imu, jump, base_used):
+    """Fill equations and the covariances of their errors; return how many, of joints and all."""
+    robot, scratch, tracking, middle = (arrays.robot, arrays.scratch, arrays.tracking,
+                                        arrays.middle)
+    vectors, rows = scratch.vectors, tracking.rows
+    fill_masses(robot, scratch, tracking)
+    mass_columns(load3(vectors[BASE], 6), tracking.mass_columns)
+    joints, n = usable_equations(robot, layout, middle, base_used, rows)
+    motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
+    fill_doubt(robot, layout, arrays.memory.efforts, middle, vectors)
+    equation_covariance(robot, layout, settings, middle, vectors, tracking, n)
+    _store_slow_weights(tracking, vectors, joints, n)
+    if n > joints:
+        slow_push_variance(robot, settings, scratch, tracking, joints, n)
+    return joints, n
+
+
+@part
+def _fill_innovations(robot, scratch, tracking, mass, x, n):
+    """Fill what each equation has that the state does not predict."""
+    for r in range(n):
+        e = tracking.rows[r]
+        if e >= 6:
+            known = scratch.vectors[RESIDUAL, e - 6]
+        else:
+            known = scratch.bodies[0, FORCE + e]
+            for k in range(N_MASS):
+                known -= tracking.mass_columns[e, k] * mass.error[k]
+        tracking.innovation[r] = known - predict_equation(robot.columns, scratch.grasp,
+                                                          scratch.jacobian, e, x)
+
+
+@part
+def _follow_mass(feet, settings, tracking, memory, up, a, pushed, dt):
+    """Update the error of the base's mass by what its equations leave without it."""
+    mass = memory.mass
+    for e in range(6):
+        for k in range(N_MASS):
+            tracking.unexplained[e] += tracking.mass_columns[e, k] * mass.error[k]
+    mean_mass_columns(settings, a, mass.acceleration, tracking.mass_columns, dt)
+    if feet_carry_weight(feet, settings, up, memory.contact.probability, memory.forces.state):
+        update_mass_error(settings, tracking, mass, pushed, dt)
+    mass_columns(a, tracking.mass_columns)
+
+
+@part
+def _write_forces(arrays, layout, settings, results):
+    """Write both samples' forces with their covariances, which errors that last add to."""
+    feet, memory, tracking, nc = arrays.robot.feet, arrays.memory, arrays.tracking, layout.contacts
+    x, P, probability = memory.forces.state, memory.forces.covariance, memory.contact.probability
+    found, latest = results.forces, tracking.latest
+    for i in range(feet.index.shape[0]):
+        s, size = feet.index[i, START], feet.index[i, SIZE]
+        lifted = arrays.window[-1, layout.given_contact + i] < 0.5  # False where it is not given
+        for k in range(s, s + size):
+            found.coordinates[k] = 0.0 if lifted else x[k]
+            found.latest[k] = 0.0 if lifted else latest[k]
+    _slow_covariance(arrays.robot, arrays.scratch, P, probability, nc)
+    slow, scale = arrays.scratch.information, settings.scale_doubt ** 2
+    for r in range(nc):
+        for c in range(nc):
+            both = slow[r, c] + scale * x[r] * x[c]
+            found.covariance[r, c] = settings.mean_share * P[r, c] + both
+            found.latest_covariance[r, c] = tracking.latest_covariance[r, c] + both
+    if settings.two_samples > 0.5:
+        add_variance_within_ticks(feet, settings, tracking.process_noise, probability,
+                                  memory.forces.impact, memory.previous, found.covariance)
+
+
+@part
+def track_by_torque(arrays, layout, settings, up, normal, imu, dt, results):
     """
     Advance the force filter of all feet by a tick; fill contact, forces, covariance.
 
-    ``up`` and ``normal`` are in base axes; ``memory`` and ``results`` are written.
+    ``up`` and ``normal`` are in base axes.
     """
-    feet, nc = robot.feet, layout.contacts
-    forces, mass, probability = memory.forces, memory.mass, memory.contact.probability
+    robot, scratch, tracking, memory = (arrays.robot, arrays.scratch, arrays.tracking,
+                                        arrays.memory)
+    feet, forces = robot.feet, memory.forces
     x, P, nx = forces.state, forces.covariance, layout.contacts + N_EXTRA
-    vectors, grasp, jacobian = scratch.vectors, scratch.grasp, scratch.jacobian
     base_used = imu and settings.use_base > 0.5
-    a = load3(vectors[BASE], 6)
+    a = load3(scratch.vectors[BASE], 6)
     jump = (0.0, 0.0, 0.0)
     if memory.status[STATUS.by_torque] < 0.5:
         _start(feet, settings, up, a, memory)
     elif imu:
         jump = subtract(a, load3(memory.acceleration, 0))
     store3(memory.acceleration, 0, a)
-
-    # Equations and the covariances of their errors.
-    fill_masses(robot, scratch, tracking)
-    mass_columns(a, tracking.mass_columns)
-    rows = tracking.rows
-    joints, n = usable_equations(robot, layout, middle, base_used, rows)
-    motion_response(robot, settings, tracking.mass, rows, n, imu, jump, tracking.response)
-    fill_doubt(robot, layout, memory.efforts, middle, vectors[ACCEL], vectors[SLIPPING],
-               vectors[DOUBT])
-    equation_covariance(robot, layout, settings, middle, vectors[SLIPPING], vectors[DOUBT], rows,
-                        n, tracking.response, tracking.noise, tracking.slow_noise,
-                        tracking.slow_variance)
-    _store_slow_weights(tracking, vectors, joints, n)
-    if n > joints:
-        slow_push_variance(robot, scratch, tracking, joints, n)
+    joints, n = _fill_equations(arrays, layout, settings, imu, jump, base_used)
     predict_heights(feet, results.feet.states, normal, memory.lift)
 
     # Prediction and measurement update.
-    predict_external(x, P, dt)
-    for r in range(n):
-        e = rows[r]
-        if e >= 6:
-            known = vectors[RESIDUAL, e - 6]
-        else:
-            known = scratch.bodies[0, FORCE + e]
-            for k in range(N_MASS):
-                known -= tracking.mass_columns[e, k] * mass.error[k]
-        tracking.innovation[r] = known - predict_equation(robot.columns, grasp, jacobian, e, x)
-    pushed = add_process_noise(robot, settings, tracking, probability, forces, memory.push,
-                               scratch, joints, n, dt)
+    predict_external(settings, x, P, dt)
+    _fill_innovations(robot, scratch, tracking, memory.mass, x, n)
+    pushed = add_process_noise(robot, settings, scratch, tracking, memory, joints, n, dt)
     if n > joints:
-        for e in range(6):      # what the base's equations leave without an error of mass
-            for k in range(N_MASS):
-                tracking.unexplained[e] += tracking.mass_columns[e, k] * mass.error[k]
-        mean_mass_columns(a, mass.acceleration, tracking.mass_columns, dt)
-        if feet_carry_weight(feet, up, settings.weight, probability, x):
-            update_mass_error(settings, tracking.mass_columns, tracking.unexplained,
-                              tracking.push_variance, pushed, mass.equations, tracking.vector,
-                              tracking.block, mass.error, dt)
-        mass_columns(a, tracking.mass_columns)
-    if not measurement_update(robot.columns, settings, tracking, forces, grasp, jacobian, n):
+        _follow_mass(feet, settings, tracking, memory, up, a, pushed, dt)
+    if not measurement_update(robot.columns, settings, tracking, forces, scratch.grasp,
+                              scratch.jacobian, n):
         start_tracking(feet, settings, up, x, P)
-    update_contact(robot, layout, settings, scratch, tracking, window[-1], x, P, memory.contact,
-                   memory.lift, results.feet, normal, dt, results.contact)
-    for i in range(feet.index.shape[0]):
-        results.contact.latest[i] = results.contact.flag[i]
+    update_contact(arrays, layout, settings, normal, dt, results)
 
     # Forces of the newest sample.
     latest, covariance = tracking.latest, tracking.latest_covariance
     for r in range(nx):
         latest[r] = x[r]
         for c in range(nx):
-            covariance[r, c] = LATEST_SHARE * P[r, c]
+            covariance[r, c] = settings.latest_share * P[r, c]
     if settings.two_samples > 0.5 and base_used and settings.imu_body == 0:
-        _predict_latest(robot, layout, settings, tracking, scratch, mass.error, memory.efforts,
-                        window, middle, probability, latest, covariance)
+        _predict_latest(arrays, layout, settings)
     else:
-        for k in range(nc):
-            covariance[k, k] += UNSEEN_SHARE * tracking.process_noise[k]
-    mix_latest_with_air(robot, settings, tracking, probability, results.feet.normals, latest,
-                        covariance, dt)
-    found = results.forces
-    for i in range(feet.index.shape[0]):
-        s, size = feet.index[i, START], feet.index[i, SIZE]
-        lifted = window[-1, layout.given_contact + i] < 0.5     # False where it is not given
-        for k in range(s, s + size):
-            found.coordinates[k] = 0.0 if lifted else x[k]
-            found.latest[k] = 0.0 if lifted else latest[k]
-    _slow_covariance(robot, scratch, P, probability, nc)
-    slow, scale = scratch.information, settings.scale_doubt ** 2
-    for r in range(nc):
-        for c in range(nc):
-            both = slow[r, c] + scale * x[r] * x[c]
-            found.covariance[r, c] = MEAN_SHARE * P[r, c] + both
-            found.latest_covariance[r, c] = covariance[r, c] + both
-    if settings.two_samples > 0.5:
-        add_variance_within_ticks(feet, tracking.process_noise, probability, forces.impact,
-                                  memory.previous, found.covariance)
+        for k in range(layout.contacts):
+            covariance[k, k] += settings.unseen_share * tracking.process_noise[k]
+    mix_latest_with_air(robot, settings, tracking, memory.contact.probability,
+                        results.feet.normals, dt)
+    _write_forces(arrays, layout, settings, results)
     write_external(robot, settings, scratch, tracking, memory.push, joints, n > joints,
                    results.external)
     for k in range(N_MASS):
-        results.external.mass_error[k] = mass.error[k]
+        results.external.mass_error[k] = memory.mass.error[k]
 
 
 @part
-def add_variance_within_ticks(feet, process_noise, probability, impact, previous, covariance):
+def add_variance_within_ticks(feet, settings, process_noise, probability, impact, previous,
+                              covariance):
     """
     Add to ``covariance`` the variance by force changes within the ticks about a sample.
 
@@ -417,7 +426,7 @@ def add_variance_within_ticks(feet, process_noise, probability, impact, previous
     for i in range(feet.index.shape[0]):
         stands = probability[i] >= 0.5
         stood = previous.probability[i] >= 0.5
-        share = IMPACT_SHARE if impact[i] > 0.5 else WALK_SHARE
+        share = settings.impact_share if impact[i] > 0.5 else WALK_SHARE
         for k in range(feet.index[i, SIZE]):
             r = feet.index[i, START] + k
             happened = share * process_noise[r] if stands or stood else 0.0

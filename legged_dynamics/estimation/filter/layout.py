@@ -9,6 +9,7 @@ call, with names.
 from __future__ import annotations
 
 import itertools
+from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from legged_dynamics.estimation.filter.memory import (
     Memory,
     carve_memory,
 )
+from legged_dynamics.estimation.filter.settings import FilterSettings
 from legged_dynamics.estimation.ground import N_GIVEN, Ground
 from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree
 from legged_dynamics.optimization.within_limits import limits_memory
@@ -33,18 +35,23 @@ from legged_dynamics.spatial.layout import endless, lengths_of, matrix, vector
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
 # What the kernel returns when a row of the window cannot be used.
 NOT_FINITE = -1
-# Bits of what was wrong with the input; the values of ground_reaction.Fault.
-WARMING_UP, TIME_JUMPED_BACK, GAP = 1, 2, 4
-NO_EFFORT, PARTIAL_EFFORT, NO_IMU, NO_ORIENTATION = 8, 16, 32, 64
+# Bits of what was wrong with the input that kernels find; the values of ground_reaction.Fault.
+WARMING_UP = 1
+TIME_JUMPED_BACK = 2
+GAP = 4
+NO_EFFORT = 8
+PARTIAL_EFFORT = 16
+NO_IMU = 32
+NO_ORIENTATION = 64
 NOISE_MISSTATED = 128
-FRICTION_MISSTATED, ARMATURE_MISSTATED, EFFORT_LATE = 256, 512, 1024
-GAIN_MISSTATED, IMU_LATE = 2048, 4096
 
 # Columns of the equations' response after the joints': angular and proper acceleration of the
 # base, and its jump.
 N_SHARED = 7
-# Columns of Robot.effort_map; actuator parameters of a joint.
-N_EFFORT_MAP, N_DOUBT = 3, 7
+# Columns of Robot.effort_map.
+N_EFFORT_MAP = 3
+# Actuator parameters of a joint.
+N_DOUBT = 7
 # Right sides, which are the columns before the mass matrix in `Tracking.mass`.
 N_RIGHT_SIDES = 3
 
@@ -105,7 +112,8 @@ _REAL_SETTINGS = (
     'effort_at',              # place in the window, or after it, of the efforts that belong
     'effort_age',             # s, of efforts against the positions they come with
 )
-SETTINGS = np.dtype((np.record, [(name, np.float64) for name in _REAL_SETTINGS] + [
+SETTINGS = np.dtype((np.record, [(name, np.float64) for name in (
+    *_REAL_SETTINGS, *(field.name for field in fields(FilterSettings)))] + [
     ('imu_body', np.int64),                     # body that carries the IMU
     ('R_BI', np.float64, (9,)),                 # orientation of the IMU on that body, by rows
     ('p_BI', np.float64, (3,)),                 # m, its position there

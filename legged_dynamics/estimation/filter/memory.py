@@ -135,11 +135,16 @@ class _FilterColumns(NamedTuple):
     width: int = 0
 
 
-STATUS, TILT = offsets(_StatusColumns()), offsets(_TiltColumns())
-EFFORT, SIGNAL = offsets(_EffortColumns()), offsets(_SignalColumns())
-PUSH, FILTER = offsets(_PushColumns()), offsets(_FilterColumns())
-LIFT, PLACE = offsets(_LiftColumns()), offsets(_PlaceColumns())
-MOTION, LEG = offsets(_MotionColumns()), offsets(_LegColumns())
+STATUS = offsets(_StatusColumns())
+TILT = offsets(_TiltColumns())
+EFFORT = offsets(_EffortColumns())
+SIGNAL = offsets(_SignalColumns())
+PUSH = offsets(_PushColumns())
+FILTER = offsets(_FilterColumns())
+LIFT = offsets(_LiftColumns())
+PLACE = offsets(_PlaceColumns())
+MOTION = offsets(_MotionColumns())
+LEG = offsets(_LegColumns())
 # Numbers that a second-order filter keeps of a channel.
 N_DELAYS = 2
 # Mass parameters: errors of the base's mass and of its three first moments.

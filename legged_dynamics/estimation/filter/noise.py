@@ -29,23 +29,14 @@ from legged_dynamics.estimation.filter.memory import N_EXTRA, SIGNAL
 from legged_dynamics.spatial.jit import part
 
 # Medians of |d| and of -d d' of white noise of unit variance.
-MEDIAN, MEDIAN_PRODUCT = 3.0164, 5.860
-# Share by which a median changes in a sample, at first and later.
-FIRST_STEP, STEP = 0.03, 0.003
-# Distance of the bounds from the medians, a factor: these jitter by a few per cent.
-BAND = 1.1
-# Stated noise may cover errors that are not white: least share of it.
-LEAST_SHARE = 0.5
-# A signal repeats itself when this share of its differences is below this share of the noise.
-REPEATS, SAME = 0.3, 1e-3
-# Deviation of a signal in steps of width one; largest growth of the width in a sample.
-WIDTH, GROWTH = math.sqrt(1.0 / 12.0), 1.2
-# Noise of more than this multiple of the stated is a fault.
-MISSTATED = 2.0
+MEDIAN = 3.0164
+MEDIAN_PRODUCT = 5.860
+# Deviation of a signal in steps of width one.
+WIDTH = math.sqrt(1.0 / 12.0)
 
 
 @part
-def update_noise(robot, layout, window, memory, results):
+def update_noise(robot, layout, settings, window, memory, results):
     """Update the estimated noise by the newest sample; write it to robot and results."""
     n, nj, faults = window.shape[0], layout.joints, int(results.faults[0])
     newest, before = window[n - 1], window[n - 2]
@@ -54,8 +45,8 @@ def update_noise(robot, layout, window, memory, results):
         for c in range(2 * nj):
             signals[c, SIGNAL.below] = signals[c, SIGNAL.above] = signals[c, SIGNAL.step_width] = (
                 max(robot.stated_noise[c], 1e-9))
-    step = max(1.0 / (1.0 / FIRST_STEP + ticks), STEP)
-    memory.ticks[0] = min(ticks + 1.0, 1.0 / STEP)
+    step = max(1.0 / (1.0 / settings.first_step + ticks), settings.step)
+    memory.ticks[0] = min(ticks + 1.0, 1.0 / settings.step)
     for c in range(2 * nj):
         first = newest[layout.velocity + c] - before[layout.velocity + c]
         second = first - signals[c, SIGNAL.first]
@@ -69,26 +60,27 @@ def update_noise(robot, layout, window, memory, results):
         least, size = max(1e-2 * stated, 1e-9), math.fabs(first)
         repeats, width = signals[c, SIGNAL.repeats], signals[c, SIGNAL.step_width]
         if math.isfinite(product) and ticks > 2.0:
-            same = size < SAME * stated
+            same = size < settings.same * stated
             repeats += step * ((1.0 if same else 0.0) - repeats)
             if not same:        # the smallest of many: one step alone is a motion
-                width = min(GROWTH * width, size)
+                width = min(settings.width_growth * width, size)
             signals[c, SIGNAL.repeats], signals[c, SIGNAL.step_width] = repeats, width
             below *= 1.0 + step if product > MEDIAN_PRODUCT * below * below else 1.0 - step
             above *= 1.0 + step if math.fabs(third) > MEDIAN * above else 1.0 - step
             signals[c, SIGNAL.below] = max(below, least)
             signals[c, SIGNAL.above] = max(above, least)
-        if repeats > REPEATS:
+        if repeats > settings.repeats:
             counts = max(stated, WIDTH * width)
         else:
-            counts = max(min(stated, BAND * above), max(below / BAND, LEAST_SHARE * stated))
+            counts = max(min(stated, settings.noise_band * above), below / settings.noise_band,
+                         settings.least_noise_share * stated)
         j = c if c < nj else c - nj
         results.joint_noise[c // nj, j] = counts
         if c < nj:
             robot.motion_noise[j] = robot.slope_noise[0] * counts
         else:
             robot.effort_variance[j] = counts * counts
-        if (counts > MISSTATED * stated and robot.columns[j, 0] > 0
+        if (counts > settings.misstated * stated and robot.columns[j, 0] > 0
                 and math.isfinite(newest[layout.effort + j])):
             faults |= codes.NOISE_MISSTATED
     results.faults[0] = faults

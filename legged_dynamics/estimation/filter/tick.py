@@ -35,7 +35,6 @@ from legged_dynamics.estimation.attitude import (
     rotation_of_tilt,
     slopes,
 )
-from legged_dynamics.estimation.contact_by_motion import SETTLING
 from legged_dynamics.estimation.filter import layout as codes
 from legged_dynamics.estimation.filter.equation_errors import correct_efforts, follow_slopes
 from legged_dynamics.estimation.filter.forces_by_motion import track_by_motion
@@ -214,59 +213,41 @@ def _take_middle(window, layout, settings, efforts, middle):
             middle[k] = (1.0 - share) * window[first, k] + share * window[first + 1, k]
 
 
-@lean_kernel
-def tick(layouts, settings_table, integers, floats, out):
-    """
-    Take the measurement in `Arrays.row`, estimate the forces, and return the mode.
-
-    `layout.UNAVAILABLE` while the window fills; `layout.NOT_FINITE` without finite joint
-    positions and velocities (row not taken). All but the first two are written.
-    """
-    layout, settings = layouts[0], settings_table[0]
-    robot, scratch, window, stamps, memory, row, now, tracking, ground = unpack(
-        layout, integers, floats)
-    results, _ = carve_results(out, layout)
-    feet, tree, vectors, status = robot.feet, robot.tree, scratch.vectors, memory.status
-    nj, nc, n = layout.joints, layout.contacts, window.shape[0]
-    for k in range(layout.position, layout.velocity + nj):
-        if not math.isfinite(row[k]):
-            return codes.NOT_FINITE
-
-    drop_zero_efforts(row, layout, feet, robot.columns)
-    if drop_frozen_efforts(row, layout, robot.columns, memory.efforts,
+@part
+def _take_row(arrays, layout, settings):
+    """Mend what drives send as torques; put the newest row into the window."""
+    robot, memory, window, stamps, row = (arrays.robot, arrays.memory, arrays.window,
+                                          arrays.stamps, arrays.row)
+    n = window.shape[0]
+    drop_zero_efforts(row, layout, robot.feet, robot.columns)
+    if drop_frozen_efforts(row, layout, settings, robot.columns, memory.efforts,
                            (stamps[n] - stamps[n - 1]) * 1e-9):
-        status[STATUS.by_torque] = 0.0
+        memory.status[STATUS.by_torque] = 0.0
     correct_efforts(row, layout, robot.effort_map)
     fill_passive_efforts(row, layout, robot.passive, robot.columns)
     _slide(window, stamps, row)
-    follow_slopes(window, layout, memory.efforts)
-    status[STATUS.filled] = min(status[STATUS.filled] + 1.0, float(n))
-    faults = int(results.faults[0]) | missing_inputs(row, layout, robot.columns)
-    results.faults[0] = faults
-    if status[STATUS.filled] < n:
-        results.faults[0] = faults | codes.WARMING_UP
-        return codes.UNAVAILABLE
-    update_noise(robot, layout, window, memory.noise, results)
-    _take_middle(window, layout, settings, memory.efforts, now)
-    results.faults[0] = int(results.faults[0]) | missing_inputs(now, layout, robot.columns)
-    dt = window[n // 2, 0] - window[n // 2 - 1, 0]
+    follow_slopes(window, layout, settings, memory.efforts)
+    memory.status[STATUS.filled] = min(memory.status[STATUS.filled] + 1.0, float(n))
 
-    # 1 Differentiate.
-    accel, base = vectors[ACCEL], vectors[BASE]
-    slopes(window, layout.velocity, nj, accel, 0)
-    slopes(window, layout.gyro, 3, accel, nj)
-    imu = math.isfinite(accel[nj] + accel[nj + 1] + accel[nj + 2]
-                        + now[layout.acceleration] + now[layout.acceleration + 1]
-                        + now[layout.acceleration + 2])
 
-    # 2 Orientation.
-    oriented = imu and math.isfinite(now[layout.orientation] + now[layout.orientation + 1]
-                                     + now[layout.orientation + 2] + now[layout.orientation + 3])
-    mount = _imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
-    if imu:
-        _base_motion(now, layout, settings, mount, accel, nj, base)
+@part
+def _differentiate(window, layout, now, vectors):
+    """Fill the accelerations; return whether there is an IMU."""
+    slopes(window, layout.velocity, layout.joints, vectors[ACCEL], 0)
+    slopes(window, layout.gyro, 3, vectors[ACCEL], layout.joints)
+    total = 0.0
+    for k in range(3):
+        total += vectors[ACCEL, layout.joints + k] + now[layout.acceleration + k]
+    return math.isfinite(total)
+
+
+@part
+def _orient(now, layout, R_BI, base, imu, memory, dt):
+    """Return R_WB by the IMU's orientation, else by gyro and accelerometer."""
+    at = layout.orientation
+    oriented = imu and math.isfinite(now[at] + now[at + 1] + now[at + 2] + now[at + 3])
     if oriented:
-        R_WB = rotation_from_mount(now, layout.orientation, mount[0])
+        R_WB = rotation_from_mount(now, at, R_BI)
         store3(memory.tilt, TILT.up, (R_WB[6], R_WB[7], R_WB[8]))
         memory.tilt[TILT.known] = 1.0
     else:
@@ -277,6 +258,66 @@ def tick(layouts, settings_table, integers, floats, out):
         memory.filter.status[FILTER.oriented] = 1.0 if oriented else 0.0
         # The heading jumps, and the filter's axes with it.
         memory.filter.status[FILTER.ready] = 0.0
+    return R_WB
+
+
+@part
+def _fill_geometry(arrays, layout, settings, R_WB, results):
+    """Fill contact points, Jacobians and grasp; return the ground's normal, a push's point."""
+    robot, scratch, ground = arrays.robot, arrays.scratch, arrays.ground
+    feet, states = robot.feet, results.feet.states
+    normal = normals_under_feet(ground.given, R_WB, load3(arrays.memory.ground.normal, 0),
+                                results.feet)
+    contact_points(feet, scratch.bodies, normal, states)
+    move_to_lowest_edge(feet, normal, states)
+    move_to_given_ground(feet, ground.given, scratch.bodies, normal, results.feet)
+    for m in range(robot.mimics.shape[0]):
+        scratch.jacobian[:, robot.mimics[m, 1]] = 0.0
+    contact_jacobians(robot.tree, feet, scratch.bodies, states, scratch.jacobian)
+    contact_map(feet, states, scratch.grasp)
+    point = external_jacobian(robot.tree, settings, scratch.bodies, layout.contacts,
+                              scratch.jacobian, scratch.grasp)
+    _fold_mimics(robot, scratch.vectors[TAU], scratch.jacobian)
+    return normal, point
+
+
+@lean_kernel
+def tick(layouts, settings_table, integers, floats, out):
+    """
+    Take the measurement in `Arrays.row`, estimate the forces, and return the mode.
+
+    `layout.UNAVAILABLE` while the window fills; `layout.NOT_FINITE` without finite joint
+    positions and velocities (row not taken). All but the first two are written.
+    """
+    layout, settings = layouts[0], settings_table[0]
+    arrays = unpack(layout, integers, floats)
+    robot, scratch, memory = arrays.robot, arrays.scratch, arrays.memory
+    window, row, now = arrays.window, arrays.row, arrays.middle
+    results, _ = carve_results(out, layout)
+    feet, tree, vectors, status = robot.feet, robot.tree, scratch.vectors, memory.status
+    nj, n = layout.joints, window.shape[0]
+    for k in range(layout.position, layout.velocity + nj):
+        if not math.isfinite(row[k]):
+            return codes.NOT_FINITE
+
+    _take_row(arrays, layout, settings)
+    faults = int(results.faults[0]) | missing_inputs(row, layout, robot.columns)
+    results.faults[0] = faults
+    if status[STATUS.filled] < n:
+        results.faults[0] = faults | codes.WARMING_UP
+        return codes.UNAVAILABLE
+    update_noise(robot, layout, settings, window, memory.noise, results)
+    _take_middle(window, layout, settings, memory.efforts, now)
+    results.faults[0] = int(results.faults[0]) | missing_inputs(now, layout, robot.columns)
+    dt = window[n // 2, 0] - window[n // 2 - 1, 0]
+
+    # 1 Differentiate; 2 orientation.
+    accel, base = vectors[ACCEL], vectors[BASE]
+    imu = _differentiate(window, layout, now, vectors)
+    mount = _imu_mount(tree, now, layout, settings, accel, base, scratch.bodies)
+    if imu:
+        _base_motion(now, layout, settings, mount, accel, nj, base)
+    R_WB = _orient(now, layout, mount[0], base, imu, memory, dt)
     up = (R_WB[6], R_WB[7], R_WB[8])
     store9(results.base_rotation, 0, R_WB)
     if not imu:
@@ -287,17 +328,7 @@ def tick(layouts, settings_table, integers, floats, out):
     # 3 Inverse dynamics; 4 contact geometry.
     newton_euler(tree, now[layout.position:], now[layout.velocity:], accel, base, scratch.bodies,
                  vectors[TAU])
-    states = results.feet.states
-    normal = normals_under_feet(ground.given, R_WB, load3(memory.ground.normal, 0), results.feet)
-    contact_points(feet, scratch.bodies, normal, states)
-    move_to_lowest_edge(feet, normal, states)
-    move_to_given_ground(feet, ground.given, scratch.bodies, normal, results.feet)
-    for m in range(robot.mimics.shape[0]):
-        scratch.jacobian[:, robot.mimics[m, 1]] = 0.0
-    contact_jacobians(tree, feet, scratch.bodies, states, scratch.jacobian)
-    contact_map(feet, states, scratch.grasp)
-    point = external_jacobian(tree, settings, scratch.bodies, nc, scratch.jacobian, scratch.grasp)
-    _fold_mimics(robot, vectors[TAU], scratch.jacobian)
+    normal, point = _fill_geometry(arrays, layout, settings, R_WB, results)
     used = 0
     for j in range(nj):
         vectors[RESIDUAL, j] = vectors[TAU, j] - now[layout.effort + j]
@@ -306,24 +337,23 @@ def tick(layouts, settings_table, integers, floats, out):
 
     # 5 Forces and contact: by torque, else by motion.
     if used > 0 and settings.use_torque > 0.5:
-        track_by_torque(robot, layout, settings, scratch, tracking, window, now, memory, up,
-                        normal, imu, dt, results)
+        track_by_torque(arrays, layout, settings, up, normal, imu, dt, results)
         status[STATUS.by_motion] = 0.0
         settle, bearing = 1.0, memory.contact.probability
     else:
         used = 0
-        settle, bearing = min(dt / (SETTLING * settings.natural_time), 1.0), vectors[WEIGHTS]
-        track_by_motion(robot, layout, settings, scratch, tracking, window[n // 2], memory, R_WB,
-                        imu, dt, results)
+        settle = min(dt / (settings.place_time * settings.natural_time), 1.0)
+        bearing = vectors[WEIGHTS]
+        track_by_motion(arrays, layout, settings, R_WB, imu, dt, results)
         for k in range(6):      # motion does not determine it: it may be as large as the weight
             results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
-    follow_ground(feet, settings, scratch.bodies, states, R_WB, imu, memory.contact.probability,
-                  bearing, memory.ground, settle, dt)
+    states = results.feet.states
+    follow_ground(arrays, settings, states, R_WB, imu, bearing, settle, dt)
     _residuals(robot, scratch, imu, results)
     if settings.two_samples > 0.5:
         interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
     if used > 0:        # without torque the filter itself keeps to friction and contact
-        keep_limits(feet, layout, ground, window[-1], results)
+        keep_limits(feet, layout, arrays.ground, window[-1], results)
     write_link_wrench(settings, scratch.bodies, point, results.external)
     _mark_observable(feet, settings, results.forces.covariance, results.contact.observable)
 

@@ -34,8 +34,6 @@ from legged_dynamics.spatial.algebra import (
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import get3, put3
 
-# Below this fraction of the weight the centre of pressure is NaN.
-UNLOADED = 0.02
 # A filtered force below this, of a foot in the air, is set to zero [N].
 NEGLIGIBLE = 1e-30
 
@@ -116,7 +114,7 @@ def filter_wrenches(feet, settings, states, R_WB, memory, dt, wrenches):
     memory.status[FILTER.ready] = 1.0
     store3(wrenches.net, 0, net_force)
     store3(wrenches.net, 3, net_moment)
-    if load > UNLOADED * settings.weight:
+    if load > settings.unloaded * settings.weight:
         store3(wrenches.center_of_pressure, 0, scale(1.0 / load, center))
     else:
         store3(wrenches.center_of_pressure, 0, (math.nan, math.nan, math.nan))

@@ -1,0 +1,151 @@
+# Copyright 2026 legged_dynamics maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Tuned numbers of the estimator's kernels; `layout.SETTINGS` takes them over by name."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FilterSettings:
+    """
+    Tuned numbers, chosen on the robots of benchmarks/zoo and on bags of real ones.
+
+    W: the robot's weight; deviations are one standard deviation; a rate is the deviation of a
+    random walk after a second, natural time is sqrt(l / g).
+    """
+
+    # Equations' errors
+    offset_share: float = 0.3           # offset of torques over their stated noise
+    # Coulomb's law is no better than that: friction grows and falls with speed, load, warmth.
+    unsure_friction: float = 0.25       # variance of sliding friction over its square
+    brief_doubt: float = 0.1            # of variance by unknown actuators that changes each sample
+    base_force: float = 0.002           # W, error of the base's model
+    base_moment: float = 0.0005         # W m, the same
+    slope_time: float = 0.006           # s, mean of torques' slopes
+    first_step: float = 0.03            # share by which a median changes in a sample, at first
+    step: float = 0.003                 # and later
+    noise_band: float = 1.1             # of bounds about the medians, which jitter by some percent
+    least_noise_share: float = 0.5      # of stated noise, which may cover what is not white
+    repeats: float = 0.3                # share of equal samples of a signal in steps
+    same: float = 1e-3                  # noises, least difference of samples that differ
+    width_growth: float = 1.2           # of a step's width in a sample, at most
+    misstated: float = 2.0              # noise over the stated that is a fault
+    frozen_time: float = 0.1            # s, of a torque that is the same to the bit
+    frozen_samples: float = 25.0        # and samples
+
+    # Walk of forces, with torque
+    recent: float = 0.02                # s, mean of forces by whose distance they move
+    explained: float = 6.0              # variances of the forces within which that is noise
+    rate_time: float = 0.04             # s that a rate stays: another foot lands or leaves soon
+    slowest_rate: float = 0.005         # W, of a robot at rest
+    fastest_rate: float = 1.5           # W
+    swinging_rate: float = 6.7          # W, of a foot in the air, which may land
+    impact: float = 12.0                # squared normalised innovation of a foot (3 dof)
+    impact_noise: float = 0.5           # process noise then, of the squared innovation
+    slow_clip: float = 2.5              # deviations of a sample in the slow innovation
+    # Errors of velocities come back with the opposite sign: shares of the filter's covariance.
+    mean_share: float = 0.3             # in the mean of two ticks
+    latest_share: float = 0.25          # and in one
+    impact_share: float = 0.5           # of process noise: a blow is anywhere in its tick
+    unseen_share: float = 0.5           # of the newest force without accelerometer, likewise
+    surprise: float = 20.0              # squared normalised innovation of the accelerometer
+    surprise_force: float = 0.5         # W, of a blow on an unknown foot then
+
+    # Contact by force
+    unmoved: float = 0.75               # thresholds that a foot that has not risen may be lighter
+    landed: float = 2.0                 # the same just after landing, which may unload it
+    landing_time: float = 0.3           # natural times of that
+    rocking: float = 0.5                # weight of the rise of a sole that has just landed
+    air_force: float = 0.005            # W, of a foot in the air
+    largest_evidence: float = 12.0      # log-likelihood ratio of a sample
+    swing_evidence: float = 3.0         # of a foot that swings for certain, torques in doubt
+    least_doubt: float = 0.25           # of torques, 0 to 1, from which on that is looked for
+    largest_noise: float = 0.02         # W, error of a foot in the air; doubt counts half there
+
+    # Contact by motion
+    drift: float = 0.3                  # m/s^2, slow error of the accelerometer, tilt and bias
+    drift_time: float = 0.1             # s
+    lost: float = 0.5                   # probability that no foot stands: velocity is lost
+    lost_time: float = 0.02             # s of that
+    step_memory: float = 10.0           # natural times in which steps are forgotten
+    slip_time: float = 0.17             # s, of the speed of a standing point foot
+    least_kept: float = 0.05            # bound of the probability, which a sample can turn
+    most_steps: float = 1.5             # changes of contact of a foot in a natural time
+    mean_off: float = 0.4               # lower threshold of a mean of probabilities
+    least_load: float = 0.03            # even shares from which a sole tells of the base's motion
+    speed_time: float = 0.03            # s, mean of a foot's speed
+    place_time: float = 0.5             # natural times in which a foot's place follows it
+    rise_error: float = 0.03            # m/s, of a standing robot's rise by feet and accelerometer
+    rise_share: float = 0.1             # and of the velocity
+    hanging_speed: float = 0.2          # m/s, of a robot that hangs
+    rise_seen: float = 2.0              # rise_error, least velocity at which either shows
+    standing_settled: float = 0.25      # s on all feet until the accelerometer's mean is taken
+    standing_known: float = 1.0         # s until it is known
+    rise_time: float = 5.0              # s, of the observer of difference and mean error
+    rise_correlation: float = 0.1       # s, of the difference of velocities
+    largest_rise_bias: float = 0.3      # m/s^2
+    lift_doubted: float = 1.0           # s in which a doubt of being lifted goes
+    lift_forgotten: float = 100.0       # s in which it is forgotten that it was
+    lift_kept: float = 0.75             # down to this probability: a slow descent is not seen
+    most_lifted: float = 0.95           # probability: it may be put down soon
+
+    # Walk of forces, without torque
+    landing_rate: float = 3.0           # W after one natural time, of a foot that may land
+    surest: float = 0.99                # probability of contact: any foot may have landed
+    even_time: float = 3.0              # natural times in which load becomes even
+    uneven_share: float = 0.5           # even shares by which feet differ
+    crossing: float = 1.5               # natural times in which pressure crosses the sole
+    sideways: float = 0.3               # of load, from where a force aims: friction over sqrt(3)
+    steepest_aim: float = 0.4           # of load
+    straying: float = 0.03              # natural times in which a force aims again
+    pivot: float = 1.3                  # height where legs' forces meet, over the base's
+    # Variance of a centre of pressure over the product of its distances from two edges: even along
+    # a sole, which rolls; across it balance keeps it in the inner half.
+    pressure_along: float = 1.0 / 3.0
+    pressure_across: float = 1.0 / 12.0
+    edge: float = 0.14                  # sizes of the sole, least root of that product
+    twist: float = 0.3                  # moment about the vertical over what the length allows
+    first_load_rate: float = 2.0        # W after one natural time, of standing feet's load
+    slowest_load_rate: float = 0.2
+    fastest_load_rate: float = 10.0
+    fastest_sole_rate: float = 1.0      # over a sole load passes while the body moves across it
+    load_rate_learning: float = 60.0    # 1/s
+    least_scale: float = 0.1            # of the base equations' stated noise
+    largest_scale: float = 4.0
+    scale_time: float = 0.17            # s in which it is learned
+    moment_surprise: float = 15.0       # squared deviations that a moment counts for: impacts
+    most_learned: float = 3.0           # of that in one sample
+    load_noise: float = 0.04            # W, error of a foot's load by other causes
+    far_off: float = 2.0                # deviations beyond which a moment has less weight
+
+    # Ground
+    unevenness: float = 0.02            # of the feet's distance, places off the plane
+    normal_time: float = 0.3            # s
+    resting: float = 0.3                # rad/s, fastest turn of a sole at rest
+    least_bearing: float = 1e-3         # how firmly a foot without load holds its place
+    ground_settled: float = 0.5         # s from the start in which the robot may settle
+    steepest: float = 0.57              # horizontal part of the normal: 35 degrees
+    unloaded: float = 0.02              # W, below which there is no centre of pressure
+
+    # Pushes and the mass of the base
+    external_time: float = 0.5          # s in which an expected external wrench decays
+    large_push: float = 0.3             # W, near a foot where neither joints nor base measure it
+    push_rate: float = 0.45             # W, walk of the wrench during a push
+    push_level: float = 1.3             # deviations of a sample, of a mean that is a push
+    push_clip: float = 2.5              # deviations that a sample counts for
+    push_time: float = 0.009            # s of that mean
+    push_samples: float = 4.5           # and samples, at least
+    slow_level: float = 2.5             # deviations of slow errors that are a push
+    beyond_time: float = 0.1            # s, mean of what the filter does not follow
+    unsure_push: float = 0.1            # W, slow errors at which a sample counts half
+    mass_time: float = 5.0              # s in which mass is forgotten
+    prior_time: float = 0.05            # s of measuring that the model's own mass counts for
+    doubtful: float = 2.0               # deviations of an estimate that is halved
+    pushed_share: float = 0.2           # weight of a sample during a push
+    # Noise that is in the acceleration and in the right side alike would look like a mass.
+    steady_time: float = 0.05           # s, mean of that acceleration
+    carried: float = 0.8                # W that feet bear while mass is estimated
+
+
+TUNED = FilterSettings()
