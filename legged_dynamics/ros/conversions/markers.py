@@ -119,12 +119,14 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
                      newtons_per_meter: float = 500.0, lifetime_s: float = 0.2,
                      observable: Sequence[bool] | None = None, text: bool = False,
                      center_of_pressure: np.ndarray | None = None,
-                     standing: np.ndarray | None = None) -> Any:
+                     standing: np.ndarray | None = None,
+                     limits: Sequence[np.ndarray] | None = None) -> Any:
     """
     Return a visualization_msgs/MarkerArray of one ground reaction.
 
     Points and forces (n, 3) [m, N] are in ``frame_id``; forces not observable are orange;
-    ``standing`` (k, 3) are corners of the support polygon, contact points by default.
+    ``standing`` (k, 3) are corners of the support polygon, contact points by default;
+    ``limits`` (m, 3) [N] outline what each foot can hold.
     """
     make = _MarkerMaker(dialect, header(dialect, ns, frame_id),
                         duration_message(dialect, lifetime_s))
@@ -137,6 +139,10 @@ def reaction_markers(dialect: Dialect, ns: int, frame_id: str, feet: Sequence[st
         color = FIRM if sure[index] else UNSURE
         markers.append(make.arrow('reaction', index, start, end, color) if shown else
                        make.deletion('reaction', index))
+        if limits is not None:
+            outline = start + limits[index] / newtons_per_meter
+            markers.append(make.line('limits', index, np.vstack((outline, outline[:1])), color)
+                           if shown and len(outline) > 1 else make.deletion('limits', index))
         if text:
             newtons = float(np.linalg.norm(force[index]))
             markers.append(make.label('reaction_text', index, end, f'{name} {newtons:.0f} N')
