@@ -79,8 +79,7 @@ class _WallOutput:
         self._rest = publisher('sensor_msgs/msg/JointState', '~/rest')
         self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in feet]
         self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in feet]
-        self._margins = [publisher('std_msgs/msg/Float64', f'~/{foot}/margin')
-                         for foot in feet] if pads else []
+        self._margins = [publisher('std_msgs/msg/Float64', f'~/{foot}/margin') for foot in feet]
         self._tf = (publisher('tf2_msgs/msg/TFMessage', 'tf')
                     if common.parameters['publish_tf'] else None)
         self._pose = publisher('nav_msgs/msg/Odometry', '~/odom')
