@@ -169,6 +169,13 @@ def test_a_simulated_robot_hears_the_watchdog():
     assert 'says' not in wires['/robot_description']    # robot_state_publisher's alone
 
 
+def test_the_climber_is_brought_up_with_its_controller_and_no_other_estimator():
+    found = started('bringup_simulated', robot='stickybot', controller='stickybot_controller')
+    assert {entry.executable for entry in found} == {
+        'robot_state_publisher', 'simulated_robot', 'effort_watchdog', 'stickybot_controller'}
+    assert topics(found)[COMMANDS] == {'says': {'effort_watchdog'}, 'hears': {'simulated_robot'}}
+
+
 def test_a_simulated_robot_behind_ros2_control_is_reached_through_it_alone():
     found = started('bringup_simulated', ros2_control='true', controller='workspace_controller')
     wires = topics(found)

@@ -124,12 +124,14 @@ _PRESSURE = (1.0, 0.1, 0.1)
 def reaction_markers(make: MarkerMaker, contact_point: np.ndarray, force: np.ndarray,
                      contact: Sequence[bool], *, observable: Sequence[bool] | None = None,
                      center_of_pressure: np.ndarray | None = None,
-                     standing: np.ndarray | None = None, names: Sequence[str] = ()) -> list[Any]:
+                     standing: np.ndarray | None = None, names: Sequence[str] = (),
+                     limits: Sequence[np.ndarray] | None = None) -> list[Any]:
     """
     Return the markers of one ground reaction; with ``names`` of the feet as text, too.
 
     Points and forces (n, 3) [m, N] are in the markers' frame; forces not observable are orange;
-    ``standing`` (k, 3) are corners of the support polygon, contact points by default.
+    ``standing`` (k, 3) are corners of the support polygon, contact points by default;
+    ``limits`` (m, 3) [N] outline what each foot can hold.
     """
     sure = [True] * len(force) if observable is None else observable
     markers = []
@@ -139,6 +141,10 @@ def reaction_markers(make: MarkerMaker, contact_point: np.ndarray, force: np.nda
         color = FIRM if sure[index] else UNSURE
         markers.append(make.arrow('reaction', index, start, end, color) if shown else
                        make.deletion('reaction', index))
+        if limits is not None:
+            outline = start + limits[index] / make.newtons_per_meter
+            markers.append(make.line('limits', index, np.vstack((outline, outline[:1])), color)
+                           if shown and len(outline) > 1 else make.deletion('limits', index))
         if names:
             newtons = float(np.linalg.norm(force[index]))
             markers.append(make.label('reaction_text', index, end,

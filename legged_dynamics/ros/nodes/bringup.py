@@ -200,9 +200,10 @@ def _state(parent: ElementTree.Element, name: str, value: float) -> None:
 
 # -------------------------------------------------------------------------------------------------
 
-# Those for any robot.
+CLIMBER = 'stickybot_controller'
+# Those for any robot, and that of the climbing robot.
 CONTROLLERS = ('none', *(name for name, entry in NODES.items()
-                         if entry.group == 'Control' and entry.robot == NodeEntry.robot))
+                         if entry.group == 'Control' and entry.robot == NodeEntry.robot), CLIMBER)
 ROBOT = (
     ('robot', 'anymal_class', 'Name of a robot that comes with the package, or path of its YAML.'),
     ('robot_description', '', 'URDF as XML or path; empty: the one beside the YAML.'),
@@ -323,9 +324,10 @@ def nodes(values: dict[str, str], imu: str, sim_time: bool = False) -> list[Any]
     shared = {'robot': values['robot'], 'robot_description': '', 'joint_states': 'joint_states',
               'imu': imu, 'namespace': values['namespace'], 'rviz': 'false',
               'use_sim_time': str(sim_time).lower(), 'controllers_file': ''}
-    made = [_include('ground_reaction_estimator', **{
-        **shared, 'rviz': values.get('rviz', 'false')})]
-    controller = values.get('controller', 'none')
+    controller, rviz = values.get('controller', 'none'), values.get('rviz', 'false')
+    # The climber's controller estimates the wall's forces by itself.
+    made = [] if controller == CLIMBER else [_include('ground_reaction_estimator', **{
+        **shared, 'rviz': rviz})]
     if controller not in CONTROLLERS:
         raise ConfigurationError(f'controller: expected one of {", ".join(CONTROLLERS)}, got '
                                  f'{controller!r}')
@@ -333,5 +335,6 @@ def nodes(values: dict[str, str], imu: str, sim_time: bool = False) -> list[Any]
         made += [_include('effort_watchdog', **shared),
                  _include(controller, **{
                      **shared, 'commands': 'effort_watchdog/commands',
+                     'rviz': rviz if controller == CLIMBER else 'false',
                      'controllers_file': values.get('controllers_file', '')})]
     return made

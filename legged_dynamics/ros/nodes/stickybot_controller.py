@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,19 +18,23 @@ from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.conversions.markers import MarkerMaker, reaction_markers
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.controller_node import ControllerNode, settings_of
-from legged_dynamics.ros.nodes.diagnostics import InputMonitor
+from legged_dynamics.ros.nodes.diagnostics import InputMonitor, publish_if_heard
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 from legged_dynamics.ros.nodes.robot_input import Commands
 from legged_dynamics.safety import GuardState
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.stickybot import (
+    Adhesion,
     FootEventKind,
+    ForceSets,
+    Gait,
     StickybotCommand,
     StickybotController,
     StickybotModel,
 )
 from legged_dynamics.stickybot.control.odometry import BodyAngle
+from legged_dynamics.stickybot.control.pads import gait_on_pads
 from legged_dynamics.stickybot.model.joints import LimbJoints
 from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
 from legged_dynamics.stickybot.settings import StickybotSettings
@@ -45,6 +51,8 @@ OUTPUT_SETTINGS = (
     Setting('markers.rate', 30.0, 'Hz', 'Rate of the markers; 0 switches them off.', 0.0, 1000.0),
     Setting(
         'markers.newtons_per_meter', 20.0, 'N/m', 'Force drawn as an arrow of 1 m.', 1e-3, 1e6),
+    Setting(
+        'publish_tf', True, '', 'Whether to publish the transforms from world to wall and body.'),
 )
 
 
@@ -52,12 +60,13 @@ class _WallOutput:
     """Turns the controller's commands into messages."""
 
     def __init__(self, common: RobotComponent, climber: StickybotModel, limbs: LimbJoints,
-                 base_link: str):
+                 base_link: str, pads: Sequence[Adhesion] | None):
         self._dialect, self._parameters = common.dialect, common.parameters
         self.limbs, self._base_link = limbs, base_link
         self._R_WA = rotation_from_rpy(np.array([climber.wall.inclination, 0.0, 0.0]))
         half = climber.wall.inclination / 2.0
         self._lean, self._height = (math.sin(half), math.cos(half)), climber.body.height
+        self._pads, self._angles = pads, np.zeros(len(limbs.feet))
         self._next_marker_ns = 0
         reliable = self._dialect.qos.reliable
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
@@ -70,6 +79,9 @@ class _WallOutput:
         self._rest = publisher('sensor_msgs/msg/JointState', '~/rest')
         self._wrenches = [publisher(wrench, f'~/{foot}/wrench') for foot in feet]
         self._contacts = [publisher(flag, f'~/{foot}/contact') for foot in feet]
+        self._margins = [publisher('std_msgs/msg/Float64', f'~/{foot}/margin') for foot in feet]
+        self._tf = (publisher('tf2_msgs/msg/TFMessage', 'tf')
+                    if common.parameters['publish_tf'] else None)
         self._pose = publisher('nav_msgs/msg/Odometry', '~/odom')
         self._events = publisher('std_msgs/msg/String', '~/events')
         self._markers = publisher('visualization_msgs/msg/MarkerArray', '~/markers')
@@ -87,23 +99,30 @@ class _WallOutput:
         """Publish what belongs to one command."""
         dialect, limbs = self._dialect, self.limbs
         assert command.reaction is not None and command.pose is not None
-        assert command.velocity is not None
+        assert command.velocity is not None and command.normal is not None
         self._send_grips(command.attach.astype(float))
         self._rest.publish(convert.joint_state(dialect, ns, limbs.names, *rest))
         angle = float(command.pose[2])
         turned = _turned(command.reaction, limbs.foot_angles(position, angle))
         for i, foot in enumerate(limbs.feet):
             self._wrenches[i].publish(convert.wrench_stamped(
-                dialect, ns, foot, np.array([*turned[i], 0.0, 0.0, 0.0, 0.0])))
+                dialect, ns, foot, np.array([*turned[i], command.normal[i], 0.0, 0.0, 0.0])))
             self._contacts[i].publish(convert.boolean(dialect, command.attach[i]))
+        if command.pad_use is not None:
+            for publisher, used in zip(self._margins, command.pad_use):
+                publish_if_heard(publisher, convert.float64, dialect, 1.0 - used)
         for event in command.events:
-            self._events.publish(convert.string(dialect, str(event)))
+            self.say(str(event))
         self._publish_pose(ns, command.pose, command.velocity)
         rate = self._parameters['markers.rate']
         # A stamp far below the next one due means that time was set back.
         if rate and not self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
             self._next_marker_ns = ns + round(1e9 / rate)
             self._publish_markers(ns, position, command, 5.0 / rate)
+
+    def say(self, text: str) -> None:
+        """Publish an event."""
+        self._events.publish(convert.string(self._dialect, text))
 
     def _publish_pose(self, ns: int, pose: np.ndarray, velocity: np.ndarray) -> None:
         x, y, angle = pose.tolist()
@@ -115,18 +134,36 @@ class _WallOutput:
             self._R_WA @ np.array([x, y, self._height]),
             [lean_s * c, -lean_s * s, lean_c * s, lean_c * c],      # about x, then about z
             [*along, 0.0], [0.0, 0.0, velocity[2]]))
+        if self._tf is not None and self._tf.get_subscription_count():
+            made = convert.transforms(self._dialect, ns, 'world', 'wall', np.zeros(3),
+                                      [lean_s, 0.0, 0.0, lean_c])
+            made.transforms += convert.transforms(
+                self._dialect, ns, 'wall', self._base_link, [x, y, self._height],
+                [0.0, 0.0, s, c]).transforms
+            self._tf.publish(made)
 
     def _publish_markers(self, ns: int, position: np.ndarray, command: StickybotCommand,
                          lifetime: float) -> None:
         n = len(self.limbs.feet)
         point, force = np.full((n, 3), -self._height), np.zeros((n, 3))
         point[:, :2] = self.limbs.foot_positions(position)
-        force[:, :2] = _turned(command.reaction,                # type: ignore[arg-type]
-                               np.full(n, command.pose[2]))     # type: ignore[index]
+        angles = np.full(n, command.pose[2])                    # type: ignore[index]
+        force[:, :2] = _turned(command.reaction, angles)        # type: ignore[arg-type]
+        force[:, 2] = command.normal
         make = MarkerMaker(self._dialect, ns, self._base_link,
                            self._parameters['markers.newtons_per_meter'], lifetime)
         self._markers.publish(make.array(reaction_markers(
-            make, point, force, command.attach, observable=np.full(n, command.pads_kept))))
+            make, point, force, command.attach, observable=np.full(n, command.pads_kept),
+            limits=self._limits(command))))
+
+    def _limits(self, command: StickybotCommand) -> list[np.ndarray] | None:
+        """Return what each pad holds in the wall's plane now, as outlines [N] in body axes."""
+        if self._pads is None or command.pad_angle is None:
+            return None
+        sets = ForceSets.of_pads(self._pads, command.normal,    # type: ignore[arg-type]
+                                 command.pad_angle - command.pose[2])   # type: ignore[index]
+        return [np.pad(sets.outline(i, points=36), ((0, 0), (0, 1)))
+                for i in range(sets.n_feet)]
 
 
 def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
@@ -146,10 +183,20 @@ NODE_SETTINGS = (
         'Whether to climb; otherwise the robot hangs on all its feet. It starts from there, and '
         'stops as soon as all feet are on the wall.'),
 )
-# Difference of the wall's inclination from the configured one that gives a warning [rad].
-LEAN_ERROR = 0.15
-# Allowed difference of the URDF's mass from that of the parameters.
-MASS_ERROR = 0.01
+
+
+@dataclass(frozen=True)
+class ClimbChecks:
+    """What is compared before and while the robot climbs; chosen by hand."""
+
+    lean_error: float = 0.15        # rad that the wall may lean otherwise than stated
+    mass_error: float = 0.01        # part by which the URDF's mass may differ from the parameters'
+    # A body that falls freely feels nothing: m/s^2, and s for which it must be so.
+    fall_acceleration: float = 2.0
+    fall_time: float = 0.03
+
+
+CHECKS = ClimbChecks()
 
 
 class StickybotControllerNode(ControllerNode):
@@ -181,10 +228,13 @@ class StickybotControllerNode(ControllerNode):
         self._climber = settings.model()
         self._wall: _WallOutput | None = None        # once the robot is known
         self._limbs = LimbJoints(self._climber)
-        control = settings.control()
-        self._period = 1.0 / control.rate
-        self._controller = StickybotController(self._climber, settings.gait(), control,
-                                               settings.pads(), walking=False)
+        control, gait = settings.control(), settings.gait()
+        self._period, self._pads = 1.0 / control.rate, settings.pads()
+        self._refusal = ''
+        if self._pads is not None and control.reduction == 'off':
+            gait = self._gait_on_pads(gait)
+        self._controller = StickybotController(self._climber, gait, control, self._pads,
+                                               walking=False)
         self._angle = BodyAngle(np.eye(3))
         self._feet = InputMonitor('feet', round(values['input_timeout'] * 1e9))
         self._losses = 0
@@ -203,6 +253,22 @@ class StickybotControllerNode(ControllerNode):
         if self._wall is not None:
             self._wall.hold_on()
 
+    def _gait_on_pads(self, gait: Gait) -> Gait:
+        """Return the plain gait as the pads can hold it; refuse to walk where there is none."""
+        assert self._pads is not None
+        found, used = gait_on_pads(self._climber, gait, self._pads)
+        if found is None:
+            self._refusal = (f'the plain gait would load the pads by {100 * used:.0f} % of their '
+                             'limits, and with smaller steps, too: hanging still; give '
+                             'control.reduction full or turning')
+            return gait
+        if found is not gait:
+            self.node.get_logger().warning(
+                'the plain gait as stated would let the pads go: its amplitude is reduced from '
+                f'{gait.amplitude:.3g} to {found.amplitude:.3g} rad, which uses {100 * used:.0f} '
+                '% of their limits')
+        return found
+
     # ---- building --------------------------------------------------------------------------
 
     def _build(self, model: RobotModel) -> None:
@@ -217,7 +283,7 @@ class StickybotControllerNode(ControllerNode):
                 f'expected the joints and feet of the parameters stickybot.*, '
                 f'{list(limbs.names)} and {list(limbs.feet)}, got {sorted(joints)} and '
                 f'{list(feet)}')
-        if not math.isclose(model.total_mass, mass, rel_tol=MASS_ERROR):
+        if not math.isclose(model.total_mass, mass, rel_tol=CHECKS.mass_error):
             raise ConfigurationError(f'expected a robot of {mass:.3f} kg by the parameters '
                                      f'stickybot.*, got {model.total_mass:.3f} kg in the URDF')
         self._limbs = limbs = LimbJoints(self._climber, model.joint_names)
@@ -225,7 +291,8 @@ class StickybotControllerNode(ControllerNode):
         imu = model.frame(config.imu_link or model.base_link)
         self._angle = BodyAngle(imu.pose.R)
         if self._wall is None:
-            self._wall = _WallOutput(self.common, self._climber, limbs, model.base_link)
+            self._wall = _WallOutput(self.common, self._climber, limbs, model.base_link,
+                                     self._pads)
         self._wall.limbs = limbs
         self.common.warm_up(model, self.control)
         self.efforts.build(model, guard)
@@ -245,6 +312,7 @@ class StickybotControllerNode(ControllerNode):
     def _reset(self) -> None:
         """Start again, hanging on all feet."""
         self._angle.reset()
+        self._left = False
         self._restart()
 
     def _restart(self) -> None:
@@ -253,6 +321,7 @@ class StickybotControllerNode(ControllerNode):
         self._effort = np.zeros(len(self._limbs.names))
         self._command: StickybotCommand | None = None
         self._last_ns: int | None = None
+        self._falling = 0.0
 
     def control(self, measurement: Measurement) -> np.ndarray | None:
         """Return the hips' efforts (nj,) [N m], model order; None without an IMU reading."""
@@ -261,10 +330,12 @@ class StickybotControllerNode(ControllerNode):
         self._last_ns, self._command = measurement.stamp_ns, None
         if not self._angle.update(measurement):
             return None
+        self._watch_fall(measurement)
         limbs, effort = self._limbs, measurement.effort
         if effort is not None and not math.isfinite(effort.sum()):
             effort = None
-        self._controller.walking = (self.parameters['walk']
+        self._controller.walking = (self.parameters['walk'] and not self._refusal
+                                    and not self._left
                                     and self.efforts.state is GuardState.ACTIVE)
         command = self._controller.update(limbs.measurement(
             measurement.stamp_ns, measurement.position, measurement.velocity, self._angle.angle,
@@ -275,6 +346,18 @@ class StickybotControllerNode(ControllerNode):
         self._effort = limbs.efforts(0.5 * (self._rest + rest), self._rest_rate)
         self._rest, self._command = rest, command
         return self._effort
+
+    def _watch_fall(self, measurement: Measurement) -> None:
+        """Say once that the robot has left the wall: it feels no weight."""
+        assert measurement.linear_acceleration is not None
+        felt = float(np.linalg.norm(measurement.linear_acceleration))
+        weightless = felt < min(CHECKS.fall_acceleration, 0.3 * self._climber.wall.gravity)
+        self._falling = self._falling + self._period if weightless else 0.0
+        if self._falling > CHECKS.fall_time and not self._left:
+            self._left = True
+            self.node.get_logger().error('it has left the wall')
+            if self._wall is not None:
+                self._wall.say(f'{measurement.stamp_ns * 1e-9:.4f} s: it has left the wall')
 
     def _publish(self, measurement: Measurement) -> None:
         """Publish grips, rest positions, reactions and events that belong to a command."""
@@ -304,13 +387,20 @@ class StickybotControllerNode(ControllerNode):
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Return how inputs, control, feet and wall do."""
         command, found = self._command, super().judge(now)
+        if self._left:
+            return found | {'wall': ('ERROR', 'it has left the wall; all feet hold, and it climbs '
+                                              'again after the node has been activated anew')}
         if command is None:
             return found
         lean = self._climber.wall.inclination
         found |= {'feet': self._feet.judge(now), 'wall': ('OK', 'ok')}
         if not command.pads_kept:
-            found['feet'] = 'WARN', 'the load is more than the pads are known to hold'
-        if abs(self._angle.inclination - lean) > LEAN_ERROR:
+            self._feet.refused(now, 'a pad is about to let go: its load, now or in the next phase '
+                                    'of the gait, is more than it is known to hold')
+            found['feet'] = self._feet.judge(now)
+        elif self._refusal and self.parameters['walk']:
+            found['feet'] = 'ERROR', self._refusal
+        if abs(self._angle.inclination - lean) > CHECKS.lean_error:
             found['wall'] = 'WARN', (f'the wall leans by {self._angle.inclination:.2f} rad, not '
                                      f'by {lean:.2f} as stickybot.inclination says')
         return found
@@ -325,6 +415,8 @@ class StickybotControllerNode(ControllerNode):
             'walking': self._controller.walking, 'on the wall': ', '.join(names) or 'none',
             'lost so far': self._losses,
             'largest reaction [N]': float(np.hypot(*command.reaction.T).max()),
+            **({} if command.pad_use is None else {
+                'least margin of a pad [%]': 100.0 * (1.0 - float(command.pad_use.max()))}),
             'speed [m/s]': float(command.velocity[1])}}
 
 

@@ -30,14 +30,14 @@ from legged_dynamics.stickybot.control.gait import (
     smooth_step,
 )
 from legged_dynamics.stickybot.control.load_sharing import (
-    REPORT,
     choose_forces,
     follow_forces,
     make_sharing_memory,
     turn_to_forces,
 )
 from legged_dynamics.stickybot.control.odometry import SlipLimits, WallOdometry
-from legged_dynamics.stickybot.model.adhesion import PAD, Adhesion, normal_loads, pad_use
+from legged_dynamics.stickybot.control.pads import PadForesight
+from legged_dynamics.stickybot.model.adhesion import PAD, Adhesion, fill_use, normal_loads
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.limb import FORCE, Coordinates
 from legged_dynamics.stickybot.model.robot import (
@@ -63,15 +63,19 @@ class PlainGaitResult:
         Of the body along its own y axis at the start.
     peak : float [N]
         Largest reaction of any foot over the last period.
+    pad_use : float
+        Largest share of a pad's limit that it uses from its first step on; NaN without pads.
 
     """
 
     speed: float
     peak: float
+    pad_use: float = math.nan
 
 
 def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
-                        rate: float = 250.0) -> PlainGaitResult:
+                        rate: float = 250.0, pads: Sequence[Adhesion] | None = None
+                        ) -> PlainGaitResult:
     """
     Simulate the plain gait and return what its last period does.
 
@@ -85,6 +89,8 @@ def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
         How many periods to simulate, at least 2.
     rate : float [Hz]
         Of the commands.
+    pads : sequence of Adhesion, optional
+        Of which it is said how much is used; the feet hold whatever they are asked to.
 
     Returns
     -------
@@ -102,7 +108,10 @@ def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
         return rest
 
     simulation = ClimbingSimulation(model, RestPosition(rest_at(0)))
-    start = 0.0
+    start, used = 0.0, 0.0 if pads else math.nan
+    packed = np.array([pad.packed() for pad in pads or ()])
+    n = model.n_limbs
+    angles, held, use = np.zeros(n), np.zeros(n, bool), np.zeros(n)
     for step in range(periods * steps):
         if step == (periods - 1) * steps:
             simulation.reset_peak()
@@ -110,8 +119,13 @@ def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
         simulation.step(StickybotCommand(step * period_ns, rest_at((step + 1) * period_ns),
                                          clock.at(step * period_ns).stance, model.bends),
                         period_ns * 1e-9)
+        if pads:
+            on, turned = simulation.attached, simulation.pose[2] + packed[:, PAD.direction]
+            angles, held = np.where(on & ~held, turned, angles), on
+            fill_use(packed, angles, simulation.reaction, simulation.normal_loads, use)
+            used = max(used, float(use[on].max(initial=0.0)))
     rise = float(simulation.state.pose[1]) - start
-    return PlainGaitResult(rise / gait.period, float(simulation.peak.max()))
+    return PlainGaitResult(rise / gait.period, float(simulation.peak.max()), used)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -125,6 +139,7 @@ class ReferenceSettings:
     halt_time: float = 0.1      # s in which the reference stops when the gait is halted
     angle_leash: float = 0.2    # rad that the reference angle may be from the body's
     settling_time: float = 0.01     # s after touchdown in which a foot is not checked for slip
+    foresight_time: float = 0.02    # s from one look at the next phase's load to the next
 
 
 REFERENCE = ReferenceSettings()
@@ -181,6 +196,7 @@ class _State:
         self.suspected = np.zeros(n)        # s for which each foot seems to slip
         self.on_wall_for = np.full(n, np.inf)   # s
         self.last_ns: int | None = None
+        self.look_ns, self.foreseen = 0, True   # when to look ahead again; whether pads will hold
         self.reference = np.zeros(3)        # m, m, rad: pose of the body
         self.ramp = 0.0                     # 0 standing, 1 at full speed
 
@@ -236,7 +252,10 @@ class StickybotController:
         self._odometry = WallOdometry(model, settings.slip_speed)
         self._memory = make_sharing_memory(model.machine, nz)
         self._pad_angles, self._normals, self._used = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._reaction, self._normal = np.zeros((n, 2)), np.zeros(n)    # at this instant
         self._sets = np.zeros((n, SET.width))
+        self._foresight = (None if pads is None or settings.reduction == 'off' else PadForesight(
+            model, GaitClock(model, self.gait), pads, settings.pad_deviation))
         self._nominal, self._nominal_rate = self._robot.nominal.copy(), np.zeros(nz - 3)
         self._zdd, self._forces = np.zeros(nz), np.zeros((n, FORCE.width))
         self._loads = np.zeros(n)
@@ -283,13 +302,15 @@ class StickybotController:
             one before.
 
         """
-        dt_ns = self._check_time(measurement)
+        dt_ns, late = self._check_time(measurement)
         footing, odometry, state, robot = self._footing, self._odometry, self._state, self._robot
         odometry.take(measurement)
         first = state.last_ns is None
         state.last_ns = measurement.stamp_ns
         lost = (np.zeros(self.model.n_limbs, bool) if first
                 else self._lost(measurement, dt_ns * 1e-9))
+        if late:
+            footing.hold_on()
         events = footing.update(measurement.stamp_ns, 0 if first else dt_ns, robot.period_ns, lost)
         held_before = odometry.holds
         odometry.read(footing.wanted)
@@ -302,11 +323,8 @@ class StickybotController:
             state.reference[:] = odometry.z[:3]
             state.held[:] = self._nominal
         self._estimate(fresh, measurement)
-        # At this instant a foot that is lifted from now on still holds.
-        lifted = held_before & ~footing.wanted
-        if lifted.any():
-            self._forces[lifted, FORCE.reaction:FORCE.reaction + 2] = (
-                self._forces[lifted, FORCE.hip:FORCE.hip + 2] - robot.limb_weights[lifted])
+        self._report(held_before)
+        self._look_ahead(measurement.stamp_ns)
         if self.settings.reduction != 'off':
             self._reduce(self._advance_reference(dt_ns * 1e-9))
         target = self._nominal + state.offsets
@@ -315,9 +333,11 @@ class StickybotController:
         state.held = target
         return self._command(measurement.stamp_ns, target, events)
 
-    def _check_time(self, measurement: StickybotMeasurement) -> int:
+    def _check_time(self, measurement: StickybotMeasurement) -> tuple[int, bool]:
+        """Return the time since the last measurement [ns], and whether this one is late."""
+        period = self._robot.period_ns
         if self._state.last_ns is None:
-            return self._robot.period_ns
+            return period, False
         dt_ns = measurement.stamp_ns - self._state.last_ns
         if dt_ns <= 0:
             raise MeasurementError(
@@ -325,7 +345,8 @@ class StickybotController:
                 f'{measurement.stamp_ns} ns. Call reset() when time starts again.')
         # The robot kept its last command through a gap: continue from there, and not from where
         # the gait would have been.
-        return dt_ns if dt_ns <= self.settings.max_gap * 1e9 else self._robot.period_ns
+        late = dt_ns > max(self.settings.max_gap * 1e9, 2.5 * period)
+        return (period if late else dt_ns), late
 
     def _lost(self, measurement: StickybotMeasurement, dt: float) -> np.ndarray:
         """Return the feet that do not hold though they should, by the previous sample."""
@@ -349,7 +370,32 @@ class StickybotController:
         if robot.pads is not None:
             self._pad_angles[fresh] = odometry.z[2] + robot.pads[fresh, PAD.direction]
             fill_sets(robot.pads, self._normals, self._pad_angles, self._sets)
-            _fill_use(robot.tacky, self._pad_angles, self._forces, self._normals, self._used)
+
+    def _report(self, held: np.ndarray) -> None:
+        """Fill reactions and the pads' shares of the feet that hold at this instant."""
+        forces, robot, odometry = self._forces, self._robot, self._odometry
+        # A foot that is lifted or set from now on holds still, or not yet.
+        lifted, fresh = held & ~odometry.holds, odometry.holds & ~held
+        self._reaction[:] = forces[:, FORCE.reaction:FORCE.reaction + 2]
+        self._reaction[fresh] = 0.0
+        self._reaction[lifted] = (forces[lifted, FORCE.hip:FORCE.hip + 2]
+                                  - robot.limb_weights[lifted])
+        if lifted.any() or fresh.any():
+            acting = forces.copy()
+            acting[:, FORCE.reaction:FORCE.reaction + 2] = self._reaction
+            normal_loads(self.model.machine, robot.wall, held, odometry.z, acting, self._normal)
+        else:
+            self._normal[:] = self._normals
+        if robot.tacky is not None:
+            fill_use(robot.tacky, self._pad_angles, self._reaction, self._normal, self._used)
+
+    def _look_ahead(self, stamp_ns: int) -> None:
+        """Say whether the pads hold now, and what the next phase of the gait asks of them."""
+        state, footing = self._state, self._footing
+        if self._foresight is not None and stamp_ns >= state.look_ns:
+            state.look_ns = stamp_ns + round(1e9 * REFERENCE.foresight_time)
+            state.foreseen = not footing.moving or self._foresight.holds(
+                self._odometry.z, self._pad_angles, footing.time_ns, self.speed)
 
     def _held_by(self, measurement: StickybotMeasurement) -> np.ndarray:
         """Return constant rest positions whose springs act as motors and springs together."""
@@ -405,23 +451,16 @@ class StickybotController:
         np.maximum(state.offsets, -robot.limit, out=state.offsets)
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
-        model, z, forces = self.model, self._odometry.z, self._forces
-        _fill_loads(forces, self._robot.limb_weights, self._loads)
-        kept = self.settings.reduction == 'off' or bool(self._memory.report[REPORT.kept])
+        model, z, limited = self.model, self._odometry.z, self._robot.pads is not None
+        _fill_loads(self._forces, self._robot.limb_weights, self._loads)
+        kept = self._state.foreseen and bool(
+            self._used.max() <= 1.0 - self.settings.pad_deviation)
         return StickybotCommand(
             stamp_ns, target[model.hip_columns], self._footing.wanted.copy(),
-            target[model.inner_columns], forces[:, FORCE.reaction:FORCE.reaction + 2].copy(),
+            target[model.inner_columns], self._reaction.copy(),
             self._memory.planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(),
-            self._normals.copy(), None if self._robot.pads is None else self._used.copy(), kept,
-            tuple(events))
-
-
-@kernel
-def _fill_use(pads, angles, forces, normals, used):
-    """Fill the share of its limit that each pad uses; 0 off the wall, where there is no force."""
-    for i in range(used.shape[0]):
-        used[i] = pad_use(pads[i], angles[i], forces[i, FORCE.reaction],
-                          forces[i, FORCE.reaction + 1], normals[i])
+            self._normal.copy(), self._used.copy() if limited else None,
+            self._pad_angles.copy() if limited else None, kept, tuple(events))
 
 
 @kernel

@@ -236,8 +236,13 @@ class ControlSettings(CheckedSettings):
     replant_time: float = setting(
         'control.replant_time', 0.08, 's', 'How long a lost foot is off the wall.', 1e-3, 10.0)
     max_gap: float = setting(
-        'control.max_gap', 0.05, 's',
-        'Over a longer gap between measurements the gait stands still.', 1e-3, 10.0)
+        'control.max_gap', 0.012, 's',
+        'After a longer gap between measurements, and at least 2.5 periods, all feet hold before '
+        'the gait goes on.', 1e-3, 10.0)
+    pad_deviation: float = setting(
+        'control.pad_deviation', 0.05, '',
+        'Part by which pads may hold less than stated; what needs more gives a warning.',
+        0.0, 0.9)
 
 
 SETTINGS = ControlSettings.table()
@@ -302,6 +307,16 @@ class Footing:
         """Whether the gait's clock runs."""
         return (not self._recovering and self.pose == 1.0
                 and (self.walking or not self._phase.stance.all()))
+
+    @property
+    def time_ns(self) -> int:
+        """Time of the gait's clock [ns]."""
+        return self._time_ns
+
+    def hold_on(self) -> None:
+        """Have all feet hold where they are, and go on with the gait once they are loaded."""
+        self._recovering = True
+        self._off_until[:] = 0
 
     def restart(self) -> None:
         """Start the gait again, with all feet taken to be on the wall."""

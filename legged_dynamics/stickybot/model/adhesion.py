@@ -148,6 +148,13 @@ def pad_use(pad, angle, fx, fy, normal):
 
 
 @kernel
+def fill_use(pads, angles, forces, normals, used):
+    """Fill the share of its limit that each pad uses, of (N, 2) forces in the wall's plane."""
+    for i in range(used.shape[0]):
+        used[i] = pad_use(pads[i], angles[i], forces[i, 0], forces[i, 1], normals[i])
+
+
+@kernel
 def pad_failure(pad, angle, fx, fy, normal):
     """Return `HOLDS`, `SLIPS` or `PEELS` for a pad under shear fx, fy and wall push."""
     pressed, pull = pad[PAD.friction] * max(normal, 0.0), max(-normal, 0.0)

@@ -406,8 +406,10 @@ class StickybotCommand:
         The wall's push on each foot, by statics; negative where the foot pulls.
     pad_use : (N,) array or None
         Share of its pad's limit that each foot uses, above 1 it lets go; None without limits.
+    pad_angle : (N,) array or None [rad]
+        Directions of the pads in wall axes; None without limits.
     pads_kept : bool
-        False when the load is more than the pads are known to hold.
+        False when the load, now or in the gait's next phase, is more than the pads surely hold.
     events : tuple of FootEvent
         What happened to feet at this instant.
 
@@ -423,5 +425,6 @@ class StickybotCommand:
     velocity: np.ndarray | None = None
     normal: np.ndarray | None = None
     pad_use: np.ndarray | None = None
+    pad_angle: np.ndarray | None = None
     pads_kept: bool = True
     events: tuple[FootEvent, ...] = ()
