@@ -10,7 +10,7 @@ import yaml
 from simulated_bag import DIALECT, FEET, ROBOT, messages, walk, write
 
 from legged_dynamics import cli
-from legged_dynamics.diagnosis.validation.torque_errors import OF_JOINT
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model import RobotModel
 from legged_dynamics.ros import conversions as convert
 
@@ -108,11 +108,11 @@ def test_validate_names_the_joint_and_knows_every_step(said, recording, capsys):
         rf'{KNEE}\D+?([+-][\d.]+) \N{{PLUS-MINUS SIGN}} ([\d.]+)', out).groups())
     assert gain == pytest.approx(100.0 * (GAIN - 1.0), abs=MOST * deviation)
     assert f'{KNEE} reads' in out
-    weight = RobotModel.from_urdf(recording[0]).total_mass * 9.81
-    true = np.mean([truth.feet.wrench[:, 2].sum() for _, truth in recording[2]]) / weight
-    fused = float(re.search(r'fused\s+\D*([\d.]+)', out[out.index('Mean vertical sum'):])[1])
-    assert fused == pytest.approx(100.0 * true, abs=5.0)
-    assert len(OF_JOINT) == 4
+    # A robot that begins and ends at rest is borne by its weight in the mean.
+    sums = out[out.index('Mean vertical sum'):out.index('Differences of the sums')]
+    for estimate in ('fused', 'base only'):
+        percent = float(re.search(rf'{estimate}\D+([\d.]+)', sums)[1])
+        assert percent == pytest.approx(100.0, abs=2.0)
 
 
 def test_analyze_counts_and_sums_as_the_truth_does(said, recording, capsys):
@@ -128,5 +128,5 @@ def test_analyze_counts_and_sums_as_the_truth_does(said, recording, capsys):
         assert abs(int(counted) - changes) <= 2 and int(unseen) <= 0.1 * changes
         assert float(agreement) > 95.0
     name, mean, bar = re.search(r'(base only) ([\d.]+) \+- ([\d.]+) N', out).groups()
-    true = np.mean([one.feet.wrench[:, 2].sum() for one in truth])
-    assert float(mean) == pytest.approx(true, abs=float(bar))
+    weight = RobotModel.from_urdf(recording[0]).total_mass * GRAVITY
+    assert float(mean) == pytest.approx(weight, abs=float(bar))

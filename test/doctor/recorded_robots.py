@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 
+from benchmarks.doctor_table import plant_of
 from benchmarks.planted_faults import RecordedRobot, record_sensors
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
@@ -39,3 +40,20 @@ def healthy(name='solo_class', schedule=CHECKUP):
     log = record_sensors(robot, plan.duration)
     assert not robot.fallen
     return RecordedRobot(RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml), log)
+
+
+@cache
+def with_stated_friction(part, name, schedule):
+    """Return a robot whose joints have friction of a part of their limits, as its YAML says."""
+    plant, parameters = plant_of(name)
+    model, plan = RobotModel.from_urdf(plant.urdf), Schedule.from_text(schedule)
+    limits = np.array([model.joints[model.joint_index(joint)].effort for joint in plant.joints])
+    friction = plant.joint_friction + part * limits
+    robot = SimulatedRobot(replace(plant, joint_friction=friction), schedule=plan, start_ns=STAMP)
+    log = record_sensors(robot, plan.duration)
+    assert not robot.fallen
+    config = RobotConfig.from_parameters({key: value for key, value in parameters.items()
+                                          if key.startswith(('robot.', 'noise.'))})
+    stated = dict(zip(plant.joints, friction.tolist()))
+    return RecordedRobot(model, replace(config, joint_friction=tuple(
+        stated[joint] for joint in config.joints or model.joint_names)), log)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from recorded_robots import healthy, with_friction
+from recorded_robots import healthy, with_friction, with_stated_friction
 
+from benchmarks.doctor_table import WITH_TROT, available
 from benchmarks.planted_faults import planted_faults
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
 from legged_dynamics.diagnosis.doctor.examination import _Candidate, _impossible, _named, examine
@@ -86,6 +87,13 @@ def test_friction_does_not_hide_a_wrong_sign():
     assert fault.named_by([wrong], recorded) == '' and wrong.evidence > 100.0
     assert friction.kind == 'friction' and not friction.fix
     assert friction_said(friction) == pytest.approx(5.0, abs=1.5)
+
+
+@pytest.mark.skipif('go2' not in available(), reason='example-robot-data is not installed')
+def test_stated_friction_is_neither_a_fault_nor_a_delay():
+    """Its shape is never quite the stated one, which looks like other friction or wrong stamps."""
+    recorded = with_stated_friction(0.05, 'go2', WITH_TROT)
+    assert examine(recorded.model, recorded.config, recorded.log).healthy
 
 
 def test_two_explanations_of_actuators_are_both_told_and_nothing_is_changed():

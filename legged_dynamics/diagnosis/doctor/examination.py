@@ -177,7 +177,7 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
         return one.kind != FRICTION and not unsure and not _impossible(one) and not (
             one.kind in OF_SCALE and abs(np.mean(one.size)) < PARAMETRIC.largest_mass_error)
 
-    by_size = [_Candidate(Finding(one.kind, one.subject, one.text, one.evidence,
+    by_size = [_Candidate(Finding(one.kind, one.subject, _text(one), one.evidence,
                                   advice=_ADVICE.get(one.kind, '') or (
                                       _UNTOLD[False] if _impossible(one) else ''),
                                   fixable=fixable(one)),
@@ -206,6 +206,13 @@ def _impossible(one: ParametricFault) -> bool:
                 or (one.kind == 'armature' and min(one.config.armature) <= 0.0))
 
 
+def _text(one: ParametricFault) -> str:
+    """Return the sentence on a fault; what cannot be is a sign of something without a model."""
+    return one.text if not _impossible(one) else (
+        f'Cannot tell apart: {one.text.rstrip(".")}, which cannot be; or: the drives have '
+        'elasticity, play or friction that the model lacks.')
+
+
 def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
     """Return the best candidate, with others that explain about as much, and then no fix."""
     def rival(other: _Candidate) -> bool:
@@ -221,10 +228,11 @@ def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
         return replace(best, finding=replace(finding, text=text, advice=_UNTOLD[True]))
     if not rivals:
         return best
-    texts = tuple(other.text for other in rivals)[:3]
+    texts = tuple(other.text.removeprefix('Cannot tell apart: ') for other in rivals)[:3]
     if finding.kind in OF_TORQUES or any(other.kind in OF_TORQUES for other in rivals):
-        finding = replace(finding, fixable=False, text='Cannot tell apart: '
-                          f'{finding.text.rstrip(".")}; or: {texts[0]}', also=texts[1:],
+        one = finding.text.removeprefix('Cannot tell apart: ').rstrip('.')
+        finding = replace(finding, fixable=False, also=texts[1:],
+                          text=f'Cannot tell apart: {one}; or: {texts[0]}',
                           advice=_UNTOLD[finding.kind in OF_SCALE])
     else:
         finding = replace(finding, also=texts)

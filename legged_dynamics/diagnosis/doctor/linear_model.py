@@ -104,6 +104,10 @@ class _Linearization:
         self.samples, self.equations = self._observe(config)
         self.known = self.samples.has_effort
         self.rate = np.gradient(self.samples.effort, self.samples.time, axis=0)
+        # Friction is known to a part of what is stated; a little is unknown on every robot.
+        friction = np.array([joint.friction for joint in config.apply_to(self.model).joints])
+        self.unsure = np.maximum(PARAMETRIC.stated_friction * friction / self.limit
+                                 - DEVIATIONS[FRICTION].healthy, 0.0)
         self.scale = self._tolerances()
         self.legs = legs_of(self.model, config)
         # On soles, moments leave the pitch of the body to the base's equations alone, and what
@@ -247,10 +251,8 @@ class _Linearization:
                  ) -> Iterator[tuple[Parameter, dict[int, np.ndarray]]]:
         """Yield parameters that change torques alone, and how."""
         names, limit, s = self.model.joint_names, self.limit, self.samples
-        physical = self.config.apply_to(self.model).joints
         for j in dict.fromkeys(j for _, joints in self.legs for j in joints if self.known[j]):
-            # Friction is known to a part of what is stated.
-            unsure = PARAMETRIC.stated_friction * physical[j].friction / limit[j]
+            unsure = self.unsure[j]
             for kind, apply, value, common in (
                     ('effort_scale_joint', self._scaled(j), needed[:, j], 0.0),
                     (FRICTION, self._joint_list('joint_friction', 'friction', [j]),
@@ -306,9 +308,8 @@ class _Linearization:
 
     def _delay(self, kind: str) -> float:
         """Return a healthy robot's deviation of a delay [s]: wrong friction looks like one."""
-        friction = [joint.friction for joint in self.config.apply_to(self.model).joints]
         rate = np.sqrt(np.mean(self.rate[:, self.known] ** 2)) if self.known.any() else np.inf
-        unsure = PARAMETRIC.stated_friction * np.sqrt(np.mean(np.square(friction)))
+        unsure = np.sqrt(np.mean(np.square(self.unsure * self.limit)))
         return math.hypot(DEVIATIONS[kind].healthy, float(unsure / max(rate, 1e-9)))
 
     # ---- corrections -----------------------------------------------------------------------

@@ -388,7 +388,7 @@ def _prior(u: Unknowns, total_mass: float | None, trust_effort: bool) -> Any:
 
 def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -> np.ndarray:
     """
-    Return the covariance of the unknowns, by the scatter of the blocks.
+    Return the covariance of the unknowns, by the jackknife over blocks of time.
 
     There are fewer blocks than unknowns: in no direction is it less than by the scatter of single
     rows, and of feet by their tolerances, since their errors last longer than a block.
@@ -401,12 +401,18 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
     WJ = J * robust[:, None]
     known = prior(x / D)[1]
     known = known.T @ known
-    bread = np.linalg.inv(J.T @ WJ + known)
+    information = J.T @ WJ + known
     step = max(float(np.median(np.diff(signals.time))), 1e-6)
     rows = at.rows * max(int(FIT.block / step), 1)
-    starts = np.arange(0, len(at.residual), rows)
-    g = np.add.reduceat(WJ * at.residual[:, None], starts, axis=0)
-    meat = g.T @ g
+    spread = np.zeros_like(known)
+    starts = range(0, len(J), rows)
+    for block in (slice(start, start + rows) for start in starts):
+        # What the unknowns would change by without the block, of which each leg's lift is one.
+        change = np.linalg.solve(information - J[block].T @ WJ[block],
+                                 WJ[block].T @ at.residual[block])
+        spread += np.outer(change, change) * (1.0 - 1.0 / len(starts))
+    bread = np.linalg.inv(information)
+    meat = information @ spread @ information
     of_feet = np.arange(len(J)) % at.rows >= 6 + u.model.nv
     J *= np.where(of_feet, np.sqrt(robust), robust * at.residual)[:, None]
     least = np.linalg.cholesky(J.T @ J + known)
