@@ -30,10 +30,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
-from llvmlite import binding
-from numba.core import caching, compiler, config, sigutils, types
+from numba.core import caching, codegen, compiler, config, sigutils, types
 from numba.core.serialize import dumps
 
 from legged_dynamics.spatial.generic import GENERIC
@@ -113,7 +111,7 @@ def _ahead() -> KernelStore | None:
         return None
     if why:
         _log.warning('kernels compiled ahead are not read from %s, which %s', AHEAD, why)
-    elif GENERIC == 'generic' or binding.get_host_cpu_features().get('sse4.2'):
+    elif GENERIC == 'generic' or codegen.ll.get_host_cpu_features().get('sse4.2'):
         return KernelStore(AHEAD, read_only=True)
     return None
 
@@ -121,11 +119,11 @@ def _ahead() -> KernelStore | None:
 @functools.cache
 def _processors() -> tuple[str, ...]:
     """Return what kernels may be compiled for, the present processor first."""
-    host = config.CPU_NAME or binding.get_host_cpu_name()
+    host = config.CPU_NAME or codegen.ll.get_host_cpu_name()
     features = (config.CPU_FEATURES if config.CPU_FEATURES is not None
-                else binding.get_host_cpu_features().flatten())
-    generic = f'{binding.get_process_triple()} {GENERIC} '
-    return tuple(dict.fromkeys([f'{binding.get_process_triple()} {host} {features}', generic]))
+                else codegen.ll.get_host_cpu_features().flatten())
+    generic = f'{codegen.ll.get_process_triple()} {GENERIC} '
+    return tuple(dict.fromkeys([f'{codegen.ll.get_process_triple()} {host} {features}', generic]))
 
 
 def _file_of(module: str) -> Path | None:
@@ -177,7 +175,8 @@ def source_digest(path: Path) -> str:
 # What was loaded or compiled by this process, for `export`.
 _used: dict[str, str] = {}
 # What machine code depends on besides its text.
-_MADE_BY = f'{numba.__version__} {llvmlite.__version__} {sysconfig.get_config_var("SOABI")}'
+_MADE_BY = ' '.join(map(str, (numba.__version__, codegen.ll.llvm_version_info,
+                              sysconfig.get_config_var('SOABI'))))
 
 
 class _KernelCache(caching.NullCache):
