@@ -12,7 +12,7 @@ WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); [ $$n -lt 8 ] && expr $$n + 
 # Real ROS 2 for the tests of it, and for `make demo MIDDLEWARE=ros2`.
 ROS    := .venv-ros
 
-.PHONY: demo test test-all test-ros2 lint bench tables docs clean
+.PHONY: demo test test-all test-ros2 lint bench tables docs wheel clean
 
 demo: $(DEMO) $(if $(filter ros2,$(MIDDLEWARE)),$(ROS)/.ready)
 ifeq ($(MIDDLEWARE),ros2)
@@ -78,5 +78,10 @@ $(READY) $(VENV)/.demo $(DOCS): setup.py package.xml
 $(ROS)/.ready: setup.py package.xml
 	@$(PYTHON) test/ros2/set_up.py $(ROS)
 
+# A wheel with its kernels compiled, for this platform and Python, in dist/.
+wheel: $(READY)
+	@$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+	@ls dist/*.whl
+
 clean:
-	@rm -rf $(VENV) $(ROS) $(SITE) jupyter_execute build install log *.egg-info
+	@rm -rf $(VENV) $(ROS) $(SITE) jupyter_execute build dist install log *.egg-info

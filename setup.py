@@ -1,9 +1,18 @@
-"""Package legged_dynamics for colcon (ament_python) and pip; its version is in package.xml."""
+"""
+Package legged_dynamics for colcon (ament_python) and pip; its version is in package.xml.
+
+A build compiles the kernels for any processor of its kind, and puts them into the package: see
+`build_backend.py`.
+"""
+import os
+import subprocess
+import sys
 from pathlib import Path
 from runpy import run_path
 from xml.etree import ElementTree
 
-from setuptools import find_packages, setup
+from setuptools import Distribution, find_packages, setup
+from setuptools.command.build_py import build_py
 
 PACKAGE = 'legged_dynamics'
 # Tried with the demo. 3.10, which ROS 2 Humble has, is for the nodes.
@@ -11,7 +20,39 @@ PYTHONS = ('3', '3.10', '3.11', '3.12', '3.13')
 HERE = Path(__file__).resolve().parent
 # Read as a file: the package's dependencies may not be installed yet.
 NODES = run_path(str(HERE / PACKAGE / 'node_registry.py'))['NODES']
+BACKEND = run_path(str(HERE / 'build_backend.py'))
 MANIFEST = ElementTree.parse(HERE / 'package.xml').getroot()
+
+
+class BuildWithKernels(build_py):
+    """Copy the package, and compile its kernels into the copy."""
+
+    def run(self):
+        """Compile after all is copied; not for an editable install, which has no copy."""
+        super().run()
+        if BACKEND['can_compile']() and not getattr(self, 'editable_mode', False):
+            compile_kernels(Path(self.build_lib).resolve() / PACKAGE / 'kernels.sqlite')
+
+
+def compile_kernels(target: Path):
+    """Compile the kernels in a process of its own, which says how far it is."""
+    target.unlink(missing_ok=True)
+    paths = [str(HERE), *filter(None, [os.environ.get('PYTHONPATH')])]
+    done = subprocess.run([sys.executable, '-m', f'{PACKAGE}.cli', 'warm', '--into', str(target)],
+                          cwd=HERE, check=False, stdin=subprocess.DEVNULL, env={
+                              **os.environ, 'PYTHONPATH': os.pathsep.join(paths),
+                              'PYTHONDONTWRITEBYTECODE': '1', 'NUMBA_DISABLE_JIT': '0'})
+    if done.returncode:
+        print('The kernels could not be compiled now, and will be when they are first used; '
+              'LEGGED_DYNAMICS_COMPILE=0 leaves it out.', file=sys.stderr)
+
+
+class PlatformDistribution(Distribution):
+    """A distribution whose wheel is for one platform and Python where it has kernels."""
+
+    def has_ext_modules(self):
+        """Return whether machine code is in it."""
+        return BACKEND['can_compile']() or super().has_ext_modules()
 
 
 def share_files() -> list:
@@ -88,11 +129,9 @@ setup(
         *share_files(),
     ],
     python_requires='>=3.10',
-    install_requires=[
-        # Caches of kernels use names that numba keeps to itself: a new version is tried first.
-        'numpy>=1.26', 'scipy>=1.11', 'numba>=0.58.1,<0.69', 'transforms3d>=0.4.2',
-        'pyyaml>=6',
-    ],
+    install_requires=BACKEND['NEEDS'],
+    cmdclass={'build_py': BuildWithKernels},
+    distclass=PlatformDistribution,
     extras_require={**EXTRAS, 'ros2': ROS2,
                     'all': [name for extra, names in EXTRAS.items()
                             if extra not in NOT_IN_ALL for name in names]},

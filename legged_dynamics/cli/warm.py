@@ -11,13 +11,12 @@ from legged_dynamics.cli.arguments import Verb, argument, switch
 from legged_dynamics.node_registry import NODES
 
 KEPT_DAYS = 60.0
+# Kernels between reports of a build.
+SAID_EVERY = 5
 # Sensor samples of the robot that stands still.
 SAMPLES = 60
 # Time between them [s].
 PERIOD = 0.002
-
-
-
 
 
 def _compiled_nodes() -> tuple[str, ...]:
@@ -27,6 +26,9 @@ def _compiled_nodes() -> tuple[str, ...]:
 
 def _run(args: argparse.Namespace) -> int:
     """Compile the kernels, and print where they are kept."""
+    from legged_dynamics.spatial.generic import GENERIC, compile_for_any
+    if args.into is not None:
+        compile_for_any()
     from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.ros import nodes
@@ -52,6 +54,8 @@ def _run(args: argparse.Namespace) -> int:
             bar(part)
             if args.parts:
                 print(f'{part:.3f}', flush=True)
+            if args.into is not None and made % SAID_EVERY == 0:
+                print(f'Compiling kernels: {part:.0%}', file=sys.stderr, flush=True)
         kernel_cache.watchers.append(count)
         try:
             for name in names:
@@ -59,6 +63,10 @@ def _run(args: argparse.Namespace) -> int:
                 kernel_cache.mark_warm(name)
         finally:
             kernel_cache.watchers.remove(count)
+    if args.into is not None:
+        kept = kernel_cache.export(args.into, names)
+        print(f'{kept} kernels for {GENERIC} are in {args.into}')
+        return 0 if kept else 1
     freed = kernel_cache.prune(args.keep)
     print(f'The kernels are in {kernel_cache.cache_directory()}'
           + (f'; {freed / 1e6:.0f} MB of unused ones deleted' if freed else ''))
@@ -104,4 +112,6 @@ VERBS = (Verb(
         argument('nodes', 'NODE', f'of {", ".join(_compiled_nodes())}; default: all', nargs='*'),
         argument('--keep', 'DAYS', 'delete kernels not used for so long', float,
                  default=KEPT_DAYS),
+        argument('--into', 'FILE', 'compile for any processor of this kind, and write all kernels '
+                 'into one file: what a wheel brings', Path),
         switch('--parts', 'print the part done, from 0 to 1, again and again: for programs'))),)

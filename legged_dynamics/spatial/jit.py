@@ -14,7 +14,8 @@ from typing import Any
 from numba import njit
 from numba.extending import register_jitable
 
-from legged_dynamics.spatial.kernel_cache import keep
+from legged_dynamics.spatial.kernel_cache import keep, once
+from legged_dynamics.spatial.linking import KernelPipeline, PartPipeline
 
 # numpy's error model: a division by zero gives inf or nan, as in C, and is caught where the
 # result is checked. No 'fastmath', not even 'contract': which products the compiler fuses with a
@@ -25,22 +26,27 @@ _ARITHMETIC: dict[str, Any] = {'error_model': 'numpy'}
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function called from Python, and cache its machine code."""
-    return keep(njit(**_ARITHMETIC)(function))
+    return _compiled(function, {})
 
 
 def lean_kernel(function: Callable[..., Any]) -> Any:
-    """
-    Compile a function called from Python that allocates no memory.
+    """Compile a function that allocates no memory; an array then costs 25 ns instead of 55."""
+    return _compiled(function, {'_nrt': False})
 
-    Its arrays are not reference counted: passing one costs 25 ns instead of 55.
-    """
-    return keep(njit(_nrt=False, **_ARITHMETIC)(function))
+
+def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    found = keep(njit(pipeline_class=KernelPipeline, **options, **_ARITHMETIC)(function))
+    if hasattr(found, 'py_func'):       # with NUMBA_DISABLE_JIT it is plain Python
+        # Other kernels take it in as a part.
+        inside = once(njit(**{**PART, '_nrt': True, **options})(function))
+        found.get_call_template, found.get_overload = inside.get_call_template, inside.get_overload
+    return found
 
 
 # What only kernels call; called from Python it runs as Python. Without an entry of its own it
 # takes half as long to compile, and once, not once for every constant index it is called with.
 PART: dict[str, Any] = {'_nrt': False, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True,
-                        **_ARITHMETIC}
+                        'pipeline_class': PartPipeline, **_ARITHMETIC}
 part = register_jitable(**PART)
 
 

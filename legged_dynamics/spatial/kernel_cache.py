@@ -9,34 +9,33 @@ a digest of its module and of every module of this package that it imports, dire
 without docstrings and comments: an edit of words compiles nothing. Copies of the package with the
 same sources share machine code, whatever folder they are in.
 
+What is not in the user's store may be in that of the wheel (`AHEAD`), compiled for any processor
+of the kind (`GENERIC`); kernels round alike on all of them, operation by operation.
+
 Of several processes that lack the same kernel one compiles it and the others wait, so that nodes
-which start together do not all compile everything. The lock also protects Numba's index of a
-kernel's signatures, which two processes cannot write at the same time.
+which start together do not all compile everything.
 """
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import logging
 import os
-import platform
+import pickle
 import re
 import shutil
-import stat
+import sysconfig
 import tempfile
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numba
-from numba.core import caching, codegen, config, sigutils, types
+from numba.core import caching, codegen, compiler, config, sigutils, types
+from numba.core.serialize import dumps
 
-try:
-    import fcntl
-except ImportError:                     # not on POSIX: everybody compiles for themselves
-    fcntl = None                        # type: ignore[assignment]
+from legged_dynamics.spatial.generic import GENERIC
+from legged_dynamics.spatial.kernel_store import KernelStore, written_by_others
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT.name
@@ -44,7 +43,9 @@ PACKAGE = ROOT.name
 # How long a kernel is waited for that another process compiles; a killed one leaves at once, but
 # one may have been stopped [s].
 PATIENCE = 600.0
-_POLL = 0.02
+# The wheel's own kernels.
+AHEAD = ROOT / 'kernels.sqlite'
+_STORE = 'kernels.sqlite'
 
 # Called with the name of each kernel that is ready, loaded or compiled.
 watchers: list[Callable[[str], object]] = []
@@ -80,16 +81,49 @@ def cache_directory() -> Path | None:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with tempfile.TemporaryFile(dir=folder):
                 pass
-            state = folder.stat()
+            why = written_by_others(folder)
         except OSError:
             continue
-        owned = state.st_uid in (os.getuid(), 0)
-        if owned and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        if not why:
             return folder
-        whose = 'can be written by others' if owned else 'belongs to somebody else'
         _log.warning('compiled kernels are not kept in %s, which %s: they are code that is run. '
-                     'chmod go-w on it, or name another with NUMBA_CACHE_DIR', folder, whose)
+                     'chmod go-w on it, or name another with NUMBA_CACHE_DIR', folder, why)
     return None
+
+
+@functools.cache
+def _store_in(folder: Path) -> KernelStore:
+    return KernelStore(folder / _STORE)
+
+
+def _own() -> KernelStore | None:
+    """Return the user's store, which is written to; None where nothing can be."""
+    folder = cache_directory()
+    return None if folder is None else _store_in(folder)
+
+
+@functools.cache
+def _ahead() -> KernelStore | None:
+    """Return the store of the wheel, if this processor can run what is in it."""
+    try:
+        why = written_by_others(AHEAD)
+    except OSError:
+        return None
+    if why:
+        _log.warning('kernels compiled ahead are not read from %s, which %s', AHEAD, why)
+    elif GENERIC == 'generic' or codegen.ll.get_host_cpu_features().get('sse4.2'):
+        return KernelStore(AHEAD, read_only=True)
+    return None
+
+
+@functools.cache
+def _processors() -> tuple[str, ...]:
+    """Return what kernels may be compiled for, the present processor first."""
+    host = config.CPU_NAME or codegen.ll.get_host_cpu_name()
+    features = (config.CPU_FEATURES if config.CPU_FEATURES is not None
+                else codegen.ll.get_host_cpu_features().flatten())
+    generic = f'{codegen.ll.get_process_triple()} {GENERIC} '
+    return tuple(dict.fromkeys([f'{codegen.ll.get_process_triple()} {host} {features}', generic]))
 
 
 def _file_of(module: str) -> Path | None:
@@ -138,92 +172,84 @@ def source_digest(path: Path) -> str:
     return digest.hexdigest()[:20]
 
 
-class _BySources(caching._CacheLocator):
-    """Locate a kernel by the content of its sources."""
+# What was loaded or compiled by this process, for `export`.
+_used: dict[str, str] = {}
+# What machine code depends on besides its text.
+_MADE_BY = ' '.join(map(str, (numba.__version__, codegen.ll.llvm_version_info,
+                              sysconfig.get_config_var('SOABI'))))
 
-    def __init__(self, py_func: Any, path: Path, folder: Path) -> None:
-        self._digest = source_digest(path)
-        # Numba itself compares bytecode, in which numbers do not stand.
-        numbers = [value for value in py_func.__code__.co_consts
-                   if isinstance(value, (int, float, complex, tuple))]
-        self._numbers = hashlib.sha256(repr(numbers).encode()).hexdigest()[:8]
-        self._path = folder / f'{py_func.__module__}-{self._digest}'
 
-    def get_cache_path(self) -> str:
-        """Return the folder of this kernel."""
-        return str(self._path)
+class _KernelCache(caching.NullCache):
+    """The kept versions of one kernel, one for each signature."""
 
-    def get_source_stamp(self) -> str:
-        """Return what a kept kernel must agree with."""
-        return self._digest
-
-    def get_disambiguator(self) -> str:
-        """Return what tells kernels of one name apart; no line, for words move it."""
-        return self._numbers
-
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> _BySources | None:
-        """Return a locator, or None where sources can't be read or nothing can be written."""
-        folder = cache_directory()
+    def __init__(self, function: Any):
+        self._name, self._function = repr(function), function
+        code = function.__code__
         try:
-            return None if folder is None else cls(py_func, Path(py_file).resolve(), folder)
+            sources = source_digest(Path(code.co_filename).resolve())
         except OSError:
-            return None
+            raise RuntimeError(f'the source of {function} cannot be read') from None
+        # The text in an interactive session is in no file; and files hold numbers, not bytecode.
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        constants = [value for value in code.co_consts
+                     if isinstance(value, (int, float, complex, tuple))]
+        self._made_of = ' '.join([
+            function.__module__, function.__qualname__, sources, repr(constants),
+            hashlib.sha256(code.co_code + (dumps(cells) if cells else b'')).hexdigest(), _MADE_BY])
+        self._claimed: int | None = None
+        self.enable()
 
+    @property
+    def cache_path(self) -> str:
+        """Return the folder of the user's kernels."""
+        return str(cache_directory())
 
-class _Kept(caching.CompileResultCacheImpl):
-    _locator_classes = [_BySources]
+    def enable(self) -> None:
+        """Load and keep from now on."""
+        self._enabled = True
 
+    def disable(self) -> None:
+        """Neither load nor keep."""
+        self._enabled = False
 
-def _claim(path: Path) -> IO[bytes] | None:
-    """Wait for and hold a lock file; None without locks or after `PATIENCE`."""
-    if fcntl is None:
-        return None
-    end = time.monotonic() + PATIENCE
-    with contextlib.suppress(OSError), contextlib.ExitStack() as opened:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = opened.enter_context(path.open('ab'))
-        while time.monotonic() < end:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(_POLL)
-            else:
-                opened.pop_all()
-                return file
-    return None
-
-
-class _KernelCache(caching.FunctionCache):
-    _impl_class = _Kept
-    _claimed: IO[bytes] | None = None
+    def _keys(self, signature: Any) -> list[str]:
+        return [hashlib.sha256(f'{self._made_of} {signature} {processor}'.encode()).hexdigest()
+                for processor in _processors()]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a kept kernel, or None: then this process compiles it, and others wait."""
-        found = super().load_overload(sig, target_context)
-        if found is None and self._enabled and self._claimed is None:
-            self._claimed = _claim(Path(self.cache_path) / f'{self._impl.filename_base}.lock')
-            found = super().load_overload(sig, target_context)
-        if found is not None:
-            self._tell()
-        return found
+        if not self._enabled:
+            return None
+        target_context.refresh()
+        keys, own = self._keys(sig), _own()
+        stores = [store for store in (own, _ahead()) if store is not None]
+        found = next((row for store in stores if (row := store.get(keys))), None)
+        if found is None and own is not None and self._claimed is None:
+            self._claimed = own.claim(keys[0], PATIENCE)
+            found = own.get(keys)
+        if found is None:
+            return None
+        key, code = found
+        self._tell(key)
+        return compiler.CompileResult._rebuild(target_context, *pickle.loads(code))
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled; a full disk costs the next start its time, and nothing else."""
-        self._tell()
-        try:
-            os.makedirs(self.cache_path, exist_ok=True)
-            super().save_overload(sig, data)
-        except OSError:
-            self.disable()
+        """Keep what was compiled."""
+        own, key = _own(), self._keys(sig)[0]
+        self._tell(key)
+        if self._enabled and own is not None and not data.library.has_dynamic_globals and all(
+                lifted.can_cache for lifted in data.lifted):
+            own.put(key, self._name, dumps(data._reduce()))
 
     def release(self) -> None:
         """Let others compile this kernel."""
-        if self._claimed is not None:
-            self._claimed.close()
-            self._claimed = None
+        own = _own()
+        if self._claimed is not None and own is not None:
+            own.release(self._claimed)
+        self._claimed = None
 
-    def _tell(self) -> None:
+    def _tell(self, key: str) -> None:
+        _used[key] = self._name
         for watcher in watchers:
             watcher(self._name)
 
@@ -231,21 +257,31 @@ class _KernelCache(caching.FunctionCache):
 def keep(dispatcher: Any) -> Any:
     """Enable caching of a compiled function, where there is a folder; return it."""
     if hasattr(dispatcher, 'py_func'):      # with NUMBA_DISABLE_JIT it is plain Python
+        once(dispatcher)
         try:
             cache = dispatcher._cache = _KernelCache(dispatcher.py_func)
-        except RuntimeError:                # no locator
+        except RuntimeError:
             return dispatcher
         load_or_compile = dispatcher.compile
 
         def compile(sig: Any) -> Any:
-            # A constant in a call is a number like others: it gets no version of its own.
-            types_of, result = sigutils.normalize_signature(sig)
-            plain = tuple(types.unliteral(kind) for kind in types_of)
             try:
-                return load_or_compile(plain if result is None else result(*plain))
+                return load_or_compile(sig)
             finally:                        # saved, or not to be compiled at all
                 cache.release()
         dispatcher.compile = compile
+    return dispatcher
+
+
+def once(dispatcher: Any) -> Any:
+    """Give a constant in a call no version of its own: it is a number like others."""
+    compile_for = dispatcher.compile
+
+    def compile(sig: Any) -> Any:
+        types_of, result = sigutils.normalize_signature(sig)
+        plain = tuple(types.unliteral(kind) for kind in types_of)
+        return compile_for(plain if result is None else result(*plain))
+    dispatcher.compile = compile
     return dispatcher
 
 
@@ -253,17 +289,14 @@ def keep(dispatcher: Any) -> Any:
 # Records of nodes whose kernels are all compiled, and removal of kernels no longer used.
 
 
-_STAMPS = 'warm'
-_DAY = 86400.0      # s
 _KERNEL = re.compile(r'^@(?:lean_)?kernel$', re.MULTILINE)
 
 
 @functools.cache
-def kernels_digest() -> str:
-    """Return a digest (20 hex digits) of all kernel sources and what compiles them."""
+def kernels_digest(processor: int = 0) -> str:
+    """Return a digest (20 hex digits) of all kernel sources and what compiles them, for whom."""
     digest = hashlib.sha256(' '.join([
-        numba.__version__, platform.python_version(), codegen.ll.get_host_cpu_name(),
-        str(numba.config.DISABLE_JIT)]).encode())
+        _MADE_BY, _processors()[processor], str(numba.config.DISABLE_JIT)]).encode())
     for path in kernel_files():
         digest.update(source_digest(path).encode())
     return digest.hexdigest()[:20]
@@ -288,42 +321,42 @@ def kernel_count(paths: Iterable[Path]) -> int:
 
 
 def is_warm(name: str) -> bool:
-    """
-    Return whether a node's kernels are compiled, or compiling ahead gains nothing.
-
-    The latter where machine code cannot be cached, or nothing is compiled.
-    """
-    stamp = _stamp(name)
-    return stamp is None or bool(numba.config.DISABLE_JIT) or stamp.exists()
+    """Return whether a node's kernels are compiled, or compiling ahead gains nothing."""
+    own = _own()
+    if own is None or bool(numba.config.DISABLE_JIT):
+        return True
+    names = [f'{name}-{kernels_digest(k)}' for k in range(len(_processors()))]
+    return any(store.is_warm(one) for store in (own, _ahead()) if store for one in names)
 
 
 def mark_warm(name: str) -> None:
     """Record that a node's kernels are compiled, from the present sources."""
-    stamp = _stamp(name)
-    if stamp is not None:
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.touch()
+    own = _own()
+    if own is not None:
+        own.mark_warm(f'{name}-{kernels_digest()}')
 
 
 def prune(days: float) -> int:
-    """Delete cached kernels not loaded for some days; return the bytes freed."""
-    folder = cache_directory()
-    if folder is None:
+    """Delete kept kernels not loaded for some days; return the bytes freed."""
+    folder, own = cache_directory(), _own()
+    if folder is None or own is None:
         return 0
-    freed, oldest = 0, time.time() - days * _DAY
-    for entry in folder.iterdir():
-        if not entry.is_dir() or not entry.name.startswith(f'{ROOT.name}.'):
-            continue
-        files = [file.stat() for file in entry.rglob('*') if file.is_file()]
-        if all(max(state.st_atime, state.st_mtime) < oldest for state in files):
-            freed += sum(state.st_size for state in files)
+    for entry in (*folder.glob(f'{PACKAGE}.*'), folder / 'warm'):      # of earlier versions
+        if entry.is_dir():
             shutil.rmtree(entry, ignore_errors=True)
-    for stamp in folder.glob(f'{_STAMPS}/*'):
-        if stamp.stat().st_mtime < oldest or freed:
-            stamp.unlink(missing_ok=True)
-    return freed
+    return own.prune(days)
 
 
-def _stamp(name: str) -> Path | None:
-    folder = cache_directory()
-    return None if folder is None else folder / _STAMPS / f'{name}-{kernels_digest()}'
+def export(path: Path, names: Sequence[str]) -> int:
+    """
+    Write all kernels that this process has used into a file for a wheel; return how many.
+
+    ``names``: nodes that are then compiled.
+    """
+    own, made = _own(), KernelStore(path)
+    if own is None:
+        return 0
+    count = own.copy(_used, made)
+    for name in names:
+        made.mark_warm(f'{name}-{kernels_digest()}')
+    return count

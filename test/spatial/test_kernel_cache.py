@@ -1,8 +1,9 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled kernels are kept by content: x, an unchanged one is not compiled."""
+"""Compiled kernels are kept by content: what is unchanged is not compiled."""
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import pytest
 from numba.core.errors import TypingError
 from tolerances import PATIENCE
 
+from legged_dynamics.spatial import kernel_cache
 from legged_dynamics.spatial.jit import kernel
 
 pytestmark = pytest.mark.processes
@@ -20,6 +22,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 from legged_dynamics.spatial.outer import outer
 print(outer(2.0), sum(outer.stats.cache_hits.values()))
+"""
+# Compiles for any processor of the kind, and puts the kernel where a wheel has its own.
+AHEAD = """
+from legged_dynamics.spatial import kernel_cache
+from legged_dynamics.spatial.outer import outer
+outer(2.0)
+print(kernel_cache.export(kernel_cache.AHEAD, ['node']))
 """
 # Says when it waits for a kernel or compiles it; if so it goes on when told to.
 SLOW = """
@@ -36,16 +45,17 @@ class Slow(event.Listener):
     def on_end(self, event):
         pass
 event.register('numba:compile', Slow())
-from legged_dynamics.spatial import kernel_cache
+from legged_dynamics.spatial import kernel_store
 def sleep(seconds):
     (folder / f'{name} waits').touch()
     time.sleep(seconds)
-kernel_cache.time = SimpleNamespace(sleep=sleep, monotonic=time.monotonic)
+kernel_store.time = SimpleNamespace(sleep=sleep, monotonic=time.monotonic, time=time.time)
 from legged_dynamics.spatial.outer import outer
 print(outer(2.0))
 """
 OUTER = """
 from legged_dynamics.spatial.inner import inner
+from legged_dynamics.spatial import kernel_cache
 from legged_dynamics.spatial.jit import kernel
 @kernel
 def outer(x):
@@ -67,8 +77,8 @@ def compiled(tmp_path_factory):
     spatial.mkdir(parents=True)
     for package in (spatial, spatial.parent):
         (package / '__init__.py').touch()
-    for name in ('jit.py', 'kernel_cache.py'):
-        shutil.copy(ROOT / 'legged_dynamics' / 'spatial' / name, spatial)
+    for name in ('generic', 'jit', 'kernel_cache', 'kernel_store', 'linking'):
+        shutil.copy(ROOT / 'legged_dynamics' / 'spatial' / f'{name}.py', spatial)
     (spatial / 'outer.py').write_text(OUTER)
     (spatial / 'inner.py').write_text(INNER.replace('FACTOR', '10.0'))
     assert run(folder / 'one', folder / 'cache') == (21.0, 0)
@@ -82,12 +92,15 @@ def checkout(compiled, tmp_path):
     return shutil.copytree(compiled / 'one', tmp_path / 'one')
 
 
-def run(folder, cache, **environment):
+def said(script, folder, cache, **environment):
     environment = {**os.environ, 'PYTHONPATH': str(folder), 'NUMBA_CACHE_DIR': str(cache),
                    'NUMBA_DISABLE_JIT': '0', **environment}
-    done = subprocess.run([sys.executable, '-B', '-c', SCRIPT], env=environment, cwd=folder,
-                          check=True, capture_output=True, text=True)
-    value, hits = done.stdout.split()
+    return subprocess.run([sys.executable, '-B', '-c', script], env=environment, cwd=folder,
+                          check=True, capture_output=True, text=True).stdout
+
+
+def run(folder, cache, **environment):
+    value, hits = said(SCRIPT, folder, cache, **environment).split()
     return float(value), int(hits)
 
 
@@ -132,6 +145,32 @@ def test_it_runs_without_home_and_without_a_folder_to_write_to(checkout, tmp_pat
     shutil.rmtree(kept)
     kept.touch()                    # and now nothing is left
     assert run(checkout, nowhere, XDG_CACHE_HOME=nowhere, TMPDIR=str(tmp_path)) == (21.0, 0)
+
+
+def test_a_wheel_brings_kernels_that_any_processor_of_the_kind_runs(checkout, tmp_path):
+    empty, ahead = tmp_path / 'empty', checkout / 'legged_dynamics' / 'kernels.sqlite'
+    generic = {'NUMBA_CPU_NAME': kernel_cache.GENERIC, 'NUMBA_CPU_FEATURES': ''}
+    assert said(AHEAD, checkout, tmp_path / 'build', **generic) == '1\n'
+    ahead.chmod(0o644)
+    assert run(checkout, empty) == (21.0, 1)
+    with sqlite3.connect(empty / 'kernels.sqlite') as own:      # it does not take them over
+        assert own.execute('SELECT COUNT(*) FROM kernels').fetchone() == (0,)
+    ahead.chmod(0o666)              # machine code of anybody is not run
+    assert run(checkout, empty) == (21.0, 0)
+    ahead.chmod(0o644)
+    (checkout / 'legged_dynamics' / 'spatial' / 'inner.py').write_text(
+        INNER.replace('FACTOR', '20.0'))
+    assert run(checkout, tmp_path / 'other') == (41.0, 0)
+
+
+def test_a_damaged_store_costs_the_time_to_compile(checkout, tmp_path):
+    store = tmp_path / 'cache' / 'kernels.sqlite'
+    with sqlite3.connect(store) as database:
+        code, = database.execute('SELECT code FROM kernels').fetchone()
+        database.execute('UPDATE kernels SET code = ?', (b'\0' + code[1:],))
+    assert run(checkout, store.parent) == (21.0, 0) and run(checkout, store.parent) == (21.0, 1)
+    store.write_bytes(b'no database')
+    assert run(checkout, store.parent) == (21.0, 0) and run(checkout, store.parent) == (21.0, 1)
 
 
 def wait_for(paths, process):

@@ -1,16 +1,17 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Which nodes need not compile any more, and what of the kept kernels is deleted."""
-import os
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from legged_dynamics import cli
-from legged_dynamics.spatial import kernel_cache
+from legged_dynamics.spatial import kernel_cache, kernel_store
 from legged_dynamics.spatial import kernel_cache as kernel_state
+from legged_dynamics.spatial.kernel_store import KernelStore
 
 pytestmark = pytest.mark.processes
 
@@ -28,7 +29,7 @@ def test_a_node_is_warm_when_it_was_warmed_from_the_same_sources(folder, monkeyp
     assert not kernel_state.is_warm(NODE)
     kernel_state.mark_warm(NODE)
     assert kernel_state.is_warm(NODE) and not kernel_state.is_warm('workspace_controller')
-    monkeypatch.setattr(kernel_state, 'kernels_digest', lambda: 'after an update')
+    monkeypatch.setattr(kernel_state, 'kernels_digest', lambda processor=0: 'after an update')
     assert not kernel_state.is_warm(NODE)
 
 
@@ -67,20 +68,20 @@ def test_the_digest_is_of_the_kernels_and_of_what_they_call(monkeypatch, tmp_pat
     assert kernel_state.kernels_digest.__wrapped__() != before
 
 
-def test_only_what_nobody_uses_is_pruned(folder):
-    month = time.time() - 31 * 86400.0
-    for name, age in (('legged_dynamics.a-1', month), ('legged_dynamics.b-2', time.time()),
-                      ('somebody.else', month)):
+def test_only_what_nobody_uses_is_pruned(folder, monkeypatch):
+    store = KernelStore(folder / 'kernels.sqlite')
+    with monkeypatch.context() as past:
+        past.setattr(kernel_store, 'time', SimpleNamespace(time=lambda: time.time() - 31 * 86400))
+        store.put('a', 'old', b'0' * 1000)
+    store.put('b', 'new', b'0' * 1000)
+    for name in ('legged_dynamics.of.another.version-1', 'somebody.else'):
         (folder / name).mkdir()
-        file = folder / name / 'kernel.nbc'
-        file.write_bytes(b'0' * 1000)
-        os.utime(file, (age, age))
     kernel_state.mark_warm(NODE)
     assert kernel_state.prune(60.0) == 0 and kernel_state.is_warm(NODE)
     assert kernel_state.prune(30.0) == 1000
-    assert sorted(entry.name for entry in folder.iterdir() if entry.name != 'warm') == [
-        'legged_dynamics.b-2', 'somebody.else']
+    assert store.get(['a', 'b']) == ('b', b'0' * 1000) and store.get(['a']) is None
     assert not kernel_state.is_warm(NODE)       # what was deleted may have been its own
+    assert {entry.name for entry in folder.iterdir()} == {'kernels.sqlite', 'somebody.else'}
 
 
 def test_warm_says_what_is_wrong_and_marks_what_is_done(monkeypatch, capsys):
