@@ -4,7 +4,8 @@
 What a node costs at the robot's rate: share of a core, messages answered, and how late.
 
 ``python -m benchmarks.node_load --rate 500 --seconds 20 --listen`` starts the estimator as a
-process, sends it the sensors of a standing robot, and hears all wrenches. The middleware is the
+process, sends it the sensors of a standing robot, and hears all wrenches; with ``--array`` all
+feet in one message, ``~/foot_reactions``. The middleware is the
 one that ``legged-dynamics run`` would choose; LEGGED_DYNAMICS_MIDDLEWARE overrules. The share of a
 core is CPU time of the node's process, all threads, over the time that the samples span at their
 rate, however long a busy machine takes for them. Delays do depend on what else runs. Beside it
@@ -123,27 +124,30 @@ def still_there(processes):
             sys.exit(f'{" ".join(process.args[1:5])} ended with code {process.returncode}')
 
 
-def measure(rate, seconds, listen, robot):
+def measure(rate, seconds, listen, robot, array=False):
     """Return what a run shows, as a dictionary."""
     yaml, urdf = robot
-    feet = [foot.link for foot in RobotConfig.from_yaml(yaml).feet]
-    delays = {foot: [] for foot in feet}
+    kind, topics = 'geometry_msgs/msg/WrenchStamped', [
+        f'{foot.link}/wrench' for foot in RobotConfig.from_yaml(yaml).feet]
+    if array:
+        kind, topics = 'legged_dynamics_msgs/msg/FootReactions', ['foot_reactions']
+    delays = {topic: [] for topic in topics}
     with DomainLease() as lease:
         environment = {**lease.environment()}
         bus = Bus(environment)
         run = [sys.executable, '-m', 'legged_dynamics.cli', 'run', NODE, '--ros-args',
                '--params-file', str(yaml), '-p', f'robot_description:={urdf}']
 
-        def hear(foot):
+        def hear(topic):
             def take(cdr):
                 sec, ns = int.from_bytes(cdr[4:8], 'little'), int.from_bytes(cdr[8:12], 'little')
-                delays[foot].append(time.time_ns() - (sec * 10**9 + ns))
+                delays[topic].append(time.time_ns() - (sec * 10**9 + ns))
             return take
         samples = []
         bus.listen('sensor_msgs/msg/JointState', '/joint_states', lambda cdr: samples.append(0))
         if listen:
-            for foot in feet:
-                bus.listen('geometry_msgs/msg/WrenchStamped', f'/{NODE}/{foot}/wrench', hear(foot))
+            for topic in topics:
+                bus.listen(kind, f'/{NODE}/{topic}', hear(topic))
         processes = [subprocess.Popen(run, env={**os.environ, **environment})]
         try:
             bus.spin(2.0)
@@ -153,24 +157,25 @@ def measure(rate, seconds, listen, robot):
                 env={**os.environ, **environment}))
             while len(samples) < WARM_UP * rate:
                 bus.spin(0.1)
-            before, heard = cpu_seconds(processes[0].pid), len(delays[feet[-1]])
+            before, heard = cpu_seconds(processes[0].pid), len(delays[topics[-1]])
             count = len(samples)
             while len(samples) < count + seconds * rate:
                 bus.spin(0.1)
             span = (len(samples) - count) / rate
             cpu = (cpu_seconds(processes[0].pid) - before) / span
-            heard = (len(delays[feet[-1]]) - heard) / span if listen else rate
+            heard = (len(delays[topics[-1]]) - heard) / span if listen else rate
             bus.spin(WARM_UP + 2.0)
             still_there(processes[:1])
         finally:
             for process in processes:
                 process.terminate()
                 process.wait()
-    found = {'backend': 'rclpy' if bus.ros else 'cyclonedds', 'rate': rate, 'listening': listen,
+    found = {'backend': 'rclpy' if bus.ros else 'cyclonedds', 'rate': rate,
+             'listening': 'array' if array else listen,
              'share of a core': round(cpu, 3), 'us per sample': round(1e6 * cpu / heard),
              'answers per second': round(heard)}
     if listen:
-        age = np.array(delays[feet[-1]][200:]) * 1e-6
+        age = np.array(delays[topics[-1]][200:]) * 1e-6
         sent = rate * (seconds + 2 * WARM_UP)
         found |= {'answered': f'{min(map(len, delays.values()))} of {sent:.0f}',
                   'median ms': round(float(np.median(age)), 3),
@@ -269,6 +274,7 @@ def main():
     parser.add_argument('--rate', type=float, default=500.0)
     parser.add_argument('--seconds', type=float, default=20.0)
     parser.add_argument('--listen', action='store_true')
+    parser.add_argument('--array', action='store_true', help='all feet in one message')
     parser.add_argument('--robot', default='anymal_class',
                         help="or 'many': 50 joints, 8 feet")
     parser.add_argument('--pair', action='store_true', help='simulated robot and body controller')
@@ -284,7 +290,8 @@ def main():
     if args.talk:
         talk(args.rate, args.seconds, *robot)
     else:
-        print(json.dumps(machine() | measure(args.rate, args.seconds, args.listen, robot)))
+        print(json.dumps(machine() | measure(
+            args.rate, args.seconds, args.listen or args.array, robot, args.array)))
 
 
 if __name__ == '__main__':

@@ -83,6 +83,20 @@ def test_messages_between_nodes_of_one_process(bus):
     assert seen == ['', 'é', 'x' * 100_000]
 
 
+def test_a_subscription_that_need_not_wake_is_heard_with_others_and_misses_nothing(bus):
+    node, seen = bus.create_node('node'), []
+    asleep = node.create_subscription(STRING, 'x', lambda m: seen.append(m.data), 10)
+    publisher = node.create_publisher(STRING, 'x', 10)
+    spin_until(bus, lambda: publisher.get_subscription_count() == 1)
+    asleep.wake(False)
+    publisher.publish(convert.string(DIALECT, 'came while asleep'))
+    assert bus._waitset.wait(0) == 0
+    asleep.wake(True)
+    assert bus._waitset.wait(round(PATIENCE * 1e9)) == 1      # what has come already wakes, too
+    asleep.wake(False)
+    spin_until(bus, lambda: seen == ['came while asleep'])
+
+
 def test_a_listener_that_was_stopped_hears_all_that_its_queue_kept(bus):
     node, feet, kept = bus.create_node('node'), range(8), 1000     # of one second at 1000 Hz
     seen = [[] for _ in feet]

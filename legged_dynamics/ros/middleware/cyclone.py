@@ -89,41 +89,40 @@ def _ros_type(dds_name: str) -> str | None:
 
 class _Matching:
     """
-    Number of subscriptions of each writer.
+    Keeps the number of subscriptions of each publisher.
 
-    While callbacks run, the answer is that at their beginning, and one call checks for
-    changes; at other times Cyclone is asked.
+    While callbacks run, the answer is that at their beginning, and one call in some milliseconds
+    checks for changes; at other times Cyclone is asked.
     """
 
     def __init__(self, participant: DomainParticipant):
         self._changed: Any = WaitSet(participant)
-        self._counts: dict[DataWriter, int] = {}
-        self._held = False
+        self._publishers: list[_CyclonePublisher] = []
+        self._looked = 0.0
+        self.held = False
 
-    def add(self, writer: DataWriter) -> None:
-        """Watch a writer."""
-        writer.set_status_mask(DDSStatus.PublicationMatched)
-        self._changed.attach(writer)
-        self._counts[writer] = _matched(writer)
+    def add(self, publisher: _CyclonePublisher) -> None:
+        """Watch a publisher."""
+        publisher.writer.set_status_mask(DDSStatus.PublicationMatched)
+        self._changed.attach(publisher.writer)
+        self._publishers.append(publisher)
 
-    def remove(self, writer: DataWriter) -> None:
+    def remove(self, publisher: _CyclonePublisher) -> None:
         """Watch it no more."""
-        self._changed.detach(writer)
-        del self._counts[writer]
+        self._changed.detach(publisher.writer)
+        self._publishers.remove(publisher)
 
     def __enter__(self) -> None:
-        if self._counts and self._changed.wait(0):
-            self._counts = {writer: _matched(writer) for writer in self._counts}
-        self._held = True
+        now = time.monotonic()
+        if now - self._looked > _MATCHING_S and self._publishers:
+            self._looked = now
+            if self._changed.wait(0):
+                for publisher in self._publishers:
+                    publisher.subscriptions = _matched(publisher.writer)
+        self.held = True
 
     def __exit__(self, *_: object) -> None:
-        self._held = False
-
-    def count(self, writer: DataWriter) -> int:
-        """Return how many subscriptions a writer has."""
-        if not self._held:          # asking takes the change from what `wait` sees: keep it
-            self._counts[writer] = _matched(writer)
-        return self._counts[writer]
+        self.held = False
 
 
 def _matched(writer: DataWriter) -> int:
@@ -131,6 +130,7 @@ def _matched(writer: DataWriter) -> int:
     return writer.get_publication_matched_status().current_count
 
 
+_MATCHING_S = 0.002     # between looks at whether subscriptions have come or gone
 _NODES = 'nodes='       # begins what a participant tells of itself: the names of its nodes
 _LOOK_S = 2.0           # s from a node's start until it looks for another of its name
 
@@ -327,6 +327,7 @@ def _profile_of(offered: Qos) -> QoSProfile:
 
 # a C call cannot be interrupted: Ctrl-C is answered when the wait ends
 _LONGEST_WAIT_S = 0.05
+_BURST = 8  # messages of one reader after which timers have their turn before others
 _BATCH = 256  # messages taken from one reader before the others and the timers have their turn
 # Cyclone configures a domain once per process: buses in the same domain share it
 _domains: WeakValueDictionary[int, Domain] = WeakValueDictionary()
@@ -346,10 +347,11 @@ class _CyclonePublisher:
     def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool,
                  matching: _Matching):
         self._node, self._name, self._latched = node, name, latched
-        self._writer: Any = writer
+        self.writer: Any = writer
+        self.subscriptions = _matched(writer)
         self._envelope: Any = _envelope(name)
         self._matching = matching
-        matching.add(writer)
+        matching.add(self)
 
     def publish(self, msg: Any) -> None:
         """Send a message."""
@@ -359,40 +361,54 @@ class _CyclonePublisher:
     def publish_raw(self, cdr: bytes) -> None:
         """Send a message that is CDR bytes already."""
         try:
-            self._writer.write(self._envelope(cdr))
+            self.writer.write(self._envelope(cdr))
         except DDSException as error:
             self._node.get_logger().warning(
                 f'a {self._name} was not sent: {error}', throttle_duration_sec=1.0)
 
     def get_subscription_count(self) -> int:
         """Return how many subscriptions match now."""
-        return self._matching.count(self._writer)
+        if not self._matching.held:     # asking takes the change from what it sees: keep it
+            self.subscriptions = _matched(self.writer)
+        return self.subscriptions
 
     def wait_for_acks(self, seconds: float) -> bool:
         """Wait until all reliable subscriptions have everything; False when time ran out."""
         try:
-            return self._writer.wait_for_acks(duration(seconds=seconds))
+            return self.writer.wait_for_acks(duration(seconds=seconds))
         except DDSException:        # its spelling of a time-out, in some versions
             return False
 
     def close(self) -> None:
         """Leave the bus."""
-        self._matching.remove(self._writer)
-        self._writer = None
+        self._matching.remove(self)
+        self.writer = None
 
 
 class _CycloneSubscription:
-    """Passes a DDS topic's messages to a callback; `source_ns`: sent, sender's clock."""
+    """
+    Passes a DDS topic's messages to a callback; `source_ns`: sent, sender's clock.
+
+    `wakes`: whether the process wakes for its messages; others come with the next that does.
+    """
 
     def __init__(self, node: StandaloneNode, reader: DataReader, topic: str, name: str,
-                 callback: Callable[..., None], raw: bool):
+                 callback: Callable[..., None], raw: bool, waitset: WaitSet):
         self.source_ns = 0
+        self.wakes, self._waitset = False, waitset
         self._node, self._name = node, name
         self._callback, self._raw = callback, raw
         self._bounds = Bounds(name, topic)
         self._reader: Any = reader
         self.condition: Any = ReadCondition(
             reader, SampleState.NotRead | ViewState.Any | InstanceState.Any)
+        self.wake(True)
+
+    def wake(self, wanted: bool) -> None:
+        """Have the process wake for each message, or take them when it wakes anyway."""
+        if wanted != self.wakes:
+            (self._waitset.attach if wanted else self._waitset.detach)(self.condition)
+            self.wakes = wanted
 
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""
@@ -415,6 +431,7 @@ class _CycloneSubscription:
 
     def close(self) -> None:
         """Leave the bus."""
+        self.wake(False)
         self.condition = self._reader = None
 
     def _decode_and_call(self, cdr: bytes) -> None:
@@ -534,8 +551,8 @@ class CycloneBus(Transport):
                   raw: bool) -> _CycloneSubscription:
         """Return a subscription; see Transport."""
         reader = self._create(DataReader, topic, name, qos)
-        subscription = _CycloneSubscription(node, reader, topic, name, callback, raw)
-        self._waitset.attach(subscription.condition)
+        subscription = _CycloneSubscription(node, reader, topic, name, callback, raw,
+                                            self._waitset)
         self._subscriptions.append(subscription)
         return subscription
 
@@ -551,7 +568,6 @@ class CycloneBus(Transport):
     def withdraw(self, endpoint: _CyclonePublisher | _CycloneSubscription) -> None:
         """Take a publisher or subscription off the bus."""
         if isinstance(endpoint, _CycloneSubscription):
-            self._waitset.detach(endpoint.condition)
             self._subscriptions.remove(endpoint)
         endpoint.close()
 
@@ -565,11 +581,12 @@ class CycloneBus(Transport):
 
     def _handle(self, ready: int) -> int:
         handled = 0
-        for subscription in list(self._subscriptions) if ready else ():
-            taken = subscription.drain()
-            if taken:
+        for subscription in list(self._subscriptions):
+            if ready or not subscription.wakes:
+                taken = subscription.drain()
                 handled += taken
-                self._run_timers()
+                if taken > _BURST:
+                    self._run_timers()
         self._run_timers()
         return handled
 

@@ -21,7 +21,9 @@ RANGES = ('SUBNET', 'LOCALHOST', 'OFF', 'SYSTEM_DEFAULT')
 _LOOPBACK = '<Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>'
 _HIGHEST_DOMAIN = 232
 # DDS: ports 7400 + 250 domain + 10, 11, 12 ... belong to the processes of a domain
-_FIRST_PORT, _PORTS_PER_DOMAIN, _FIRST_PROCESS = 7400, 250, 10
+_FIRST_PORT = 7400
+_PORTS_PER_DOMAIN = 250
+_FIRST_PROCESS = 10
 _LEASE_PORT = 249  # never a process's: their numbers end far below
 _LEASED_DOMAINS = range(1, 101)  # higher ones reach into the ports the system gives out itself
 _MOST_PROCESSES = 32  # rmw_cyclonedds' number; announcements go to so many ports per peer

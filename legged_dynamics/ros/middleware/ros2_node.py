@@ -213,7 +213,8 @@ class NativePublishers:
 
 # -------------------------------------------------------------------------------------------------
 
-_SUCCESS, _FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+_SUCCESS = TransitionCallbackReturn.SUCCESS
+_FAILURE = TransitionCallbackReturn.FAILURE
 _ERROR = TransitionCallbackReturn.ERROR
 _QOS_OVERRIDES = 'qos_overrides.'
 # rclpy's default has no durability.

@@ -72,6 +72,8 @@ class RobotInput(Diagnosed):
         self._stream = SensorStream(parameters['imu_timeout'], screen)
         self._read: SampleReader | None = None      # once the robot is known
         self._spare: dict[str, float] = {}
+        # Where the middleware can: IMU readings are awaited only while a joint state lacks one.
+        self._wake_for_imu: Callable[[bool], None] = lambda wanted: None
 
     def join(self) -> None:
         """Join the topics; a description by parameter is read at once."""
@@ -83,10 +85,13 @@ class RobotInput(Diagnosed):
     def _subscribe(self, qos: Any) -> list[tuple[InputMonitor, Any]]:
         """Subscribe to the sensors; return what each is watched with, and its subscription."""
         sources = []
-        for topic, kind in ((JOINTS, 'sensor_msgs/msg/JointState'), (IMU, 'sensor_msgs/msg/Imu')):
+        # The IMU first: a joint state that comes with its reading need not wait for it.
+        for topic, kind in ((IMU, 'sensor_msgs/msg/Imu'), (JOINTS, 'sensor_msgs/msg/JointState')):
             source = self._endpoints.subscription(kind, topic, partial(self._take, topic), qos)
             self._silence.expect(self._monitors[topic], topic, kind, source)
             sources.append((self._monitors[topic], source))
+            if topic == IMU and not self._warns_of_others:
+                self._wake_for_imu = getattr(source, 'wake', self._wake_for_imu)
         if self._has_switches:
             self._endpoints.subscription('sensor_msgs/msg/JointState', SWITCHES,
                                          partial(self._take, SWITCHES), qos)
@@ -171,6 +176,8 @@ class RobotInput(Diagnosed):
             monitor.refused(now, stream.verdict.fault)
         if not stream.verdict.usable:
             self._answer(sample.stamp_ns, None)
+        if is_joints or measurements:
+            self._wake_for_imu(not measurements)
         self._pass(measurements)
 
     def _warn_of(self, assumed: Sequence[str]) -> None:

@@ -259,7 +259,9 @@ def write_foot_forces(message: Any, robot: UnitreeRobot, forces: dict[str, float
     message.crc = checksum(message, robot.family)
 
 
-_HEAD, _LOW_LEVEL = (0xFE, 0xEF), 0xFF      # of unitree_go, from Unitree's examples
+# Of unitree_go, from Unitree's examples.
+_HEAD = (0xFE, 0xEF)
+_LOW_LEVEL = 0xFF
 
 
 class LowCmdWriter:
