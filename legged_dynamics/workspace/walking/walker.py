@@ -102,7 +102,7 @@ class Walker:
         Whether to sit once the robot stands: it takes no walk and steps for no push then.
     age : float [s]
         From a sensor's stamp to its effort at the motor. Beyond half of what the gait bears the
-        robot slows down, beyond three quarters it stops.
+        robot slows down and begins no walk, beyond three quarters it stops.
     led : BodyTarget, optional
         Target of the base that others move while the robot stands; None when nobody does.
 
@@ -380,7 +380,7 @@ class Walker:
     def _supervise(self, state: BodyState, body: Pendulum, force: np.ndarray, dt: float) -> None:
         """Take at most one transition, and prepare for what follows."""
         schedule, plan, soles = self._schedule, self._reference.plan, self._composite is not None
-        late = self._late > (0.5 if self.state is Walking.HALT else 0.75)
+        late = self._late > (0.75 if self.state is Walking.WALK else 0.5)
         asked = self.walk and self.settings.gait != 'stand' and not (self.rest or late)
         recovers = self.settings.recovery and (soles or len(self._config.feet) > 2)
         held, still = math.isinf(schedule.held), not schedule.swinging
