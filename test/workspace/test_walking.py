@@ -4,6 +4,7 @@
 import math
 from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from legged_dynamics.spatial.rotations import rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController
 from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.prediction import StatePredictor
-from legged_dynamics.workspace.walking import make_walker
+from legged_dynamics.workspace.walking import Walking, make_walker
 from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import (
     GAITS,
@@ -28,6 +29,7 @@ from legged_dynamics.workspace.walking.gaits import (
     part_walked,
     rows_of,
 )
+from legged_dynamics.workspace.walking.supervisor import TRANSITIONS
 from legged_dynamics.workspace.walking.swing import (
     SwingLegs,
     SwingPath,
@@ -536,3 +538,11 @@ def test_a_swinging_joint_stops_before_its_limit():
     free = np.array([np.nan])
     keep_within(free, q, v, ends, w)
     assert np.isnan(free[0])
+
+
+def test_the_page_shows_the_table_of_transitions():
+    page = (Path(__file__).parents[2] / 'docs' / 'walking.md').read_text(encoding='utf-8')
+    rows = '\n'.join(f'| {start.value} | {sign} | {end.value} |'
+                     for start, sign, end in TRANSITIONS)
+    assert f'|---|---|---|\n{rows}\n' in page
+    assert {start for start, _, _ in TRANSITIONS} == set(Walking)
