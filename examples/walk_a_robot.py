@@ -10,13 +10,14 @@ from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.resources import robot_files
 from legged_dynamics.simulation import SimulatedRobot
 from legged_dynamics.workspace import WorkspaceController
-from legged_dynamics.workspace.walking import Walker
+from legged_dynamics.workspace.walking import make_walker
 
 yaml, urdf = robot_files(sys.argv[1] if len(sys.argv) > 1 else 'solo_class')
 robot = SimulatedRobot.from_files(yaml, urdf)
 model, config = RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml)
 estimator, odometry = GroundReactionEstimator(model, config), LegOdometry(model, config)
-controller, walker = WorkspaceController(model, config), Walker(model, config, {'gait': 'trot'})
+controller, walker = WorkspaceController(model, config), make_walker(model, config)
+walker.configure({'gait': walker.usual})    # a trot, or the steps of two soles
 to_model = [robot.plant.joints.index(name) for name in model.joint_names]
 while robot.time < 4.0 and not robot.fallen:
     s = robot.read()

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walking: gaits, footholds by the pendulum, swinging legs by their kinematics, whole walks."""
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.spatial.rotations import rotation_from_vector
 from legged_dynamics.workspace import BodyTarget, WorkspaceController
 from legged_dynamics.workspace.controller import LegPlan
-from legged_dynamics.workspace.walking import make_walker
+from legged_dynamics.workspace.prediction import StatePredictor
+from legged_dynamics.workspace.walking import Walking, make_walker
 from legged_dynamics.workspace.walking.footholds import fall, fit_plane, pendulum_step
 from legged_dynamics.workspace.walking.gaits import (
     GAITS,
@@ -27,7 +29,13 @@ from legged_dynamics.workspace.walking.gaits import (
     part_walked,
     rows_of,
 )
-from legged_dynamics.workspace.walking.swing import SwingLegs, SwingPath, learn_friction
+from legged_dynamics.workspace.walking.supervisor import TRANSITIONS
+from legged_dynamics.workspace.walking.swing import (
+    SwingLegs,
+    SwingPath,
+    keep_within,
+    learn_friction,
+)
 
 FOUR = np.array([[0.3, 0.2], [0.3, -0.2], [-0.3, 0.2], [-0.3, -0.2]])
 SIX = np.array([[x, y] for x in (0.2, 0.0, -0.2) for y in (0.15, -0.15)])
@@ -435,3 +443,106 @@ def test_a_trot_brings_feet_nearer_to_their_hips_where_efforts_are_large(anymal)
     assert here == pytest.approx(worst, rel=1e-3)
     far, _ = legs.effort_at(q, places * [3.0, 3.0, 1.0], 0.5 * weight, model.effort_limits)
     assert far == np.inf
+
+
+@dataclass
+class SimpleState:
+    """What a predictor moves."""
+
+    stamp_ns: int
+    position: np.ndarray
+    rotation: np.ndarray
+    twist: np.ndarray
+
+
+@pytest.mark.parametrize('age', [0.004, 0.02])
+def test_a_state_is_carried_over_the_time_to_the_motors_by_the_commands_before(age):
+    """Base and joints that get known accelerations are where their integral brings them."""
+    rng, dt = np.random.default_rng(5), 0.002
+    commands, predictor = rng.normal(0.0, 3.0, (40, 8)), StatePredictor()
+    late, fine = round(age / dt), 200
+    position, speed, v = np.zeros(3), np.array([0.3, -0.1, 0.05]), np.array([0.5, -0.4])
+    q, states = np.zeros(2), []
+    for k in range(40):
+        state = SimpleState(k * 2_000_000, position.copy(), np.eye(3), np.append(speed, [0.0] * 3))
+        states.append((state, Measurement(k * 2_000_000, q.copy(), v.copy())))
+        a = np.zeros(8) if k < late else commands[k - late]
+        for _ in range(fine):
+            h = dt / fine
+            position, q = position + h * speed, q + h * v
+            speed, v = speed + h * a[:3], v + h * a[6:]
+    for k in range(40 - late):
+        if k:
+            predictor.note((k - 1) * 2_000_000, np.concatenate(
+                [commands[k - 1][:3], np.zeros(3), commands[k - 1][6:]]))
+        if k > late:
+            state, measurement = predictor.predict(*states[k], age)
+            then, later = states[k + late]
+            assert state.position == pytest.approx(then.position, abs=2e-5)
+            assert state.twist[:3] == pytest.approx(then.twist[:3], abs=1e-9)
+            assert measurement.position == pytest.approx(later.position, abs=2e-5)
+            assert measurement.velocity == pytest.approx(later.velocity, abs=1e-9)
+
+
+def test_a_loop_that_is_too_old_slows_a_trot_down_and_halts_it(anymal):
+    model, config = anymal.known, anymal.config
+    measurement = Measurement(0, config.nominal_in(model), np.zeros(12))
+    state = LegOdometry(model, config).update(measurement)
+    walker = make_walker(model, config, {'gait': 'trot', 'walking.acceleration': 5.0})
+    bears, stamp = GAITS['trot'].delay, 0
+    for part, wanted in ((0.4, 0.4), (0.625, 0.2), (0.8, 0.0), (0.6, 0.0), (0.4, 0.4)):
+        walker.age = part * bears
+        for _ in range(300):
+            stamp += 2_000_000
+            walker.command(0.4, 0.0, 0.0)
+            walker.update(state, replace(measurement, stamp_ns=stamp), np.ones(4, bool),
+                          np.zeros((4, 3)))
+        assert walker._velocity[0] == pytest.approx(wanted, abs=1e-6)
+        assert ('bears 35 ms' in walker.troubles) == (part > 0.5)
+
+
+@pytest.mark.parametrize('side', [1.0, -1.0, 1j, -1j])
+def test_a_foothold_beyond_the_reach_of_a_leg_is_shortened_to_it_and_said(anymal, side):
+    model, config = anymal.known, anymal.config
+    measurement = Measurement(0, config.nominal_in(model), np.zeros(12))
+    state = LegOdometry(model, config).update(measurement)
+    walker = make_walker(model, config, {'gait': 'trot'})
+    walker.update(state, measurement, np.ones(4, bool), np.zeros((4, 3)))
+    steps, feet = walker._footholds, walker._stance.feet
+    hip = complex(*feet[0, :2])
+    assert steps.reachable(0, hip + 0.02 * side, 0j, 0.0) == hip + 0.02 * side
+    assert not steps.shortened
+    place = steps.reachable(0, hip + side, 0j, 0.0)
+    assert steps.shortened == {0}
+    assert abs(place - hip) < 0.6 * walker.height
+    # There the leg can stand, within its joints' limits.
+    places = feet.copy()
+    places[0, :2] = place.real, place.imag
+    q, reached = walker._swing.legs(range(4)).standing_at(measurement.position, places)
+    assert reached[0]
+    leg = np.arange(12)[[name.startswith(config.feet[0].link[:2]) for name in model.joint_names]]
+    low, high = model.position_limits[leg].T
+    assert ((q[leg] >= low) & (q[leg] <= high)).all()
+
+
+def test_a_swinging_joint_stops_before_its_limit():
+    ends, dt, w = np.array([[-1.0, 1.0]]), 0.002, 72.0
+    q, v = np.zeros(1), np.array([8.0])
+    for _ in range(1000):
+        moved = np.array([500.0])       # on and on
+        keep_within(moved, q, v, ends, w)
+        v = v + dt * moved
+        q = q + dt * v
+        assert q[0] < 1.0
+    assert q[0] == pytest.approx(1.0, abs=0.1)
+    free = np.array([np.nan])
+    keep_within(free, q, v, ends, w)
+    assert np.isnan(free[0])
+
+
+def test_the_page_shows_the_table_of_transitions():
+    page = (Path(__file__).parents[2] / 'docs' / 'walking.md').read_text(encoding='utf-8')
+    rows = '\n'.join(f'| {start.value} | {sign} | {end.value} |'
+                     for start, sign, end in TRANSITIONS)
+    assert f'|---|---|---|\n{rows}\n' in page
+    assert {start for start, _, _ in TRANSITIONS} == set(Walking)

@@ -61,6 +61,10 @@ class FootholdSettings:
     # Of a stance made so: how much longer the cycle is, how much smaller the duty, and the part
     # of the clearance that is left.
     easier: tuple[float, float, float] = (1.07, 0.03, 0.82)
+    # Directions and parts in which the reach of a foot is searched, lower than in the stance.
+    lower: float = 0.03
+    directions: int = 12
+    parts: int = 8
     # Ground that is not felt yet, one deviation: height of footholds in widths of the stance, and
     # slope.
     uneven: float = 0.02
@@ -166,11 +170,54 @@ class Floor:
         return float(place[2]) - self.at(float(place[0]), float(place[1]))
 
 
-class Footholds:
-    """Where feet are to land; ``feet``: soles, of which edges take part of an error away."""
+class Reach:
+    """
+    How far each foot comes from where it stands, within its joints' limits, by direction.
 
-    def __init__(self, stance: Stance, feet: Sequence[Foot], soles: bool):
-        self._stance, self._soles = stance, soles
+    `far` (nf, k) [m]: at k directions all around, ``lower`` [m] than in the stance; `high` (nf,)
+    [m]: how far it can be raised where it stands.
+    """
+
+    def __init__(self, legs: SwingLegs, stance: Stance, q: np.ndarray, ends: np.ndarray,
+                 most: float, lower: float):
+        n, s = len(stance.feet), STEPS
+        self._angles = np.linspace(0.0, 2.0 * math.pi, s.directions + 1)
+        ways = [np.array([math.cos(a), math.sin(a), 0.0]) for a in self._angles[:-1]]
+        self.far = np.column_stack([self._search(legs, stance.feet - [0.0, 0.0, lower], q, ends,
+                                                 most * way) for way in ways])
+        self.far = np.column_stack([self.far, self.far[:, 0]])
+        self.high = self._search(legs, stance.feet, q, ends, np.array([0.0, 0.0, most]))
+        self.high = np.where(self.high > 0.0, self.high, most).reshape(n)
+
+    @staticmethod
+    def _search(legs: SwingLegs, feet: np.ndarray, q: np.ndarray, ends: np.ndarray,
+                way: np.ndarray) -> np.ndarray:
+        """Return how far all feet come along a way at once, in parts that begin where they are."""
+        found, far = np.zeros(len(feet)), np.ones(len(feet), bool)
+        for part in np.linspace(0.0, 1.0, STEPS.parts + 1)[1:]:
+            q, reached = legs.standing_at(q, feet + part * way)
+            far &= reached & legs.within(q, ends)
+            if not far.any():
+                break
+            found[far] = part
+        return found * float(np.linalg.norm(way))
+
+    def part(self, foot: int, off: complex) -> float:
+        """Return the part of a displacement (base axes) that the foot can go."""
+        most = float(np.interp(cmath.phase(off) % (2.0 * math.pi), self._angles, self.far[foot]))
+        return min(1.0, most / abs(off)) if off else 1.0
+
+
+class Footholds:
+    """
+    Where feet are to land; ``feet``: soles, of which edges take part of an error away.
+
+    `shortened`: feet whose last step was out of reach.
+    """
+
+    def __init__(self, stance: Stance, feet: Sequence[Foot], soles: bool, reach: Reach):
+        self._stance, self._soles, self._limits = stance, soles, reach
+        self.shortened: set[int] = set()
         self._reach = np.zeros((len(feet), 2))
         if soles:
             self._reach[:] = [0.5 * STEPS.reckoned * np.array([front - back, left - right])
@@ -238,6 +285,14 @@ class Footholds:
         y = side * min(max(side * y, STEPS.apart * side * beside), side * beside + most)
         far = min(math.hypot(*off.tolist()) / (0.1 * self._stance.height), 1.0)
         return here + turn @ (min(max(x, -most), most), y), 1.0 + far * (STEPS.haste - 1.0)
+
+    def reachable(self, foot: int, place: complex, base: complex, yaw: float) -> complex:
+        """Return a foothold, shortened to what the leg reaches from the base at touch-down."""
+        turn, stands = cmath.rect(1.0, yaw), complex(*self._stance.feet[foot, :2].tolist())
+        off = (place - base) / turn - stands
+        part = self._limits.part(foot, off)
+        (self.shortened.add if part < 1.0 else self.shortened.discard)(foot)
+        return place if part == 1.0 else base + turn * (stands + part * off)
 
     def aim(self, foot: int, place: Sequence[float] | np.ndarray, floor: Floor) -> np.ndarray:
         """Return where the reference of a foot ends, (3,): just below the ground."""

@@ -36,6 +36,8 @@ class Gait(NamedTuple):
     # ahead
     tried: tuple[tuple[float, float, float], ...]
     clearance: float = math.inf  # Largest height of a swing, in heights of the body
+    # s from a sensor's stamp to its effort at the motor, at which robots of the gait still walk
+    delay: float = 0.035
 
 
 def _tried(ahead: float, left: float, turning: float) -> tuple[tuple[float, float, float], ...]:

@@ -67,7 +67,9 @@ class Stance:
         poses = [link_pose(model, bodies, foot.link) for foot in config.feet]
         radius = np.array([foot.radius for foot in config.feet])
         # Of balls the centre, of soles the middle.
-        feet = np.array([pose.p + pose.R @ foot.center for pose, foot in zip(poses, config.feet)])
+        feet = np.outer(radius, level[2]) + [
+            pose.p + foot.touching(pose.R, level[2], foot.center)
+            for pose, foot in zip(poses, config.feet)]
         under = feet @ level.T
         height = float(-(under[:, 2] - radius).mean())
         return cls(feet, under[:, :2] - under[:, :2].mean(axis=0), radius,

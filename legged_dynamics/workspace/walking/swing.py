@@ -66,6 +66,7 @@ class SwingSettings:
     """
 
     least_time: float = 0.02    # s before touch-down from when the reference is frozen
+    margin: float = 0.02        # of a joint's range, at either end, that swings leave free
     threshold: float = 0.05     # least singular value of a leg, in its lengths, before damping
     learns: float = 6.0         # 1/s, how fast friction is learned
     slides: float = 0.15        # rad/s or m/s of a joint from which its friction is whole
@@ -88,7 +89,7 @@ class SwingPath:
     def __init__(self, start: np.ndarray, clearance: float):
         self._across = np.zeros((2, 3))
         self._across[:, 0] = start[:2]
-        self._ends = np.array([start[2], clearance], float)
+        self.ends = np.array([start[2], clearance], float)
 
     def advance(self, goal: np.ndarray, part: float, left: float, duration: float,
                 dt: float) -> np.ndarray:
@@ -99,12 +100,12 @@ class SwingPath:
         touch-down.
         """
         out = np.empty(9)
-        advance_path(self._across, self._ends, goal, part, left, duration, dt, out)
+        advance_path(self._across, self.ends, goal, part, left, duration, dt, out)
         return out
 
     def rise(self, step: float, most: float) -> None:
         """Raise the clearance by ``step`` to at most ``most`` [m], after hitting an edge."""
-        self._ends[1] = max(self._ends[1], min(self._ends[1] + step, most))
+        self.ends[1] = max(self.ends[1], min(self.ends[1] + step, most))
 
 
 @lean_kernel
@@ -211,6 +212,24 @@ class SwingLegs:
         """Return the ``R_BF`` at the last tick of a foot, by its index in `members`."""
         return self.arrays.states[foot, FOOT_ROTATION:FOOT_ROTATION + 9].reshape(3, 3).copy()
 
+    def standing_at(self, q: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return joint positions with which feet are at places, and which feet are, (k,) of bool.
+
+        ``places`` (k, 3): axes of a level base; ``q``: first guess.
+        """
+        still = np.zeros(len(q))
+        body = np.concatenate([np.eye(3).ravel(), np.zeros(9)])
+        motions = [np.concatenate([place, np.zeros(6)]) for place in places]
+        for _ in range(INVERSIONS):
+            moved = still.copy()
+            away = self.accelerations(body, q, still, motions, np.eye(3), (1.0, 0.0),
+                                      SWING.threshold, moved)
+            if away.max() < REACHED:
+                break
+            q = q + moved
+        return q, away < REACHED
+
     def effort_at(self, q: np.ndarray, places: np.ndarray, force: float,
                   limits: np.ndarray) -> tuple[float, np.ndarray]:
         """
@@ -219,20 +238,18 @@ class SwingLegs:
         Norm of fourth powers over joints, maximum over legs, infinite where a foot is out of
         reach; ``places`` (k, 3): axes of a level base; ``q``: first guess.
         """
-        s, still = self.arrays, np.zeros(len(q))
-        body = np.concatenate([np.eye(3).ravel(), np.zeros(9)])
-        motions = [np.concatenate([place, np.zeros(6)]) for place in places]
-        for _ in range(INVERSIONS):
-            moved = still.copy()
-            away = self.accelerations(body, q, still, motions, np.eye(3), (1.0, 0.0), 0.05, moved)
-            if away.max() < REACHED:
-                break
-            q = q + moved
-        else:
+        q, reached = self.standing_at(q, places)
+        if not reached.all():
             return np.inf, q
-        down = s.feet.index[:, START] + 2
-        parts = (s.jacobian[down] * (force / limits)) ** 4
+        down = self.arrays.feet.index[:, START] + 2
+        parts = (self.arrays.jacobian[down] * (force / limits)) ** 4
         return float(parts.sum(axis=1).max() ** 0.25), q
+
+    def within(self, q: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return whose leg's joints are within their ends (nv, 2), (k,) of bool."""
+        out = (q < ends[:, 0]) | (q > ends[:, 1])
+        return ~((np.abs(self.arrays.jacobian[self.arrays.feet.index[:, START] + np.arange(3)[
+            :, None]]).max(axis=0) > 0.0) & out).any(axis=1)
 
 
 class SwingControl:
@@ -244,6 +261,8 @@ class SwingControl:
         self._legs: dict[bytes, SwingLegs] = {}
         limits = np.where(np.isfinite(model.effort_limits), model.effort_limits, 0.0)
         self._borne, self._most = borne, SWING.most * limits
+        free = SWING.margin * np.nan_to_num(np.ptp(model.position_limits, axis=1), posinf=0.0)
+        self.ends = model.position_limits + np.outer(free, [1.0, -1.0])
         self._learnt = np.zeros((2, model.nv))
         self._friction, self._seen = np.zeros((2, model.nv))
 
@@ -262,6 +281,7 @@ class SwingControl:
         self._learnt = legs.learnt
         legs.accelerations(body, q, v, motions, rotation, (frequency ** 2, 2.0 * frequency),
                            SWING.threshold, moved)
+        keep_within(moved, q, v, self.ends, 2.0 * frequency)
         return [legs.turn(k) for k in range(len(members))]
 
     def against_friction(self, moved: np.ndarray, v: np.ndarray, dt: float) -> np.ndarray:
@@ -275,6 +295,16 @@ class SwingControl:
         learn_friction(self._learnt, moved, v, self._inertia, self._most, dt, SWING.learns,
                        SWING.slides, self._borne, self._seen, self._friction, effort)
         return effort
+
+
+@lean_kernel
+def keep_within(moved, q, v, ends, frequency):
+    """Bound accelerations of swinging joints (others are NaN) so that none passes its ends."""
+    for j in range(moved.shape[0]):
+        if not math.isnan(moved[j]):
+            brake = 2.0 * frequency * v[j]
+            moved[j] = max(min(moved[j], frequency * frequency * (ends[j, 1] - q[j]) - brake),
+                           frequency * frequency * (ends[j, 0] - q[j]) - brake)
 
 
 @lean_kernel

@@ -31,6 +31,7 @@ from legged_dynamics.workspace.walking.footholds import (
     STEPS,
     Floor,
     Footholds,
+    Reach,
     easiest_stance,
     fall,
     step_share,
@@ -99,12 +100,16 @@ class Walker:
         Whether to walk in the gait of the settings; else the robot comes to a stand.
     rest : bool
         Whether to sit once the robot stands: it takes no walk and steps for no push then.
+    age : float [s]
+        From a sensor's stamp to its effort at the motor. Beyond half of what the gait bears the
+        robot slows down and begins no walk, beyond three quarters it stops.
     led : BodyTarget, optional
         Target of the base that others move while the robot stands; None when nobody does.
 
     """
 
     led: BodyTarget | None = None
+    age = 0.0
 
     def __init__(self, model: RobotModel, config: RobotConfig,
                  settings: WalkSettings | Mapping[str, Any] | None = None):
@@ -117,6 +122,7 @@ class Walker:
             for foot in feet) else None
         self._unmoved, self._body = np.full(self.model.nv, np.nan), np.zeros(18)
         self._narrowing: np.ndarray | None = None
+        self._reach: Reach | None = None
         self.configure(settings)
         self.reset()
 
@@ -208,6 +214,24 @@ class Walker:
         """Feet whose places tell where the body is, (nf,) of bool: those that bear for a while."""
         return self._schedule.trusted if self._stance else np.ones(len(self._config.feet), bool)
 
+    @property
+    def _late(self) -> float:
+        """Age of the loop, as a part of what the gait bears."""
+        return self.age / GAITS[self.gait].delay
+
+    @property
+    def troubles(self) -> str:
+        """What slows the robot down, for people; empty for nothing."""
+        found = []
+        if self._late > 0.5:
+            found.append(f'efforts come {1e3 * self.age:.0f} ms after their sensors, {self.gait} '
+                         f'bears {1e3 * GAITS[self.gait].delay:.0f} ms: '
+                         + ('slower' if self._late < 0.75 else 'it stops'))
+        if self._stance and self._footholds.shortened and self.walking:
+            feet = ', '.join(self._config.feet[i].link for i in sorted(self._footholds.shortened))
+            found.append(f'steps of {feet} shortened to their reach')
+        return '; '.join(found)
+
     def command(self, ahead: float, left: float, turning: float) -> float:
         """
         Ask for a velocity; one that is too fast is slowed down, all of it alike.
@@ -275,7 +299,11 @@ class Walker:
             self._narrowing = np.zeros(2) if flat else easiest_stance(
                 self._swing.legs(range(len(feet))), stance, position, self._weight,
                 self.model.effort_limits)
-        self._footholds = Footholds(stance, feet, soles)
+        if self._reach is None:
+            self._reach = Reach(self._swing.legs(range(len(feet))), stance, position,
+                                self._swing.ends, STEPS.reach * stance.height,
+                                0.0 if soles else STEPS.lower * stance.height)
+        self._footholds = Footholds(stance, feet, soles, self._reach)
         self._floor = Floor(state.foot_position, stance.width, soles)
         self._pushes = PushWatch(stance, feet, soles)
         self._schedule = ContactSchedule(stance, self._weight, self._timing(self.usual), soles)
@@ -284,7 +312,7 @@ class Walker:
 
     def _timing(self, gait: str, haste: float = 1.0) -> Timing:
         """Return the timing of a gait; with haste, in a part of its cycle."""
-        assert self._stance is not None and self._narrowing is not None
+        assert self._stance and self._narrowing is not None and self._reach
         row, s, stance = GAITS[gait], self.settings, self._stance
         eased = self._narrowing if row.order == 'diagonal' else np.zeros(2)
         # Legs that bear near their limits also swing slower and lower.
@@ -292,7 +320,8 @@ class Walker:
         return Timing(gait, offsets_of(gait, stance.places), s.duty or row.duty - less,
                       haste * (s.cycle or longer * row.cycle / stance.omega),
                       stance.places * (1.0 - eased),
-                      low * min(s.clearance, row.clearance) * stance.height,
+                      min(low * min(s.clearance, row.clearance) * stance.height,
+                          float(self._reach.high.min())),
                       row.order == 'wave' or len(stance.feet) == 2)
 
     # ---- a tick ----------------------------------------------------------------------------
@@ -351,7 +380,8 @@ class Walker:
     def _supervise(self, state: BodyState, body: Pendulum, force: np.ndarray, dt: float) -> None:
         """Take at most one transition, and prepare for what follows."""
         schedule, plan, soles = self._schedule, self._reference.plan, self._composite is not None
-        asked = self.walk and self.settings.gait != 'stand' and not self.rest
+        late = self._late > (0.75 if self.state is Walking.WALK else 0.5)
+        asked = self.walk and self.settings.gait != 'stand' and not (self.rest or late)
         recovers = self.settings.recovery and (soles or len(self._config.feet) > 2)
         held, still = math.isinf(schedule.held), not schedule.swinging
         settled = held and plan.left <= 0.0 and (
@@ -423,6 +453,7 @@ class Walker:
         if self.state is Walking.WALK:
             ahead, left, turn = self._wanted.tolist()
             part = self._footholds.walkable((ahead, left, turn), self._schedule.timing)
+            part *= min(max(3.0 - 4.0 * self._late, 0.0), 1.0)
             wanted = ahead * part, left * part, turn * part
         step = self.settings.acceleration * dt
         gap, faster = (wanted[0] - x, wanted[1] - y), wanted[2] - turning
@@ -553,7 +584,7 @@ class Walker:
         members, motions, rotations = schedule.swinging, [], []
         for i in members:
             leg, left = schedule.legs[i], schedule.left(i)
-            if self._composite is None and leg.part < 1.0 - STEPS.fixed:
+            if leg.part < 1.0 - STEPS.fixed:
                 leg.goal = self._foothold(i, state, body, speed, left)
             assert leg.swing is not None and leg.goal is not None
             motion = leg.swing.advance(leg.goal, leg.part, left, t.swing_time / schedule.haste, dt)
@@ -570,7 +601,21 @@ class Walker:
 
     def _foothold(self, foot: int, state: BodyState, body: Pendulum, speed: np.ndarray,
                   left: float) -> np.ndarray:
-        """Return where a foot on points is to land, (3,)."""
+        """Return where a foot is to land, (3,)."""
+        reference, leg = self._reference, self._schedule.legs[foot]
+        turning = float(self._velocity[2])
+        if isinstance(reference, PressureReference):
+            assert leg.goal is not None
+            wanted = complex(*leg.goal[:2].tolist())
+        else:
+            wanted = self._wanted_foothold(foot, state, body, speed, left)
+        base = complex(*state.position[:2].tolist()) + left * complex(*body.speed[:2].tolist())
+        place = self._footholds.reachable(foot, wanted, base, reference.yaw + turning * left)
+        return self._footholds.aim(foot, (place.real, place.imag), self._floor)
+
+    def _wanted_foothold(self, foot: int, state: BodyState, body: Pendulum, speed: np.ndarray,
+                         left: float) -> complex:
+        """Return where a foot on points would land with legs of any length."""
         schedule, reference, s = self._schedule, self._reference, self.settings
         assert isinstance(reference, BodyReference) and self._stance is not None
         t, places = schedule.timing, state.foot_position[:, :2]
@@ -578,7 +623,7 @@ class Walker:
             place, _ = self._footholds.corrected(
                 foot, self._goal(state, speed, foot), reference.error(body), body, places,
                 reference.yaw, left, t, s.capture)
-            return self._footholds.aim(foot, place, self._floor)
+            return complex(*place.tolist())
         # Across the ground as complex numbers: of two elements arrays are slow.
         here, pace, wanted = (complex(*part.tolist()) for part in (body.place, body.speed, speed))
         then, bearing = (here + pace * left, pace), schedule.bearing
@@ -587,9 +632,8 @@ class Walker:
                                self._floor.places[bearing, :2].mean(axis=0),
                                GRAVITY / body.omega ** 2, left)
             then = complex(*place.tolist()), complex(*fast.tolist())
-        foothold = self._footholds.under_hip(foot, then, wanted, reference.yaw,
-                                          float(self._velocity[2]), left, t, s.capture)
-        return self._footholds.aim(foot, (foothold.real, foothold.imag), self._floor)
+        return self._footholds.under_hip(foot, then, wanted, reference.yaw,
+                                         float(self._velocity[2]), left, t, s.capture)
 
 
 def make_walker(model: RobotModel, config: RobotConfig,

@@ -48,6 +48,7 @@ from legged_dynamics.workspace import (
     WorkspaceSettings,
 )
 from legged_dynamics.workspace.command import FAULT_TEXTS
+from legged_dynamics.workspace.prediction import StatePredictor
 from legged_dynamics.workspace.settings import SETTINGS as WORKSPACE_SETTINGS
 from legged_dynamics.workspace.walking import (
     Walker,
@@ -61,6 +62,11 @@ from legged_dynamics.workspace.walking.settings import SETTINGS as GAIT_SETTINGS
 WALK_SETTINGS = (
     *GAIT_SETTINGS,
     Setting(
+        'walking.delay', -1.0, 's',
+        "Time from a sensor's stamp to its effort at the motor, for which states are predicted; "
+        "below 0 by the stamps and the node's clock, where they are within a tenth of a second.",
+        -1.0, 0.1),
+    Setting(
         'cmd_vel.stamped', True, '',
         'Whether cmd_vel is a geometry_msgs/TwistStamped; else it is a Twist.'),
     Setting(
@@ -72,6 +78,9 @@ WALK_SETTINGS = (
 _AT_ONCE = ('speed', 'turning', 'acceleration', 'recovery', 'command_timeout')
 # Shortest time between two lines of the log that say the same [s].
 _SAYING = 10.0
+# Beyond this age a stamp is of another clock [s], and how fast the age is followed.
+FOREIGN = 0.1
+FOLLOWED = 0.02
 # After this longer silence of cmd_vel a robot that steps in place stands [s].
 REST = 2.0
 
@@ -108,6 +117,7 @@ class _BodyWalk:
         self._parameters, self._now = common.parameters, common.now
         self.monitor = InputMonitor('cmd_vel', 0)
         self._gait: str | None = None
+        self.ending = False
         self._velocity, self._heard_ns, self._fresh = (0.0, 0.0, 0.0), 0, False
         endpoints, qos = common.endpoints, common.dialect.qos.reliable(10)
         stamped = self._parameters['cmd_vel.stamped']
@@ -134,9 +144,18 @@ class _BodyWalk:
 
     def reset(self) -> None:
         """Stand, and forget all commands."""
-        self._fresh = False
+        self._fresh = self.ending = False
+        self._age = 0.0
         self.walker.configure(self._wanted)
         self.walker.reset()
+
+    def age(self, stamp: int) -> float:
+        """Return the time from a measurement to its effort at the motor [s]."""
+        if (given := self._parameters['walking.delay']) >= 0.0:
+            return float(given)
+        age = (self._now.wall() - stamp) * 1e-9
+        self._age += FOLLOWED * ((age if 0.0 <= age <= FOREIGN else 0.0) - self._age)
+        return self._age
 
     def _change(self, wanted: WalkSettings) -> None:
         if wanted == self._wanted:
@@ -205,6 +224,7 @@ class _BodyWalk:
             self._say_slower(velocity, part)
         # In its own gait the robot comes to the stand in which it can take another one.
         walker.walk = silence <= patience + REST and walker.settings.gait == self._wanted.gait
+        walker.rest = self.ending
         if not walker.walking and walker.settings != self._wanted:
             walker.configure(self._wanted)
         return walker.update(state, measurement, reaction.latest_contact, reaction.wrench[:, :3])
@@ -219,6 +239,8 @@ class _BodyWalk:
         if walker.lowered:
             feet = ', '.join(self._common.config.feet[i].link for i in walker.lowered)
             return 'WARN', f'no ground under {feet}: lowered'
+        if walker.troubles:
+            return 'WARN', f'{walker.state.value}; {walker.troubles}'
         if self._waiting:
             return 'OK', f'{walker.state.value}; {self._waiting}'
         return ('WARN' if walker.state is Walking.RECOVER else 'OK'), walker.state.value
@@ -343,6 +365,7 @@ class BodyController(ControllerNode):
     # ---- building --------------------------------------------------------------------------
 
     def _forget(self) -> None:
+        self._predictor = StatePredictor()
         self.state: BodyState | None = None
         self.command: WorkspaceCommand | None = None
         self.reaction: GroundReaction | None = None
@@ -426,11 +449,16 @@ class BodyController(ControllerNode):
         contact = self._stance(reaction)
         state = self._odometry.update(measurement, contact)
         self.reaction, self.state, self._position = reaction, state, measurement.position
+        age = self._walk.age(measurement.stamp_ns)
         if self.lost or not self._begun(measurement, state, contact):
             return None
         self._targets.plan(state, measurement.position)
+        self._walk.walker.age = age
+        state, measurement = self._predictor.predict(state, measurement, age)
         plan = None if contact is None else self._step_legs(measurement, state, reaction)
         command = self._command(measurement, state, plan)
+        assert self._controller is not None
+        self._predictor.note(measurement.stamp_ns, self._controller.expected(command))
         return self._shaped(measurement, state, command)
 
     def _detects(self) -> bool:
@@ -598,8 +626,8 @@ class BodyController(ControllerNode):
 
     def _settled(self) -> bool:
         """Sit down; return whether that is done, or cannot be."""
+        self._walk.ending = True        # feet in the air are put down, and none lifts again
         if self._walk.walker.walking and not self.lost:
-            self._walk.request('stand')
             return False
         if not self._settling:
             if self._no_posture() or not self._postures.request('sit')[0]:
