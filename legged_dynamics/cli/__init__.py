@@ -11,7 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
-from typing import Any, Protocol
+from typing import Any
 
 from legged_dynamics.cli import (
     analyze,
@@ -30,26 +30,14 @@ from legged_dynamics.cli import (
     view,
     warm,
 )
+from legged_dynamics.cli.arguments import Verb
 from legged_dynamics.cli.output import say
 from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-
-class Verb(Protocol):
-    """A module of this folder that is a verb."""
-
-    def add_parser(self, verbs: Any) -> None:
-        """
-        Add the verb to the subparsers of the command line.
-
-        Its parser has a default ``run``, which takes the parsed command line and returns the
-        exit code; a `LeggedDynamicsError` that it raises is printed as one line.
-        """
-
-
-VERBS: tuple[Verb, ...] = (
+VERBS: tuple[Verb, ...] = tuple(verb for module in (
     demo, run, record, analyze, view, doctor, identify, inverse_dynamics, convert, info, new_robot,
-    force_map, reproduce, stickybot, warm)
+    force_map, reproduce, stickybot, warm) for verb in module.VERBS)
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C

@@ -11,7 +11,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.cli.arguments import add_open_argument, add_robot_arguments
+from legged_dynamics.cli.arguments import (
+    CLUSTER,
+    OPEN,
+    PART,
+    STORAGE,
+    TOPICS,
+    Verb,
+    argument,
+    count,
+    is_there,
+    robot_arguments,
+    switch,
+    truth_of,
+)
 from legged_dynamics.cli.output import counting, output_folder, say, show, show_page
 from legged_dynamics.recordings.file_formats import BAG_PATH
 
@@ -33,22 +46,7 @@ ALL_FAILED = 2
 FAILED = 'failed.csv'
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a batch."""
-    many = parser.add_argument_group('many recordings')
-    many.add_argument('--workers', type=_count, metavar='N',
-                      help='processes on this machine; default: one a processor')
-    many.add_argument('--scheduler', default='', metavar='ADDRESS',
-                      help='of a running Dask cluster, such as tcp://10.0.0.1:8786, that sees '
-                      'recordings and output under the same paths')
-    many.add_argument('--robot-folders', action='store_true',
-                      help='robots are named by the folders right below DIR; default: by the '
-                      'namespace of their joint states, or by their model')
-    many.add_argument('--no-series', action='store_true',
-                      help='keep no time series in the data set')
-    many.add_argument('--reports', type=_count, default=10, metavar='N',
-                      help='recordings that get a report of their own, the oddest first '
-                      '(default: 10)')
+
 
 
 def _is_batch(args: argparse.Namespace) -> bool:
@@ -224,13 +222,6 @@ def need_for_many(what: str) -> None:
                                  'installed: pip install ".[fleet]"')
 
 
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f'expected a count from 0 on, got {value}')
-    return value
-
-
 # -------------------------------------------------------------------------------------------------
 
 ENRICHED = 'enriched_bag'
@@ -242,52 +233,7 @@ LOG_BAG = 'log_bag'
 LOG_RATE = 'log_rate.yaml'
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'analyze', help='run the estimator over a bag or a CSV log and write a report',
-        description='Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real '
-        'time, compares with the truth where the bag has it, and writes an HTML report with its '
-        'figures, all estimates as CSV, and a copy of the bag with estimates and markers in it, '
-        'with layouts for Foxglove and PlotJuggler beside it. Of several bags, or of folders with '
-        'bags in them, it makes one data set (Parquet) and a report on all robots; what was done '
-        'already is not done again. A CSV log has the columns time, and q_JOINT, v_JOINT and '
-        'tau_JOINT of each joint; it needs --urdf, and is kept as a bag beside the report.')
-    parser.add_argument('bags', metavar='BAG', type=Path, nargs='+',
-                        help=f'{BAG_PATH}, CSV log; or folders of many bags')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
-                        help='where to write; default: BAG_analysis in the present folder, '
-                        'fleet_analysis of many')
-    robot = parser.add_argument_group('robot')
-    add_robot_arguments(robot, 'in the bag')
-    robot.add_argument('--params-file', action='append', default=[], type=Path, metavar='FILE',
-                       help='further parameters that the live estimator had; may be repeated')
-    topics = parser.add_argument_group('topics')
-    topics.add_argument('--joint-states', default='', metavar='TOPIC')
-    topics.add_argument('--imu', default='', metavar='TOPIC')
-    topics.add_argument('--truth', action='append', default=[], metavar='FOOT=TOPIC',
-                        help='WrenchStamped with the true wrench of a foot, in its frame or, as '
-                        'force plates give it, in world axes about the origin; of a CSV log '
-                        'FOOT=X,Y,Z, columns of force in world axes; may be repeated')
-    topics.add_argument('--valid', default='', metavar='TOPIC',
-                        help='Bool that is true where the truth is complete')
-    topics.add_argument('--contact', nargs='+', default=['detected'], metavar='SOURCE',
-                        help='detected (default); bag: the true contacts; or Bool topics, one a '
-                        'foot in the order of the robot YAML')
-    part = parser.add_argument_group('part of the bag, and output')
-    part.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag [s]')
-    part.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag [s]')
-    part.add_argument('--no-report', action='store_true', help='tables on the terminal only')
-    part.add_argument('--no-csv', action='store_true')
-    part.add_argument('--no-enriched-bag', action='store_true')
-    part.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap',
-                      help='of the enriched bag')
-    add_open_argument(parser)
-    part.add_argument('--rrd', type=Path, metavar='FILE',
-                      help="also write a file for rerun's viewer, .rrd (extras rerun and "
-                      'view)')
-    _add_arguments(parser)
-    parser.set_defaults(run=_run)
+
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -296,7 +242,7 @@ def _run(args: argparse.Namespace) -> int:
 
     options = AnalysisOptions(
         robot=args.robot, urdf=args.urdf, params_files=tuple(args.params_file),
-        contact=tuple(args.contact), truth=truth_of(args.truth), valid=args.valid,
+        contact=tuple(args.contact), truth=args.truth or {}, valid=args.valid,
         joint_states=args.joint_states, imu=args.imu, start=args.start, end=args.end,
         report=not args.no_report, csv=not (args.no_report or args.no_csv),
         enriched=not (args.no_report or args.no_enriched_bag), storage=args.storage)
@@ -409,17 +355,7 @@ def show_analysis(analysis: Analysis, report: Path | None, most: int | None = No
     return DOUBTFUL if reasons or unsure else 0
 
 
-def truth_of(pairs: list[str]) -> dict[str, str]:
-    """Return the true wrench topic of each foot, parsed from FOOT=TOPIC pairs."""
-    from legged_dynamics.exceptions import ConfigurationError
 
-    found = {}
-    for pair in pairs:
-        foot, separator, topic = pair.partition('=')
-        if not (foot and separator and topic):
-            raise ConfigurationError(f'--truth: expected FOOT=TOPIC, got {pair!r}')
-        found[foot] = topic if topic.startswith('/') else f'/{topic}'
-    return found
 
 
 def fresh(path: Path, bag: Path) -> Path:
@@ -433,3 +369,41 @@ def fresh(path: Path, bag: Path) -> Path:
                              for entry in path.iterdir()):
         shutil.rmtree(path)
     return path
+
+
+VERBS = (Verb(
+    'analyze', _run, 'run the estimator over a bag or a CSV log and write a report',
+    'Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real time, compares '
+    'with the truth where the bag has it, and writes an HTML report with its figures, all '
+    'estimates as CSV, and a copy of the bag with estimates and markers in it, with layouts '
+    'for Foxglove and PlotJuggler beside it. Of several bags, or of folders with bags in them, '
+    'it makes one data set (Parquet) and a report on all robots; what was done already is not '
+    'done again. A CSV log has the columns time, and q_JOINT, v_JOINT and tau_JOINT of each '
+    'joint; it needs --urdf, and is kept as a bag beside the report.', (
+        argument('bags', 'BAG', f'{BAG_PATH}, CSV log; or folders of many bags', Path, is_there,
+                 nargs='+'),
+        argument('-o --out', 'DIR', 'where to write; default: BAG_analysis in the present folder, '
+                 'fleet_analysis of many', Path),
+        OPEN,
+        'robot', *robot_arguments('in the bag'),
+        argument('--params-file', 'FILE', 'further parameters that the live estimator had; may be '
+                 'repeated', Path, action='append', default=[]),
+        'topics', *TOPICS,
+        argument('--truth', 'FOOT=TOPIC', 'WrenchStamped with the true wrench of a foot, in its '
+                 'frame or, as force plates give it, in world axes about the origin; of a CSV log '
+                 'FOOT=X,Y,Z, columns of force in world axes; may be repeated',
+                 check=lambda pairs, args: truth_of(pairs), action='append', default=[]),
+        argument('--valid', 'TOPIC', 'Bool that is true where the truth is complete'),
+        argument('--contact', 'SOURCE', 'detected (default); bag: the true contacts; or Bool '
+                 'topics, one a foot in the order of the robot YAML', nargs='+',
+                 default=['detected']),
+        'part of the bag, and output', *PART,
+        switch('--no-report', 'tables on the terminal only'), switch('--no-csv'),
+        switch('--no-enriched-bag'), STORAGE,
+        argument('--rrd', 'FILE', "also write a file for rerun's viewer, .rrd (extras rerun and "
+                 'view)', Path),
+        'many recordings', *CLUSTER,
+        switch('--robot-folders', 'robots are named by the folders right below DIR; default: by '
+               'the namespace of their joint states, or by their model'),
+        argument('--reports', 'N', 'recordings that get a report of their own, the oddest first',
+                 count, default=10))),)

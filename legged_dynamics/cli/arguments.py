@@ -1,24 +1,208 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Who may talk to a node that is started from the command line: this machine, unless asked."""
+"""The arguments of a verb as a table, those that verbs share, and what is said of wrong ones."""
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-# A user who has set one of these has decided.
+from legged_dynamics.exceptions import ConfigurationError, OutputError
+from legged_dynamics.recordings.file_formats import BAG_PATH
+
+# Takes the value and the command line; what it returns, unless None, takes the value's place.
+Check = Callable[[Any, argparse.Namespace], object]
+
+
+class Argument(NamedTuple):
+    """A row of a verb's table."""
+
+    names: Sequence[str]
+    options: Mapping[str, Any]  # As argparse takes them
+    check: Check | None     # Raises a `LeggedDynamicsError` for a value that cannot be
+
+
+def argument(names: str, metavar: str | tuple[str, ...] | None = None, help: str = '',
+             kind: Callable[[str], Any] = str, check: Check | None = None,
+             **options: Any) -> Argument:
+    """
+    Return an argument that has a value; ``names`` such as ``'-o --out'``.
+
+    An option's default is '' where it is text, and None elsewhere; one that is given is named
+    in the help. ``check`` takes the value, unless none was given, and the command line.
+    """
+    if names.startswith('-') and kind is str and 'choices' not in options:
+        options.setdefault('default', '')
+    default = options.get('default')
+    if (default not in (None, '') and not isinstance(default, list | tuple)
+            and 'default' not in help):
+        help += f'{" " if help else ""}(default: %(default){"g" if kind is float else "s"})'
+    if metavar is not None:
+        options['metavar'] = metavar
+    return Argument(names.split(), {'help': help or None, 'type': kind, **options}, check)
+
+
+def switch(names: str, help: str = '') -> Argument:
+    """Return an option without a value."""
+    return Argument(names.split(), {'help': help or None, 'action': 'store_true'}, None)
+
+
+@dataclass(frozen=True)
+class Verb:
+    """
+    A verb of the command line.
+
+    ``run`` takes the parsed command line and returns the exit code; a `LeggedDynamicsError` that
+    it raises is printed as one line. In ``arguments``, a text begins a group; '' ends it.
+    """
+
+    name: str
+    run: Callable[[argparse.Namespace], int]
+    help: str
+    description: str
+    arguments: Sequence[Argument | str] = ()
+
+    def add_parser(self, verbs: Any) -> None:
+        """Add the verb to the subparsers of the command line."""
+        parser = verbs.add_parser(self.name, help=self.help, description=self.description)
+        add_arguments(parser, self.arguments)
+        parser.set_defaults(run=self._run_checked)
+
+    def _run_checked(self, args: argparse.Namespace) -> int:
+        """Check the arguments, before anything heavy is imported: options, then what is named."""
+        for row in reversed(self.arguments):
+            if isinstance(row, Argument) and row.check is not None:
+                name = (row.options.get('dest')
+                        or row.names[-1].lstrip('-').replace('-', '_'))
+                value = getattr(args, name)
+                found = None if value in (None, '', []) else row.check(value, args)
+                if found is not None:
+                    setattr(args, name, found)
+        return self.run(args)
+
+
+def add_arguments(parser: argparse.ArgumentParser, rows: Sequence[Argument | str]) -> None:
+    """Add a table of arguments to a parser."""
+    group: Any = parser
+    for row in rows:
+        if isinstance(row, str):
+            group = parser.add_argument_group(row) if row else parser
+        else:
+            group.add_argument(*row.names, **row.options)
+
+
+# -------------------------------------------------------------------------------------------------
+# Checks.
+
+
+def count(text: str) -> int:
+    """Return a number of things, the kind of an argument."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'expected a count from 0 on, got {text}')
+    return int(text)
+
+
+def is_positive(name: str, expected: str = 'a number above 0') -> Check:
+    """Return a check that an option is above 0."""
+    def check(value: float, args: argparse.Namespace) -> None:
+        if not value > 0.0:
+            raise ConfigurationError(f'{name}: expected {expected}, got {value:g}')
+    return check
+
+
+def truth_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the true wrench topic of each foot, parsed from FOOT=TOPIC pairs."""
+    found = {}
+    for pair in pairs:
+        foot, separator, topic = pair.partition('=')
+        if not (foot and separator and topic):
+            raise ConfigurationError(f'--truth: expected FOOT=TOPIC, got {pair!r}')
+        found[foot] = topic if topic.startswith('/') else f'/{topic}'
+    return found
+
+
+def is_there(place: Path | Sequence[Path], args: argparse.Namespace) -> None:
+    """Refuse a path, or several, where nothing is."""
+    for path in [place] if isinstance(place, Path) else place:
+        if not path.exists():
+            is_bag(path, args)      # says so
+
+
+def is_folder(name: str) -> Check:
+    """Return a check that an option names a folder."""
+    def check(path: Path, args: argparse.Namespace) -> None:
+        if not path.is_dir():
+            raise ConfigurationError(f'{name}: expected a folder, got {path}')
+    return check
+
+
+def is_bag(path: Path, args: argparse.Namespace) -> None:
+    """Refuse what is no recording."""
+    from legged_dynamics.recordings.bags import check_path
+    check_path(path)
+
+
+def _is_robot(name: str, args: argparse.Namespace) -> None:
+    from legged_dynamics.resources import robot_files
+    robot_files(name)
+
+
+def urdf_file(name: str, args: argparse.Namespace) -> str:
+    """Return the path of a URDF, given as one or as the name of a robot of the package."""
+    from legged_dynamics.resources import urdf_path
+    path = urdf_path(name)
+    if not path.is_file():
+        from legged_dynamics.model.urdf import read_description_file
+        read_description_file(path)     # says why
+    return str(path)
+
+
+def _is_range(_: float, args: argparse.Namespace) -> None:
+    start, end = args.start or 0.0, args.end
+    if start < 0.0 or (end is not None and end <= start):
+        raise ConfigurationError('expected a range from 0 s on with its end after its start, got '
+                                 f'{start:g} to {end} s')
+
+
+# -------------------------------------------------------------------------------------------------
+# Arguments that several verbs have.
+
+
+def bag_argument(more: str = '', **options: Any) -> Argument:
+    """Return the argument of a recording."""
+    return argument('bag', 'BAG', BAG_PATH + more, Path, is_bag, **options)
+
+
+def robot_arguments(where: str = 'in the bag or on the bus', otherwise: str = 'the one that fits '
+                    'the URDF') -> tuple[Argument, Argument]:
+    """Return ``--robot`` and ``--urdf``: which robot a verb is about."""
+    return (argument('--robot', 'YAML', 'robot YAML (path, or name of one that comes with the '
+                     f'package); default: {otherwise}', check=_is_robot),
+            argument('--urdf', 'FILE', 'URDF (path, or name of a robot that comes with the '
+                     f'package); default: robot_description {where}', check=urdf_file))
+
+
+URDF = argument('urdf', 'URDF', 'path of a URDF, or the name of a robot that comes with the '
+                'package', check=urdf_file)
+TOPICS = (argument('--joint-states', 'TOPIC'), argument('--imu', 'TOPIC'))
+PART = (argument('--start', 'S', 'from the beginning of the bag [s]', float, _is_range),
+        argument('--end', 'S', 'from the beginning of the bag [s]', float, _is_range))
+CLUSTER = (
+    argument('--workers', 'N', 'processes on this machine; default: one a processor', count),
+    argument('--scheduler', 'ADDRESS', 'of a running Dask cluster, such as tcp://10.0.0.1:8786, '
+             'that sees recordings and output under the same paths'),
+    switch('--no-series', 'keep no time series in the data set'))
+STORAGE = argument('--storage', help='of the bag that is written', choices=('mcap', 'sqlite3'),
+                   default='mcap')
+OPEN = switch('--open', 'show the page in the default browser')
+# A user who has set one of these has decided who may talk to a node.
 DECIDED = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS',
            'CYCLONEDDS_URI')
-
-
-def add_network_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--network`` to a verb."""
-    parser.add_argument('--network', action='store_true',
-                        help='talk to other machines, too; by default all stays on this one, '
-                        f'unless {", ".join(DECIDED[:-1])} or {DECIDED[-1]} is set')
+NETWORK = switch('--network', 'talk to other machines, too; by default all stays on this one, '
+                 f'unless {", ".join(DECIDED[:-1])} or {DECIDED[-1]} is set')
 
 
 def keep_to_this_machine(network: bool,
@@ -29,25 +213,6 @@ def keep_to_this_machine(network: bool,
         environ['ROS_LOCALHOST_ONLY'] = '1'     # what ROS 2 Humble reads
 
 
-def add_open_argument(parser: Any) -> None:
-    """Add ``--open`` to a verb that makes or serves a page."""
-    parser.add_argument('--open', action='store_true',
-                        help='show the page in the default browser')
-
-
-# -------------------------------------------------------------------------------------------------
-# Which robot a verb is about: ``--robot`` and ``--urdf``.
-
-
-def add_robot_arguments(parser: Any, where: str = 'in the bag or on the bus') -> None:
-    """Add ``--robot`` and ``--urdf`` to a verb or an argument group."""
-    parser.add_argument('--robot', default='', metavar='YAML',
-                        help='robot YAML (path, or name of one that comes with the package); '
-                        'default: the one that fits the URDF')
-    parser.add_argument('--urdf', default='', metavar='FILE',
-                        help=f'URDF; default: robot_description {where}')
-
-
 # -------------------------------------------------------------------------------------------------
 # A copy of a robot's YAML with some settings changed.
 
@@ -55,7 +220,6 @@ def add_robot_arguments(parser: Any, where: str = 'in the bag or on the bus') ->
 def write_yaml(path: Path, before: Mapping[str, Any], changed: Mapping[str, Any],
                head: str) -> None:
     """Write a robot's YAML: settings by dotted name, some changed, below a comment line."""
-    from legged_dynamics.exceptions import OutputError
     from legged_dynamics.parameter_file import written_file
 
     values = {name: value for name, value in {**before, **changed}.items() if value != []}

@@ -5,27 +5,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
+from legged_dynamics.cli.arguments import Verb, argument
 from legged_dynamics.recordings.file_formats import CONVERT, OSIM, format_of, readable
-
-
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'convert', help='a C3D file for OpenSim; an OpenSim model as a URDF',
-        description='From FILE.c3d: markers as FILE.trc and force plates as FILE_forces.mot, as '
-        "OpenSim's tools read them. From MODEL.osim: MODEL.urdf, joints with several coupled axes "
-        'as the nearest hinge, with what that costs said.')
-    parser.add_argument('file', type=Path, metavar='C3D|OSIM')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR', default=Path('.'),
-                        help='folder to write to; default: the present one')
-    parser.add_argument('--up', choices='xyz', default='z',
-                        help="the laboratory's upright axis in a C3D file; default: z")
-    parser.add_argument('--forward', choices=('x', 'y', 'z', '-x', '-y', '-z'), default='x',
-                        help='the axis along which people walk there; default: x (write '
-                        '--forward=-y for a negative one)')
-    parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -97,3 +79,18 @@ def _of_c3d(args: argparse.Namespace) -> int:
     if not count and not file.loads:
         print('Neither markers nor force plates in it.')
     return 0
+
+
+VERBS = (Verb(
+    'convert', _run, 'a C3D file for OpenSim; an OpenSim model as a URDF',
+    "From FILE.c3d: markers as FILE.trc and force plates as FILE_forces.mot, as OpenSim's tools "
+    'read them. From MODEL.osim: MODEL.urdf, joints with several coupled axes as the nearest '
+    'hinge, with what that costs said.', (
+        argument('file', 'C3D|OSIM', kind=Path),
+        argument('-o --out', 'DIR', 'folder to write to; default: the present one', Path,
+                 default=Path('.')),
+        argument('--up', help="the laboratory's upright axis in a C3D file", choices='xyz',
+                 default='z'),
+        argument('--forward', help='the axis along which people walk there; default: x (write '
+                 '--forward=-y for a negative one)', choices=('x', 'y', 'z', '-x', '-y', '-z'),
+                 default='x'))),)

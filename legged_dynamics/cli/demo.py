@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.cli.arguments import add_open_argument
+from legged_dynamics.cli.arguments import OPEN, Verb, argument, switch
 from legged_dynamics.exceptions import SimulationError
 
 if TYPE_CHECKING:
@@ -275,37 +275,7 @@ SETTLING = 1.0          # s for the last estimates to reach the recorder
 WINDOW = 25
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'demo', help='a simulated robot walks, or moves its body; estimate, record and report',
-        description='Runs simulator, estimator and recorder as separate processes on a DDS bus on '
-        'the loopback interface, then analyses the recording. Needs no ROS and no display. The '
-        'exit code is 3 when the robot fell.')
-    parser.add_argument('--motion', choices=('walk', 'body', 'own'), default='walk',
-                        help='walk: stands, trots ahead, turns, goes sideways, is pushed and sits '
-                        'down under workspace_controller; body: stands up, crouches, sways, '
-                        "pitches and yaws under it; own: by the simulated robot's own controller "
-                        '(default: %(default)s)')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
-                        help='where bag, logs and report go; default: demo/<date and time>')
-    parser.add_argument('--robot', default='anymal_class', metavar='NAME',
-                        help='robot with a URDF beside its YAML (default: %(default)s)')
-    parser.add_argument('--schedule', metavar='TEXT',
-                        help='behaviours with seconds of --motion own, which it implies (default: '
-                        f'{SCHEDULE})')
-    parser.add_argument('--speed', type=float, default=1.0, metavar='X',
-                        help='greatest real-time factor; 0: as fast as the machine can '
-                        '(default: %(default)g)')
-    parser.add_argument('--middleware', choices=('cyclonedds', 'rclpy'), default='cyclonedds',
-                        help='of the nodes (default: %(default)s)')
-    parser.add_argument('--view', action='store_true',
-                        help='in a browser too: live, and afterwards the recording with a slider '
-                        'over its time, until Ctrl-C')
-    parser.add_argument('--port', type=int, default=8080, metavar='N',
-                        help='of the view (default: %(default)s)')
-    add_open_argument(parser)
-    parser.set_defaults(run=_run)
+
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -462,3 +432,26 @@ def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
 
 def _say(text: str) -> None:
     print(text, flush=True)
+
+
+VERBS = (Verb(
+    'demo', _run, 'a simulated robot walks, or moves its body; estimate, record and report',
+    'Runs simulator, estimator and recorder as separate processes on a DDS bus on the loopback '
+    'interface, then analyses the recording. Needs no ROS and no display. The exit code is 3 when '
+    'the robot fell.', (
+        argument('--motion', help='walk: stands, trots ahead, turns, goes sideways, is pushed and '
+                 'sits down under workspace_controller; body: stands up, crouches, sways, pitches '
+                 "and yaws under it; own: by the simulated robot's own controller",
+                 choices=('walk', 'body', 'own'), default='walk'),
+        argument('-o --out', 'DIR', 'where bag, logs and report go; default: demo/<date and time>',
+                 Path),
+        argument('--robot', 'NAME', 'robot with a URDF beside its YAML', default='anymal_class'),
+        argument('--schedule', 'TEXT', 'behaviours with seconds of --motion own, which it implies '
+                 f'(default: {SCHEDULE})', default=None),
+        argument('--speed', 'X', 'greatest real-time factor; 0: as fast as the machine can',
+                 float, default=1.0),
+        argument('--middleware', help='of the nodes', choices=('cyclonedds', 'rclpy'),
+                 default='cyclonedds'),
+        switch('--view', 'in a browser too: live, and afterwards the recording with a slider over '
+               'its time, until Ctrl-C'),
+        argument('--port', 'N', 'of the view', int, default=8080), OPEN)),)

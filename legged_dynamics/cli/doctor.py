@@ -8,37 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from legged_dynamics.cli.arguments import add_robot_arguments
-from legged_dynamics.recordings.file_formats import BAG_PATH
+from legged_dynamics.cli.arguments import (
+    PART,
+    TOPICS,
+    Verb,
+    argument,
+    bag_argument,
+    robot_arguments,
+    switch,
+)
 
 SOMETHING_FOUND = 1     # exit code
 UNTRUSTED = 3   # exit code when forces are not right within the limit
 PAGE = 'validation.html'
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'doctor', help='find what is wrong with URDF, YAML, driver or sensors',
-        description='Looks for swapped or flipped joints, wrong units, offsets, a wrong IMU '
-        'mount, wrong torques, masses, clocks and dead sensors, in a bag or, without one, live: '
-        'then it says what to do (stand, lift each leg, squat and lean). Each finding comes with '
-        'how sure it is and the YAML lines that fix it. Exit code 1 when something was found.')
-    parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
-                        help=f'{BAG_PATH}; without it, live on the bus')
-    add_robot_arguments(parser)
-    parser.add_argument('--joint-states', default='', metavar='TOPIC')
-    parser.add_argument('--imu', default='', metavar='TOPIC')
-    parser.add_argument('--use-sim-time', action='store_true',
-                        help='live, of a simulator that publishes /clock')
-    parser.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag')
-    parser.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag')
-    parser.add_argument('--fix', type=Path, metavar='OUT.YAML',
-                        help='write the robot YAML with all fixes')
-    parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML',
-                        help='write a report with a picture of each finding')
-    parser.set_defaults(run=_run)
-    _add_validate_parser(verbs)
+
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -104,30 +89,7 @@ def _findings(examined: Any, name: str, extent: str) -> str:
 # Verb ``validate``: how far forces can be trusted on a robot, without force sensors.
 
 
-def _add_validate_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'validate', help='how far forces can be trusted on this robot, without force sensors',
-        description='Judges the forces of a robot by a recording of two minutes with joint '
-        'efforts and IMU (`record --validation` asks for it step by step): sums against the '
-        'weight, estimates from base and from torque against each other, feet in the air, and '
-        "what each joint's torque must be off by to explain it. Exit code 3 where forces are "
-        'not right within the limit.')
-    parser.add_argument('bag', metavar='BAG', type=Path, help=BAG_PATH)
-    add_robot_arguments(parser, 'in the bag')
-    parser.add_argument('--scale', metavar='FOOT=KG', action='append', default=[],
-                        help='reading of a scale under a foot while the robot stands still in '
-                        'this recording; more than once for more feet')
-    parser.add_argument('--limit', type=float, default=10.0, metavar='PERCENT',
-                        help='error of a foot, in %% of the weight, beyond which forces are not '
-                        'to be trusted (default: %(default)g)')
-    parser.add_argument('--joint-states', default='', metavar='TOPIC')
-    parser.add_argument('--imu', default='', metavar='TOPIC')
-    parser.add_argument('--start', type=float, metavar='S', help='from the beginning of the bag')
-    parser.add_argument('--end', type=float, metavar='S', help='from the beginning of the bag')
-    parser.add_argument('-o', '--out', type=Path, metavar='FILE.HTML', default=Path(PAGE),
-                        help='page to write (default: %(default)s)')
-    parser.set_defaults(run=_run_validate)
+
 
 
 def _run_validate(args: argparse.Namespace) -> int:
@@ -138,10 +100,9 @@ def _run_validate(args: argparse.Namespace) -> int:
     from legged_dynamics.recordings.replay import ESTIMATOR
     from legged_dynamics.ros.middleware.lifecycle import compile_first
 
-    scales = _parsed_scales(args.scale)
     choice, measurements = _readings(args)
     compile_first(ESTIMATOR)
-    found = validate(choice.model, choice.config, measurements, scales, limit=args.limit)
+    found = validate(choice.model, choice.config, measurements, args.scale or {}, limit=args.limit)
     print(f'{found.received}.')
     say(found.verdict, 'green' if found.trusted else 'red')
     for said in found.phases.missing:
@@ -196,3 +157,32 @@ def _readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
             measurements += [one for one in found if not measurements
                              or one.stamp_ns > measurements[-1].stamp_ns]
     return choice, measurements
+
+
+VERBS = (
+    Verb('doctor', _run, 'find what is wrong with URDF, YAML, driver or sensors',
+         'Looks for swapped or flipped joints, wrong units, offsets, a wrong IMU mount, wrong '
+         'torques, masses, clocks and dead sensors, in a bag or, without one, live: then it says '
+         'what to do (stand, lift each leg, squat and lean). Each finding comes with how sure it '
+         'is and the YAML lines that fix it. Exit code 1 when something was found.', (
+             bag_argument('; without it, live on the bus', nargs='?'), *robot_arguments(), *TOPICS,
+             switch('--use-sim-time', 'live, of a simulator that publishes /clock'), *PART,
+             argument('--fix', 'OUT.YAML', 'write the robot YAML with all fixes', Path),
+             argument('-o --out', 'FILE.HTML', 'write a report with a picture of each finding',
+                      Path))),
+    Verb('validate', _run_validate,
+         'how far forces can be trusted on this robot, without force sensors',
+         'Judges the forces of a robot by a recording of two minutes with joint efforts and IMU '
+         '(`record --validation` asks for it step by step): sums against the weight, estimates '
+         "from base and from torque against each other, feet in the air, and what each joint's "
+         'torque must be off by to explain it. Exit code 3 where forces are not right within the '
+         'limit.', (
+             bag_argument(), *robot_arguments('in the bag'),
+             argument('--scale', 'FOOT=KG', 'reading of a scale under a foot while the robot '
+                      'stands still in this recording; more than once for more feet',
+                      check=lambda texts, args: _parsed_scales(texts), action='append',
+                      default=[]),
+             argument('--limit', 'PERCENT', 'error of a foot, in %% of the weight, beyond which '
+                      'forces are not to be trusted', float, default=10.0),
+             *TOPICS, *PART,
+             argument('-o --out', 'FILE.HTML', 'page to write', Path, default=Path(PAGE)))))

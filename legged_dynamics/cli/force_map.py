@@ -7,7 +7,9 @@ import argparse
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from legged_dynamics.cli.arguments import URDF, Verb, argument, robot_arguments, switch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,40 +21,7 @@ if TYPE_CHECKING:
 FORMATS = ('.png', '.svg', '.pdf')
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'force-map', help='which forces the feet can be given in a pose, as a figure',
-        description='Draws, for each foot of a standing robot, the ground forces that joint '
-        'efforts within their limits can produce (polytope, and ellipsoid inside it) and the '
-        'friction cone, and prints how well conditioned the map from efforts to forces is and '
-        'along which direction a force is hardest to ask for.')
-    parser.add_argument('urdf', metavar='URDF',
-                        help='path of a URDF, or the name of a robot that comes with the package')
-    parser.add_argument('-o', '--out', type=Path, metavar='FILE',
-                        help='figure, a .png, .svg or .pdf; default: '
-                        'NAME_force_map.png in the present folder')
-    robot = parser.add_argument_group('robot')
-    robot.add_argument('--robot', default='', metavar='YAML',
-                       help='robot YAML (path, or name of one that comes with the package); '
-                       'default: the one that fits the URDF, unless feet are given')
-    robot.add_argument('--feet', nargs='+', default=[], metavar='LINK',
-                       help='point feet, without a robot YAML')
-    robot.add_argument('--point-radius', type=float, default=0.0, metavar='M',
-                       help='radius of the feet given (default: %(default)g)')
-    pose = parser.add_argument_group('pose')
-    pose.add_argument('--pose', nargs='+', default=['nominal'], metavar='POSE',
-                      help='nominal (of the robot YAML; default), zero, and joints that depart '
-                      'from it as JOINT=RAD')
-    pose.add_argument('--tilt', nargs=2, type=float, default=(0.0, 0.0),
-                      metavar=('ROLL', 'PITCH'), help='of the base [deg]')
-    pose.add_argument('--on', nargs='+', default=[], metavar='LINK',
-                      help='feet on the ground; default: all')
-    parser.add_argument('--friction', type=float, default=0.6, metavar='MU',
-                        help='coefficient (default: %(default)g)')
-    parser.add_argument('--all-motors', action='store_true',
-                        help="forces by all motors, not by each foot's own leg alone")
-    parser.set_defaults(run=_run)
+
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -182,3 +151,26 @@ def _table(study: StandingReach) -> list[str]:
         lines.append(f'{reach.foot:<12} {reach.map.rank:>4} {shown:>9}  {weakest:<27} {now:<22} '
                      f'{span}')
     return lines
+
+
+VERBS = (Verb(
+    'force-map', _run, 'which forces the feet can be given in a pose, as a figure',
+    'Draws, for each foot of a standing robot, the ground forces that joint efforts within their '
+    'limits can produce (polytope, and ellipsoid inside it) and the friction cone, and prints how '
+    'well conditioned the map from efforts to forces is and along which direction a force is '
+    'hardest to ask for.', (
+        URDF,
+        argument('-o --out', 'FILE', 'figure, a .png, .svg or .pdf; default: NAME_force_map.png '
+                 'in the present folder', Path),
+        argument('--friction', 'MU', 'coefficient', float, default=0.6),
+        switch('--all-motors', "forces by all motors, not by each foot's own leg alone"),
+        'robot', robot_arguments(otherwise='the one that fits the URDF, unless feet are given')[0],
+        argument('--feet', 'LINK', 'point feet, without a robot YAML', nargs='+', default=[]),
+        argument('--point-radius', 'M', 'radius of the feet given (default: 0)', float,
+                 default=0.0),
+        'pose',
+        argument('--pose', 'POSE', 'nominal (of the robot YAML; default), zero, and '
+                 'joints that depart from it as JOINT=RAD', nargs='+', default=['nominal']),
+        argument('--tilt', ('ROLL', 'PITCH'), 'of the base [deg]', float, nargs=2,
+                 default=(0.0, 0.0)),
+        argument('--on', 'LINK', 'feet on the ground; default: all', nargs='+', default=[]))),)

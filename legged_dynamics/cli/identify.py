@@ -8,9 +8,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from legged_dynamics.cli.arguments import add_robot_arguments
+from legged_dynamics.cli.arguments import (
+    PART,
+    TOPICS,
+    Verb,
+    argument,
+    bag_argument,
+    is_bag,
+    is_there,
+    robot_arguments,
+    switch,
+)
 from legged_dynamics.cli.doctor import robot_and_readings
-from legged_dynamics.recordings.file_formats import BAG_PATH
 
 UNTOLD = 1          # exit code when masses and torques have no scale
 # Share by which a residual on the other bag may grow by chance.
@@ -20,33 +29,7 @@ UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another 
 PER_JOINT = {'coulomb': 'joint_friction', 'viscous': 'joint_damping', 'armature': 'armature'}
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'identify', help='masses, friction, motor constants, offsets and noise out of a bag',
-        description='Identifies a robot from a minute of standing, squatting and leaning, '
-        'swinging each leg and trotting, with joint efforts: base mass, centre of mass and '
-        'inertia, link masses, friction, armature, torque constants, encoder offsets, IMU mount '
-        'and biases, sensor noise; each with an error bar, and which motion would tell what this '
-        'one does not. Masses and torques have one common factor: give --total-mass or '
-        '--trust-effort. Exit code 1 without; 3 when the result is not validated on another bag, '
-        'or explains that one worse than the description: then nothing is written.')
-    parser.add_argument('bag', metavar='BAG', type=Path, help=BAG_PATH)
-    parser.add_argument('--validate', metavar='BAG', type=Path,
-                        help='another bag, on which described and identified are compared')
-    add_robot_arguments(parser)
-    parser.add_argument('--joint-states', default='', metavar='TOPIC')
-    parser.add_argument('--imu', default='', metavar='TOPIC')
-    parser.add_argument('--start', type=float, metavar='S')
-    parser.add_argument('--end', type=float, metavar='S')
-    parser.add_argument('--total-mass', type=float, metavar='KG', help='of the weighed robot')
-    parser.add_argument('--trust-effort', action='store_true',
-                        help='the efforts are right on the whole')
-    parser.add_argument('--params-file', type=Path, metavar='FILE',
-                        help='how far the description is to be trusted: identify.*')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
-                        help='write robot.yaml and robot.urdf there')
-    parser.set_defaults(run=_run)
+
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -170,3 +153,23 @@ def _write(folder: Path, choice: Any, found: Any, noise: dict[str, float],
     write_yaml(folder / f'{stem}.yaml', choice.parameters, _settings(choice, found, noise),
                f'{stem}, as legged-dynamics identify found it in {args.bag}')
     print(f'\nIdentified robot: {folder / stem}.yaml and .urdf')
+
+
+VERBS = (Verb(
+    'identify', _run, 'masses, friction, motor constants, offsets and noise out of a bag',
+    'Identifies a robot from a minute of standing, squatting and leaning, swinging each leg and '
+    'trotting, with joint efforts: base mass, centre of mass and inertia, link masses, friction, '
+    'armature, torque constants, encoder offsets, IMU mount and biases, sensor noise; each with '
+    'an error bar, and which motion would tell what this one does not. Masses and torques have '
+    'one common factor: give --total-mass or --trust-effort. Exit code 1 without; 3 when the '
+    'result is not validated on another bag, or explains that one worse than the description: '
+    'then nothing is written.', (
+        bag_argument(),
+        argument('--validate', 'BAG', 'another bag, on which described and identified are '
+                 'compared', Path, is_bag),
+        *robot_arguments(), *TOPICS, *PART,
+        argument('--total-mass', 'KG', 'of the weighed robot', float),
+        switch('--trust-effort', 'the efforts are right on the whole'),
+        argument('--params-file', 'FILE', 'how far the description is to be trusted: identify.*',
+                 Path, is_there),
+        argument('-o --out', 'DIR', 'write robot.yaml and robot.urdf there', Path))),)

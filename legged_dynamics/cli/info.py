@@ -6,7 +6,9 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from legged_dynamics.cli.arguments import Verb, argument, robot_arguments, urdf_file
 
 if TYPE_CHECKING:
     from legged_dynamics.model import Joint, RobotConfig, RobotModel
@@ -15,21 +17,7 @@ if TYPE_CHECKING:
 FALL = 1e-3
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'info', help='masses, joints, feet and oddities of a URDF',
-        description='Shows the tree of a URDF with its masses and joints, what is odd about it, '
-        'and what the ground does to the feet of the standing robot.')
-    parser.add_argument('urdf', metavar='URDF',
-                        help='path of a URDF, or the name of a robot that comes with the package')
-    parser.add_argument('--robot', default='', metavar='YAML',
-                        help='robot YAML (path, or name of one that comes with the package); '
-                        'without it, the one that fits the URDF')
-    parser.add_argument('--picture', type=Path, metavar='SVG',
-                        help='where to draw skeleton, feet, soles, IMU axes and load per foot; '
-                        'default, with --robot: NAME_check.svg in the present folder')
-    parser.set_defaults(run=_run)
+
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -40,9 +28,13 @@ def _run(args: argparse.Namespace) -> int:
     from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
     from legged_dynamics.model.urdf import read_description_file
     from legged_dynamics.recordings.robot import recognise
-    from legged_dynamics.resources import robot_files, urdf_path
+    from legged_dynamics.resources import robot_files
 
-    source = urdf_path(args.urdf)
+    if args.description and args.urdf:
+        raise ConfigurationError('expected one URDF, got two: give it with or without --urdf')
+    if not (args.description or args.urdf or args.robot):
+        raise ConfigurationError('expected a URDF, or a robot that comes with one (--robot)')
+    source = Path(args.description or args.urdf or _beside(args.robot))
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)       # shown in their own section
         model = RobotModel.from_urdf(source)
@@ -64,7 +56,7 @@ def _run(args: argparse.Namespace) -> int:
     for warning in [*model.warnings, *_joint_warnings(model), *standing] or ['none']:
         print(f'  {warning}')
     if yaml is None or config is None:
-        print(f'\nFeet\n  not known: {unknown}\n  `legged-dynamics new-robot {args.urdf}` writes '
+        print(f'\nFeet\n  not known: {unknown}\n  `legged-dynamics new-robot {source}` writes '
               'a YAML to begin with.')
         return 0
     print(f'\nFeet ({yaml.name})')
@@ -75,6 +67,17 @@ def _run(args: argparse.Namespace) -> int:
         path = write_picture(model, config, picture, read_description_file(source))
         print(f'\nCheck picture: {path}')
     return 0
+
+
+def _beside(robot: str) -> Path:
+    """Return the URDF that comes with a robot's YAML."""
+    from legged_dynamics.exceptions import ConfigurationError
+    from legged_dynamics.resources import robot_files
+
+    yaml, urdf = robot_files(robot)
+    if urdf is None:
+        raise ConfigurationError(f'there is no URDF beside {yaml}; give the path of one')
+    return urdf
 
 
 def _tree_lines(model: RobotModel) -> list[str]:
@@ -204,3 +207,15 @@ def write_picture(model: RobotModel, config: RobotConfig, path: Path, urdf: str 
     except OSError as error:
         raise OutputError(f'cannot write the picture {path}: {error}') from error
     return path
+
+
+VERBS = (Verb(
+    'info', _run, 'masses, joints, feet and oddities of a URDF',
+    'Shows the tree of a URDF with its masses and joints, what is odd about it, and what the '
+    'ground does to the feet of the standing robot.', (
+        argument('description', 'URDF', 'path of a URDF, or the name of a robot that comes with '
+                 'the package; default: the one beside the YAML', check=urdf_file, nargs='?'),
+        robot_arguments()[0], argument('--urdf', 'FILE', 'another way to give it',
+                                       check=urdf_file),
+        argument('--picture', 'SVG', 'where to draw skeleton, feet, soles, IMU axes and load per '
+                 'foot; default, with --robot: NAME_check.svg in the present folder', Path))),)

@@ -10,6 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from legged_dynamics.cli.arguments import (
+    CLUSTER,
+    PART,
+    STORAGE,
+    TOPICS,
+    Verb,
+    argument,
+    is_there,
+    robot_arguments,
+    switch,
+    truth_of,
+)
 from legged_dynamics.cli.output import output_folder
 from legged_dynamics.recordings.file_formats import LOADS, MODEL, MOTION, readable
 
@@ -21,102 +33,6 @@ BAG = 'inverse_dynamics_bag'
 REPORT = 'report.html'
 CYCLES = 'gait_cycles.csv'
 PARQUET = 'inverse_dynamics.parquet'
-
-
-TOPIC = {'default': '', 'metavar': 'TOPIC'}
-FILE = {'default': '', 'metavar': 'FILE'}
-SECONDS = {'type': float, 'metavar': 'S', 'help': 'from the beginning of the bag [s]'}
-SWITCH = {'action': 'store_true'}
-# Options by the title of their group: flag, further arguments of argparse, help.
-OPTIONS: dict[str, tuple[tuple[str, dict[str, Any], str], ...]] = {
-    '': (
-        ('--sample', SWITCH, 'a recording that comes with the package, to try it: a made-up '
-         'walker with its true forces'),
-        ('-o --out', {'type': Path, 'metavar': 'DIR'},
-         'where to write; default: NAME_inverse_dynamics in the present folder')),
-    'robot or person': (
-        ('--urdf --model', {**FILE, 'dest': 'urdf'},
-         f'{readable(MODEL)}; default: robot_description in the bag'),
-        ('--feet', {'nargs': '+', 'default': [], 'metavar': 'LINK'},
-         'links that touch the ground; default: those of the robot YAML'),
-        ('--sole', {'nargs': 4, 'type': float, 'metavar': ('FRONT', 'BACK', 'LEFT', 'RIGHT')},
-         'edges of the sole of the feet given, in their frames [m]; default: 0.13 -0.10 0.04 '
-         '-0.04, or for an OpenSim model what its bones say'),
-        ('--point-radius', {'type': float, 'metavar': 'M'},
-         'the feet given are balls of this radius'),
-        ('--robot', {'default': '', 'metavar': 'YAML'},
-         'robot YAML (path, or name of one that comes with the package); default: the one that '
-         'fits the URDF, unless feet are given'),
-        ('--mass', {'default': '', 'metavar': 'KG'},
-         "total mass, from a scale; 'plates' for what force plates alone say, 'model' for the "
-         "model's alone; default: that of the model, and of a person corrected by force plates "
-         'where there are any'),
-        ('--belt-speed', {'nargs': '+', 'default': ['auto'], 'metavar': 'SPEED'},
-         'of the belt of a treadmill [m/s], positive backward; a topic or column that holds it; '
-         'or FOOT=SPEED for each foot of a split belt; 0 for the floor; default: found by the '
-         'soles that lie flat'),
-        ('--loads', FILE, f'measured forces to compare with: {readable(LOADS)}')),
-    'method': (
-        ('--method', {'default': 'travelling', 'metavar': 'NAME'},
-         'travelling (default), sole, ankle or guess; docs/double_support.md compares them'),
-        ('--cutoff', {'type': float, 'metavar': 'HZ'},
-         'low-pass of the recorded poses before they are differentiated, zero phase; 0 for none; '
-         'default: 10'),
-        ('--contact', {'default': 'detected', 'metavar': 'FILE'},
-         'CSV with the columns time and one a foot, 1 on the ground; default: detected from the '
-         'motion'),
-        ('--guess', FILE, 'CSV with wrenches to stay near to (--method guess), as this command '
-         'writes them'),
-        ('-p', {'action': 'append', 'default': [], 'metavar': 'NAME:=VALUE', 'dest': 'values'},
-         'a setting of contact detection and load transfer, for example '
-         '-p stance.flight_load:=0.1; may be repeated')),
-    'CSV': (
-        ('--degrees', SWITCH, 'joint angles are in degrees'),
-        ('--missing-at-zero', SWITCH, 'joints without a column stay at zero')),
-    'bag': (
-        ('--joint-states', TOPIC, ''), ('--imu', TOPIC, ''), ('--odom', TOPIC, ''),
-        ('--base', {'choices': ('both', 'odometry', 'imu'), 'default': ''},
-         "source of the base's motion; default: the pose by odometry, the acceleration by the "
-         'IMU where that has less noise'),
-        ('--truth', {'action': 'append', 'default': [], 'metavar': 'FOOT=TOPIC'},
-         'WrenchStamped with the true wrench of a foot; may be repeated'),
-        ('--valid', TOPIC, 'Bool that is true where the truth is complete'),
-        ('--start', SECONDS, ''), ('--end', SECONDS, '')),
-    'many trials': (
-        ('--workers', {'type': int, 'metavar': 'N'},
-         'processes on this machine; default: one a processor'),
-        ('--scheduler', {'default': '', 'metavar': 'ADDRESS'},
-         'of a running Dask cluster that sees recordings and output under the same paths'),
-        ('--no-series', SWITCH, 'keep no time series in the data set')),
-    'output': (
-        ('--no-report', SWITCH, ''), ('--no-csv', SWITCH, ''), ('--no-bag', SWITCH, ''),
-        ('--opensim', SWITCH,
-         'external loads (.mot and .xml) and joint moments (.sto) for OpenSim, too'),
-        ('--parquet', SWITCH, 'the table as Parquet, too (pip install ".[tables]")'),
-        ('--no-compare', SWITCH, 'do not measure the other methods against the truth'),
-        ('--storage', {'choices': ('mcap', 'sqlite3'), 'default': 'mcap'}, ''))}
-
-
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'inverse-dynamics', help='joint torques and foot wrenches of a recorded motion',
-        description='Computes joint torques and the wrench on each foot from motion alone, for '
-        f'people in motion capture and for legged robots. Reads a {readable(MOTION)}, or markers '
-        '(.c3d, .trc) by inverse kinematics of OpenSim (extra `opensim`). A bag has '
-        'joint states and odometry or an IMU; coordinates come from inverse kinematics, and with '
-        'the model (--model); a CSV file has the columns time, base_x, base_y, base_z, base_qx, '
-        'base_qy, base_qz, base_qw and one for each joint, named as in the URDF. Writes CSV, a '
-        'bag, and an HTML report with figures, and the errors where there are force plates. Of '
-        'folders (as a laboratory, OpenCap or Pose2Sim leaves them), or of several motions, it '
-        'makes one data set (Parquet) and one report; models and forces are found beside the '
-        'motions, and what was done already is not done again (extra `tables`).')
-    parser.add_argument('motion', metavar='BAG|MOT|CSV|C3D|DIR', type=Path, nargs='*')
-    for title, options in OPTIONS.items():
-        group = parser.add_argument_group(title) if title else parser
-        for flags, more, said in options:
-            group.add_argument(*flags.split(), **({'help': said} if said else {}), **more)
-    parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -301,7 +217,6 @@ def _optional(what: str, package: str, write: Callable[[], Path]) -> None:
 
 def _options_of(args: argparse.Namespace) -> GaitOptions:
     """Return the options that the arguments give; a ConfigurationError says what contradicts."""
-    from legged_dynamics.cli.analyze import truth_of
     from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.people.trials.subject import CUTOFF, GaitOptions
     from legged_dynamics.ros.middleware.arguments import RosArguments
@@ -327,7 +242,72 @@ def _options_of(args: argparse.Namespace) -> GaitOptions:
         point_radius=args.point_radius, cutoff=cutoff or None, contact=args.contact,
         guess=args.guess, settings=settings, degrees=args.degrees,
         missing_at_zero=args.missing_at_zero, joint_states=args.joint_states, imu=args.imu,
-        odometry=args.odom, base=args.base, truth=truth_of(args.truth), valid=args.valid,
+        odometry=args.odom, base=args.base, truth=args.truth or {}, valid=args.valid,
         start=args.start, end=args.end, compare=not args.no_compare, mass=args.mass,
         loads=args.loads,
         belt_speed=tuple(args.belt_speed), **more)
+
+
+VERBS = (Verb(
+    'inverse-dynamics', _run, 'joint torques and foot wrenches of a recorded motion',
+    'Computes joint torques and the wrench on each foot from motion alone, for people in '
+    f'motion capture and for legged robots. Reads a {readable(MOTION)}, or markers (.c3d, .trc) '
+    'by inverse kinematics of OpenSim (extra `opensim`). A bag has joint states and odometry '
+    'or an IMU; coordinates come from inverse kinematics, and with the model (--model); a CSV '
+    'file has the columns time, base_x, base_y, base_z, base_qx, base_qy, base_qz, base_qw and '
+    'one for each joint, named as in the URDF. Writes CSV, a bag, and an HTML report with '
+    'figures, and the errors where there are force plates. Of folders (as a laboratory, '
+    'OpenCap or Pose2Sim leaves them), or of several motions, it makes one data set (Parquet) '
+    'and one report; models and forces are found beside the motions, and what was done already '
+    'is not done again (extra `tables`).', (
+        argument('motion', 'BAG|MOT|CSV|C3D|DIR', '', Path, is_there, nargs='*'),
+        switch('--sample', 'a recording that comes with the package, to try it: a made-up walker '
+               'with its true forces'),
+        argument('-o --out', 'DIR', 'where to write; default: NAME_inverse_dynamics in the '
+                 'present folder', Path),
+        'robot or person',
+        argument('--urdf --model', 'FILE', f'{readable(MODEL)}; default: robot_description in the '
+                 'bag', dest='urdf'),
+        argument('--feet', 'LINK', 'links that touch the ground; default: those of the robot YAML',
+                 nargs='+', default=[]),
+        argument('--sole', ('FRONT', 'BACK', 'LEFT', 'RIGHT'), 'edges of the sole of the feet '
+                 'given, in their frames [m]; default: 0.13 -0.10 0.04 -0.04, or for an OpenSim '
+                 'model what its bones say', float, nargs=4),
+        argument('--point-radius', 'M', 'the feet given are balls of this radius', float),
+        robot_arguments(otherwise='the one that fits the URDF, unless feet are given')[0],
+        argument('--mass', 'KG', "total mass, from a scale; 'plates' for what force plates alone "
+                 "say, 'model' for the model's alone; default: that of the model, and of a person "
+                 'corrected by force plates where there are any'),
+        argument('--belt-speed', 'SPEED', 'of the belt of a treadmill [m/s], positive backward; a '
+                 'topic or column that holds it; or FOOT=SPEED for each foot of a split belt; 0 '
+                 'for the floor; default: found by the soles that lie flat', nargs='+',
+                 default=['auto']),
+        argument('--loads', 'FILE', f'measured forces to compare with: {readable(LOADS)}'),
+        'method',
+        argument('--method', 'NAME', 'travelling (default), sole, ankle or guess; '
+                 'docs/double_support.md compares them', default='travelling'),
+        argument('--cutoff', 'HZ', 'low-pass of the recorded poses before they are '
+                 'differentiated, zero phase; 0 for none; default: 10', float),
+        argument('--contact', 'FILE', 'CSV with the columns time and one a foot, 1 on the ground; '
+                 'default: detected from the motion', default='detected'),
+        argument('--guess', 'FILE', 'CSV with wrenches to stay near to (--method guess), as this '
+                 'command writes them'),
+        argument('-p', 'NAME:=VALUE', 'a setting of contact detection and load transfer, for '
+                 'example -p stance.flight_load:=0.1; may be repeated', action='append',
+                 default=[], dest='values'),
+        'CSV', switch('--degrees', 'joint angles are in degrees'),
+        switch('--missing-at-zero', 'joints without a column stay at zero'),
+        'bag', *TOPICS, argument('--odom', 'TOPIC'),
+        argument('--base', help="source of the base's motion; default: the pose by odometry, the "
+                 'acceleration by the IMU where that has less noise',
+                 choices=('both', 'odometry', 'imu'), default=''),
+        argument('--truth', 'FOOT=TOPIC', 'WrenchStamped with the true wrench of a foot; may be '
+                 'repeated', check=lambda pairs, args: truth_of(pairs), action='append',
+                 default=[]),
+        argument('--valid', 'TOPIC', 'Bool that is true where the truth is complete'), *PART,
+        'many trials', *CLUSTER,
+        'output', switch('--no-report'), switch('--no-csv'), switch('--no-bag'),
+        switch('--opensim', 'external loads (.mot and .xml) and joint moments (.sto) for OpenSim, '
+               'too'),
+        switch('--parquet', 'the table as Parquet, too (pip install ".[tables]")'),
+        switch('--no-compare', 'do not measure the other methods against the truth'), STORAGE)),)

@@ -5,25 +5,8 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'new-robot', help="write a robot's YAML from its URDF",
-        description='Writes a commented YAML for a URDF: guesses feet, their radius or soles, the '
-        'IMU, the order of joints and the noise, says what it guessed by what, and what must be '
-        'measured. Draws a check picture of the robot beside it.')
-    parser.add_argument('urdf', metavar='URDF', type=Path)
-    parser.add_argument('-o', '--out', type=Path, metavar='YAML',
-                        help='default: NAME.yaml in the present folder, NAME as in the URDF')
-    parser.add_argument('--feet', nargs='+', default=[], metavar='LINK',
-                        help='links of the feet; default: guessed')
-    parser.add_argument('--imu', default='', metavar='LINK',
-                        help='link of the IMU; default: guessed')
-    parser.add_argument('--force', action='store_true', help='write over a file that is there')
-    parser.set_defaults(run=_run)
+from legged_dynamics.cli.arguments import Verb, argument, switch
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -73,3 +56,16 @@ def _run(args: argparse.Namespace) -> int:
             print(f'  {line}')
     print(f'\nNext: legged-dynamics info {args.urdf} --robot {out}')
     return 0
+
+
+VERBS = (Verb(
+    'new-robot', _run, "write a robot's YAML from its URDF",
+    'Writes a commented YAML for a URDF: guesses feet, their radius or soles, the IMU, the order '
+    'of joints and the noise, says what it guessed by what, and what must be measured. Draws a '
+    'check picture of the robot beside it.', (
+        argument('urdf', 'URDF', kind=Path),
+        argument('-o --out', 'YAML', 'default: NAME.yaml in the present folder, NAME as in the '
+                 'URDF', Path),
+        argument('--feet', 'LINK', 'links of the feet; default: guessed', nargs='+', default=[]),
+        argument('--imu', 'LINK', 'link of the IMU; default: guessed'),
+        switch('--force', 'write over a file that is there'))),)

@@ -11,7 +11,16 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
-from legged_dynamics.cli.arguments import add_network_argument, keep_to_this_machine
+from legged_dynamics.cli.arguments import (
+    NETWORK,
+    STORAGE,
+    Verb,
+    argument,
+    is_positive,
+    is_there,
+    keep_to_this_machine,
+    switch,
+)
 from legged_dynamics.recordings.file_formats import BAG_PATH
 
 if TYPE_CHECKING:
@@ -23,41 +32,15 @@ FLUSH_PERIOD = 0.5          # s: who is killed loses no more
 DEPTH = 2000                # messages: what may queue while the disk is slow
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'record', help='record topics from the bus into a bag',
-        description='Records topics into a rosbag2 until Ctrl-C, as they come off the wire.')
-    parser.add_argument('topics', nargs='*', metavar='TOPIC',
-                        help='such as /joint_states; with its type (/joint_states:sensor_msgs/msg/'
-                        'JointState) it is subscribed to before anybody publishes; default: all')
-    parser.add_argument('--all', action='store_true',
-                        help='all topics, also those to come, beside those named')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
-                        help='folder to make; default: bag_<date and time>')
-    parser.add_argument('--storage', choices=('mcap', 'sqlite3'), default='mcap')
-    parser.add_argument('--answer', metavar='TOPIC', action='append', default=[],
-                        help='say on ~/answer when a message of this topic is recorded, for a '
-                        'simulator in lock-step; given more than once: up to which stamp all of '
-                        'these topics are')
-    parser.add_argument('--duration', type=float, metavar='S', help='stop by itself after so long')
-    parser.add_argument('--validation', action='store_true',
-                        help='say step by step what the robot is to do for `validate`, and stop '
-                        'after the last step')
-    add_network_argument(parser)
-    parser.set_defaults(run=_run)
-    _add_repair_parser(verbs)
+
 
 
 def _run(args: argparse.Namespace) -> int:
     """Record until told to stop."""
-    from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.recordings.bag_writer import BagWriter, Recorder
     from legged_dynamics.ros.middleware.runner import choose_backend
 
     keep_to_this_machine(args.network)
-    if args.duration is not None and not args.duration > 0.0:
-        raise ConfigurationError(f'--duration: expected a time above 0 s, got {args.duration:g}')
     if args.validation:
         from legged_dynamics.diagnosis.validation.validation import STEPS_OF_A_RECORDING
         args.duration = sum(seconds for *_, seconds in STEPS_OF_A_RECORDING)
@@ -240,16 +223,7 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
 # Verb ``repair``: what is whole in a recording that was cut off, as a new bag.
 
 
-def _add_repair_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'repair', help='save what is whole in a bag that was cut off',
-        description='Writes everything up to the last whole message of a recording that was never '
-        'closed (killed, out of power, disk full) into a new bag; the old one stays as it is.')
-    parser.add_argument('bag', type=Path, help=BAG_PATH)
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
-                        help='folder to make; default: <bag>_repaired')
-    parser.set_defaults(run=_run_repair)
+
 
 
 def _run_repair(args: argparse.Namespace) -> int:
@@ -259,3 +233,26 @@ def _run_repair(args: argparse.Namespace) -> int:
     count = repair(args.bag, out)
     print(f'{count} messages saved: {out}')
     return 0
+
+
+VERBS = (
+    Verb('record', _run, 'record topics from the bus into a bag',
+         'Records topics into a rosbag2 until Ctrl-C, as they come off the wire.', (
+             argument('topics', 'TOPIC', 'such as /joint_states; with its type (/joint_states:'
+                      'sensor_msgs/msg/JointState) it is subscribed to before anybody publishes; '
+                      'default: all', nargs='*'),
+             switch('--all', 'all topics, also those to come, beside those named'),
+             argument('-o --out', 'DIR', 'folder to make; default: bag_<date and time>', Path),
+             STORAGE,
+             argument('--answer', 'TOPIC', 'say on ~/answer when a message of this topic is '
+                      'recorded, for a simulator in lock-step; given more than once: up to which '
+                      'stamp all of these topics are', action='append', default=[]),
+             argument('--duration', 'S', 'stop by itself after so long', float,
+                      is_positive('--duration', 'a time above 0 s')),
+             switch('--validation', 'say step by step what the robot is to do for `validate`, and '
+                    'stop after the last step'), NETWORK)),
+    Verb('repair', _run_repair, 'save what is whole in a bag that was cut off',
+         'Writes everything up to the last whole message of a recording that was never closed '
+         '(killed, out of power, disk full) into a new bag; the old one stays as it is.', (
+             argument('bag', 'BAG', BAG_PATH, Path, is_there),
+             argument('-o --out', 'DIR', 'folder to make; default: <bag>_repaired', Path))))

@@ -5,27 +5,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+
+from legged_dynamics.cli.arguments import Verb, argument, switch
 
 PAPERS = ('biped',)
 MARKDOWN = 'robustness.md'
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'reproduce', help='run what a paper reports and compare',
-        description='biped: recursive workspace control of a planar biped (Wendlandt and Sastry). '
-        'Crouches for 10 s on pinned feet and on MuJoCo contact, and writes the table of final '
-        "values beside the paper's and its figures 4 to 7 as a report.")
-    parser.add_argument('paper', choices=PAPERS, metavar='PAPER',
-                        help=f'one of {", ".join(PAPERS)}')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR',
-                        help='where to write; default: PAPER_reproduced in the present folder')
-    parser.add_argument('--robustness', action='store_true',
-                        help='also crouch with wrong masses, other friction and rates, pushes, '
-                        f'delay and noise, in parallel; adds {MARKDOWN}')
-    parser.set_defaults(run=_run)
+
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -58,3 +45,15 @@ def _run(args: argparse.Namespace) -> int:
         (out / MARKDOWN).write_text(found.markdown, encoding='utf-8')
     print(f'Report: {report.resolve()}')
     return 0
+
+
+VERBS = (Verb(
+    'reproduce', _run, 'run what a paper reports and compare',
+    'biped: recursive workspace control of a planar biped (Wendlandt and Sastry). Crouches for '
+    "10 s on pinned feet and on MuJoCo contact, and writes the table of final values beside the "
+    "paper's and its figures 4 to 7 as a report.", (
+        argument('paper', 'PAPER', f'one of {", ".join(PAPERS)}', choices=PAPERS),
+        argument('-o --out', 'DIR', 'where to write; default: PAPER_reproduced in the present '
+                 'folder', Path),
+        switch('--robustness', 'also crouch with wrong masses, other friction and rates, pushes, '
+               f'delay and noise, in parallel; adds {MARKDOWN}'))),)

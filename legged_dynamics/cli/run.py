@@ -9,10 +9,16 @@ import sys
 from collections.abc import MutableMapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from legged_dynamics.cli.arguments import add_network_argument, keep_to_this_machine
+from legged_dynamics.cli.arguments import (
+    NETWORK,
+    Verb,
+    add_arguments,
+    argument,
+    keep_to_this_machine,
+    switch,
+)
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.node_registry import NODES
 
@@ -28,17 +34,7 @@ UNITREE = 'unitree'
 ESTIMATOR = 'ground_reaction_estimator'
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'run', help='run a node', description='Runs a node until Ctrl-C. What follows its name '
-        f'goes to the node, --ros-args included. `run {UNITREE} --help` lists the options of a '
-        'Unitree robot.')
-    add_network_argument(parser)
-    parser.add_argument('node', choices=NODES, metavar='NODE', help=f'one of {", ".join(NODES)}')
-    parser.add_argument('arguments', nargs=argparse.REMAINDER, metavar='--ros-args ...',
-                        help='ROS 2 arguments: -p name:=value, -r from:=to, --params-file FILE')
-    parser.set_defaults(run=_run)
+
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -73,24 +69,23 @@ def _unitree_parser() -> argparse.ArgumentParser:
         prog='legged-dynamics run unitree', description='Foot forces of a Unitree robot from its '
         'own LowState, on the topics of ground_reaction_estimator. Reads only, unless --command '
         'is given.')
-    parser.add_argument('--robot', required=True, help=f'one of {", ".join(ROBOTS)}')
-    parser.add_argument('--interface', required=True, metavar='NAME',
-                        help='network interface to the robot, such as eth0; lo: a simulator here')
-    parser.add_argument('--domain', type=int, default=0, metavar='N',
-                        help='DDS domain: 0 on robots (default), 1 in unitree_mujoco')
-    parser.add_argument('--urdf', default='', metavar='FILE',
-                        help="the robot's URDF; default: that of robot_descriptions (PyPI), where "
-                        'it is installed')
-    parser.add_argument('--yaml', default='', metavar='FILE',
-                        help="the robot's YAML; default: the one that comes with the package")
-    parser.add_argument('--foot-force', choices=('off', 'estimate', 'both'), default='off',
-                        help='publish LowState with our forces on '
-                        f'rt/{ESTIMATOR}/lowstate: in foot_force_est, or in foot_force too')
-    parser.add_argument('--print', type=float, default=0.5, metavar='S', dest='period',
-                        help='how often forces are printed; 0: never (default: %(default)s)')
-    parser.add_argument('--command', action='store_true',
-                        help='send efforts of effort_controller/commands to the motors, as torque')
-    parser.add_argument('--yes', action='store_true', help='do not ask before commanding')
+    add_arguments(parser, (
+        argument('--robot', help=f'one of {", ".join(ROBOTS)}', required=True),
+        argument('--interface', 'NAME', 'network interface to the robot, such as eth0; lo: a '
+                 'simulator here', required=True),
+        argument('--domain', 'N', 'DDS domain: 0 on robots (default), 1 in unitree_mujoco', int,
+                 default=0),
+        argument('--urdf', 'FILE', "the robot's URDF; default: that of robot_descriptions (PyPI), "
+                 'where it is installed'),
+        argument('--yaml', 'FILE', "the robot's YAML; default: the one that comes with the "
+                 'package'),
+        argument('--foot-force', help='publish LowState with our forces on '
+                 f'rt/{ESTIMATOR}/lowstate: in foot_force_est, or in foot_force too',
+                 choices=('off', 'estimate', 'both'), default='off'),
+        argument('--print', 'S', 'how often forces are printed; 0: never', float, default=0.5,
+                 dest='period'),
+        switch('--command', 'send efforts of effort_controller/commands to the motors, as torque'),
+        switch('--yes', 'do not ask before commanding')))
     return parser
 
 
@@ -163,3 +158,11 @@ def _ask(name: str) -> None:
                    f'Type {name} to go on: ')
     if answer.strip().lower() != name:
         raise ConfigurationError('--command: not agreed to; nothing was sent')
+
+
+VERBS = (Verb(
+    'run', _run, 'run a node', 'Runs a node until Ctrl-C. What follows its name goes to the node, '
+    f'--ros-args included. `run {UNITREE} --help` lists the options of a Unitree robot.', (
+        NETWORK, argument('node', 'NODE', f'one of {", ".join(NODES)}', choices=NODES),
+        argument('arguments', '--ros-args ...', 'ROS 2 arguments: -p name:=value, -r from:=to, '
+                 '--params-file FILE', nargs=argparse.REMAINDER))),)

@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from legged_dynamics.cli.arguments import Verb, argument, switch
+
 if TYPE_CHECKING:
     from legged_dynamics.reproductions.climbing.comparison import Comparison
     from legged_dynamics.reproductions.climbing.sweep import Axis
@@ -20,50 +22,7 @@ FRAME_RATE = 20.0       # 1/s
 TITLES = {'off': 'plain', 'turning': 'forces reduced by turning hips', 'full': 'forces reduced'}
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'stickybot', help='a climbing robot on compliant hips climbs; film and report',
-        description='Simulates the climbing robot with and without the reduction of its reaction '
-        'forces, and writes a film (GIF, and MP4 where ffmpeg is installed) and an HTML report: '
-        'speed, forces of each foot, energy and momentum balance, phases, true modes and damping '
-        'ratios, and how forces can be shared and what they allow.')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR', default=Path('stickybot_climb'),
-                        help='where film and report go (default: %(default)s)')
-    parser.add_argument('--duration', type=float, default=6.0, metavar='S',
-                        help='of the climb [s], rounded up to whole periods (default: '
-                        '%(default)g)')
-    parser.add_argument('--no-film', action='store_true')
-    robot = _add_robot_options(parser)
-    robot.add_argument('--limbs', type=int, metavar='N', help='even number, in pairs')
-    robot.add_argument('--inclination', type=float, metavar='DEG',
-                       help='of the wall: 0 a floor, 90 upright, more an overhang, 180 a ceiling')
-    robot.add_argument('--amplitude', type=float, metavar='RAD', help="half of a hip's sweep")
-    robot.add_argument('--reduction', choices=('off', 'full', 'turning'),
-                       help='of reaction forces, in the film')
-    robot.add_argument('--plant', choices=('own', 'mujoco'), default='own',
-                       help="whose physics is shown: the package's own planar equations, or "
-                       'MuJoCo, and then both are compared (default: %(default)s)')
-    parser.set_defaults(run=_run)
-    _add_sweep_parser(verbs)
 
-
-def _add_robot_options(parser: argparse.ArgumentParser) -> Any:
-    """Add what describes robot, gait and pads; return the group."""
-    robot = parser.add_argument_group('robot, wall and gait; what is not given is as in its YAML')
-    robot.add_argument('--robot', default='stickybot', metavar='YAML',
-                       help='path, or name of one that comes with the package (default: '
-                       '%(default)s)')
-    robot.add_argument('--gait', choices=('diagonal', 'wave'))
-    robot.add_argument('--duty', type=float, metavar='PART',
-                       help='of the period that a foot is on the wall; a wave has 1 - 0.8/N '
-                       'unless given, so that feet overlap')
-    robot.add_argument('--pads', choices=('none', 'disc', 'directional'),
-                       help='what the feet hold: anything, any way up to a limit, or one way')
-    robot.add_argument('-p', action='append', default=[], metavar='NAME:=VALUE', dest='values',
-                       help='any other setting, for example -p stickybot.body_mass:=0.4; may be '
-                       'repeated')
-    return robot
 
 
 def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
@@ -146,34 +105,7 @@ OPTIONS = {'amplitude': 'gait.amplitude', 'stiffness': 'stickybot.stiffness_scal
            'limbs': 'stickybot.n_limbs'}
 
 
-def _add_sweep_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'stickybot-sweep', help='the climbing robot over ranges of its parameters; table, plots',
-        description='Climbs with and without reduction of the reaction forces for many values of '
-        'amplitude, stiffness, damping, inclination and number of limbs, in parallel on the '
-        'cores, and writes a table (Markdown), all numbers (CSV) and plots. Without options, all '
-        'five are swept, one at a time.')
-    parser.add_argument('-o', '--out', type=Path, metavar='DIR', default=Path('stickybot_sweep'),
-                        help='where table and plots go (default: %(default)s)')
-    parser.add_argument('--duration', type=float, default=4.0, metavar='S',
-                        help='of each climb [s] (default: %(default)g)')
-    parser.add_argument('--grid', action='store_true',
-                        help='all combinations of what is swept, not one at a time')
-    parser.add_argument('--workers', type=int, metavar='N',
-                        help='processes; default: as many as there are cores')
-    swept = parser.add_argument_group('what is swept')
-    swept.add_argument('--amplitude', nargs='+', type=float, metavar='RAD')
-    swept.add_argument('--stiffness', nargs='+', type=float, metavar='FACTOR',
-                       help='of the hips, times their own')
-    swept.add_argument('--damping', nargs='+', type=float, metavar='RATIO',
-                       help='nominal damping ratio')
-    swept.add_argument('--inclination', nargs='+', type=float, metavar='DEG')
-    swept.add_argument('--limbs', nargs='+', type=int, metavar='N')
-    swept.add_argument('--vary', nargs='+', action='append', default=[],
-                       metavar=('NAME', 'VALUE'), help='any other setting; may be repeated')
-    _add_robot_options(parser)
-    parser.set_defaults(run=_run_sweep)
+
 
 
 def _run_sweep(args: argparse.Namespace) -> int:
@@ -222,3 +154,57 @@ def _axes_of(args: argparse.Namespace) -> list[Axis]:
             raise ConfigurationError(f'--vary {name}: expected at least one value')
         axes.append(Axis(name, name, tuple(parse_value(text, f'--vary {name}') for text in texts)))
     return axes or list(AXES)
+
+
+ROBOT = (
+    'robot, wall and gait; what is not given is as in its YAML',
+    argument('--robot', 'YAML', 'path, or name of one that comes with the package',
+             default='stickybot'),
+    argument('--gait', choices=('diagonal', 'wave')),
+    argument('--duty', 'PART', 'of the period that a foot is on the wall; a wave has 1 - 0.8/N '
+             'unless given, so that feet overlap', float),
+    argument('--pads', help='what the feet hold: anything, any way up to a limit, or one way',
+             choices=('none', 'disc', 'directional')),
+    argument('-p', 'NAME:=VALUE', 'any other setting, for example -p stickybot.body_mass:=0.4; '
+             'may be repeated', action='append', default=[], dest='values'))
+VERBS = (
+    Verb('stickybot', _run, 'a climbing robot on compliant hips climbs; film and report',
+         'Simulates the climbing robot with and without the reduction of its reaction forces, and '
+         'writes a film (GIF, and MP4 where ffmpeg is installed) and an HTML report: speed, '
+         'forces of each foot, energy and momentum balance, phases, true modes and damping '
+         'ratios, and how forces can be shared and what they allow.', (
+             argument('-o --out', 'DIR', 'where film and report go', Path,
+                      default=Path('stickybot_climb')),
+             argument('--duration', 'S', 'of the climb [s], rounded up to whole periods', float,
+                      default=6.0),
+             switch('--no-film'),
+             *ROBOT,
+             argument('--limbs', 'N', 'even number, in pairs', int),
+             argument('--inclination', 'DEG', 'of the wall: 0 a floor, 90 upright, more an '
+                      'overhang, 180 a ceiling', float),
+             argument('--amplitude', 'RAD', "half of a hip's sweep", float),
+             argument('--reduction', help='of reaction forces, in the film',
+                      choices=('off', 'full', 'turning')),
+             argument('--plant', help="whose physics is shown: the package's own planar "
+                      'equations, or MuJoCo, and then both are compared',
+                      choices=('own', 'mujoco'), default='own'))),
+    Verb('stickybot-sweep', _run_sweep,
+         'the climbing robot over ranges of its parameters; table, plots',
+         'Climbs with and without reduction of the reaction forces for many values of amplitude, '
+         'stiffness, damping, inclination and number of limbs, in parallel on the cores, and '
+         'writes a table (Markdown), all numbers (CSV) and plots. Without options, all five are '
+         'swept, one at a time.', (
+             argument('-o --out', 'DIR', 'where table and plots go', Path,
+                      default=Path('stickybot_sweep')),
+             argument('--duration', 'S', 'of each climb [s]', float, default=4.0),
+             switch('--grid', 'all combinations of what is swept, not one at a time'),
+             argument('--workers', 'N', 'processes; default: as many as there are cores', int),
+             *ROBOT,
+             'what is swept',
+             argument('--amplitude', 'RAD', kind=float, nargs='+'),
+             argument('--stiffness', 'FACTOR', 'of the hips, times their own', float, nargs='+'),
+             argument('--damping', 'RATIO', 'nominal damping ratio', float, nargs='+'),
+             argument('--inclination', 'DEG', kind=float, nargs='+'),
+             argument('--limbs', 'N', kind=int, nargs='+'),
+             argument('--vary', ('NAME', 'VALUE'), 'any other setting; may be repeated',
+                      nargs='+', action='append', default=[]))))

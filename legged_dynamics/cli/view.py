@@ -8,66 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from legged_dynamics.cli.arguments import (
-    add_network_argument,
-    add_open_argument,
-    add_robot_arguments,
+    NETWORK,
+    OPEN,
+    Verb,
+    argument,
+    bag_argument,
+    is_folder,
+    is_positive,
     keep_to_this_machine,
+    robot_arguments,
 )
-from legged_dynamics.recordings.file_formats import BAG_PATH
 
 PORT = 8080
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'view', help='the robot and the forces on its feet in a browser',
-        description='Serves a page with the robot, the forces on its feet, friction cones, '
-        'support polygon, margins and curves: of a bag with a slider over its time or, without '
-        'one, live from the bus. Needs pip install ".[view]", and no network.')
-    parser.add_argument('bag', metavar='BAG', nargs='?', type=Path,
-                        help=f'{BAG_PATH}; without it, live')
-    add_robot_arguments(parser)
-    parser.add_argument('--meshes', type=Path, metavar='DIR',
-                        help="folder of the description's meshes; without it, capsules")
-    parser.add_argument('--odom', default='', metavar='TOPIC',
-                        help='nav_msgs/Odometry with the pose of the base; default: of a bag, '
-                        'found by name; live, by the feet in contact')
-    for name in ('joint-states', 'imu', 'reactions'):
-        parser.add_argument(f'--{name}', default='', metavar='TOPIC', help='live, if it has '
-                            'another name')
-    parser.add_argument('--friction', type=float, default=0.6, metavar='X',
-                        help='coefficient of cones and margins (default: %(default)g)')
-    parser.add_argument('--newtons-per-meter', type=float, default=500.0, metavar='N',
-                        help='force drawn as an arrow of 1 m (default: %(default)g)')
-    parser.add_argument('--rate', type=float, default=30.0, metavar='HZ',
-                        help='pictures a second, at most (default: %(default)g)')
-    parser.add_argument('--at', type=float, default=0.0, metavar='S',
-                        help='begin a recording at this time and stand still there [s]')
-    add_open_argument(parser)
-    parser.add_argument('--rrd', type=Path, metavar='FILE',
-                        help="write a recording for rerun's viewer instead, .rrd (extra rerun)")
-    parser.add_argument('--host', default='127.0.0.1', metavar='ADDRESS',
-                        help='address to serve on; 0.0.0.0: for everybody (default: '
-                        '%(default)s)')
-    parser.add_argument('--port', type=int, default=PORT, metavar='N',
-                        help='0: any that is free (default: %(default)s)')
-    add_network_argument(parser)
-    parser.set_defaults(run=_run)
+
 
 
 def _run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
-    from legged_dynamics.exceptions import ConfigurationError
     from legged_dynamics.view.show import Show, close_page, open_page
-    from legged_dynamics.view.sources import LiveOptions, follow, urdf_path
+    from legged_dynamics.view.sources import LiveOptions, follow
 
-    for name in ('friction', 'newtons_per_meter', 'rate'):
-        if not getattr(args, name) > 0.0:
-            raise ConfigurationError(f'--{name.replace("_", "-")}: expected a number above 0, '
-                                     f'got {getattr(args, name):g}')
-    if args.meshes is not None and not args.meshes.is_dir():
-        raise ConfigurationError(f'--meshes: expected a folder, got {args.meshes}')
     if args.rrd is not None:
         return _write_rrd(args)
     if args.bag is not None:
@@ -79,8 +41,9 @@ def _run(args: argparse.Namespace) -> int:
     def show(robot: Any) -> Show:
         return Show(server, robot.model, robot.config, robot.urdf, robot.name, **_looks(args))
     try:
-        return follow(LiveOptions(args.robot, urdf_path(args.urdf), args.joint_states, args.imu,
-                                  args.reactions, args.odom), show, args.rate)
+        urdf = str(Path(args.urdf).resolve()) if args.urdf else ''
+        return follow(LiveOptions(args.robot, urdf, args.joint_states, args.imu, args.reactions,
+                                  args.odom), show, args.rate)
     finally:
         close_page(server)
 
@@ -125,7 +88,7 @@ def _play_bag(args: argparse.Namespace) -> int:
 def show_recording(bag: Path, robot: Path, port: int) -> None:
     """Serve a bag until Ctrl-C, the verb's default; port 0 picks a free port."""
     parser = argparse.ArgumentParser()
-    add_parser(parser.add_subparsers())
+    VERBS[0].add_parser(parser.add_subparsers())
     _play_bag(parser.parse_args(['view', str(bag), '--robot', str(robot), '--port', str(port)]))
 
 
@@ -143,3 +106,31 @@ def _announce(server: Any, show: bool = False) -> None:
 def _looks(args: argparse.Namespace) -> dict[str, Any]:
     return {'friction': args.friction, 'newtons_per_meter': args.newtons_per_meter,
             'meshes': args.meshes}
+
+
+VERBS = (Verb(
+    'view', _run, 'the robot and the forces on its feet in a browser',
+    'Serves a page with the robot, the forces on its feet, friction cones, support polygon, '
+    'margins and curves: of a bag with a slider over its time or, without one, live from the bus. '
+    'Needs pip install ".[view]", and no network.', (
+        bag_argument('; without it, live', nargs='?'), *robot_arguments(),
+        argument('--meshes', 'DIR', "folder of the description's meshes; without it, capsules",
+                 Path, is_folder('--meshes')),
+        argument('--odom', 'TOPIC', 'nav_msgs/Odometry with the pose of the base; default: of a '
+                 'bag, found by name; live, by the feet in contact'),
+        *(argument(f'--{name}', 'TOPIC', 'live, if it has another name')
+          for name in ('joint-states', 'imu', 'reactions')),
+        argument('--friction', 'X', 'coefficient of cones and margins', float,
+                 is_positive('--friction'), default=0.6),
+        argument('--newtons-per-meter', 'N', 'force drawn as an arrow of 1 m', float,
+                 is_positive('--newtons-per-meter'), default=500.0),
+        argument('--rate', 'HZ', 'pictures a second, at most', float, is_positive('--rate'),
+                 default=30.0),
+        argument('--at', 'S', 'begin a recording at this time and stand still there [s]', float,
+                 default=0.0),
+        OPEN,
+        argument('--rrd', 'FILE', "write a recording for rerun's viewer instead, .rrd (extra "
+                 'rerun)', Path),
+        argument('--host', 'ADDRESS', 'address to serve on; 0.0.0.0: for everybody',
+                 default='127.0.0.1'),
+        argument('--port', 'N', '0: any that is free', int, default=PORT), NETWORK)),)

@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
+from legged_dynamics.cli.arguments import Verb, argument, switch
 from legged_dynamics.node_registry import NODES
 
 KEPT_DAYS = 60.0
@@ -17,20 +17,7 @@ SAMPLES = 60
 PERIOD = 0.002
 
 
-def add_parser(verbs: Any) -> None:
-    """Add the verb to the command line."""
-    parser = verbs.add_parser(
-        'warm', help='compile the kernels of the nodes ahead of their first start',
-        description='Compiles the kernels of all nodes, or of those named, and keeps them in the '
-        "user's cache folder (NUMBA_CACHE_DIR moves it). Also for images and after updates. "
-        'Kernels of older sources that nobody has used for a while are deleted.')
-    parser.add_argument('nodes', nargs='*', metavar='NODE',
-                        help=f'of {", ".join(_compiled_nodes())}; default: all')
-    parser.add_argument('--keep', type=float, default=KEPT_DAYS, metavar='DAYS',
-                        help='delete kernels not used for so long (default: %(default)g)')
-    parser.add_argument('--parts', action='store_true',
-                        help='print the part done, from 0 to 1, again and again: for programs')
-    parser.set_defaults(run=_run)
+
 
 
 def _compiled_nodes() -> tuple[str, ...]:
@@ -107,3 +94,14 @@ def warm(name: str) -> None:
         joints.publish(convert.joint_state(dialect, ns, model.joint_names, position, still, still))
         bus.step(PERIOD)
     host.stop()
+
+
+VERBS = (Verb(
+    'warm', _run, 'compile the kernels of the nodes ahead of their first start',
+    "Compiles the kernels of all nodes, or of those named, and keeps them in the user's cache "
+    'folder (NUMBA_CACHE_DIR moves it). Also for images and after updates. Kernels of older '
+    'sources that nobody has used for a while are deleted.', (
+        argument('nodes', 'NODE', f'of {", ".join(_compiled_nodes())}; default: all', nargs='*'),
+        argument('--keep', 'DAYS', 'delete kernels not used for so long', float,
+                 default=KEPT_DAYS),
+        switch('--parts', 'print the part done, from 0 to 1, again and again: for programs'))),)

@@ -95,7 +95,7 @@ class BagReader:
         from rosbags.typesys import Stores, get_typestore
 
         self.path = Path(path)
-        _check_path(self.path)
+        check_path(self.path)
         self._saved: TemporaryDirectory[str] | None = None
         source = self.path
         if source.is_dir() and not (source / 'metadata.yaml').is_file():
@@ -323,7 +323,8 @@ def _unpacked_size(data: bytes, compression: bytes, enough: int) -> int:
     return size
 
 
-def _check_path(path: Path) -> None:
+def check_path(path: Path) -> None:
+    """Raise a BagError that says what to give instead where a path is no recording."""
     if not path.exists():
         known = path.suffix in ('', '.bag', *SUFFIXES)
         raise BagError(f'there is no {"bag at" if known else "file"} {path}')

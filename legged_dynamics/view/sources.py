@@ -340,8 +340,3 @@ def follow(options: LiveOptions, open_show: Callable[[RobotChoice], Show], rate:
             say(node.wrong)
         timer.wait()
     return run_polled(Node, [], work)
-
-
-def urdf_path(urdf: str) -> str:
-    """Return the absolute path of a URDF, or an empty string for none."""
-    return str(Path(urdf).resolve()) if urdf else ''

@@ -99,11 +99,12 @@ def test_the_extra_that_has_a_missing_package_is_named(package, extra, monkeypat
     assert f'pip install "legged_dynamics[{extra}]"' in capsys.readouterr().err
 
 
-def test_a_missing_package_is_told():
+def test_a_missing_package_is_told(tmp_path):
     # in a process of its own: a module that is imported twice is two modules
+    (tmp_path / 'metadata.yaml').touch()
     code = ('import sys; sys.modules["rosbags.highlevel"] = None; '
-            'from legged_dynamics import cli; sys.exit(cli.main(["analyze", "bag"]))')
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+            'from legged_dynamics import cli; sys.exit(cli.main(["analyze", sys.argv[1]]))')
+    done = subprocess.run([sys.executable, '-c', code, tmp_path], capture_output=True, text=True)
     assert done.returncode == cli.WRONG
     assert 'rosbags' in done.stderr and 'pip install "legged_dynamics[bag]"' in done.stderr
 
@@ -120,6 +121,20 @@ def test_help_needs_no_heavy_packages():
         assert re.search(rf'^ +{verb}\s', done.stdout, re.MULTILINE)
 
 
+@pytest.mark.parametrize('arguments', [
+    ['analyze', 'nosuch'], ['doctor', 'nosuch'], ['identify', 'nosuch'], ['validate', 'nosuch'],
+    ['view', 'nosuch'], ['inverse-dynamics', 'nosuch'], ['repair', 'nosuch'],
+    ['doctor', '--robot', 'nosuch'], ['doctor', '--urdf', 'nosuch'], ['info', 'nosuch'],
+    ['info', '--robot', 'nosuch'], ['analyze', '.', '--end', '0'], ['view', '--rate', '0']])
+def test_wrong_arguments_are_refused_before_anything_heavy_is_imported(arguments):
+    code = ('import sys; from legged_dynamics.cli import main\n'
+            f'assert main({arguments}) == 2\n'
+            'heavy = {"numpy", "numba", "rosbags", "matplotlib", "mujoco", "cyclonedds"}\n'
+            'assert not heavy & set(sys.modules), heavy & set(sys.modules)')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 # ---- info ----------------------------------------------------------------------------------
 
 
@@ -133,6 +148,18 @@ def test_info_shows_the_robot(capsys):
     assert len(shares) == 4 and sum(shares) == pytest.approx(100.0, abs=0.5)
     # The feet stand slightly splayed about the centre of mass; none carries all or nothing.
     assert all(20.0 < share < 30.0 for share in shares)
+
+
+def test_info_takes_a_robot_as_the_other_verbs_do(capsys):
+    said = []
+    for arguments in (['anymal_class', '--robot', 'anymal_class', '--picture', '/dev/null'],
+                      ['--urdf', 'anymal_class', '--robot', str(ROBOT), '--picture', '/dev/null'],
+                      ['--robot', 'anymal_class', '--picture', '/dev/null']):
+        assert cli.main(['info', *arguments]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] == said[2]
+    assert cli.main(['info']) == cli.WRONG and 'expected a URDF' in capsys.readouterr().err
+    assert cli.main(['info', 'go1', '--urdf', 'go1']) == cli.WRONG
 
 
 def test_info_and_new_robot_compile_nothing(tmp_path):
