@@ -97,6 +97,7 @@ def _half_height(inertia: parts.Inertia) -> float:
 
 SMALL_WEIGHT = 1e-7     # changes loads by about its square
 UP = np.array([0.0, 0.0, 1.0])
+VIRTUAL = 1e-5          # rad or m: a virtual displacement
 
 
 def body_poses(model: RobotModel, position: np.ndarray) -> list[Transform]:
@@ -182,33 +183,32 @@ def standing_efforts(model: RobotModel, feet: Sequence[Foot], position: np.ndarr
     """
     Return joint efforts that hold the robot still, base level, by vertical foot forces.
 
-    By joint name, with the loads of :func:`foot_loads`; without spherical joints, and those
-    of mimic joints in their masters'.
+    By joint name, with the loads of :func:`foot_loads` and by virtual work; without spherical
+    joints, and those of mimic joints in their masters'.
     """
     bodies = body_poses(model, position)
     points, owner, share, _ = _corner_loads(model, feet, bodies)
     constants, topology = model.tree.constants, model.tree.topology
-    # Of each body with all beyond it: force up, and its moment about the base's origin.
-    up = -GRAVITY * constants[:, layout.MASS]
-    places = np.array([pose.point(row[layout.COM:layout.COM + 3])
-                       for pose, row in zip(bodies, constants)])
-    moment = np.cross(places, np.outer(up, UP))
-    for point, foot, part in zip(points, owner, share * -up.sum()):
-        body = model.frame(feet[foot].link)[0]
-        up[body] += part
-        moment[body] += np.cross(point, part * UP)
+    mass = constants[:, layout.MASS]
+    touching = [model.frame(feet[foot].link)[0] for foot in owner]
+    local = [bodies[body].R.T @ (point - bodies[body].p) for body, point in zip(touching, points)]
+
+    def energy(q: np.ndarray) -> float:
+        """Return weight's potential less the work of the feet's loads [J]."""
+        R, p = body_frames(model, q)
+        com = np.einsum('ij,ij->i', R[:, 2], constants[:, layout.COM:layout.COM + 3]) + p[:, 2]
+        feet_up = [R[body, 2] @ place + p[body, 2] for body, place in zip(touching, local)]
+        return GRAVITY * float(mass @ com - mass.sum() * (share @ feet_up))
+
     effort = np.zeros(model.nv)
-    for body in range(model.n_bodies - 1, 0, -1):
-        parent, kind, q_start, v_start = (int(topology[body, k]) for k in (
-            layout.PARENT, layout.JOINT, layout.Q_START, layout.V_START))
-        up[parent] += up[body]
-        moment[parent] += moment[body]
-        pose, force = bodies[body], up[body] * UP
+    for row, values in zip(topology[1:], constants[1:]):
+        kind, q_start, v_start = (int(row[k]) for k in (
+            layout.JOINT, layout.Q_START, layout.V_START))
         if kind != layout.SPHERICAL:
-            load = force if kind == layout.PRISMATIC else moment[body] - np.cross(pose.p, force)
-            spring = constants[body, layout.STIFFNESS] * (
-                position[q_start] - constants[body, layout.REST])
-            effort[v_start] = spring - pose.R[:, 2] @ load
+            step = VIRTUAL * (np.arange(model.nq) == q_start)
+            spring = values[layout.STIFFNESS] * (position[q_start] - values[layout.REST])
+            effort[v_start] = spring + (energy(position + step) - energy(position - step)) / (
+                2.0 * VIRTUAL)
     mimics = model.mimics
     free = dict(zip(mimics.free.tolist(), mimics.matrix().T @ effort))
     return {joint.name: float(free[start])
