@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 LAYERS = ('_moved', '_lazy', 'exceptions', 'parameter_file', 'schema', 'resources',
           'node_registry', 'spatial', 'optimization', 'model', 'dynamics', 'force_map', 'contact',
           'people.gait', 'estimation', 'workspace', 'stickybot', 'safety',
-          'diagnosis.identification', 'diagnosis.doctor', 'simulation',
+          'diagnosis.identification', 'diagnosis.doctor', 'simulation', 'testing',
           'ros.middleware', 'ros.conversions', 'ros.unitree', 'recordings', 'diagnosis.validation',
           'pages',
           'force_map.report', 'reproductions', 'diagnosis.report',

@@ -226,16 +226,14 @@ def test_centre_of_pressure_and_net_wrench_balance_the_robot_at_rest():
         np.testing.assert_allclose(np.cross(about, up), np.zeros(3), atol=1e-2)
 
 
-def test_same_measurements_same_bits():
+def test_a_reset_forgets_to_the_last_bit():
     scene = Scene(*quadruped())
     first, second = (known_robot(scene.model, scene.config) for _ in range(2))
     for k in range(20):
-        a, b = first.update(scene.measurement(k)), second.update(scene.measurement(k))
-        assert a.data.tobytes() == b.data.tobytes()
+        first.update(scene.measurement(k))
     first.reset()
-    third = known_robot(scene.model, scene.config)
     for k in range(20):
-        a, b = first.update(scene.measurement(k)), third.update(scene.measurement(k))
+        a, b = first.update(scene.measurement(k)), second.update(scene.measurement(k))
         assert a.data.tobytes() == b.data.tobytes()
 
 
