@@ -82,7 +82,7 @@ def test_the_api_pages_show_the_rooms():
 
 def test_inside_docstrings_are_short():
     """Functions that no `__init__` exports have no numpydoc sections: a line or three."""
-    public = {word for path in PACKAGE.rglob('__init__.py')
+    public = {word for path in (*PACKAGE.rglob('__init__.py'), PACKAGE / 'testing.py')
               for word in re.findall(r'\w+', path.read_text())}
     long = []
     for path in sorted(PACKAGE.rglob('*.py')):

@@ -31,7 +31,7 @@ from legged_dynamics.cli import (
     warm,
 )
 from legged_dynamics.cli.arguments import Verb
-from legged_dynamics.cli.output import say
+from legged_dynamics.cli.output import ProgressBar, say
 from legged_dynamics.cli.processes import end_with_parent
 from legged_dynamics.exceptions import LeggedDynamicsError
 
@@ -69,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors='backslashreplace')
     end_with_parent()
+    ProgressBar.quiet = args.quiet
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _each_once(args.verb, warnings.showwarning)

@@ -128,8 +128,8 @@ POSES = (
     (1.5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
 )
 DURATION = sum(seconds for seconds, _, _ in POSES)
-# What the walking robot is told when [s], velocities in m/s and rad/s; and when it is pushed, for
-# 0.2 s, by which part of its weight.
+# Commands to the walking robot by their time [s], velocities in m/s and rad/s; and when it is
+# pushed, for 0.2 s, by which part of its weight.
 WALK: tuple[tuple[float, dict[str, Any]], ...] = (
     (2.0, {'gait': 'trot', 'cmd_vel': (0.4, 0.0, 0.0)}),    # ahead
     (7.0, {'cmd_vel': (0.2, 0.0, 0.5)}),                    # turns
@@ -328,6 +328,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> Outcome:
     """Have the robot move and be estimated while everything is recorded into ``out / 'bag'``."""
+    from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.cli.processes import ProcessGroup
     from legged_dynamics.model import RobotConfig
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
@@ -362,8 +363,9 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
                     *command, 'record', '--all', *INPUTS, '--answer', '/joint_states',
                     '--answer', '/imu/data', '-o', str(out / 'bag')])
                 processes.start('estimator', [*command, 'run', ESTIMATOR, *answering])
-                processes.wait_until(lambda: all(processes.said('recorder', f' {topic} ')
-                                                 for topic in outputs), STARTING)
+                with ProgressBar('Starting the nodes'):
+                    processes.wait_until(lambda: all(processes.said('recorder', f' {topic} ')
+                                                     for topic in outputs), STARTING)
                 if args.view:
                     processes.start('view', [*command, 'view', '--robot', str(yaml), '--odom',
                                              '/ground_truth/odom', '--port', str(args.port)])

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from legged_dynamics.pages.page import Table
 
 LOCK = '.in_use'
+EVERY = 5.0     # s between lines of progress where there is no terminal
 
 
 @contextmanager
@@ -138,12 +141,22 @@ def show_page(address: str | Path) -> None:
 
 
 class ProgressBar:
-    """Progress bar as context manager, called with the fraction done; may draw nothing."""
+    """
+    Progress bar as context manager, called with the fraction done.
+
+    Where there is no terminal, a line every `EVERY` seconds on stderr, unless `quiet`.
+    """
+
+    quiet = False       # of the whole command
 
     def __init__(self, title: str, stream: TextIO | None = None, count: int = 0):
-        terminal = _console(sys.stderr if stream is None else stream)
+        self._stream = sys.stderr if stream is None else stream
+        terminal = _console(self._stream)
         self._progress: Any = None
+        self._title, self._part, self._note, self._over = title, 0.0, '', Event()
         if terminal is None:
+            if not self.quiet:
+                Thread(target=self._print_lines, name='progress', daemon=True).start()
             return
         from rich.progress import (
             BarColumn,
@@ -165,9 +178,15 @@ class ProgressBar:
 
     def __call__(self, part: float, note: str = '') -> None:
         """Show the part done, from 0 to 1, and a few words on it."""
+        self._part, self._note = min(max(part, 0.0), 1.0), note
         if self._progress is not None:
-            self._progress.update(self._task, completed=min(max(part, 0.0), 1.0) * self._count,
-                                  note=note)
+            self._progress.update(self._task, completed=self._part * self._count, note=note)
+
+    def _print_lines(self) -> None:
+        begin = time.monotonic()
+        while not self._over.wait(EVERY):
+            print(f'{self._title}: {100.0 * self._part:.0f} %, {time.monotonic() - begin:.0f} s'
+                  f'{", " if self._note else ""}{self._note}', file=self._stream, flush=True)
 
     def __enter__(self) -> ProgressBar:
         """Return the bar."""
@@ -175,6 +194,7 @@ class ProgressBar:
 
     def __exit__(self, *exception: object) -> None:
         """Wipe the bar off."""
+        self._over.set()
         if self._progress is not None:
             self._progress.stop()
 

@@ -15,7 +15,8 @@ def test_sums_within_their_error_bars_agree():
     text, agree = compare_sums([FootSum('fused', 501.0, 5.0), FootSum('base only', 498.0, 6.0),
                                 FootSum('torque only', 510.0, 20.0)], 500.0)
     assert agree
-    assert 'base only 498.0 +- 6.0 N' in text and 'differ' not in text
+    assert "base only (the body's motion alone) 498.0 N (492.0 to 504.0)" in text
+    assert 'differ' not in text
 
 
 def test_sums_beyond_their_error_bars_are_said_in_amber():

@@ -261,7 +261,9 @@ def test_analyze_writes_everything_and_shows_no_bar_to_a_file(bag, tmp_path):
     out = tmp_path / 'out'
     done = subprocess.run([*COMMAND, 'analyze', str(bag), '-o', str(out)], text=True,
                           capture_output=True)
-    assert (done.returncode, done.stderr) == (0, '')
+    assert done.returncode == 0
+    assert all(re.fullmatch(r'Replaying recording: \d+ %, \d+ s', line)
+               for line in done.stderr.splitlines())
     assert 'nothing to compare' in done.stdout
     assert f'Report: {out / "report.html"}' in done.stdout
     assert (out / 'report.html').is_file() and (out / 'estimates.csv').is_file()
@@ -319,6 +321,18 @@ def test_the_bar_is_drawn_on_a_terminal_only(monkeypatch):
             bar(1.0)
         assert bool(stream.getvalue()) is drawn
         assert ('Replaying' in stream.getvalue() and '100%' in stream.getvalue()) is drawn
+
+
+def test_without_a_terminal_a_line_says_how_far_it_is(monkeypatch):
+    monkeypatch.setattr(progress, 'EVERY', 0.01)
+    stream = io.StringIO()
+    with ProgressBar('Replaying', stream) as bar:
+        bar(0.37, '1 failed')
+        until = time.monotonic() + PATIENCE
+        while stream.getvalue().count('\n') < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) >= 2 and lines[-1] == 'Replaying: 37 %, 0 s, 1 failed'
 
 
 def test_without_rich_texts_are_plain_and_no_bar_is_drawn(monkeypatch):

@@ -547,6 +547,11 @@ def undetermined(series: EstimateSeries) -> str:
             'contact: it is what was expected beforehand, within its deviation.') if count else ''
 
 
+# What the estimates of a report are made from.
+EXPLAINED = {'fused': "the body's motion and the joint torques together",
+             'base only': "the body's motion alone", 'torque only': 'the joint torques alone'}
+
+
 class FootSum(NamedTuple):
     """The vertical forces of all feet together, in the mean, by one kind of equations."""
 
@@ -585,7 +590,8 @@ def compare_sums(sums: Sequence[FootSum], weight: float) -> tuple[str, bool]:
     """
     if not sums:
         return '', True
-    parts = [f'{one.name} {one.mean:.1f} +- {one.bar:.1f} N' for one in sums]
+    parts = [f'{one.name} ({EXPLAINED[one.name]}) {one.mean:.1f} N ({one.mean - one.bar:.1f} to '
+             f'{one.mean + one.bar:.1f})' for one in sums]
     text = f' All feet together carry, in the mean: {_joined(parts)}.'
     apart = [(abs(a.mean - b.mean), a, b) for k, a in enumerate(sums) for b in sums[k + 1:]
              if abs(a.mean - b.mean) > np.hypot(a.bar, b.bar)]
