@@ -80,7 +80,8 @@ EXTRAS = {
     'fleet': ['cryptography>=41', 'dask[distributed]>=2024.1', 'pandas>=2', 'pyarrow>=14'],
     'view': ['viser>=1.1'],
     # What builds the documents' site: not in 'all'.
-    'docs': ['sphinx>=7.4', 'myst-nb>=1.2', 'numpydoc>=1.8', 'furo>=2024.8'],
+    'docs': ['sphinx>=7.4', 'myst-nb>=1.2', 'numpydoc>=1.8', 'furo>=2024.8',
+             'django-static-mathjax>=3.2.2,<4'],       # MathJax itself; needs no Django
     'rerun': ['rerun-sdk>=0.23'],
     'zoo': ['example-robot-data>=4.1'],       # 400 MB: not in 'all'
     'test': ['pytest>=7', 'pytest-xdist>=3.5', 'hypothesis>=6', 'pin>=2.7', 'quadprog>=0.1.11',

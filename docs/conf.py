@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Sphinx: the pages of this folder, and the reference out of the docstrings (numpydoc)."""
+from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,7 +18,11 @@ exclude_patterns = ['_build']
 nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = 'auto', 300, True
 html_theme, html_title = 'furo', 'legged_dynamics'
 html_show_sourcelink = False
-html_static_path, html_css_files, html_js_files = ['_static'], ['site.css'], ['site.js']
+# Formulas need no network: MathJax in one file goes into the site.
+_MATHJAX = files('mathjax') / 'static' / 'mathjax' / 'es5' / 'tex-svg.js'
+mathjax_path = 'tex-svg.js'
+html_static_path, html_css_files, html_js_files = (
+    ['_static', str(_MATHJAX)], ['site.css'], ['site.js'])
 
 myst_heading_anchors = 4
 myst_enable_extensions = ['dollarmath']
