@@ -45,13 +45,6 @@ def no_lines_of_progress():
     output.EVERY = 1e9
 
 
-@pytest.fixture(autouse=True, scope='session')
-def no_lines_of_progress():
-    """How many lines say how far a command is depends on how busy the machine is."""
-    from legged_dynamics.cli import output
-    output.EVERY = 1e9
-
-
 def is_there(name):
     """Return whether a package is installed; a folder of ours of that name, launch/, is none."""
     spec = find_spec(name)
