@@ -3,9 +3,9 @@
 """
 Run all benchmarks of calls, or those named, and print their tables.
 
-``digests``, ``sensitivity`` and ``tables`` are run by their names only: they compare results
-(`benchmarks/digests.py`), vary tuned numbers (`benchmarks/sensitivity.py`) and make the
-documents' tables (`benchmarks/tables.py`).
+``digests``, ``sensitivity``, ``structure`` and ``tables`` are run by their names only: they compare
+results, vary tuned numbers, measure the package's size, and make the documents' tables. Each is in
+the file of its name in `benchmarks/`.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-OTHERS = ('digests', 'sensitivity', 'tables')
+OTHERS = ('digests', 'sensitivity', 'structure', 'tables')
 
 
 def processor() -> str:
@@ -43,7 +43,7 @@ def table(rows: list[dict]) -> str:
 def main(names: list[str]) -> int:
     """Run the benchmarks; returns the exit code."""
     if names and names[0] in OTHERS:
-        return importlib.import_module(f'benchmarks.{names[0]}').main(names[1:])
+        return importlib.import_module(f'benchmarks.{names[0]}').main(names[1:]) or 0
     files = sorted(path.stem for path in HERE.glob('bench_*.py'))
     chosen = [name for name in files if not names or name.removeprefix('bench_') in names]
     if not chosen:
