@@ -3,9 +3,9 @@
 """
 Run all benchmarks of calls, or those named, and print their tables.
 
-``digests``, ``sensitivity``, ``structure`` and ``tables`` are run by their names only: they compare
-results, vary tuned numbers, measure the package's size, and make the documents' tables. Each is in
-the file of its name in `benchmarks/`.
+``digests``, ``sensitivity``, ``structure`` and ``tables`` are run by name only: they compare
+results, vary tuned numbers, measure the package's size, and make the documents' tables. Each is
+in the file of its name in `benchmarks/`.
 """
 from __future__ import annotations
 
