@@ -124,7 +124,7 @@ def test_the_page_of_documents_names_every_command_and_class_that_is_there():
 
     text = (ROOT / 'docs' / 'documents.md').read_text()
     assert len(re.findall(r'^## ', text, re.MULTILINE)) == 5
-    verbs = {verb.__name__.rpartition('.')[2].replace('_', '-') for verb in VERBS}
+    verbs = {verb.name for verb in VERBS}
     assert set(re.findall(r'`legged-dynamics ([\w-]+)', text)) <= verbs
     for name, classes in re.findall(r'`([\w/]+\.py)`: ((?:`\w+`(?:, )?)+)', text):
         code = (PACKAGE / name).read_text()
