@@ -23,16 +23,20 @@ class Choice:
     config: RobotConfig
 
 
-def bags(monkeypatch, recorded, **logs):
-    """Let the verb read these recordings of a recorded instead of bags, by their names."""
+def bags(monkeypatch, folder, recorded, **logs):
+    """Let the verb read these recordings of a robot instead of bags, by their names."""
+    monkeypatch.chdir(folder)
+    for name in logs:
+        (folder / name).mkdir()
+        (folder / name / 'metadata.yaml').touch()
     choice = Choice(recorded.model, recorded.config)
     monkeypatch.setattr(verb, 'robot_and_readings', lambda args: (choice, logs[args.bag.name]))
 
 
-def test_what_the_motion_lacks_is_said_before_it_starts(monkeypatch, capsys):
+def test_what_the_motion_lacks_is_said_before_it_starts(monkeypatch, capsys, tmp_path):
     """Of a light robot that only stands."""
     recorded = healthy('solo_class', 'stand 3')
-    bags(monkeypatch, recorded, stood=recorded.log)
+    bags(monkeypatch, tmp_path, recorded, stood=recorded.log)
 
     def started(*args, **more):
         said = capsys.readouterr().err
@@ -53,7 +57,8 @@ def test_what_explains_another_recording_worse_is_refused(monkeypatch, capsys, t
     recorded = healthy('anymal_class', SQUAT)
     effort = recorded.log.joints.effort.copy()
     effort[:, KNEE] *= 1.33
-    bags(monkeypatch, recorded, one=recorded.joints(effort=effort).log, other=recorded.log)
+    bags(monkeypatch, tmp_path, recorded, one=recorded.joints(effort=effort).log,
+         other=recorded.log)
     out = tmp_path / 'found'
     assert main(['identify', 'one', '--validate', 'other', '--trust-effort', '-o',
                  str(out)]) == DOUBTFUL

@@ -33,8 +33,8 @@ from legged_dynamics.stickybot import (
     StickybotController,
     StickybotModel,
 )
+from legged_dynamics.stickybot.control.controller import gait_on_pads
 from legged_dynamics.stickybot.control.odometry import BodyAngle
-from legged_dynamics.stickybot.control.pads import gait_on_pads
 from legged_dynamics.stickybot.model.joints import LimbJoints
 from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
 from legged_dynamics.stickybot.settings import StickybotSettings

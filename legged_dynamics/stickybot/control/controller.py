@@ -132,6 +132,31 @@ def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
 # The controller.
 
 
+def gait_on_pads(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion],
+                 deviation: float = 0.05) -> tuple[Gait | None, float]:
+    """
+    Return the plain gait, slowed as far as its pads require, and the share of them that it uses.
+
+    It is simulated on feet that hold anything; smaller steps squeeze the feet less. None where
+    even a tenth of the steps would overload a pad; the share is then that of the gait as given.
+    """
+    asked = simulate_plain_gait(model, gait, pads=pads).pad_use
+    share, low, high = asked, 0.0, 1.0
+    best = gait if share <= 1.0 - deviation else None
+    part = 0.1 if best is None else 1.0
+    while best is not gait and high - low > 0.05:
+        slower = replace(gait, amplitude=part * gait.amplitude)
+        used = simulate_plain_gait(model, slower, pads=pads).pad_use
+        if used <= 1.0 - deviation:
+            best, share, low = slower, used, part
+        elif best is None:
+            return None, asked
+        else:
+            high = part
+        part = 0.5 * (low + high)
+    return best, share
+
+
 @dataclass(frozen=True)
 class ReferenceSettings:
     """Reference of the body and check of the feet; chosen by hand, as defaults of the gait."""
@@ -323,7 +348,7 @@ class StickybotController:
             state.reference[:] = odometry.z[:3]
             state.held[:] = self._nominal
         self._estimate(fresh, measurement)
-        self._report(held_before)
+        self._report(odometry.holds if first else held_before)
         self._look_ahead(measurement.stamp_ns)
         if self.settings.reduction != 'off':
             self._reduce(self._advance_reference(dt_ns * 1e-9))

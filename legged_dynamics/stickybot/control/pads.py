@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from legged_dynamics.stickybot.allocation.force_program import SET, fill_sets
-from legged_dynamics.stickybot.control.gait import Gait, GaitClock
+from legged_dynamics.stickybot.control.gait import GaitClock
 from legged_dynamics.stickybot.control.load_sharing import (
     REPORT,
     choose_forces,
@@ -102,30 +102,3 @@ class PadForesight:
         # The program keeps to half-planes; the largest force, which it makes least, to the discs.
         within = np.hypot(*memory.planned.T) <= self._sets[:, SET.radius]
         return bool(found and memory.report[REPORT.kept] and within[stance].all())
-
-
-def gait_on_pads(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion],
-                 deviation: float = 0.05) -> tuple[Gait | None, float]:
-    """
-    Return the plain gait, slowed as far as its pads require, and the share of them that it uses.
-
-    It is simulated on feet that hold anything; smaller steps squeeze the feet less. None where
-    even a tenth of the steps would overload a pad; the share is then that of the gait as given.
-    """
-    from legged_dynamics.stickybot.control.controller import simulate_plain_gait
-
-    asked = simulate_plain_gait(model, gait, pads=pads).pad_use
-    share, low, high = asked, 0.0, 1.0
-    best = gait if share <= 1.0 - deviation else None
-    part = 0.1 if best is None else 1.0
-    while best is not gait and high - low > 0.05:
-        slower = replace(gait, amplitude=part * gait.amplitude)
-        used = simulate_plain_gait(model, slower, pads=pads).pad_use
-        if used <= 1.0 - deviation:
-            best, share, low = slower, used, part
-        elif best is None:
-            return None, asked
-        else:
-            high = part
-        part = 0.5 * (low + high)
-    return best, share
