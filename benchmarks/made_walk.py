@@ -12,8 +12,8 @@ Chosen so that the first picture resembles that of people:
 
 - In double support the load passes over at a constant rate but for corners of 15 ms. Around the
   middle, one foot has 0.05 more and the other 0.05 less than that, as far as measured steps of
-  people depart from a constant rate (docs/double_support.md). So the truth is not the curve that
-  the estimate expects.
+  people depart from a constant rate (docs/theory/double_support.md). So the truth is not the
+  curve that the estimate expects.
 - In double support forces lean further outward the less load a foot bears, as measured ones do
   (docs/people.md), along a parabola: the estimate expects another curve.
 - A heel still moves as it touches down and comes to rest 30 ms later, while the forefoot falls;

@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Tables of docs/walking.md: robots that walk by our own commands, against the truth.
+Tables of docs/walking_measured.md: robots that walk by our own commands, against the truth.
 
 ``python -m benchmarks.walking [--quick] [--robots go2,hyq] [--only gaits,ground]`` (or ``--urdf
 PATHS``, for robots described by ``new-robot``) runs robots of the zoo in MuJoCo with the sensors

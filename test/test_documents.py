@@ -40,6 +40,14 @@ def test_a_measured_table_says_when_and_at_which_commit(page):
     assert [head for head, said in measured_tables(page) if not said] == []
 
 
+def test_measured_tables_are_not_among_the_steps():
+    index = (tables.DOCS / 'index.md').read_text(encoding='utf-8')
+    names = re.search(r':caption: How to\n(?::.*\n)*((?:\w+\n)+)', index)[1].split()
+    assert len(names) > 10
+    assert [name for name in names
+            if list(measured_tables(tables.DOCS / f'{name}.md'))] == []
+
+
 def test_most_pages_with_figures_are_found():
     assert sum(len(list(measured_tables(page))) for page in PAGES) > 40
 

@@ -4,7 +4,8 @@
 Robots on all kinds of ground under body control, in process: what they did, against the truth.
 
 ``PYTHONPATH=test:test/workspace python test/workspace/ground_runs.py [robot ...]`` prints the
-tables of docs/workspace.md; a robot is one of the package's own, or a URDF with a YAML beside it.
+tables of docs/workspace_measured.md; a robot is one of the package's own, or a URDF with a YAML
+beside it.
 """
 import sys
 from pathlib import Path

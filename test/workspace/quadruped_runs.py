@@ -3,7 +3,8 @@
 """
 Simulated quadrupeds under workspace control, in process: what they did, against the truth.
 
-``PYTHONPATH=test python test/workspace/quadruped_runs.py`` prints the table of docs/workspace.md.
+``PYTHONPATH=test python test/workspace/quadruped_runs.py`` prints the table of
+docs/workspace_measured.md.
 """
 from types import SimpleNamespace
 
