@@ -72,12 +72,7 @@ def bayes_update(p, evidence):
 
 @part
 def force_evidence(normal_force, variance, weight, threshold, noise, limit):
-    """
-    Return the log-likelihood ratio of contact for a normal force [N] and its variance.
-
-    ``threshold`` (even odds) and ``noise`` (error in the air) are fractions of the weight;
-    the ratio is at most ``limit``.
-    """
+    """Return contact's log-likelihood ratio; ``threshold`` and ``noise``: parts of the weight."""
     x = normal_force / weight
     s2 = noise * noise + variance / (weight * weight)
     return clip(2.0 * threshold * (x - threshold) / s2, limit)
@@ -104,11 +99,7 @@ def motion_evidence(speed, height, slip, swing, drift_variance, rest, sole, clea
 
 @part
 def speed_levels(fastest, slip_speed, swing_speed):
-    """
-    Return the speed deviations of a stance and a swing foot from the fastest steps.
-
-    ``slip_speed``: lower bound in stance; ``swing_speed``: upper bound in swing [m/s].
-    """
+    """Return speed deviations [m/s]: stance, from slip_speed up; swing, up to swing_speed."""
     swing = min(max(fastest, SLOWEST * swing_speed), swing_speed)
     return math.hypot(slip_speed, SLIP_SHARE * swing), swing
 

@@ -151,12 +151,8 @@ def ground_axes(feet, states, i, normal):
 
 @part
 def limit_row(on_force, on_moment, arm, axes):
-    """
-    Return a limit's coefficients of a foot's force and of its moment coordinates.
-
-    ``on_force``, ``on_moment`` (about the sole's middle) and ``axes`` (by rows, of
-    `moment_axes`) are in base axes; ``arm``: contact point from the middle of the sole [m].
-    """
+    """Return a limit's coefficients of a foot's force, base axes, and moments about ``axes``."""
+    # Moments are about the middle of the sole, from where ``arm`` [m] leads to the contact point.
     return add(on_force, cross(on_moment, arm)), rotate(axes, on_moment)
 
 

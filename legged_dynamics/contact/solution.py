@@ -153,11 +153,7 @@ class EquationWeights:
 
 
 def friction_used(force: np.ndarray, normal: np.ndarray, friction: float) -> np.ndarray:
-    """
-    Return the fraction of friction used per foot, 1 at slip and infinite under tension.
-
-    Force (n, 3) and unit normal (3,) or (n, 3) are in the same axes.
-    """
+    """Return the friction used by forces (n, 3): 1 at slip, infinite under tension; same axes."""
     along = (force * normal).sum(axis=1)
     across = np.linalg.norm(force - along[:, None] * normal, axis=1)
     return np.where(along > 0.0, across / np.maximum(friction * along, 1e-12), np.inf)

@@ -310,10 +310,9 @@ def branch_ends(model: RobotModel) -> np.ndarray:
 
 def branches_of(model: RobotModel) -> np.ndarray:
     """
-    Return for each joint the range of joints in its branch of the base, (nv, 2).
+    Return for each joint the first joint of its branch of the base, and the first behind it.
 
-    First joint of the branch, and first joint behind it; for joints of one degree of
-    freedom.
+    As rows, (nv, 2); for joints of one degree of freedom.
     """
     parents = model.tree.topology[1:, PARENT]
     starts = np.flatnonzero(parents == 0)

@@ -225,11 +225,7 @@ def unit(k):
 
 @part
 def touching_point(feet, i, R_BF, p_BF, at, normal):
-    """
-    Return the contact point in base axes [m]: `model.feet.Foot.touching` for kernels.
-
-    ``at``: point within the edges, foot's frame [m]; ``normal``: of the ground, base axes.
-    """
+    """Return the contact point, base axes [m]: `Foot.touching` in kernels; ``at``: foot's axes."""
     return add_scaled(add(p_BF, rotate(R_BF, at)), -feet.geometry[i, RADIUS], normal)
 
 

@@ -71,12 +71,7 @@ def turn(w, alpha, axis, rate, acceleration):
 
 @part
 def slide(w, a, axis, rate, acceleration):
-    """
-    Return the acceleration [m/s^2] beyond a prismatic joint, Coriolis included.
-
-    ``w``: angular velocity of both bodies; ``a``: acceleration of the first body's point
-    there.
-    """
+    """Return acceleration beyond a prismatic joint from ``a``, of the first body's point there."""
     return add(a, add_scaled(scale(2.0, cross(w, scale(rate, axis))), acceleration, axis))
 
 

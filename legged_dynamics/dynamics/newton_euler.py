@@ -117,10 +117,9 @@ def add_joint_physics(tree, q, v, a, tau):
 @lean_kernel
 def newton_euler(tree, q, v, a, base, bodies, tau):
     """
-    Run inverse dynamics in one kernel; see :func:`inverse_dynamics`.
+    Run inverse dynamics in one kernel; ``bodies`` and ``tau`` (nv,) are filled.
 
-    ``base`` (9,): angular velocity, angular and proper acceleration, base axes; ``bodies``
-    and ``tau`` (nv,) are filled.
+    ``base`` (9,): angular velocity, angular and proper acceleration, base axes.
     """
     forward_kinematics(tree, q, v, a, base, bodies)
     inertial_wrenches(tree, bodies)

@@ -231,12 +231,7 @@ def standing_on(robot: RobotModel, foot: str) -> Stance:
 
 @lean_kernel
 def _stance_terms(tree, feet, joints, base, bodies, states, tau, jacobian):
-    """
-    Fill efforts without ground reactions, contact points and Jacobians of stance feet.
-
-    ``joints``: positions, velocities, accelerations; ``base`` (12,): angular velocity, angular and
-    proper acceleration, ground normal, base axes. The last four are filled.
-    """
+    """Fill the last four; ``base`` (12,) is `newton_euler`'s and the ground normal, base axes."""
     newton_euler(tree, joints[0], joints[1], joints[2], base, bodies, tau)
     contact_points(feet, bodies, load3(base, 9), states)
     contact_jacobians(tree, feet, bodies, states, jacobian)

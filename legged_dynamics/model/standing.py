@@ -150,12 +150,7 @@ def center_of_mass(model: RobotModel, bodies: Sequence[Transform]) -> np.ndarray
 
 def foot_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Transform]
                ) -> tuple[np.ndarray, float]:
-    """
-    Return each foot's share of the weight (nf,), and the CoM's distance to support [m].
-
-    Non-negative least squares of force and moment balance, base level (Lawson and Hanson
-    1974). Soles are loaded at corners, balls at the lowest point.
-    """
+    """Return each foot's share of the weight (nf,), and the CoM's distance to support [m]."""
     _, owner, share, fall = _corner_loads(model, feet, bodies)
     return np.bincount(owner, share, len(feet)), fall
 
@@ -171,7 +166,8 @@ def _corner_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Tran
     points = np.array(corners)
     com = center_of_mass(model, bodies)[:2]
     A = np.vstack([np.ones(len(points)), (points[:, :2] - com).T])
-    # Of all solutions of these three rows the shortest, thanks to a small weight on their length.
+    # Balance of force and moments, base level, by non-negative least squares (Lawson and Hanson
+    # 1974); of all solutions the shortest, thanks to a small weight on their length.
     length = SMALL_WEIGHT * np.eye(len(points))
     wanted = np.concatenate([[1.0, 0.0, 0.0], np.zeros(len(points))])
     share = nnls(np.vstack([A, length]), wanted)[0]

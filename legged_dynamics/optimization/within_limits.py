@@ -91,11 +91,7 @@ def limits_memory(floats, at, integers, whole, m, n):
 
 @part
 def variance_at_limit(z):
-    """
-    Return the variance about an active limit over that without it (truncated normal).
-
-    ``z``: mean minus limit in standard deviations, negative outside; at most LARGEST.
-    """
+    """Return a truncated normal's variance over the free one; ``z``: mean less limit in sigmas."""
     z = min(max(z, -LARGEST), 0.0)
     density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
     return 1.0 + z * z + z * density / (0.5 * math.erfc(-z / math.sqrt(2.0)))

@@ -274,11 +274,7 @@ class Truth:
 
 def world_force(series: ForceSeries, foot_to_world: np.ndarray, raw: bool,
                 at: slice = slice(None)) -> np.ndarray:
-    """
-    Return estimated forces (n, nf, 3) [N] in world axes; ``raw``: not low-passed.
-
-    ``foot_to_world`` (n, nf, 3, 3): R_WF of the samples ``at``.
-    """
+    """Return forces (n, nf, 3) [N], world axes, by R_WF of samples ``at``; ``raw``: unfiltered."""
     wrench = series.raw_wrench.values if raw else series.published
     return np.einsum('nfij,nfj->nfi', foot_to_world, wrench[at, :, :3])
 

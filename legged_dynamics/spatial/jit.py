@@ -61,11 +61,7 @@ def as_python(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def compile_only_for(function: Callable[..., Any], *arguments: Any) -> None:
-    """
-    Run a kernel once, and make it raise TypeError for other argument types afterwards.
-
-    Otherwise an integer array would start seconds of compiling another version.
-    """
+    """Run a kernel once; other types then raise TypeError instead of seconds of compiling."""
     function(*arguments)
     if hasattr(function, 'disable_compile'):
         function.disable_compile()

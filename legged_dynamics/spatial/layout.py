@@ -121,11 +121,7 @@ def length_of(carve: Callable[..., Any], *sizes: int) -> int:
 
 
 def endless(dtype: type = float, columns: int | None = None) -> np.ndarray:
-    """
-    Return a zero memory that any layout fits into, to measure with `lengths_of`.
-
-    It takes up only addresses while nothing is written; ``columns`` makes it a table.
-    """
+    """Return zeros for any layout, to measure by `lengths_of`; only addresses until written to."""
     return np.zeros(ENDLESS if columns is None else (ENDLESS // columns, columns), dtype)
 
 

@@ -315,10 +315,9 @@ class _Panel:
 
 def _curve_row(figure: Figure, time: float) -> np.ndarray:
     """
-    Return what the curves show of a figure, (4 + nf,).
+    Return a figure's (4 + nf,) curves: time [s], vertical forces [N] and margins.
 
-    Time [s], vertical force of each foot [N], friction used, effort used, and how far the centre
-    of pressure is inside of the support polygon [m].
+    Friction used, effort used, and the centre of pressure's distance inside of the support [m].
     """
     margins = figure.margins
     friction = np.nan if np.isnan(margins.friction).all() else np.nanmax(margins.friction)

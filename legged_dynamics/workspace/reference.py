@@ -237,8 +237,7 @@ def _segment(R_start: np.ndarray, start: np.ndarray, end: np.ndarray,
     """
     Return a segment's row for `_sample_segment`.
 
-    Start and end are (3, 6): position in the world and exponential coordinates, which count from
-    the orientation R_start, with two derivatives.
+    Start, end (3, 6): position, exponential coordinates from R_start, with two derivatives.
     """
     row = np.empty(SEGMENT.width)
     _join(R_start.ravel(), start, end, duration, row)

@@ -278,26 +278,7 @@ def _make_problem(model: RobotModel, config: RobotConfig, signals: Signals,
 
 
 def validate(model: RobotModel, config: RobotConfig, log: SensorLog) -> Balance:
-    """
-    Return the residuals of a robot's equations on a recording.
-
-    Parameters
-    ----------
-    model, config : RobotModel, RobotConfig
-        Described or identified; the model with its joint physics.
-    log : SensorLog
-        Another recording than the one that the robot was identified from.
-
-    Returns
-    -------
-    Balance
-
-    Raises
-    ------
-    MeasurementError
-        When the recording is too short.
-
-    """
+    """Return residuals of a robot's equations on a recording it was not identified from."""
     problem = _make_problem(model, config, filtered(log))
     return _balance(problem, np.zeros(problem.unknowns.size))
 

@@ -173,11 +173,7 @@ class RobotFacts:
         return self._by_recording(self.inputs, name)
 
     def errors_of(self, treatment: str) -> pd.Series:
-        """
-        Return the vertical RMS error in contact, worse behaviour, over the weight.
-
-        ``treatment``: 'zero-phase 25 Hz', 'on line' or 'unfiltered'; NaN without truth.
-        """
+        """Return a treatment's vertical RMS error in contact, worse behaviour, over the weight."""
         rows = self.errors[(self.errors['treatment'] == treatment)
                            & (self.errors['subject'] != 'sum of all feet')]
         return self._by_recording(rows, 'vertical') / self.summary['weight']

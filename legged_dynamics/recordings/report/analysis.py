@@ -342,24 +342,10 @@ _COMPONENTS = ('fx', 'fy', 'fz', 'mx', 'my', 'mz')
 
 def write_csv(analysis: Analysis, path: Path) -> None:
     """
-    Write all estimates.
+    Write all estimates; those with 'raw' at full bandwidth.
 
-    Wrenches are the ground's on the robot, in foot axes about the foot's origin [N, N m]; 'raw'
-    is at full bandwidth. True forces, where there are any, are in world axes, as are those with
-    'world'.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-    path : Path
-        File to write.
-
-    Raises
-    ------
-    BagError
-        When the file cannot be written.
-
+    Wrenches are the ground's on the robot, in foot axes about the foot's origin [N, N m]; true
+    forces, where there are any, are in world axes, as are those with 'world'.
     """
     names, columns = _columns(analysis)
     table = np.column_stack(columns).tolist()
@@ -376,20 +362,7 @@ def write_csv(analysis: Analysis, path: Path) -> None:
 
 
 def to_pandas(analysis: Analysis) -> pandas.DataFrame:
-    """
-    Return what `write_csv` writes as a DataFrame (extra `tables`).
-
-    Parameters
-    ----------
-    analysis : Analysis
-        What was found.
-
-    Returns
-    -------
-    DataFrame
-        A row an estimate over time [s]; its `attrs` name bag, robot and mass.
-
-    """
+    """Return what `write_csv` writes over time [s] (extra `tables`); `attrs`: bag, robot, mass."""
     import pandas
 
     names, columns = _columns(analysis)

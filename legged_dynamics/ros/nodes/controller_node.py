@@ -123,8 +123,7 @@ class EffortOutput(Diagnosed):
         """
         Subscribe to description and sensors; measure while `input` is started.
 
-        ``described`` may raise LeggedDynamicsError; ``measured`` returns what was commanded, as
-        names and values, or None. No commanded joint is guessed when joint states lack it.
+        ``described`` may raise LeggedDynamicsError; ``measured`` returns commands, or None.
         """
         self.input = RobotInput(self._common, described, measured, self.screen,
                                 self.commanded_joints)

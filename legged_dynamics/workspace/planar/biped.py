@@ -151,15 +151,7 @@ class Biped:
 
 
 def start_state() -> PlanarState:
-    """
-    Make the paper's initial state.
-
-    Returns
-    -------
-    PlanarState
-        Knees bent, body leaning by 10 degrees, at rest.
-
-    """
+    """Return the paper's initial state: knees bent, body leaning by 10 degrees, at rest."""
     return PlanarState(START_POSE, np.zeros(3), np.tile(START_LEG, 2), np.zeros(6))
 
 
@@ -182,20 +174,7 @@ HINGE_AXIS = '0 -1 0'                               # the paper's +y
 
 
 def biped_urdf(biped: Biped) -> str:
-    """
-    Return the URDF of a biped; joint angles and torques are those of its planar model.
-
-    Parameters
-    ----------
-    biped : Biped
-        Stature and scales of the masses.
-
-    Returns
-    -------
-    str
-        Text of the URDF.
-
-    """
+    """Return the URDF of a biped; joint angles and torques are those of its planar model."""
     return '\n'.join([_HEAD.format(height=biped.height), *_body(biped),
                       *_leg(biped, 'L', 1.0), *_leg(biped, 'R', -1.0), '</robot>', ''])
 

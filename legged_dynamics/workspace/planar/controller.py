@@ -55,33 +55,11 @@ def _propagate_force(parent, links, force, shares, wrenches, torque):
 def force_propagation(robot: PlanarRobot, motion: LinkMotion, force: np.ndarray,
                       shares: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """
-    Run stage 4: return torques that put a wrench on the body, as if every link were at rest.
+    Run stage 4: return torques ``J_b^T F`` of each leg's share F, and link wrenches (3.25).
 
-    They are ``tau = J_b^T F`` for the share F of each leg.
-
-    Parameters
-    ----------
-    robot : PlanarRobot
-        The links.
-    motion : LinkMotion
-        Motion of stage 1.
-    force : (3,) array
-        ``F_1`` in the body's axes [N, N m].
-    shares : (n_legs,) sequence of float
-        Part of the force that each leg gives, one half each in the paper (3.24); their sum is one.
-
-    Returns
-    -------
-    torque : (n_joints,) array [N m]
-    wrenches : (n, 3) array
-        ``F_io`` (3.25): wrench on each link from its inboard link, in the link's axes [N, N m];
-        zero for the body. The ground must put the opposite of a foot's on that foot.
-
-    Raises
-    ------
-    ConfigurationError
-        When there is not one share a leg, or their sum is not one, or a shape does not fit.
-
+    ``force`` (3,) is ``F_1`` in the body's axes [N, N m]; ``shares`` (3.24) have a sum of 1.
+    Wrenches (n, 3) are on links from their inboard ones, in their own axes, zero for
+    the body; the ground must put the opposite of a foot's on that foot.
     """
     try:
         weights, force = np.array(shares, float), np.array(force, float)
@@ -150,46 +128,14 @@ class PlanarGains:
 
 
 def pose_error(state: PlanarState, target: PlanarTarget) -> np.ndarray:
-    """
-    Return the pose error ``e`` of (3.21): pose less target, with the shorter difference of angles.
-
-    Parameters
-    ----------
-    state : PlanarState
-        Pose of the body.
-    target : PlanarTarget
-        Desired pose.
-
-    Returns
-    -------
-    (3,) array [m, m, rad]
-        In the body's axes.
-
-    """
+    """Return ``e`` of (3.21), body axes [m, m, rad]: pose less target, the shorter way around."""
     x, z, angle = state.pose - target.pose
     c, s = math.cos(state.pose[2]), math.sin(state.pose[2])
     return np.array([c * x - s * z, s * x + c * z, math.remainder(angle, 2.0 * math.pi)])
 
 
 def velocity_error(state: PlanarState, target: PlanarTarget) -> np.ndarray:
-    """
-    Return the velocity error ``edot`` of (3.22): twist less target.
-
-    It is not the time derivative of (3.21), from which it differs by ``w x e``.
-
-    Parameters
-    ----------
-    state : PlanarState
-        Twist of the body.
-    target : PlanarTarget
-        Desired twist.
-
-    Returns
-    -------
-    (3,) array [m/s, m/s, rad/s]
-        In the body's axes.
-
-    """
+    """Return ``edot`` of (3.22), body axes; it differs from (3.21)'s derivative by ``w x e``."""
     return state.twist - target.twist
 
 
@@ -197,28 +143,10 @@ def workspace_force(dynamics: WorkspaceDynamics, gains: PlanarGains, error: np.n
                     rate: np.ndarray, acceleration: np.ndarray,
                     accumulated: np.ndarray | None = None) -> np.ndarray:
     """
-    Run stage 3: return the wrench F_1 that the legs should put on the body.
+    Run stage 3: return the wrench F_1 [N, N, N m] on the body, all in the body's axes.
 
-    ``F_1 = P_1 (Vdot^d - K_v edot - K_p e - K_i int e) + z_1``, (3.23) with an integral term.
-
-    Parameters
-    ----------
-    dynamics : WorkspaceDynamics
-        Dynamics of stage 2.
-    gains : PlanarGains
-        Gains on x, z and angle.
-    error, rate : (3,) array
-        (3.21), (3.22), in the body's axes.
-    acceleration : (3,) array
-        ``Vdot_1^bd``, in the body's axes [m/s^2, rad/s^2].
-    accumulated : (3,) array, optional
-        Time integral of the error, in the body's axes [m s, rad s].
-
-    Returns
-    -------
-    (3,) array [N, N, N m]
-        In the body's axes.
-
+    ``P_1 (Vdot^d - K_v edot - K_p e - K_i int e) + z_1``, (3.23) with an integral term;
+    ``accumulated`` [m s, rad s] is ``int e``.
     """
     wanted = acceleration - gains.velocity * rate - gains.position * error
     if accumulated is not None:

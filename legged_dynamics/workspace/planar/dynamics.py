@@ -152,26 +152,6 @@ def velocity_propagation(robot: PlanarRobot, state: PlanarState,
 
     (3.8) is used in closed form, ``a_i = -ad_(H thd) A V_ii``. In (3.9) the multiplier is the
     link's total angular rate; the inboard link's, as printed, errs by some newtons at 1 rad/s.
-
-    Parameters
-    ----------
-    robot : PlanarRobot
-        The links.
-    state : PlanarState
-        State of body and joints.
-    gravity : float
-        [m/s^2], downwards.
-
-    Returns
-    -------
-    LinkMotion
-        Orientation, velocity, Coriolis acceleration and load of every link.
-
-    Raises
-    ------
-    MeasurementError
-        When the state does not have the robot's number of joints.
-
     """
     if len(state.position) != robot.n_joints:
         raise MeasurementError(f'expected {robot.n_joints} joint angles, '
@@ -330,28 +310,8 @@ def workspace_dynamics_big_base(robot: PlanarRobot, motion: LinkMotion,
     """
     Run stage 2 as the paper has it: articulated-body inertias with heavy feet, (3.12)-(3.20).
 
-    The relative error is about ``3e-3 / size`` of truncation and ``1e-16 size`` of round-off:
-    3e-9 at the paper's 1e6.
-
-    Parameters
-    ----------
-    robot : PlanarRobot
-        The links.
-    motion : LinkMotion
-        Motion of stage 1.
-    size : float
-        Mass and inertia of a foot, in those of the body (3.14).
-
-    Returns
-    -------
-    WorkspaceDynamics
-        Inertia and bias of the body; neither a condition number nor joint rates.
-
-    Raises
-    ------
-    ConfigurationError
-        When the size is not above zero.
-
+    A foot has ``size`` times the body's inertia (3.14); the relative error is ``3e-3 / size`` of
+    truncation and ``1e-16 size`` of round-off.
     """
     if not size > 0.0:
         raise ConfigurationError(f'expected a size of the base above zero, got {size!r}')
@@ -361,26 +321,7 @@ def workspace_dynamics_big_base(robot: PlanarRobot, motion: LinkMotion,
 
 
 def workspace_dynamics(robot: PlanarRobot, motion: LinkMotion) -> WorkspaceDynamics:
-    """
-    Run stage 2 exactly: every leg rooted at its fixed foot.
-
-    At a straight knee a leg's Jacobian is singular and nothing about it is known: the condition
-    is then infinite or NaN.
-
-    Parameters
-    ----------
-    robot : PlanarRobot
-        The links.
-    motion : LinkMotion
-        Motion of stage 1.
-
-    Returns
-    -------
-    WorkspaceDynamics
-        Inertia and bias of the body, the largest condition number of a leg's Jacobian, and joint
-        rates per twist of the body.
-
-    """
+    """Run stage 2 exactly, legs rooted at their feet; condition inf or NaN at a straight knee."""
     rates, workspace = np.zeros((robot.n_links, JOINTS_PER_LEG)), np.empty(12)
     condition = reduce_exact(robot.parent, robot.constants, motion.links, rates, workspace)
     return WorkspaceDynamics(workspace[:9].reshape(3, 3), workspace[9:], condition, rates)

@@ -212,10 +212,9 @@ class PlanarTarget:
 @part
 def adjoint_of_joint(angle, in_x, in_z, out_x, out_z):
     """
-    Return ``Ad_g`` (3.10) of ``g = g_io,ii``, by rows: inboard twists to outboard axes.
+    Return ``Ad_g`` (3.10), by rows: inboard twists to outboard axes.
 
-    ``g`` is the rotation by -angle with ``p = r_out - R(-angle) r_in``; joint positions in
-    the inboard and outboard link frames.
+    ``g``: -angle, ``p = r_out - R(-angle) r_in``; joint positions in each link's frame.
     """
     c, s = math.cos(angle), math.sin(angle)
     p_x = out_x - (c * in_x - s * in_z)
@@ -251,11 +250,6 @@ def outboard_wrench(A, F):
 
 @part
 def gravity_and_spin(mass, angle, V, gravity):
-    """
-    Return the load b of (3.2) and (3.9): ``M Vdot + b = F``, in the link's axes.
-
-    The second term has the link's *total* rate ``V[2]``, not the inboard one printed in
-    (3.9). ``angle``: about +y in the inertial frame; ``gravity`` is downwards.
-    """
+    """Return b of ``M Vdot + b = F``, link axes: (3.9) with its total rate, ``V[2]``."""
     c, s = math.cos(angle), math.sin(angle)
     return (mass * (V[2] * V[1] - gravity * s), mass * (gravity * c - V[2] * V[0]), 0.0)

@@ -98,24 +98,16 @@ def fall(place: np.ndarray, velocity: np.ndarray, pressure: np.ndarray, height: 
 
 
 def step_share(omega: float, left: float, shift: float) -> float:
-    """
-    Return the present divergent component's change as a part of a step's displacement.
-
-    ``exp(-omega t) (1 - exp(-omega T)) / (omega T)``: the foot lands after t (``left``),
-    the weight shifts in T (``shift``), later steps move along.
-    """
+    """Return the divergent component's change now per displacement of this and later steps."""
+    # ``exp(-omega t) (1 - exp(-omega T)) / (omega T)``: it lands after t, weight shifts in T.
     spread = -math.expm1(-omega * shift) / (omega * shift) if shift > 0.0 else 1.0
     return math.exp(-omega * left) * spread
 
 
 def step_correction(error: np.ndarray, omega: float, left: float, shift: float,
                     reach: np.ndarray) -> np.ndarray:
-    """
-    Return how far (2,) [m] a step is to land from its planned place.
-
-    The CoP, at most ``reach`` from its plan, removes ``d (1 - exp(-omega t))`` of the
-    divergent component's error until landing; the step the rest.
-    """
+    """Return how far (2,) [m] a step is to land from its planned place."""
+    # The CoP, at most ``reach`` from its plan, removes ``d (1 - exp(-omega t))`` until landing.
     rest = np.maximum(np.abs(error) + reach * math.expm1(-omega * left), 0.0)
     return np.sign(error) * rest / step_share(omega, left, shift)
 

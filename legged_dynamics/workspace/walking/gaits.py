@@ -65,12 +65,7 @@ def fastest(gait: str) -> tuple[float, float, float]:
 
 
 def part_walked(gait: str, velocity: tuple[float, float, float]) -> float:
-    """
-    Return the part, 0 to 1, of a velocity that lies in the convex hull of those tried.
-
-    ``velocity``: ahead, to the left and turning, in units of `fastest`; mirror images count as
-    tried.
-    """
+    """Return the part of a velocity, in units of `fastest`, in the convex hull of those tried."""
     ahead, left, turning = map(abs, velocity)
     return 1.0 / max(1.0, *(a * ahead + b * left + c * turning for a, b, c in _faces(gait)))
 

@@ -96,8 +96,7 @@ class SwingPath:
         """
         Return position, velocity and acceleration (9,) one step later, world axes.
 
-        ``goal``: foothold; ``part``: of the swing passed, 0 to 1; ``left`` [s]: until
-        touch-down.
+        ``goal``: foothold; ``part``: of the swing passed; ``left`` [s]: until touch-down.
         """
         out = np.empty(9)
         advance_path(self._across, self.ends, goal, part, left, duration, dt, out)
@@ -142,11 +141,7 @@ def lower(motion: np.ndarray, speed: float, time: float) -> None:
 
 @lean_kernel
 def directions(up, turn, force):
-    """
-    Return a foot force's size [N] against gravity and across it.
-
-    ``up`` in base axes; ``turn``: foot to base axes.
-    """
+    """Return a foot's force [N] along and across ``up`` (base axes); ``turn``: foot to base."""
     f = rotate(load9(turn.reshape(9), 0), load3(force, 0))
     along = dot(load3(up, 0), f)
     return along, math.sqrt(max(dot(f, f) - along * along, 0.0))
@@ -286,10 +281,9 @@ class SwingControl:
 
     def against_friction(self, moved: np.ndarray, v: np.ndarray, dt: float) -> np.ndarray:
         """
-        Return efforts against dry friction of joints that is not known.
+        Return efforts against unknown dry friction, which would leave light legs behind.
 
-        It would leave a light leg behind, and brake a body that moves over its feet. It is learnt
-        from the corrections of swings, as in adaptive control (Slotine and Li 1987).
+        Learnt from corrections of swings, as in adaptive control (Slotine and Li 1987).
         """
         effort = np.empty(len(v))
         learn_friction(self._learnt, moved, v, self._inertia, self._most, dt, SWING.learns,

@@ -127,34 +127,13 @@ class Walker:
         self.reset()
 
     def configure(self, settings: WalkSettings | Mapping[str, Any] | None = None) -> None:
-        """
-        Use other settings from the next tick on.
-
-        Parameters
-        ----------
-        settings : WalkSettings or mapping, optional
-            Checked settings, or dotted names; the defaults unless given.
-
-        """
+        """Use checked settings, or dotted names (defaults unless given), from the next tick on."""
         if not isinstance(settings, WalkSettings):
             settings = WalkSettings.from_parameters(settings)
         self.settings = settings
 
     def check(self, gait: str) -> None:
-        """
-        Refuse a gait that the robot cannot use.
-
-        Parameters
-        ----------
-        gait : str
-            A name in `gaits.GAITS`.
-
-        Raises
-        ------
-        ConfigurationError
-            When there is no such gait, or the robot has too few feet or too short legs for it.
-
-        """
+        """Raise ConfigurationError unless the robot has feet and legs for a gait of `GAITS`."""
         n = len(self._config.feet)
         offsets_of(gait, self._stance.places if self._stance else np.array(
             [[-float(i // 2), 1.0 - 2.0 * (i % 2)] for i in range(n)]))
@@ -234,21 +213,9 @@ class Walker:
 
     def command(self, ahead: float, left: float, turning: float) -> float:
         """
-        Ask for a velocity; one that is too fast is slowed down, all of it alike.
+        Ask for a velocity of the base, own axes [m/s, rad/s]; return the part that is walked.
 
-        Parameters
-        ----------
-        ahead, left : float [m/s]
-            Velocity of the base along its own axes.
-        turning : float [rad/s]
-            Rate about the vertical.
-
-        Returns
-        -------
-        float
-            Part of the velocity that is within `fastest`, and among the combinations of axes that
-            the gait has been tried with.
-
+        Within `fastest`, and among the combinations of axes that the gait has been tried with.
         """
         x, y, yaw = self.fastest
         part = part_walked(self.gait, (ahead / x, left / y, turning / yaw))
@@ -638,21 +605,5 @@ class Walker:
 
 def make_walker(model: RobotModel, config: RobotConfig,
                 settings: WalkSettings | Mapping[str, Any] | None = None) -> Walker:
-    """
-    Make the walker of a robot.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot with a floating base and 1-DoF joints.
-    config : RobotConfig
-        Its feet and its standing pose.
-    settings : WalkSettings or mapping, optional
-        Checked settings, or dotted names of `walking.settings.SETTINGS`.
-
-    Returns
-    -------
-    Walker
-
-    """
+    """Make the walker of a robot with a floating base and 1-DoF joints; settings also by name."""
     return Walker(model, config, settings)
