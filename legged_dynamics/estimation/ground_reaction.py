@@ -224,11 +224,7 @@ class GroundReaction(NamedTuple):
 
     @property
     def base_residual(self) -> np.ndarray:
-        """
-        (6,) wrench on the base that the estimate leaves unexplained, in B [N, N m].
-
-        NaN without an IMU.
-        """
+        """(6,) wrench on the base left unexplained, in B [N, N m]; NaN without an IMU."""
         return self._array('base_residual')
 
     @property

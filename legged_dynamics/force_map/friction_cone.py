@@ -83,11 +83,7 @@ class FrictionCone:
         return edges / np.linalg.norm(edges, axis=1, keepdims=True)
 
     def inequalities(self) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Write pyramid and load limits as linear inequalities.
-
-        A (k, 3) and b (k,) [N]: the sides of the pyramid, then the load limits.
-        """
+        """Return A (k, 3) and b (k,) [N]: sides of the pyramid, then load limits."""
         return contact_inequalities(self, PointFoot(''), np.eye(3))
 
     def _with_load(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -198,11 +198,7 @@ class StickybotSettings:
                 **self.controller.values}
 
     def changed(self, values: Mapping[str, Any]) -> StickybotSettings:
-        """
-        Return the settings with some values replaced.
-
-        ``values``: new values by dotted name.
-        """
+        """Return the settings with some values replaced, new ``values`` by dotted name."""
         return self.from_parameters({**self.values, **values})
 
     def _placements(self) -> list[tuple[str, float, float, float]]:

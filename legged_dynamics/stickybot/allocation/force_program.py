@@ -142,11 +142,7 @@ class ForceSets:
         return self.table.shape[0]
 
     def planes(self, foot: int) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Return the half-planes of a foot, ``normal . F <= bound``.
-
-        Unit normals (k, 2) and bounds (k,) [N].
-        """
+        """Return unit normals (k, 2) and bounds (k,) [N] of a foot, ``normal . F <= bound``."""
         count = int(self.table[foot, SET.n_planes])
         rows = self.table[foot, SET.planes:SET.planes + 3 * count].reshape(-1, 3)
         return rows[:, :2], rows[:, 2]

@@ -114,11 +114,7 @@ class Adhesion:
         return float(pad_use(self.packed(), angle, x, y, z))
 
     def packed(self) -> np.ndarray:
-        """
-        Return the (7,) array that kernels take; a direction of NaN is a disc.
-
-        Values stand at the places `PAD`.
-        """
+        """Return the (7,) array for kernels, in the places `PAD`; a direction of NaN is a disc."""
         direction = math.nan if self.direction is None else self.direction
         return np.array([self.shear, self.normal, self.friction, math.tan(self.half_angle),
                          math.tan(self.release_angle), self.tack, direction])

@@ -103,11 +103,7 @@ class StickybotModel:
         return Machine(index, constants)
 
     def limb_index(self, name: str) -> int:
-        """
-        Return the number of a limb.
-
-        Raises UnknownNameError when there is no limb of that name.
-        """
+        """Return the number of a limb; UnknownNameError when there is none of that ``name``."""
         if name not in self.limb_names:
             raise UnknownNameError('limb', name, self.limb_names)
         return self.limb_names.index(name)
@@ -213,11 +209,7 @@ class StickybotState:
     @classmethod
     def unpacked(cls, model: StickybotModel, z: np.ndarray, v: np.ndarray, attached: np.ndarray
                  ) -> StickybotState:
-        """
-        Return the state of coordinates, rates and flags.
-
-        ``z, v`` (nz,): coordinates and rates. ``attached`` (N,): feet on the wall.
-        """
+        """Return the state of coordinates z, rates v (nz,) and which feet are attached (N,)."""
         return cls(z[:3].copy(), v[:3].copy(), z[model.foot_columns], z[model.joint_columns],
                    v[model.joint_columns], v[model.foot_columns], attached.copy())
 
