@@ -33,9 +33,11 @@ def _run(args: argparse.Namespace) -> int:
     out, formats = args.out, ('.csv',) if args.wrench else ('.csv', *FORMATS)
     if out and out.suffix.lower() not in formats:
         raise OutputError(f'expected a file that ends in {", ".join(formats)}, got {out}')
-    if bool(args.at) != bool(args.force or args.wrench) or (args.velocity and not args.wrench):
-        raise ConfigurationError('expected --at with --force or --wrench, and --velocity with '
-                                 '--wrench alone')
+    of_feet = args.force or args.torque
+    if bool(args.at) != bool(args.force or args.wrench) or (of_feet if args.wrench else
+                                                            args.velocity):
+        raise ConfigurationError('expected --at with --force or --wrench, --velocity with '
+                                 '--wrench alone, and neither --force nor --torque beside it')
     model, feet, nominal, slope = _robot(args)
     position = _position(model, nominal, args.pose)
     R_WG = rotation_from_rpy([slope, 0.0, 0.0])
@@ -213,7 +215,7 @@ def _asked(args: argparse.Namespace, study: StandingReach, R_WG: np.ndarray
 def _csv(record: dict[str, Any]) -> str:
     """Return a row for each component of each map, or for each joint of a wrench."""
     if 'maps' in record:
-        rows = [['foot', 'form', 'component', 'k_0', *record['columns']]]
+        rows = [['foot', 'form', 'component (ground axes)', 'k_0', *record['columns']]]
         rows += [[part['foot'], part['form'], name, k, *values] for part in record['maps']
                  for name, k, values in zip(part['rows'], part['k_0'], part['D'])]
     else:

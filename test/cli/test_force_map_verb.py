@@ -106,7 +106,7 @@ def test_csv_json_and_print_are_the_same_maps(name, tmp_path, capsys):
     assert code == 0
     found = record(capsys, name)
     head, *rows = csv.reader(table.read_text().splitlines())
-    assert head == ['foot', 'form', 'component', 'k_0', *found['columns']]
+    assert head == ['foot', 'form', 'component (ground axes)', 'k_0', *found['columns']]
     by_place = {tuple(row[:3]): [float(x) for x in row[3:]] for row in rows}
     for part in found['maps']:
         shown = printed(said.out, f'{part["form"]} map of {part["foot"]}: ')
@@ -251,6 +251,7 @@ def test_axes_and_side_are_said(capsys):
     (['--torque', 'LF_KNE=1'], "Did you mean 'LF_KFE'?"),
     (['--velocity', 'LF_KFE=1'], '--velocity with --wrench alone'),
     (['--at', 'LF_FOOT', '--wrench', *'123456', '-o', 'map.png'], 'ends in .csv, got map.png'),
+    (['--at', 'LF_FOOT', '--wrench', *'123456', '--torque', 'LF_KFE=1'], 'nor --torque beside'),
     (['-o', '/proc/none/map.csv'], 'cannot write the table')])
 def test_errors_of_what_is_asked_are_one_line(capsys, arguments, said):
     code, output = run(capsys, 'anymal_class', *arguments)
