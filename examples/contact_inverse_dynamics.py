@@ -4,6 +4,7 @@
 import numpy as np
 
 import legged_dynamics as ld
+from legged_dynamics.dynamics import frame_poses
 
 yaml, urdf = ld.robot_files('solo_class')
 config = ld.RobotConfig.from_yaml(yaml)
@@ -11,7 +12,9 @@ model = ld.RobotModel.from_urdf(urdf)
 standing = config.nominal_in(model)
 still = np.zeros(model.nv)
 solver = ld.ContactInverseDynamics(model, config.feet)
+links = frame_poses(model, standing)    # wrenches are in the axes of the feet's links
 np.set_printoptions(precision=2, suppress=True)
+print('Forces of the ground on the robot in axes of the level base: forward, left, up.')
 
 
 def show(what: str, motion: ld.Motion, **options) -> None:
@@ -19,7 +22,7 @@ def show(what: str, motion: ld.Motion, **options) -> None:
     found = solver.solve(motion, **options)
     print(f'{what}: {found.support.value}; rank {found.rank}, {found.nullity} directions open')
     for foot, wrench in zip(config.feet, found.wrench):
-        print(f'  {foot.link}: {wrench[:3]} N')
+        print(f'  {foot.link}: {links[foot.link].R @ wrench[:3]} N')
     if np.abs(found.root_residual).max() > 1e-6:
         print(f'  not explained: {found.root_residual} N, N m')
 

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from legged_dynamics.cli.arguments import URDF, Verb, argument, robot_arguments, switch
+from legged_dynamics.exceptions import ConfigurationError, OutputError, UnknownNameError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,70 +22,77 @@ if TYPE_CHECKING:
     from legged_dynamics.model.feet import Foot
 
 FORMATS = ('.png', '.svg', '.pdf')
-
-
-
+AXES = 'ground axes: z away from the ground, x and y along it; on level ground the world axes'
+COMPONENTS = ('force x', 'force y', 'force z', 'moment x', 'moment y', 'moment z')
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Compute, print the table, write the figure."""
-    from legged_dynamics.exceptions import OutputError
-    from legged_dynamics.force_map.report import standing_reach
+    """Compute, print the tables, write figure or table."""
     from legged_dynamics.spatial.rotations import rotation_from_rpy
 
-    suffix = args.out.suffix.lower() if args.out else '.png'
-    if suffix not in FORMATS:
-        raise OutputError(f'expected a figure that ends in {", ".join(FORMATS)}, got {args.out}')
-    model, feet, nominal = _robot(args)
-    out = args.out or Path(f'{model.name}_force_map.png')
-    feet = _standing(feet, args.on)
-    roll, pitch = (math.radians(angle) for angle in args.tilt)
-    study = standing_reach(model, feet, _position(model, nominal, args.pose),
-                           rotation_from_rpy([roll, pitch, 0.0]), args.friction, args.all_motors)
-    for line in _table(study):
-        print(line)
-    try:
-        from legged_dynamics.force_map.report import draw_force_map
+    out, formats = args.out, ('.csv',) if args.wrench else ('.csv', *FORMATS)
+    if out and out.suffix.lower() not in formats:
+        raise OutputError(f'expected a file that ends in {", ".join(formats)}, got {out}')
+    of_feet = args.force or args.torque
+    if bool(args.at) != bool(args.force or args.wrench) or (of_feet if args.wrench else
+                                                            args.velocity):
+        raise ConfigurationError('expected --at with --force or --wrench, --velocity with '
+                                 '--wrench alone, and neither --force nor --torque beside it')
+    model, feet, nominal, slope = _robot(args)
+    position = _position(model, nominal, args.pose)
+    R_WG = rotation_from_rpy([slope, 0.0, 0.0])
+    R_WB = R_WG @ rotation_from_rpy([*(math.radians(angle) for angle in args.tilt), 0.0])
+    if args.wrench:
+        record, lines = _holding(args, model, position, R_WB)
+    else:
+        from legged_dynamics.force_map.report import draw_force_map, standing_reach
         from legged_dynamics.pages import style
-    except ModuleNotFoundError as error:
-        if args.out or (error.name or '').split('.')[0] != 'matplotlib':
-            raise
-        print("\nFigure: not drawn: the Python package 'matplotlib' is not installed "
-              '(pip install ".[bag]")')
-        return 0
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_bytes(style.picture(draw_force_map(study), suffix[1:]))
-    except OSError as error:
-        raise OutputError(f'cannot write the figure {out}: {error}') from error
-    print(f'\nFigure: {out}')
+        study = standing_reach(model, _standing(feet, args.on), position, R_WB, args.friction,
+                               args.all_motors, R_WG)
+        record, lines = _asked(args, study, R_WG)
+        out = out or (None if args.json else Path(f'{model.name}_force_map.png'))
+    print(json.dumps(record, indent=1) if args.json else '\n'.join(lines))
+    if out:
+        suffix = out.suffix.lower()
+        what = 'table' if suffix == '.csv' else 'figure'
+        content = (_csv(record).encode() if suffix == '.csv' else
+                   style.picture(draw_force_map(study), suffix[1:]))
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            out.write_bytes(content)
+        except OSError as error:
+            raise OutputError(f'cannot write the {what} {out}: {error}') from error
+        if not args.json:
+            print(f'\n{what.capitalize()}: {out}')
     return 0
 
 
-def _robot(args: argparse.Namespace) -> tuple[RobotModel, Sequence[Foot], np.ndarray]:
-    """Return model, feet and nominal pose."""
+def _robot(args: argparse.Namespace) -> tuple[RobotModel, Sequence[Foot], np.ndarray, float]:
+    """Return model, feet, nominal pose and the inclination of the ground that the YAML states."""
     import numpy as np
 
     from legged_dynamics.estimation.settings import nominal_position
     from legged_dynamics.model import PointFoot, RobotConfig
     from legged_dynamics.recordings.robot import read_model, recognise
     from legged_dynamics.resources import robot_files, urdf_path
+    from legged_dynamics.schema import read_parameter_file
+    from legged_dynamics.stickybot import StickybotSettings
 
     model, notes = read_model(urdf_path(args.urdf))
     for note in notes:
-        print(note)
+        print(note, file=sys.stderr if args.json else sys.stdout)
     if args.feet and not args.robot:
         return (model, [PointFoot(link, args.point_radius) for link in args.feet],
-                np.zeros(model.nq))
+                np.zeros(model.nq), 0.0)
     yaml = robot_files(args.robot)[0] if args.robot else recognise(model)
     config = RobotConfig.from_yaml(yaml)
     model = config.apply_to(model)
-    return model, config.feet, nominal_position(model, config)
+    climbs = any(name.startswith('stickybot.') for name in read_parameter_file(yaml))
+    slope = StickybotSettings.from_yaml(yaml).robot.inclination if climbs else 0.0
+    return model, config.feet, nominal_position(model, config), slope
 
 
 def _standing(feet: Sequence[Foot], links: Sequence[str]) -> list[Foot]:
-    from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-
     names = [foot.link for foot in feet]
     for link in links:
         if link not in names:
@@ -96,34 +106,53 @@ def _standing(feet: Sequence[Foot], links: Sequence[str]) -> list[Foot]:
 
 def _position(model: RobotModel, nominal: np.ndarray, words: Sequence[str]) -> np.ndarray:
     """Return the pose that words describe."""
-    from legged_dynamics.exceptions import ConfigurationError
-
     q = nominal.copy()
     for word in words:
-        name, equals, value = word.partition('=')
         if word in ('nominal', 'zero'):
             q = nominal.copy() if word == 'nominal' else 0.0 * nominal
             continue
-        try:
-            angle = float(value)
-        except ValueError:
-            angle = math.nan
-        if not equals or not math.isfinite(angle):
-            raise ConfigurationError('--pose: expected nominal, zero or JOINT=RAD, got '
-                                     f'{word!r}')
+        name, angle = _assigned(word, '--pose: expected nominal, zero or JOINT=RAD')
         joint = model.joints[model.joint_index(name)]
         if not joint.allows(angle):
             raise ConfigurationError(
                 f'expected joint {name} within {joint.lower:.3g} to {joint.upper:.3g} '
-                f'{joint.unit}, got {value}; is it in {joint.mistaken_unit}?')
+                f'{joint.unit}, got {angle:g}; is it in {joint.mistaken_unit}?')
         q[model.joint_index(name)] = angle
     return q
+
+
+def _assigned(word: str, expected: str) -> tuple[str, float]:
+    """Return name and value of NAME=VALUE."""
+    name, equals, text = word.partition('=')
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not equals or not math.isfinite(value):
+        raise ConfigurationError(f'{expected}, got {word!r}')
+    return name, value
+
+
+def _changed(values: np.ndarray, names: Sequence[str], words: Sequence[str], expected: str
+             ) -> np.ndarray:
+    """Return values by name, some changed by NAME=VALUE."""
+    values = values.copy()
+    for word in words:
+        name, value = _assigned(word, expected)
+        if name not in names:
+            raise UnknownNameError('joint', name, names)
+        values[names.index(name)] = value
+    return values
 
 
 def _table(study: StandingReach) -> list[str]:
     """Return what a figure does not say: condition, weakest direction, range of forces."""
     import numpy as np
 
+    from legged_dynamics.force_map.report import weakest
+
+    shown = [weakest(reach) for reach in study.reach]
+    width = max(len('least producible (x, y, z)'), *map(len, shown))
     lines = [f'{study.model.name}: weight {study.weight:.1f} N on '
              f'{", ".join(part.foot for part in study.reach)}; '
              f'condition of the whole map {study.map.condition:.3g}']
@@ -139,38 +168,161 @@ def _table(study: StandingReach) -> list[str]:
         if abs(torque) > limit:
             lines.append(f'{name} would need {torque:.1f} N m to stand, and has {limit:.1f}')
     lines.append('')
-    lines.append(f'{"foot":<12} {"rank":>4} {"condition":>9}  {"least producible (x, y, z)":<27} '
-                 f'{"now: x, y, z [N]":<22} {"up, in the cone [N]"}')
-    for reach, allowed in zip(study.reach, study.allowed):
-        weakest = ', '.join(f'{value:+.2f}' for value in reach.map.weakest_direction[:3])
+    lines.append(f'{"foot":<12} {"rank":>4} {"condition":>9}  '
+                 f'{"least producible (x, y, z)":<{width}} {"now: x, y, z [N]":<22} '
+                 'along z, in the cone [N]')
+    for reach, allowed, direction in zip(study.reach, study.allowed, shown):
         now = ', '.join(f'{round(value, 1) + 0.0:.1f}' for value in reach.force)
         heights = allowed.vertices[:, 2]
         span = f'{abs(heights.min()):.0f} to {heights.max():.0f}' if len(heights) else 'none'
         condition = reach.map.condition
-        shown = f'{condition:.3g}' if math.isfinite(condition) else 'singular'
-        lines.append(f'{reach.foot:<12} {reach.map.rank:>4} {shown:>9}  {weakest:<27} {now:<22} '
-                     f'{span}')
+        stretch = f'{condition:.3g}' if math.isfinite(condition) else 'singular'
+        lines.append(f'{reach.foot:<12} {reach.map.rank:>4} {stretch:>9}  {direction:<{width}} '
+                     f'{now:<22} {span}')
     return lines
+
+
+# -------------------------------------------------------------------------------------------------
+# The maps as numbers, and what is asked of them.
+
+
+def _asked(args: argparse.Namespace, study: StandingReach, R_WG: np.ndarray
+           ) -> tuple[dict[str, Any], list[str]]:
+    """Return maps, and forces or efforts asked for: as --json prints them, and as lines."""
+    record: dict[str, Any] = {
+        'robot': study.model.name, 'axes': AXES, 'side': 'on the robot',
+        'ground_in_world': R_WG.tolist(), 'columns': study.map.columns,
+        'standing_effort': study.torque.tolist(), 'maps': []}
+    lines = [*_table(study), '', 'f = k_0 + D tau: ground on the robot [N; moments N m] by joint '
+             'efforts [N m; sliding joints N], in', f'{AXES}.',
+             'constrained: all these feet stay; chain: on this foot alone, a ball at its origin.']
+    for foot, reach, chain in zip(study.feet, study.reach, study.chain):
+        for form, found in (('constrained', study.map.of_foot(foot.link)), ('chain', chain)):
+            rows = [COMPONENTS[3 * row.kind + row.axis] + (' (foot axes)' if row.in_foot else '')
+                    for row in foot.rows[:len(found.offset)]]
+            record['maps'].append({'foot': foot.link, 'form': form, 'rows': rows, 'k_0':
+                                   found.offset.tolist(), 'D': found.matrix.tolist()})
+            columns = zip(found.columns, found.matrix.T)
+            lines += [f'{form} map of {foot.link}: {", ".join(rows)}', *_rows(
+                [('k_0', found.offset), *(row for row in columns if row[0] in reach.map.columns)])]
+    if args.torque:
+        lines += _forces_of(args.torque, study, record)
+    if args.force:
+        lines += _torques_for(args.force, args.at, study, record)
+    return record, lines
+
+
+def _csv(record: dict[str, Any]) -> str:
+    """Return a row for each component of each map, or for each joint of a wrench."""
+    if 'maps' in record:
+        rows = [['foot', 'form', 'component (ground axes)', 'k_0', *record['columns']]]
+        rows += [[part['foot'], part['form'], name, k, *values] for part in record['maps']
+                 for name, k, values in zip(part['rows'], part['k_0'], part['D'])]
+    else:
+        columns = {'joint': record['joints'], **record['efforts']}
+        rows = [list(columns), *map(list, zip(*columns.values()))]
+    return ''.join(','.join(map(str, row)) + '\n' for row in rows)
+
+
+def _rows(rows: Sequence[tuple[str, Sequence[float]]]) -> list[str]:
+    return [f'  {name:<24}' + ''.join(f' {round(value, 6) + 0.0:>11.4g}' for value in values)
+            for name, values in rows]
+
+
+def _forces_of(words: Sequence[str], study: StandingReach, record: dict[str, Any]) -> list[str]:
+    """Return the forces of the efforts given, the others as they stand."""
+    torque = _changed(study.torque, study.map.columns, words, '--torque: expected JOINT=NM')
+    for part in record['maps']:
+        part['force'] = [k + sum(d * torque) for k, d in zip(part['k_0'], part['D'])]
+    return ['', f'With {", ".join(words)} and the other motors as they stand:', *_rows(
+        [(f'{part["foot"]}, {part["form"]}', part['force']) for part in record['maps']])]
+
+
+def _torques_for(force: Sequence[float], at: str, study: StandingReach, record: dict[str, Any]
+                 ) -> list[str]:
+    """Return the efforts within their limits for a wanted force, and what they cannot give."""
+    from legged_dynamics.force_map import ForceMap, TorqueProgram
+
+    study.map.rows(at)    # says which feet there are
+    found = next(reach.map for reach in study.reach if reach.foot == at)
+    own = [study.map.columns.index(name) for name in found.columns]
+    solved = TorqueProgram(study.limits[own]).solve(
+        ForceMap(found.offset[:3], found.matrix[:3], found.columns), force,
+        reference=study.torque[own])
+    efforts, unproducible = solved.torque.tolist(), solved.unproducible.T.tolist()
+    record['wanted'] = {'foot': at, 'efforts': dict(zip(found.columns, efforts)),
+                        'force': solved.force.tolist(), 'lost': solved.residual.tolist(),
+                        'outcome': solved.reach.value, 'unproducible': unproducible}
+    return ['', f'Efforts for a force on the robot of {force} N at {at}, the other motors as they '
+            f'stand, friction apart; {solved.reach.value}:', *_rows(
+                [*((name, [effort]) for name, effort in zip(found.columns, efforts)),
+                 ('force', solved.force), ('lost', solved.residual),
+                 *(('no effort changes', line) for line in unproducible)])]
+
+
+def _holding(args: argparse.Namespace, model: RobotModel, position: np.ndarray,
+             R_WB: np.ndarray) -> tuple[dict[str, Any], list[str]]:
+    """Return joint efforts J^T g for a wrench at a link, and those of the robot's own motion."""
+    import numpy as np
+
+    from legged_dynamics.dynamics import frame_jacobian
+    from legged_dynamics.dynamics.motion import BaseMotion, Motion, state_vector
+    from legged_dynamics.dynamics.newton_euler import inverse_dynamics
+    from legged_dynamics.force_map.affine import column_names
+
+    still, names = np.zeros(model.nv), column_names(model, range(1, model.n_bodies))
+    velocity = _changed(still, names, args.velocity, '--velocity: expected JOINT=RAD/S')
+    wrench = state_vector(args.wrench, 6, 'components of the wrench').reshape(2, 3)
+    J = frame_jacobian(model, position, args.at, 'link' if args.axes == 'link' else 'base')
+    on_environment = 1.0 if args.side == 'environment' else -1.0
+    push = on_environment * J[:, -model.nv:].T @ (
+        wrench @ R_WB if args.axes == 'world' else wrench).ravel()
+    own = inverse_dynamics(model, Motion(position, velocity, still,
+                                         BaseMotion.at_rest(R_WB))).joint_effort
+    efforts = {'J^T g': push.tolist(), 'own': own.tolist(), 'sum': (push + own).tolist()}
+    record = {'robot': model.name, 'link': args.at, 'axes': f'{args.axes} axes', 'side':
+              f'on the {args.side}', 'wrench': args.wrench, 'joints': names, 'efforts': efforts}
+    return record, [
+        f'{model.name}: joint efforts [N m; sliding joints N], the base held, for the wrench',
+        f'  {args.wrench} N, N m on the {args.side} about the origin of {args.at}, in '
+        f'{args.axes} axes;', "own: the robot's weight, and its motion without acceleration",
+        f'  {"":<24}' + ''.join(f' {name:>11}' for name in efforts),
+        *_rows(list(zip(names, zip(*efforts.values()))))]
 
 
 VERBS = (Verb(
     'force-map', _run, 'which forces the feet can be given in a pose, as a figure',
     'Draws, for each foot of a standing robot, the ground forces that joint efforts within their '
-    'limits can produce (polytope, and ellipsoid inside it) and the friction cone, and prints how '
-    'well conditioned the map from efforts to forces is and along which direction a force is '
-    'hardest to ask for.', (
+    'limits can produce (polytope, and ellipsoid inside it) and the friction cone, and prints the '
+    'map f = k_0 + D tau from efforts to forces, how well conditioned it is and along which '
+    'direction a force is hardest to ask for. A climbing robot stands on the wall of its YAML.', (
         URDF,
-        argument('-o --out', 'FILE', 'figure, a .png, .svg or .pdf; default: NAME_force_map.png '
-                 'in the present folder', Path),
+        argument('-o --out', 'FILE', 'figure, a .png, .svg or .pdf, or the numbers as '
+                 '.csv; default: NAME_force_map.png in the present folder', Path),
+        switch('--json', 'print everything as JSON; no figure, unless by -o'),
         argument('--friction', 'MU', 'coefficient', float, default=0.6),
         switch('--all-motors', "forces by all motors, not by each foot's own leg alone"),
+        'asked',
+        argument('--at', 'LINK', 'where force or wrench act: a foot, or any link'),
+        argument('--force', ('FX', 'FY', 'FZ'), 'efforts within their limits for this force on a '
+                 'foot [N], ground axes', float, nargs=3),
+        argument('--torque', 'JOINT=NM', 'forces on the feet with these efforts', nargs='+'),
+        argument('--wrench', ('FX', 'FY', 'FZ', 'MX', 'MY', 'MZ'), 'instead of feet: joint '
+                 'efforts J^T g for this wrench about the origin of a link, the base held '
+                 '[N, N m]', float, nargs=6),
+        argument('--axes', help='of the wrench', choices=('base', 'link', 'world'),
+                 default='base'),
+        argument('--side', help='what the wrench acts on', choices=('environment', 'robot'),
+                 default='environment'),
+        argument('--velocity', 'JOINT=RAD/S', 'with --wrench: joints that move', nargs='+'),
         'robot', robot_arguments(otherwise='the one that fits the URDF, unless feet are given')[0],
         argument('--feet', 'LINK', 'point feet, without a robot YAML', nargs='+', default=[]),
         argument('--point-radius', 'M', 'radius of the feet given (default: 0)', float,
                  default=0.0),
         'pose',
-        argument('--pose', 'POSE', 'nominal (of the robot YAML; default), zero, and '
-                 'joints that depart from it as JOINT=RAD', nargs='+', default=['nominal']),
+        argument('--position --pose', 'POSE', 'nominal (of the robot YAML; default), zero, and '
+                 'joints that depart from it as JOINT=RAD', nargs='+', default=['nominal'],
+                 dest='pose'),
         argument('--tilt', ('ROLL', 'PITCH'), 'of the base [deg]', float, nargs=2,
                  default=(0.0, 0.0)),
         argument('--on', 'LINK', 'feet on the ground; default: all', nargs='+', default=[]))),)

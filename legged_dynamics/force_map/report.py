@@ -22,12 +22,15 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import (
     ConstrainedForceMap,
     ContactForceMap,
+    FootForceMap,
     FootReach,
+    ForceMap,
     ForcePolytope,
     FrictionCone,
     StanceDynamics,
     StanceTerms,
     foot_reach,
+    standing_on,
 )
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.model import RobotModel
@@ -42,13 +45,19 @@ from legged_dynamics.pages import style
 BALANCED = 1e-10
 # A robot stands still when less than this part of its weight is missing in the balance.
 STILL = 1e-3
+LEVEL = np.eye(3)
 
 
 @dataclass(frozen=True, eq=False)
 class StandingReach:
-    """Forces that the feet of a robot can be given in one pose; in world axes."""
+    """
+    Forces that the feet of a robot can be given in one pose, ground on robot.
+
+    In ground axes: z away from the ground, x and y along it; on level ground, the world's.
+    """
 
     model: RobotModel
+    feet: tuple[Foot, ...]  # On the ground
     map: ContactForceMap  # Of all motors
     # (m,) [N m or N]: by the map's columns: what keeps the robot still, with the smallest foot
     # forces
@@ -59,6 +68,8 @@ class StandingReach:
     cone: FrictionCone
     reach: tuple[FootReach, ...]  # Of each foot on the ground
     allowed: tuple[ForcePolytope, ...]  # The part of each foot's polytope inside the friction cone
+    # Of each foot, were the robot to stand on it alone, a ball at its link's origin
+    chain: tuple[ForceMap, ...]
 
     @property
     def weight(self) -> float:
@@ -72,9 +83,9 @@ class StandingReach:
 
 
 def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray,
-                   R_WB: np.ndarray, friction: float = 0.6, all_motors: bool = False
-                   ) -> StandingReach:
-    """Return the forces that each foot on the ground can be given."""
+                   R_WB: np.ndarray, friction: float = 0.6, all_motors: bool = False,
+                   R_WG: np.ndarray = LEVEL) -> StandingReach:
+    """Return the forces that each foot can be given on a ground whose axes are ``R_WG``."""
     motors = [joint.name for joint in model.joints if joint.effort > 0.0]
     endless = [name for name, limit in zip(model.joint_names, model.effort_limits)
                if not np.isfinite(limit)]
@@ -83,20 +94,35 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
             f'expected effort limits in the URDF (<limit effort="..."/>), got none for '
             f'{", ".join(endless) or "any joint"}; without them every force could be produced')
     still = np.zeros(model.nv)
-    found = ConstrainedForceMap(model, feet, motors).compute(position, still, R_WB=R_WB)
+    of_all, R_GB, normal = ConstrainedForceMap(model, feet, motors), R_WG.T @ R_WB, R_WG[:, 2]
+    found = of_all.compute(position, still, R_WB=R_WB, ground_normal=normal)
     terms = StanceDynamics(model, feet).compute(
         np.ascontiguousarray(position, float), still, np.zeros(3), np.zeros(3),
-        GRAVITY * R_WB[2], R_WB[2])
+        GRAVITY * R_WB[2], R_WB.T @ normal)
     effort, lacking = _statics(terms, feet)
-    where = [model.joint_index(name) for name in found.columns]
+    where = of_all.velocity_rows
     torque, limits = effort[where], model.effort_limits[where]
     cone = FrictionCone(friction, normal=UP, facets=16)
-    in_world = found.in_axes(R_WB)
+    in_ground = found.in_axes(R_GB)
     columns = found.columns if all_motors else None
-    reach = tuple(foot_reach(model, in_world, foot.link, torque, limits, columns)
+    reach = tuple(foot_reach(model, in_ground, foot.link, torque, limits, columns)
                   for foot in feet)
-    return StandingReach(model, in_world, torque, limits, lacking, cone, reach, tuple(
-        part.polytope.clipped(*cone.inequalities()) for part in reach))
+    return StandingReach(
+        model, tuple(feet), in_ground, torque, limits, lacking, cone, reach,
+        tuple(part.polytope.clipped(*cone.inequalities()) for part in reach),
+        tuple(_chain_map(model, foot.link, position, R_GB, -GRAVITY * R_WG[2],
+                         np.eye(model.nv)[where], found.columns) for foot in feet))
+
+
+def _chain_map(model: RobotModel, foot: str, position: np.ndarray, R_GB: np.ndarray,
+               gravity: np.ndarray, units: np.ndarray, columns: tuple[str, ...]) -> ForceMap:
+    """Return the map by some efforts, rows of ``units``, of a robot on one foot alone."""
+    stance = standing_on(model, foot)
+    still = np.zeros(model.nv)
+    q, _ = stance.state(position, still, R_GB, np.zeros(3))
+    found = FootForceMap(stance.model).compute(q, gravity=gravity)
+    efforts = np.column_stack([stance.efforts(position, unit) for unit in units])
+    return ForceMap(found.offset[:3], found.joint_map[:3] @ efforts, columns)
 
 
 def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
@@ -115,11 +141,12 @@ ALLOWED = '#009E73'
 CONE = '#E69F00'
 ELLIPSOID = '#0072B2'
 NOW = '#D55E00'
-VIEWS = (((0, 2), 'force forward [N]', 'force up [N]'), ((1, 2), 'force left [N]', ''))
+VIEWS = (((0, 2), 'force along x [N]', 'force off the ground [N]'),
+         ((1, 2), 'force along y [N]', ''))
 
 
 def draw_force_map(study: StandingReach) -> Figure:
-    """Draw each foot's forces in space, from the side and from behind, world axes."""
+    """Draw each foot's forces in space, from the side and from behind, ground axes."""
     n = len(study.reach)
     figure = style.new_figure(3.2 + 3.0 * n)
     panels = figure.subfigures(n, 1, squeeze=False)[:, 0]
@@ -137,12 +164,18 @@ def draw_force_map(study: StandingReach) -> Figure:
 
 
 def _title(reach: FootReach) -> str:
-    x, y, z = reach.map.weakest_direction[:3]
     condition = reach.map.condition
     how = f'condition {condition:.3g}' if np.isfinite(condition) else (
         f'rank {reach.map.rank} of {len(reach.map.offset)}')
-    return (f'{reach.foot}   {how}, least producible along ({x:.2f}, {y:.2f}, {z:.2f}); '
+    return (f'{reach.foot}   {how}, least producible {weakest(reach)}; '
             f'now ({", ".join(str(round(value)) for value in reach.force.tolist())}) N')
+
+
+def weakest(reach: FootReach) -> str:
+    """Return the direction that motors change least; a sole's is of force [N] and moment [N m]."""
+    values = [f'{value:+.2f}' for value in reach.map.weakest_direction]
+    force, moment = ', '.join(values[:3]), ', '.join(values[3:])
+    return f'force ({force})' + (f', moment ({moment})' if moment else '')
 
 
 def _drawn_height(study: StandingReach, allowed: ForcePolytope) -> float:
