@@ -58,9 +58,10 @@ class FootholdSettings:
     enough: float = 0.5
     price: float = 0.25
     step: float = 0.15
-    # Of a stance made so: how much longer the cycle is, how much smaller the duty, and the part
-    # of the clearance that is left.
-    easier: tuple[float, float, float] = (1.07, 0.03, 0.82)
+    # Of a stance made so: cycle and clearance over the usual, and how much smaller its duty is.
+    narrowed_cycle: float = 1.07
+    narrowed_clearance: float = 0.82
+    narrowed_duty_cut: float = 0.03
     # Directions and parts in which the reach of a foot is searched, lower than in the stance.
     lower: float = 0.03
     directions: int = 12

@@ -31,7 +31,7 @@ class SupervisorSettings:
     kept: float = 0.05      # distance of the capture point from the edge of the support
     foresight: float = 0.8  # time constants of the pendulum for which its acceleration lasts
     smoothed: float = 0.02  # s over which that acceleration is smoothed
-    rush: float = 0.8       # of a cycle, that steps to recover take
+    recovery_cycle: float = 0.8     # of a gait's cycle, that steps to recover take
     # On soles: a divergent component off its target, and the velocity from it [m/s].
     pushed: float = 0.03
     quick: float = 0.08

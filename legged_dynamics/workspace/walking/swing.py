@@ -71,7 +71,8 @@ class SwingSettings:
     learns: float = 6.0         # 1/s, how fast friction is learned
     slides: float = 0.15        # rad/s or m/s of a joint from which its friction is whole
     most: float = 0.06          # of the effort limit: largest friction that is believed
-    borne: float = 0.8          # of it that is compensated in legs that bear on points
+    # Part of friction that is compensated in legs that bear on points.
+    stance_friction_part: float = 0.8
     first: float = 0.025        # s of sliding that count as frictionless before any
 
 
@@ -250,12 +251,12 @@ class SwingLegs:
 class SwingControl:
     """Moves the legs that swing, and learns the friction of their joints."""
 
-    def __init__(self, model: RobotModel, feet: Sequence[Foot], inertia: np.ndarray,
-                 borne: float):
+    def __init__(self, model: RobotModel, feet: Sequence[Foot], inertia: np.ndarray, soles: bool):
         self._model, self._feet, self._inertia = model, feet, inertia
         self._legs: dict[bytes, SwingLegs] = {}
         limits = np.where(np.isfinite(model.effort_limits), model.effort_limits, 0.0)
-        self._borne, self._most = borne, SWING.most * limits
+        self._most = SWING.most * limits
+        self._stance_part = 0.0 if soles else SWING.stance_friction_part
         free = SWING.margin * np.nan_to_num(np.ptp(model.position_limits, axis=1), posinf=0.0)
         self.ends = model.position_limits + np.outer(free, [1.0, -1.0])
         self._learnt = np.zeros((2, model.nv))
@@ -287,7 +288,7 @@ class SwingControl:
         """
         effort = np.empty(len(v))
         learn_friction(self._learnt, moved, v, self._inertia, self._most, dt, SWING.learns,
-                       SWING.slides, self._borne, self._seen, self._friction, effort)
+                       SWING.slides, self._stance_part, self._seen, self._friction, effort)
         return effort
 
 
@@ -302,17 +303,17 @@ def keep_within(moved, q, v, ends, frequency):
 
 
 @lean_kernel
-def learn_friction(learnt, moved, speed, inertia, most, dt, least, slides, borne, seen, friction,
-                   effort):
+def learn_friction(learnt, moved, speed, inertia, most, dt, least, slides, stance_part, seen,
+                   friction, effort):
     """
     Learn the dry friction of swinging joints; fill ``effort`` to compensate it.
 
     The mean of corrections, later with rate ``least`` [1/s]; ``slides``: velocity of full
-    friction; ``borne``: part compensated in stance; ``seen``, ``friction`` are updated.
+    friction; ``stance_part``: of it, compensated in stance; ``seen``, ``friction`` are updated.
     """
     for j in range(friction.shape[0]):
         if math.isnan(moved[j]):
-            effort[j] = borne * friction[j] * math.tanh(speed[j] / slides)
+            effort[j] = stance_part * friction[j] * math.tanh(speed[j] / slides)
             continue
         way = math.tanh(learnt[1, j] / slides)
         seen[j] += dt * way * way

@@ -57,7 +57,7 @@ from legged_dynamics.workspace.walking.supervisor import (
     Walking,
     must_step,
 )
-from legged_dynamics.workspace.walking.swing import SWING, SwingControl, lower
+from legged_dynamics.workspace.walking.swing import SwingControl, lower
 
 # Largest speed by default, as a part of that of a shallow wave, sqrt(g h): what the lowest robot
 # of the table of gaits (solo_class) walks.
@@ -222,21 +222,9 @@ class Walker:
         self._wanted[:] = ahead * part, left * part, turning * part
         return part
 
-    def rehearse(self, state: BodyState, measurement: Measurement,
-                 controller: WorkspaceController) -> None:
-        """
-        Run a step of every set of feet once, so that its kernels and arrays are ready.
-
-        Parameters
-        ----------
-        state : BodyState
-            State of a robot that stands.
-        measurement : Measurement
-            Joint positions and velocities, in the model's order.
-        controller : WorkspaceController
-            Controller whose ticks are run as well.
-
-        """
+    def warm(self, state: BodyState, measurement: Measurement,
+             controller: WorkspaceController) -> None:
+        """Run a step once from a stance, the controller's too: compile kernels, make arrays."""
         self.reset()
         n = len(self._config.feet)
         still = self.update(state, measurement, np.ones(n, bool), np.zeros((n, 3)))
@@ -245,10 +233,8 @@ class Walker:
         motions = [np.concatenate([state.foot_position[i], np.zeros(6)]) for i in members]
         moved = self._unmoved.copy()
         self._swing.move(members, self._packed(state), q, v, motions, state.rotation, 1.0, moved)
-        down = np.ones(n, bool)
-        down[members] = False
-        controller.update(state, measurement, still.target,
-                          legs=LegPlan(down, still.legs.most, moved))
+        controller.update(state, measurement, still.target, legs=LegPlan(
+            np.arange(n) >= len(members), still.legs.most, moved))
         controller.reset()
         self.reset()
 
@@ -260,7 +246,7 @@ class Walker:
         if soles:
             position = self._config.nominal_in(self.model)
         stance = self._stance = Stance.of(self.model, self._config, position, state.rotation)
-        self._swing = SwingControl(self.model, feet, stance.inertia, 0.0 if soles else SWING.borne)
+        self._swing = SwingControl(self.model, feet, stance.inertia, soles)
         if self._narrowing is None:
             flat = any(foot.moments for foot in feet)
             self._narrowing = np.zeros(2) if flat else easiest_stance(
@@ -283,7 +269,8 @@ class Walker:
         row, s, stance = GAITS[gait], self.settings, self._stance
         eased = self._narrowing if row.order == 'diagonal' else np.zeros(2)
         # Legs that bear near their limits also swing slower and lower.
-        longer, less, low = STEPS.easier if eased.any() else (1.0, 0.0, 1.0)
+        longer, less, low = (STEPS.narrowed_cycle, STEPS.narrowed_duty_cut,
+                             STEPS.narrowed_clearance) if eased.any() else (1.0, 0.0, 1.0)
         return Timing(gait, offsets_of(gait, stance.places), s.duty or row.duty - less,
                       haste * (s.cycle or longer * row.cycle / stance.omega),
                       stance.places * (1.0 - eased),
@@ -376,7 +363,7 @@ class Walker:
             schedule.timing = self._timing(self.settings.gait)
         elif now is Walking.RECOVER:
             schedule.timing = self._timing(
-                self.usual, 1.0 if self._composite else SUPERVISOR.rush)
+                self.usual, 1.0 if self._composite else SUPERVISOR.recovery_cycle)
         if before is not Walking.STAND or now is Walking.SIT:
             return
         self._pushes.reset()
@@ -400,8 +387,7 @@ class Walker:
                     state.foot_position[0] - state.foot_position[1])[:2]
                 first, wait = int(across < 0.0), 0.5 * schedule.timing.shift_time
         if first is None and self.state is Walking.WALK and reference.plan.left <= 0.0:
-            wait = REFERENCE.shift / body.omega
-            first = 0
+            first, wait = 0, REFERENCE.shift / body.omega
         if first is not None:
             schedule.start(wait, first)
             reference.plan.begin(middle, wait)

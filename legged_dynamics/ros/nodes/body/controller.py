@@ -407,7 +407,7 @@ class BodyController(ControllerNode):
         command = self._controller.update(
             state, measurement, BodyTarget.of(state.position, state.rotation),
             {0: AskedForce(np.array([0.0, 0.0, 1.0]))} if measurement.stamp_ns else {})
-        self._walk.walker.rehearse(state, measurement, self._controller)
+        self._walk.walker.warm(state, measurement, self._controller)
         self._targets.warm(state, measurement.position)
         self._controller.margins(command, state, measurement.position)
 
