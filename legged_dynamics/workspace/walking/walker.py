@@ -233,8 +233,10 @@ class Walker:
         motions = [np.concatenate([state.foot_position[i], np.zeros(6)]) for i in members]
         moved = self._unmoved.copy()
         self._swing.move(members, self._packed(state), q, v, motions, state.rotation, 1.0, moved)
-        controller.update(state, measurement, still.target, legs=LegPlan(
-            np.arange(n) >= len(members), still.legs.most, moved))
+        down = np.ones(n, bool)
+        down[members] = False
+        controller.update(state, measurement, still.target,
+                          legs=LegPlan(down, still.legs.most, moved))
         controller.reset()
         self.reset()
 
