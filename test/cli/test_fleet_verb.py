@@ -205,7 +205,7 @@ def test_what_is_wrong_is_said_before_the_work(fleet, tmp_path, capsys, monkeypa
     for words, what in (
             ([str(fleet), '-o', str(tmp_path / 'mine')], 'holds other things'),
             ([str(fleet), '--contact', 'bag'], 'contacts can only be detected'),
-            ([str(fleet), str(tmp_path / 'no')], 'there is no folder'),
+            ([str(fleet), str(tmp_path / 'no')], 'there is no bag at'),
             ([str(fleet), '--scheduler', 'tcp://127.0.0.1:1'], 'no Dask scheduler answers')):
         if '-o' not in words:
             words = [*words, '-o', str(tmp_path / 'out')]

@@ -64,8 +64,10 @@ def test_what_an_interrupted_run_keeps(tmp_path, capsys):
 
 def test_a_bad_folder_is_refused_before_the_bag_is_read(tmp_path, capsys):
     (tmp_path / 'notes.txt').write_text('mine')
+    unread = tmp_path / 'bag.mcap'
+    unread.touch()
     for verb in ('analyze', 'inverse-dynamics'):
-        assert main([verb, str(tmp_path / 'no_such_bag'), '-o', str(tmp_path)]) == 2
+        assert main([verb, str(unread), '-o', str(tmp_path)]) == 2
         assert 'holds other things' in capsys.readouterr().err
     if os.geteuid():
         (tmp_path / 'closed').mkdir(mode=0o500)

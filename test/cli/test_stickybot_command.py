@@ -17,7 +17,9 @@ QUICK = ['-p', 'control.rate:=100.0', '--duration', '2']
 def parsed(*arguments):
     """Return the options of a verb."""
     parser = argparse.ArgumentParser()
-    stickybot.add_parser(parser.add_subparsers())
+    verbs = parser.add_subparsers()
+    for verb in stickybot.VERBS:
+        verb.add_parser(verbs)
     return parser.parse_args(arguments)
 
 

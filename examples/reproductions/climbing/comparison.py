@@ -92,7 +92,7 @@ class Attempt:
     def fell(self) -> bool:
         """Whether the robot has come off its wall for good."""
         trace = self.trace
-        return trace is not None and not trace.attached[-len(trace.time) // 4:].any()
+        return trace is not None and not trace.attached[-len(trace.time) // 50:].any()
 
 
 @dataclass(frozen=True)

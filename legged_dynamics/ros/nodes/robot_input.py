@@ -72,6 +72,7 @@ class RobotInput(Diagnosed):
         self._stream = SensorStream(parameters['imu_timeout'], screen)
         self._read: SampleReader | None = None      # once the robot is known
         self._spare: dict[str, float] = {}
+        self._sources: list[tuple[InputMonitor, Any]] = []
         # Where the middleware can: IMU readings are awaited only while a joint state lacks one.
         self._wake_for_imu: Callable[[bool], None] = lambda wanted: None
 
