@@ -3,9 +3,9 @@
 """
 Run all benchmarks of calls, or those named, and print their tables.
 
-``digests``, ``sensitivity``, ``structure`` and ``tables`` are run by name only: they compare
-results, vary tuned numbers, measure the package's size, and make the documents' tables. Each is
-in the file of its name in `benchmarks/`.
+``accuracy``, ``digests``, ``sensitivity``, ``structure`` and ``tables`` are run by name only:
+they score the estimator, compare results, vary tuned numbers, measure the package's size, and make
+the documents' tables. Each is in the file of its name in `benchmarks/`.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-OTHERS = ('digests', 'sensitivity', 'structure', 'tables')
+OTHERS = ('accuracy', 'digests', 'sensitivity', 'structure', 'tables')
 
 
 def processor() -> str:

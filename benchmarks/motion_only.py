@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Tables of docs/motion_only_measured.md: robots without joint torque, against their foot sensors.
+Tables of docs/accuracy.md: robots without joint torque, against their foot sensors.
 
 ``python -m benchmarks.motion_only [FOLDER]`` looks for the folders ``icub`` and ``go1`` (URDF,
 YAML and bag) in the folder, or in ``robots`` of the one that LEGGED_DYNAMICS_DATA names. The

@@ -23,10 +23,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / 'docs'
 BEGIN, END = '<!-- measured -->', '<!-- end of measured -->'
-# Of when and of which version (the first to the last) rows are, and the command that makes them.
+# When and at which commit all rows were measured, and the command that makes them.
 MEASURED = re.compile(
-    r'Measured on (?P<date>\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?) '
-    r'at (?P<commit>[0-9a-f]{8}(?: to [0-9a-f]{8})?)'
+    r'Measured on (?P<date>\d{4}-\d\d-\d\d) '
+    r'at (?P<commit>[0-9a-f]{8})'
     r'(?: by `(?P<command>[^`]+)`)?\.')
 ROW = re.compile(r'^\|( *:?-+:? *\|)+$', re.MULTILINE)      # below the head of a table
 

@@ -3,8 +3,8 @@
 """
 Robots on all kinds of ground under body control, in process: what they did, against the truth.
 
-``PYTHONPATH=test:test/workspace python test/workspace/ground_runs.py [robot ...]`` prints the
-tables of docs/workspace_measured.md; a robot is one of the package's own, or a URDF with a YAML
+``PYTHONPATH=test:test/workspace python test/workspace/ground_runs.py [robot ...]`` prints
+tables; a robot is one of the package's own, or a URDF with a YAML
 beside it.
 """
 import sys
