@@ -69,7 +69,8 @@ def test_commits_that_tables_name_are_there():
             ['git', 'rev-parse', '--is-shallow-repository'], cwd=ROOT, text=True, check=True,
             capture_output=True).stdout.strip() == 'true':
         pytest.skip('there is no history here')
-    named = {found['commit'] for page in PAGES for found in tables.MEASURED.finditer(page.read_text())}
+    named = {found['commit'] for page in PAGES
+             for found in tables.MEASURED.finditer(page.read_text())}
     known = subprocess.run(['git', 'cat-file', '--batch-check'], cwd=ROOT, text=True, check=True,
                            input='\n'.join(sorted(named)), capture_output=True).stdout
     assert [line for line in known.splitlines() if ' commit ' not in line] == []

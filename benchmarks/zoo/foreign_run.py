@@ -15,8 +15,8 @@ from benchmarks.zoo.ground import EDGE, Ground
 from benchmarks.zoo.recording import Recording
 from benchmarks.zoo.scenarios import FLOORS
 from benchmarks.zoo.simulate import CONTROL, FRICTION, SETTLING, TIME_STEP, _Run
-from legged_dynamics.simulation.gait import minimum_jerk
 from legged_dynamics.simulation.plant import GROUND, ROBOT, add_floor
+from legged_dynamics.simulation.schedule import minimum_jerk
 from legged_dynamics.simulation.walking import rotation_vector
 
 TREAD, STEPS = 0.9, 3           # of the height: depth of a stair; how many

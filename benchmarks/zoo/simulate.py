@@ -21,8 +21,8 @@ from benchmarks.zoo.scenarios import FLOORS, Scenario
 from benchmarks.zoo.truth import ground_forces, ground_wrenches
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.model import FlatFoot
-from legged_dynamics.simulation.gait import minimum_jerk
 from legged_dynamics.simulation.plant import build_world
+from legged_dynamics.simulation.schedule import minimum_jerk
 from legged_dynamics.simulation.truth import ContactTruth
 from legged_dynamics.simulation.walking import rotation_matrix, rotation_vector
 

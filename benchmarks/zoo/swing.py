@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from legged_dynamics.simulation.gait import minimum_jerk
+from legged_dynamics.simulation.schedule import minimum_jerk
 
 
 def swing_path(start: np.ndarray, target: np.ndarray, top: float, landing: float, progress: float,

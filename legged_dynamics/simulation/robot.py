@@ -13,10 +13,15 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
-from legged_dynamics.simulation.gait import TrotClock
 from legged_dynamics.simulation.hardware import SimulatedHardware
 from legged_dynamics.simulation.plant import Plant, TrotSettings, build_world
-from legged_dynamics.simulation.schedule import BEHAVIOURS, DEMO_SCHEDULE, STANDING, Schedule
+from legged_dynamics.simulation.schedule import (
+    BEHAVIOURS,
+    DEMO_SCHEDULE,
+    STANDING,
+    Schedule,
+    TrotClock,
+)
 from legged_dynamics.simulation.truth import ContactTruth, TrueState, dry_friction
 from legged_dynamics.simulation.walking import JointTargets, QuadrupedController
 

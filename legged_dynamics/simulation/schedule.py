@@ -1,10 +1,12 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated robot does when: behaviours and their schedule."""
+"""What a simulated robot does when: behaviours, their schedule, and the gait of its trot."""
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
 
@@ -119,3 +121,113 @@ class Schedule:
 
 DEMO_SCHEDULE = Schedule([('stand', 4.0), ('trot_forward', 12.0), ('stand', 4.0)])
 STANDING = Schedule([('stand', 1.0)])
+
+
+# -------------------------------------------------------------------------------------------------
+# When each foot is on the ground in a trot, and its path through the air.
+
+
+@dataclass(frozen=True)
+class TrotShape:
+    """Shape of a trot beside its parameters; chosen by hand."""
+
+    apex: float = 0.45      # of the swing: a foot rises faster than it comes down
+    standing_blend: float = 0.15    # s in which loads are equalised after the last step
+
+
+SHAPE = TrotShape()
+
+
+class TrotClock:
+    """
+    Phases of a trot's feet: two diagonal pairs, half a cycle apart, with overlap.
+
+    A phase runs from 0 at touch-down over ``duty`` (above a half) at lift-off to 1. `load`
+    (nf,): share of full load, ramped in the overlap; `swing` (nf,): progress of swinging
+    feet, 0 in stance.
+    """
+
+    def __init__(self, diagonal: np.ndarray, period: float, duty: float):
+        self._pair_of = np.where(diagonal, 0, 1)
+        self._period = period
+        self._duty = duty
+        self._cycle = 0.0
+        self._standing = 1.0
+        self.stepping = False
+        self._update()
+
+    @property
+    def stance_time(self) -> float:
+        """Duration of a foot's stance [s]."""
+        return self._duty * self._period
+
+    @property
+    def swing_time(self) -> float:
+        """Duration of a foot's swing [s]."""
+        return (1.0 - self._duty) * self._period
+
+    def advance(self, time_step: float, stepping: bool) -> None:
+        """Advance by ``time_step`` [s]; without ``stepping`` stop when all feet are down."""
+        if stepping:
+            self.stepping = True
+        if self.stepping:
+            before = self._cycle
+            self._cycle += time_step / self._period
+            # A pair touches down at 0 and at one half: the place to stop.
+            landed = int(2.0 * self._cycle) > int(2.0 * before)
+            if landed and not stepping:
+                self._cycle = 0.5 * int(2.0 * self._cycle)
+                self.stepping = False
+            self._cycle %= 1.0
+        if self.stepping:
+            self._standing -= time_step / ((self._duty - 0.5) * self._period)
+        else:
+            self._standing += time_step / SHAPE.standing_blend
+        self._standing = min(max(self._standing, 0.0), 1.0)
+        self._update()
+
+    def _update(self) -> None:
+        pairs = [self._pair(self._cycle), self._pair((self._cycle + 0.5) % 1.0)]
+        stance, load, swing = zip(*pairs)
+        self.stance = np.array(stance)[self._pair_of]
+        self.load = np.array(load)[self._pair_of]
+        self.swing = np.array(swing)[self._pair_of]
+
+    def _pair(self, phase: float) -> tuple[bool, float, float]:
+        """Return stance, load and swing of a pair of feet at its phase."""
+        if self.stepping and phase >= self._duty:
+            return False, 0.0, (phase - self._duty) / (1.0 - self._duty)
+        ramp = min(phase, self._duty - phase) / (self._duty - 0.5)
+        ramp = min(max(ramp, 0.0), 1.0)
+        return True, max(ramp * ramp * (3.0 - 2.0 * ramp), self._standing), 0.0
+
+
+def swing_position(start: np.ndarray, target: np.ndarray, height: float, progress: float,
+                   duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """
+    Return position, velocity and acceleration (3,) on a foot's swing path, world axes.
+
+    Minimum-jerk: one across, one up and a slower one down, ending at rest for a soft
+    touch-down. ``height`` [m]: clearance above the higher end; ``progress``: 0 to 1.
+    """
+    travel, top = target - start, max(start[2], target[2]) + height
+    if progress < SHAPE.apex:
+        vertical = minimum_jerk(progress / SHAPE.apex, SHAPE.apex * duration)
+        from_height, climb = start[2], top - start[2]
+    else:
+        vertical = minimum_jerk((progress - SHAPE.apex) / (1.0 - SHAPE.apex),
+                                (1.0 - SHAPE.apex) * duration)
+        from_height, climb = top, target[2] - top
+    (x, y), across = travel[:2].tolist(), minimum_jerk(progress, duration)
+    position, velocity, acceleration = (
+        np.array([x * along, y * along, climb * up]) for along, up in zip(across, vertical))
+    position += [start[0], start[1], from_height]
+    return position, velocity, acceleration
+
+
+def minimum_jerk(progress: float, duration: float) -> tuple[float, float, float]:
+    """Return position, rate and acceleration of the minimum-jerk curve from 0 to 1."""
+    s, r = progress, 1.0 - progress
+    return (s ** 3 * (10.0 - 15.0 * s + 6.0 * s * s),
+            30.0 * (s * r) ** 2 / duration,
+            60.0 * s * r * (r - s) / duration ** 2)

@@ -13,9 +13,8 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import SimulationError
-from legged_dynamics.simulation.gait import TrotClock, swing_position
 from legged_dynamics.simulation.plant import TrotSettings
-from legged_dynamics.simulation.schedule import BEHAVIOURS
+from legged_dynamics.simulation.schedule import BEHAVIOURS, TrotClock, swing_position
 
 # -------------------------------------------------------------------------------------------------
 # Positions, Jacobians and torques of the legs, for the simulated robot's own controller.

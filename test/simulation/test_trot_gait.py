@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from legged_dynamics.simulation.gait import TrotClock, swing_position
+from legged_dynamics.simulation.schedule import TrotClock, swing_position
 
 DIAGONAL = np.array([True, False, False, True])
 PERIOD, DUTY, STEP = 0.6, 0.6, 0.001
