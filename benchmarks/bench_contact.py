@@ -258,7 +258,7 @@ def draw() -> None:
         for (name, _), value in zip(calls.items(), microseconds(*calls.values(), batches=7)):
             curves.setdefault(name, []).append((n, value / (500 if 'batch' in name else 1)))
     draw_times(curves, lambda name: name in ('tick', 'batch, a sample'), 'joints, four feet',
-               'time [us]', 'upper left', PICTURE)
+               'time [us]', PICTURE)
 
 
 if __name__ == '__main__':

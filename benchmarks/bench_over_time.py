@@ -161,5 +161,5 @@ def rows() -> list[dict]:
                       'ours_us': microseconds(call, batches=3)[0],
                       'note': f'interior point, {call().iterations} iterations'})
     draw_times({name: [(T, time / 1e3) for T, time in points] for name, points in curves.items()},
-               lambda name: 'scipy' not in name, 'frames', 'time [ms]', 'lower right', PICTURE)
+               lambda name: 'scipy' not in name, 'frames', 'time [ms]', PICTURE)
     return found

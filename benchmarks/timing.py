@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from legged_dynamics.model import RobotModel
 from legged_dynamics.pages.palette import FOOT_COLORS
@@ -42,7 +43,7 @@ def bare_quadruped() -> tuple[RobotModel, str]:
 
 
 def draw_times(curves: Mapping[str, Sequence[tuple[int, float]]], ours: Callable[[str], bool],
-               across: str, up: str, place: str, name: str) -> None:
+               across: str, up: str, name: str) -> None:
     """Draw times against a number on logarithmic axes, peers dashed, and keep the picture."""
     figure = new_figure(3.2)
     figure.set_size_inches(6.0, 3.2)
@@ -52,7 +53,11 @@ def draw_times(curves: Mapping[str, Sequence[tuple[int, float]]], ours: Callable
         axes.loglog(n, time_taken, '-o' if ours(label) else '--o', color=color, label=label,
                     markersize=3.5)
     dress(axes, across, up)
-    legend(axes, loc=place)
+    axes.yaxis.set_major_formatter(StrMethodFormatter('{x:g}'))
+    axes.set_xticks([n for n, _ in next(iter(curves.values()))][::2])
+    axes.xaxis.set_major_formatter(StrMethodFormatter('{x:g}'))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    legend(axes, loc='lower center', bbox_to_anchor=(0.5, 1.0), ncols=len(curves))
     figure.savefig(picture_path(name), dpi=90)
 
 

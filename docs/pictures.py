@@ -20,9 +20,15 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
+from legged_dynamics.cli.arguments import write_yaml
+from legged_dynamics.model.robot_config import RobotConfig
+from legged_dynamics.resources import robot_files
+from legged_dynamics.schema import read_parameter_file
+
 IMAGES = Path(__file__).resolve().parent / 'images'
-COMMAND = [sys.executable, '-m', 'legged_dynamics.cli']
+COMMAND = [sys.executable, '-m', 'legged_dynamics']
 ARGUMENTS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
+WRONG = 'LF_KFE'
 CHROMIUM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser',
                                                 'google-chrome'))), None)
 
@@ -87,7 +93,13 @@ def main(arguments: list[str]) -> int:
         shutil.copy(folder / 'force_map.png', IMAGES / 'force_map.png')
         run('inverse-dynamics', '--sample', '-o', 'person', '--no-bag', folder=folder)
         take((folder / 'person' / 'report.html').as_uri(), 'person.png', (1200, 900))
-        run('doctor', str(bag), '-o', 'doctor.html', folder=folder)
+        # The motor of a knee is said to report its torque with the wrong sign.
+        yaml, _ = robot_files('anymal_class')
+        scale = [-1.0 if joint == WRONG else 1.0
+                 for joint in RobotConfig.from_yaml(yaml).joints]
+        write_yaml(folder / 'wrong.yaml', read_parameter_file(yaml),
+                   {'robot.sensors.effort_scale': scale}, 'With a wrong sign')
+        run('doctor', str(bag), '--robot', 'wrong.yaml', '-o', 'doctor.html', folder=folder)
         take((folder / 'doctor.html').as_uri(), 'doctor.png', (1200, 700))
         run('reproduce', 'biped', '-o', 'biped', folder=folder)
         shutil.copy(folder / 'biped' / 'figure_5_joints.png', IMAGES / 'biped.png')
