@@ -43,7 +43,7 @@ from legged_dynamics.contact.over_time.stretch import GeneralizedMotion, Stretch
 from legged_dynamics.contact.solution import EquationWeights
 from legged_dynamics.contact.uncertainty import MotionNoise, WrenchUncertainty
 
-__all__ = ['ContactBatch', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
-           'ContactLimits', 'ContactSolution', 'EquationWeights', 'GeneralizedMotion',
-           'InstantProblem', 'MotionNoise', 'OverTimeSolution', 'OverTimeWeights',
-           'Stretch', 'Support', 'WrenchUncertainty', 'equation_weights']
+__all__ = ['ContactInverseDynamics', 'ContactSolution', 'ContactBatch',
+           'ContactInverseDynamicsOverTime', 'OverTimeSolution', 'OverTimeWeights',
+           'ContactLimits', 'MotionNoise', 'EquationWeights', 'equation_weights',
+           'WrenchUncertainty', 'GeneralizedMotion', 'Support', 'Stretch', 'InstantProblem']

@@ -22,17 +22,8 @@ if TYPE_CHECKING:
     )
     from legged_dynamics.diagnosis.validation.validation import Validation, validate
 
-__all__ = [
-    'Checkup',
-    'Examination',
-    'Finding',
-    'Identification',
-    'Quantity',
-    'Validation',
-    'examine',
-    'identify',
-    'validate',
-]
+__all__ = ['examine', 'Examination', 'Finding', 'Checkup', 'identify', 'Identification',
+           'Quantity', 'validate', 'Validation']
 __getattr__, __dir__ = lazy_names(__name__, {
     'Checkup': 'doctor.checkup',
     'Examination': 'doctor.examination',

@@ -12,6 +12,6 @@ from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY, BaseMotion, Motion
 from legged_dynamics.dynamics.newton_euler import InverseDynamics, inverse_dynamics
 
-__all__ = ['GRAVITY', 'ArticulatedBody', 'BaseMotion', 'CompositeBody', 'ForwardDynamics',
-           'InverseDynamics', 'Motion', 'forward_dynamics', 'frame_bias_acceleration',
-           'frame_jacobian', 'frame_poses', 'inverse_dynamics', 'mass_matrix']
+__all__ = ['Motion', 'BaseMotion', 'inverse_dynamics', 'InverseDynamics', 'forward_dynamics',
+           'ForwardDynamics', 'ArticulatedBody', 'mass_matrix', 'CompositeBody', 'frame_poses',
+           'frame_jacobian', 'frame_bias_acceleration', 'GRAVITY']

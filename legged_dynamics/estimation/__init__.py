@@ -23,6 +23,6 @@ from legged_dynamics.estimation.leg_odometry import BodyState, LegOdometry, Odom
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.estimation.settings import EstimatorSettings
 
-__all__ = ['ActuatorFinding', 'ActuatorLearner', 'BodyState', 'EstimatorSettings', 'Fault',
-           'GroundReaction', 'GroundReactionEstimator', 'LegOdometry', 'Measurement', 'Mode',
-           'OdometryFault']
+__all__ = ['GroundReactionEstimator', 'Measurement', 'GroundReaction', 'Mode', 'Fault',
+           'EstimatorSettings', 'LegOdometry', 'BodyState', 'OdometryFault', 'ActuatorLearner',
+           'ActuatorFinding']

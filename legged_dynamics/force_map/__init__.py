@@ -34,10 +34,10 @@ from legged_dynamics.optimization.quadratic_program import (
     solve_quadratic_program,
 )
 
-__all__ = ['ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap', 'FootReach',
-           'ForceEllipsoid', 'ForceMap', 'ForcePolytope', 'FrictionCone', 'GroundForceProblem',
-           'GroundForces', 'LoadShares', 'Outcome', 'QuadraticSolution', 'Reach', 'Redundancy',
-           'Stance', 'StanceDynamics', 'StanceTerms', 'TorqueProgram', 'TorqueSolution',
-           'contact_inequalities', 'damped_torques', 'foot_reach', 'force_ellipsoid',
-           'force_polytope', 'leg_columns', 'share_load', 'solve_quadratic_program',
+__all__ = ['ForceMap', 'FootForceMap', 'FootForce', 'ConstrainedForceMap', 'ContactForceMap',
+           'Stance', 'TorqueProgram', 'TorqueSolution', 'damped_torques', 'ForcePolytope',
+           'force_polytope', 'ForceEllipsoid', 'force_ellipsoid', 'FootReach', 'foot_reach',
+           'Reach', 'FrictionCone', 'GroundForceProblem', 'GroundForces', 'LoadShares', 'Outcome',
+           'QuadraticSolution', 'Redundancy', 'StanceDynamics', 'StanceTerms',
+           'contact_inequalities', 'leg_columns', 'share_load', 'solve_quadratic_program',
            'stacked_inequalities', 'standing_on']

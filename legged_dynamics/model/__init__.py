@@ -9,6 +9,6 @@ from legged_dynamics.model.parts import Inertia, Joint, Tree
 from legged_dynamics.model.robot_config import RobotConfig, SensorNoise
 from legged_dynamics.model.robot_model import ModelWarning, RobotModel
 
-__all__ = ['ActuatorModel', 'CylinderFoot', 'FlatFoot', 'Foot', 'Frame', 'Inertia', 'Joint',
-           'JointOrder', 'LineFoot', 'ModelWarning', 'PointFoot', 'RobotConfig', 'RobotModel',
-           'SensorNoise', 'Tree']
+__all__ = ['RobotModel', 'RobotConfig', 'PointFoot', 'FlatFoot', 'LineFoot', 'CylinderFoot',
+           'Foot', 'JointOrder', 'SensorNoise', 'ActuatorModel', 'Frame', 'Joint', 'Inertia',
+           'Tree', 'ModelWarning']

@@ -10,15 +10,8 @@ if TYPE_CHECKING:
     from legged_dynamics.pages.robot_picture import FootLoad, force_picture
     from legged_dynamics.pages.section import Report, ReportFigure, ReportSection
 
-__all__ = [
-    'Chart',
-    'FootLoad',
-    'Report',
-    'ReportFigure',
-    'ReportSection',
-    'Table',
-    'force_picture',
-]
+__all__ = ['Report', 'ReportSection', 'Table', 'Chart', 'ReportFigure', 'FootLoad',
+           'force_picture']
 __getattr__, __dir__ = lazy_names(__name__, {
     'Report': 'section',
     'ReportFigure': 'section',

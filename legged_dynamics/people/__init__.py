@@ -29,26 +29,10 @@ if TYPE_CHECKING:
     )
     from legged_dynamics.people.trials.subject import GaitOptions
 
-__all__ = [
-    'DoubleSupport',
-    'GaitCycles',
-    'GaitInverseDynamics',
-    'GaitOptions',
-    'GaitReactions',
-    'GaitResult',
-    'GaitSettings',
-    'StancePhase',
-    'analyse_gait',
-    'detect_stance',
-    'gait_cycles',
-    'sample_walk',
-    'to_pandas',
-    'to_xarray',
-    'write_bag',
-    'write_csv',
-    'write_opensim',
-    'write_parquet',
-]
+__all__ = ['analyse_gait', 'GaitOptions', 'GaitResult', 'sample_walk', 'GaitInverseDynamics',
+           'GaitSettings', 'GaitReactions', 'DoubleSupport', 'detect_stance', 'StancePhase',
+           'gait_cycles', 'GaitCycles', 'to_pandas', 'to_xarray', 'write_bag', 'write_csv',
+           'write_opensim', 'write_parquet']
 __getattr__, __dir__ = lazy_names(__name__, {
     'GaitResult': 'trials.analysis',
     'analyse_gait': 'trials.analysis',

@@ -13,18 +13,8 @@ if TYPE_CHECKING:
     from legged_dynamics.recordings.report.analysis import Analysis, analyse, verdict
     from legged_dynamics.recordings.report.report import write_report
 
-__all__ = [
-    'Analysis',
-    'AnalysisOptions',
-    'BagReader',
-    'BagWriter',
-    'Recording',
-    'Replay',
-    'Truth',
-    'analyse',
-    'verdict',
-    'write_report',
-]
+__all__ = ['analyse', 'Analysis', 'AnalysisOptions', 'verdict', 'write_report', 'Recording',
+           'Replay', 'Truth', 'BagReader', 'BagWriter']
 __getattr__, __dir__ = lazy_names(__name__, {
     'BagReader': 'bags',
     'BagWriter': 'bag_writer',

@@ -4,4 +4,4 @@
 from legged_dynamics.safety.effort_guard import EffortGuard, GuardedEffort, GuardState
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog, WatchdogState
 
-__all__ = ['EffortGuard', 'EffortWatchdog', 'GuardState', 'GuardedEffort', 'WatchdogState']
+__all__ = ['EffortGuard', 'GuardedEffort', 'GuardState', 'EffortWatchdog', 'WatchdogState']

@@ -10,6 +10,6 @@ from legged_dynamics.simulation.robot import SimulatedRobot
 from legged_dynamics.simulation.schedule import DEMO_SCHEDULE, Schedule
 from legged_dynamics.simulation.truth import ContactTruth, FootContacts, TrueState
 
-__all__ = ['DEMO_SCHEDULE', 'ClimbingPlant', 'ClimbingRobot', 'ContactTruth', 'FootContacts',
-           'Hardware', 'NoisySensors', 'Pacer', 'Plant', 'Schedule', 'SimulatedHardware',
-           'SimulatedRobot', 'TrueState', 'make_plant', 'make_robot']
+__all__ = ['make_plant', 'make_robot', 'Plant', 'SimulatedRobot', 'Schedule', 'DEMO_SCHEDULE',
+           'ClimbingPlant', 'ClimbingRobot', 'ContactTruth', 'FootContacts', 'Hardware',
+           'NoisySensors', 'Pacer', 'SimulatedHardware', 'TrueState']

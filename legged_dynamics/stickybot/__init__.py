@@ -55,17 +55,18 @@ from legged_dynamics.stickybot.model.robot import (
 from legged_dynamics.stickybot.settings import StickybotSettings
 from legged_dynamics.stickybot.simulation import ClimbingSimulation, EnergyBalance
 
-__all__ = ['Accelerations', 'Adhesion', 'AffineMaps', 'Allocation', 'AllocationStatus', 'Balance',
-           'Body', 'Climb', 'ClimbTrace', 'ClimbingSimulation', 'ControlSettings', 'EnergyBalance',
-           'FootEvent', 'FootEventKind', 'ForceSets', 'Gait', 'GaitClock', 'Infeasibility', 'Limb',
-           'Link', 'Load', 'Modes', 'PlainGaitResult', 'RestPosition', 'StaticReduction',
-           'StickybotCommand', 'StickybotController', 'StickybotMeasurement', 'StickybotModel',
-           'StickybotSettings', 'StickybotState', 'Wall', 'accelerations', 'affine_maps',
-           'angular_acceleration_range', 'balance', 'climb', 'equal_magnitudes',
-           'find_equilibrium', 'frozen_forces', 'frozen_least_maximum', 'largest_acceleration',
-           'largest_multiple', 'largest_speed', 'least_maximum', 'least_squares', 'load_of',
-           'modes', 'nominal_damping', 'recover_rest', 'reduce_static_forces',
-           'simulate_plain_gait', 'static_sensitivity', 'study', 'unloaded_state']
+__all__ = ['StickybotModel', 'StickybotSettings', 'Wall', 'StickybotState', 'accelerations',
+           'Accelerations', 'affine_maps', 'AffineMaps', 'StickybotController',
+           'StickybotMeasurement', 'StickybotCommand', 'ControlSettings', 'climb', 'Climb',
+           'ClimbTrace', 'find_equilibrium', 'least_maximum', 'largest_acceleration', 'Allocation',
+           'AllocationStatus', 'Adhesion', 'Balance', 'Body', 'ClimbingSimulation',
+           'EnergyBalance', 'FootEvent', 'FootEventKind', 'ForceSets', 'Gait', 'GaitClock',
+           'Infeasibility', 'Limb', 'Link', 'Load', 'Modes', 'PlainGaitResult', 'RestPosition',
+           'StaticReduction', 'angular_acceleration_range', 'balance', 'equal_magnitudes',
+           'frozen_forces', 'frozen_least_maximum', 'largest_multiple', 'largest_speed',
+           'least_squares', 'load_of', 'modes', 'nominal_damping', 'recover_rest',
+           'reduce_static_forces', 'simulate_plain_gait', 'static_sensitivity', 'study',
+           'unloaded_state']
 
 # Names of 0.2.0, which end with 0.4.0.
 _RENAMED = {'Rehearsal': 'PlainGaitResult', 'rehearse': 'simulate_plain_gait'}

@@ -9,14 +9,7 @@ if TYPE_CHECKING:
     from legged_dynamics.view.show import Show, close_page, open_page
     from legged_dynamics.view.sources import Player, RecordedView, read_view
 
-__all__ = [
-    'Player',
-    'RecordedView',
-    'Show',
-    'close_page',
-    'open_page',
-    'read_view',
-]
+__all__ = ['Show', 'Player', 'RecordedView', 'read_view', 'open_page', 'close_page']
 __getattr__, __dir__ = lazy_names(__name__, {
     'Show': 'show',
     'close_page': 'show',

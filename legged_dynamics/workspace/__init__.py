@@ -18,6 +18,6 @@ from legged_dynamics.workspace.reach import ReachLimiter
 from legged_dynamics.workspace.reference import BodyPose, ReferenceGenerator
 from legged_dynamics.workspace.settings import WorkspaceSettings
 
-__all__ = ['AskedForce', 'BodyPose', 'BodyTarget', 'Ground', 'Phase', 'Posture', 'ReachLimiter',
-           'ReferenceGenerator', 'WorkspaceCommand', 'WorkspaceController', 'WorkspaceFault',
-           'WorkspaceSettings']
+__all__ = ['WorkspaceController', 'WorkspaceSettings', 'BodyTarget', 'BodyPose',
+           'WorkspaceCommand', 'AskedForce', 'WorkspaceFault', 'ReferenceGenerator',
+           'ReachLimiter', 'Posture', 'Ground', 'Phase']
