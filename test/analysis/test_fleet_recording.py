@@ -24,7 +24,7 @@ from legged_dynamics.recordings.series import EstimateSeries, InputTimes, input_
 ROUNDING = 1e-9
 # Single precision in the files.
 SINGLE = 1e-6
-DOCUMENT = Path(__file__).resolve().parents[2] / 'docs' / 'fleet.md'
+DOCUMENT = Path(__file__).resolve().parents[2] / 'docs' / 'fleet_tables.md'
 
 
 def rows_of(data, table):
@@ -141,7 +141,7 @@ def test_time_series_are_those_of_the_report(both):
 def test_the_schema_is_in_the_document():
     text = DOCUMENT.read_text(encoding='utf-8')
     for table in (*schema.TABLES, *schema.TRIAL_TABLES):
-        assert table.markdown in text, f'docs/fleet.md lacks the table {table.name} of schema.py'
+        assert table.markdown in text, f'docs/fleet_tables.md lacks the table {table.name} of schema.py'
         assert isinstance(arrow_schema(table), pa.Schema)
         for field, column in zip(arrow_schema(table), table.fields):
             assert field.metadata[b'unit'].decode() == column.unit

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # -------------------------------------------------------------------------------------------------
 # Schema of the tables: meaning and unit of each column. The same text makes the schema of the
-# files and the tables of docs/fleet.md.
+# files and the tables of docs/fleet_tables.md.
 
 
 XYZ = ('x', 'y', 'z')
