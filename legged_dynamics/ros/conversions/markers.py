@@ -18,10 +18,12 @@ import numpy as np
 from legged_dynamics.dynamics.jacobians import SIZE, START
 from legged_dynamics.estimation.force_picture import ForcePicture
 from legged_dynamics.estimation.ground_reaction import GroundReaction
+from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.ros.conversions.building import (
     duration_message,
     header,
+    odometry,
     point,
     quaternion,
     vector3,
@@ -350,3 +352,17 @@ def deviations(reaction: GroundReaction) -> np.ndarray:
         to_foot = (R_FB[i] @ to_origin[:, own].reshape(2, 3, size)).reshape(6, size)
         found[i] = np.einsum('ij,jk,ik->i', to_foot, covariance[own, own], to_foot)
     return np.sqrt(found.clip(0.0))
+
+
+def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> Any:
+    """Return a base state as a nav_msgs/Odometry, with its covariances."""
+    message = odometry(dialect, state.stamp_ns, frame, base, state.position,
+                               quaternion_from_rotation(state.rotation), state.twist[:3],
+                               state.twist[3:])
+    pose, twist = np.zeros(36), np.zeros(36)
+    pose[[0, 7, 14]] = state.position_deviation ** 2
+    pose[[21, 28]], pose[35] = state.tilt_deviation ** 2, state.heading_deviation ** 2
+    twist[[0, 7, 14]] = state.velocity_deviation ** 2
+    twist[[21, 28, 35]] = state.rate_deviation ** 2
+    message.pose.covariance, message.twist.covariance = pose, twist
+    return message

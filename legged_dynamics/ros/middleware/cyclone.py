@@ -54,8 +54,7 @@ from legged_dynamics.ros.middleware.messages import (
     full_name,
 )
 from legged_dynamics.ros.middleware.node import StandaloneNode, Transport
-from legged_dynamics.ros.middleware.protocol import Publication
-from legged_dynamics.ros.middleware.qos import Bounds, QoSProfile
+from legged_dynamics.ros.middleware.protocol import Bounds, Publication, QoSProfile
 
 # -------------------------------------------------------------------------------------------------
 # ROS 2's names on the DDS bus.

@@ -18,8 +18,7 @@ from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 from legged_dynamics.ros.middleware.lifecycle import ComponentHost
 from legged_dynamics.ros.middleware.messages import message_class
 from legged_dynamics.ros.middleware.node import LogRecord, NodeClock, StandaloneNode, Transport
-from legged_dynamics.ros.middleware.protocol import Component, Publication
-from legged_dynamics.ros.middleware.qos import Bounds, QoSProfile
+from legged_dynamics.ros.middleware.protocol import Bounds, Component, Publication, QoSProfile
 
 
 class _LoopbackPublisher:

@@ -27,8 +27,15 @@ from legged_dynamics.ros.middleware.parameters import (
     ParameterStore,
     SetParametersResult,
 )
-from legged_dynamics.ros.middleware.protocol import Node, Publication, stamp_ns
-from legged_dynamics.ros.middleware.qos import QoSPresets, QoSProfile, as_profile, overridden
+from legged_dynamics.ros.middleware.protocol import (
+    Node,
+    Publication,
+    QoSPresets,
+    QoSProfile,
+    as_profile,
+    overridden,
+    stamp_ns,
+)
 
 # -------------------------------------------------------------------------------------------------
 # A node's log for the backends without rclpy, in the form of rclpy's console output.

@@ -13,8 +13,7 @@ from typing import Any
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.ros.middleware.arguments import Override
 from legged_dynamics.ros.middleware.messages import message_class
-from legged_dynamics.ros.middleware.protocol import Dialect, Logger, Node
-from legged_dynamics.ros.middleware.qos import QoSPresets
+from legged_dynamics.ros.middleware.protocol import Dialect, Logger, Node, QoSPresets
 from legged_dynamics.schema import Setting, declared
 
 

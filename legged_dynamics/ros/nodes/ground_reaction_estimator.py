@@ -11,11 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
+from legged_dynamics.estimation import (
+    EstimatorSettings,
+    Fault,
+    GroundReaction,
+    LegOdometry,
+    Mode,
+)
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground import given_normals
+from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
+from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
-from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, OutputError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import FootFrame
 from legged_dynamics.model.measurement import Measurement
@@ -26,6 +34,7 @@ from legged_dynamics.ros.conversions.markers import (
     foot_contacts,
     foot_reactions,
     installed,
+    odometry_of,
     reaction_numbers,
     reaction_picture,
 )
@@ -33,8 +42,6 @@ from legged_dynamics.ros.middleware.cdr import PreparedMessage
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component, Dialect
 from legged_dynamics.ros.middleware.runner import run
-from legged_dynamics.ros.nodes.body.base_state import SETTINGS as BASE_SETTINGS
-from legged_dynamics.ros.nodes.body.base_state import BaseStateOutput
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor, publish_if_heard
 from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.ros.nodes.robot_input import SETTINGS as INPUT_SETTINGS
@@ -109,7 +116,10 @@ class DoubtSettings:
 
 
 CONTACT = DoubtSettings()
-NODE_SETTINGS = (*INPUT_SETTINGS, *_MARKER, *BASE_SETTINGS)
+NODE_SETTINGS = (
+    *INPUT_SETTINGS, *_MARKER, *ODOMETRY_SETTINGS,
+    Setting('odom_frame', 'odom', '', 'Parent frame of ~/odom.'),
+)
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
     Fault.GAP: 'a gap in the joint states; the estimator was reset',
@@ -122,6 +132,91 @@ FAULT_TEXTS = {
     Fault.NOISE_MISSTATED: 'joint velocities or torques are more than twice as noisy as noise.* '
                            'says; the larger noise counts',
 }
+
+# -------------------------------------------------------------------------------------------------
+# Leg odometry: where the base is, how fast, and which feet slip, from the first subscription on,
+# by the feet that are felt to bear for a while.
+
+
+class BaseStateOutput:
+    """
+    Publishes ``~/odom``, ``~/base_velocity``, ``~/<foot>/slip_probability`` on demand.
+
+    Nothing where leg odometry is not possible, as with an IMU off the base; the log says
+    why.
+    """
+
+    def __init__(self, common: RobotComponent, model: RobotModel):
+        self._common = common
+        self._odometry: LegOdometry | None = None
+        endpoints, qos = common.endpoints, common.dialect.qos.reliable(100)
+        self._odom = endpoints.publisher('nav_msgs/msg/Odometry', '~/odom', qos)
+        self._velocity = endpoints.publisher('geometry_msgs/msg/TwistWithCovarianceStamped',
+                                             '~/base_velocity', qos)
+        self._slips = [endpoints.publisher('std_msgs/msg/Float64',
+                                           f'~/{foot.link}/slip_probability', qos)
+                       for foot in common.config.feet]
+        self.build(model)
+
+    def build(self, model: RobotModel) -> None:
+        """Use a robot from now on."""
+        self._odometry = None
+        try:
+            odometry = LegOdometry(model, self._common.config,
+                                   self._common.values(ODOMETRY_SETTINGS))
+        except ConfigurationError as error:
+            self._common.node.get_logger().warning(f'no odometry: {error}')
+            return
+        self._common.warm_up(model, odometry.update)
+        self._odometry = odometry
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget where the base is; it is followed again while somebody listens."""
+        self._follows, self._since = False, np.zeros(len(self._slips))
+        self._newest = 0
+        if self._odometry is not None:
+            self._odometry.reset()
+
+    def take(self, measurement: Measurement, reaction: GroundReaction) -> str:
+        """Track and publish the base at one sample; return why not, or ''."""
+        listened = (self._odom.get_subscription_count()
+                    or self._velocity.get_subscription_count()
+                    or any(slip.get_subscription_count() for slip in self._slips))
+        if self._odometry is None or not (listened or self._follows):
+            return ''
+        stamp, contact = measurement.stamp_ns, reaction.latest_contact
+        if reaction.mode == Mode.UNAVAILABLE:
+            return ''
+        dt = min(max((stamp - self._newest) * 1e-9, 0.0), 1.0)
+        self._newest = stamp
+        self._since = np.where(contact, self._since + dt, 0.0)
+        try:
+            state = self._odometry.update(
+                measurement, self._since >= SETTLED if self._follows else contact)
+        except LeggedDynamicsError as error:
+            return f'odometry: {error}'
+        self._follows = True
+        if listened:
+            self._publish(state, reaction)
+        return ''
+
+    def _publish(self, state: BodyState, reaction: GroundReaction) -> None:
+        dialect, base = self._common.dialect, self._odometry.model.base_link  # type: ignore
+        message = odometry_of(dialect, state, self._common.parameters['odom_frame'], base)
+        if self._odom.get_subscription_count():
+            self._odom.publish(message)
+        if self._velocity.get_subscription_count():
+            twist = dialect.message('geometry_msgs/msg/TwistWithCovarianceStamped')(
+                header=message.header, twist=message.twist)
+            twist.header.frame_id = base
+            self._velocity.publish(twist)
+        slips = state.slip_probability * reaction.contact_probability
+        for publisher, slip in zip(self._slips, slips.tolist()):
+            publish_if_heard(publisher, convert.float64, dialect, slip)
+
+
+# -------------------------------------------------------------------------------------------------
 
 
 class _Output(NamedTuple):

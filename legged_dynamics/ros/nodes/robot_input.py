@@ -3,7 +3,7 @@
 """
 A node's inputs from the robot: description, joint states, IMU, contact switches, and their faults.
 
-Messages become samples (`conversions.samples`), and those measurements
+Messages become samples (`conversions.reading`), and those measurements
 (`estimation.sensor_stream`), exactly as in the replay of a bag.
 """
 from __future__ import annotations
@@ -17,7 +17,7 @@ from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.ros.middleware.protocol import Diagnosed
 from legged_dynamics.ros.nodes.description import RobotDescription
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor, SilenceWatch

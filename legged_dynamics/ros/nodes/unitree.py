@@ -29,8 +29,12 @@ from legged_dynamics.ros.nodes.ground_reaction_estimator import NODE_SETTINGS as
 from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.ros.nodes.robot_component import COMMANDS, LONGEST_SHUTDOWN_NS, Shutdown
 from legged_dynamics.ros.nodes.robot_input import IMU, JOINTS, RobotInput
-from legged_dynamics.ros.unitree.low_level import LowCmdWriter, LowStateReader, write_foot_forces
-from legged_dynamics.ros.unitree.robots import robot_named
+from legged_dynamics.ros.unitree_low_level import (
+    LowCmdWriter,
+    LowStateReader,
+    robot_named,
+    write_foot_forces,
+)
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
 from legged_dynamics.schema import Setting
@@ -45,7 +49,7 @@ LAST_MESSAGES = 5
 
 # Which robot, and what is sent to it.
 UNITREE_SETTINGS = (
-    Setting('unitree.robot', 'go2', '', 'Robot of the table in ros/unitree/robots.py.'),
+    Setting('unitree.robot', 'go2', '', 'Robot of the table in ros/unitree_low_level.py.'),
     Setting(
         'unitree.foot_force', 'off', '',
         'LowState with our forces on ~/lowstate: in foot_force_est, or in foot_force too.',
