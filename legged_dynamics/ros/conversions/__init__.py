@@ -34,6 +34,7 @@ from legged_dynamics.ros.conversions.building import (
     wrench_stamped,
 )
 from legged_dynamics.ros.conversions.reading import (
+    ContactReader,
     JointStateReader,
     PoseSample,
     SensorReader,
@@ -47,7 +48,7 @@ from legged_dynamics.ros.conversions.reading import (
 )
 
 __all__ = [
-    'JointStateReader', 'PoseSample', 'SensorReader', 'boolean', 'clock',
+    'ContactReader', 'JointStateReader', 'PoseSample', 'SensorReader', 'boolean', 'clock',
     'command', 'diagnostic_level', 'diagnostic_status', 'diagnostics', 'duration_message',
     'float64', 'header', 'imu', 'joint_state', 'labelled_array', 'odometry', 'point',
     'point_stamped', 'pose_stamped', 'quaternion', 'read_command', 'read_imu', 'read_pose',

@@ -12,6 +12,7 @@ by piece.
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -153,6 +154,31 @@ def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
     except MeasurementError as error:
         raise MeasurementError(f'foot_switches: {error}') from None
     return SwitchSample(stamp_ns(msg.header.stamp), order(closed))
+
+
+class ContactReader:
+    """
+    Contact switches from ros_gz_interfaces/Contacts, which name what touches and nothing else.
+
+    A foot is named where its link stands in the name of a collision, lumped with another link
+    or not; one that no message has named for ``memory`` [s] is open.
+    """
+
+    def __init__(self, feet: Sequence[str], memory: float):
+        self._names = [re.compile(rf'(?<![^\W_]){re.escape(foot)}(?![^\W_])') for foot in feet]
+        self._memory_ns = round(1e9 * memory)
+        self._seen: list[int | None] = [None] * len(feet)
+
+    def __call__(self, msg: Any) -> SwitchSample:
+        """Return which feet touch at the message's stamp."""
+        ns = stamp_ns(msg.header.stamp)
+        touching = [entity.name for contact in msg.contacts
+                    for entity in (contact.collision1, contact.collision2)]
+        for i, name in enumerate(self._names):
+            if any(map(name.search, touching)):
+                self._seen[i] = ns
+        return SwitchSample(ns, np.array([float(
+            seen is not None and abs(ns - seen) <= self._memory_ns) for seen in self._seen]))
 
 
 def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
@@ -392,18 +418,20 @@ class SampleReader:
     Reads the messages of a robot's sensors; the configuration is applied to the model.
 
     Topics are empty where there is none; ``spare`` [rad or m]: positions of joints that a
-    message may lack, by default those of the configuration.
+    message may lack, by default those of the configuration; ``memory`` [s]: see ContactReader.
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig, joint_states: str = 'joint_states',
                  imu: str = 'imu/data', foot_switches: str = 'foot_switches',
-                 spare: Mapping[str, float] | None = None, finite: bool = True):
+                 spare: Mapping[str, float] | None = None, finite: bool = True,
+                 memory: float = 0.0):
         applied = config.apply_to(model)
         self._read = SensorReader(applied.joint_names, config.sensors,
                                   config.spare(applied) if spare is None else spare,
                                   applied.mimics, finite)
         self.joints, self.imu = self._read.joints, self._read.imu
         self._feet = tuple(foot.link for foot in config.feet)
+        self._contacts = ContactReader(self._feet, memory)
         self._joint_states, self._imu = joint_states, imu
         self.topics = frozenset({joint_states, imu, foot_switches} - {''})
 
@@ -418,6 +446,8 @@ class SampleReader:
             return self.joints(message)
         if topic == self._imu:
             return self.imu(message)
+        if hasattr(message, 'contacts'):
+            return self._contacts(message)
         return read_switches(message, self._feet)
 
 

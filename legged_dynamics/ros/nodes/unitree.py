@@ -23,6 +23,7 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.conversions.markers import forces_in_base
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.description import urdf_text
 from legged_dynamics.ros.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
@@ -235,8 +236,7 @@ class UnitreeNode(GroundReactionNode):
             self._print(reaction)
 
     def _normal_forces(self, reaction: GroundReaction) -> dict[str, float]:
-        in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
-        normal = np.einsum('fi,fi->f', in_base, reaction.foot_normal)
+        normal = np.einsum('fi,fi->f', forces_in_base(reaction), reaction.foot_normal)
         return {foot: float(value) if np.isfinite(value) else 0.0
                 for foot, value in zip(reaction.feet, normal)}
 
