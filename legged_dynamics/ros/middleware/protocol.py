@@ -22,69 +22,6 @@ def stamp_ns(stamp: Any) -> int:
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
-class Publisher(Protocol):
-    """Sends messages on one topic."""
-
-    def publish(self, msg: Any) -> None:
-        """Send a message."""
-
-    def publish_raw(self, cdr: bytes) -> None:
-        """Send a message given as CDR bytes with header."""
-
-    def get_subscription_count(self) -> int:
-        """Return the number of matching subscriptions."""
-
-
-class Timer(Protocol):
-    """Calls back periodically on the node's clock."""
-
-    def cancel(self) -> None:
-        """Stop calling back."""
-
-
-class Time(Protocol):
-    """A point in time."""
-
-    @property
-    def nanoseconds(self) -> int:
-        """Time since the epoch of the clock [ns]."""
-
-
-class Clock(Protocol):
-    """The node's clock: wall time, or simulated time from /clock."""
-
-    def now(self) -> Time:
-        """Return the node's present time."""
-
-
-class Logger(Protocol):
-    """The node's log, as rclpy's; all levels take what :meth:`info` takes."""
-
-    def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log information; return False if this place has done so in that time [s]."""
-
-    def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log for developers."""
-
-    def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log what should not be, but can be lived with."""
-
-    def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log what stops something from working."""
-
-
-class Parameter(Protocol):
-    """A declared parameter."""
-
-    @property
-    def name(self) -> str:
-        """Name, dotted."""
-
-    @property
-    def value(self) -> Any:
-        """Value: bool, int, float, str or a list of one of these; None when it has none."""
-
-
 class Publication(NamedTuple):
     """
     A publisher of another node or process.
@@ -125,20 +62,24 @@ class Node(Protocol):
     def bus_name(self) -> str:
         """What tells the bus from others of the machine; '' where it ends with the process."""
 
-    def get_logger(self) -> Logger:
-        """Return the node's logger."""
+    def get_logger(self) -> Any:
+        """Return the node's logger: debug, info, warning, error, each throttled on request."""
 
-    def get_clock(self) -> Clock:
+    def get_clock(self) -> Any:
         """Return the node's clock, which follows /clock with simulated time."""
 
-    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Publisher:
-        """Open a publisher on a relative, private ('~/x') or absolute topic."""
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Any:
+        """
+        Open a publisher on a relative, private ('~/x') or absolute topic.
+
+        It has `publish(msg)`, `publish_raw(cdr)` and `get_subscription_count()`.
+        """
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
                             qos_profile: Any) -> Any:
         """Subscribe to a topic; one callback of a node runs at a time."""
 
-    def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> Timer:
+    def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> Any:
         """Start a timer that runs until it is cancelled."""
 
     def resolve_topic_name(self, topic: str) -> str:
@@ -159,35 +100,17 @@ class Node(Protocol):
     def destroy_timer(self, timer: Any) -> Any:
         """Stop and remove a timer of this node; return whether it was this node's."""
 
-    def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None) -> Parameter:
+    def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None) -> Any:
         """Declare a parameter with its default, or with its type and no value."""
 
     def has_parameter(self, name: str) -> bool:
         """Return whether a parameter is declared."""
 
-    def get_parameter(self, name: str) -> Parameter:
-        """Return a declared parameter."""
+    def get_parameter(self, name: str) -> Any:
+        """Return a declared parameter: its `name` and `value`, None when it has none."""
 
     def add_on_set_parameters_callback(self, callback: Callable[[list[Any]], Any]) -> None:
         """Have ``callback(parameters) -> result`` accept or refuse changes at run time."""
-
-
-class QoS(Protocol):
-    """The QoS profiles that components use."""
-
-    @property
-    def sensor_data(self) -> Any:
-        """Best effort, keep last 5: matches every publisher."""
-
-    @property
-    def latched(self) -> Any:
-        """Reliable, transient local, keep last 1: late subscriptions get the last message."""
-
-    def reliable(self, depth: int = 10) -> Any:
-        """Return the profile of commands and results: reliable, volatile, keep last."""
-
-    def best_effort(self, depth: int = 10) -> Any:
-        """Return the profile of streams: best effort, volatile, keep last."""
 
 
 class Dialect(Protocol):
@@ -198,8 +121,8 @@ class Dialect(Protocol):
     parameter_type: Any
 
     @property
-    def qos(self) -> QoS:
-        """Profiles for publishers and subscriptions."""
+    def qos(self) -> Any:
+        """Profiles for publishers and subscriptions: those of `QoSPresets`."""
 
     def message(self, name: str) -> Any:
         """Return the class of a message, as the backend's publishers send it."""
