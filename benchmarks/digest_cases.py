@@ -35,8 +35,7 @@ from legged_dynamics.reproductions.climbing.comparison import MUJOCO, compare
 from legged_dynamics.reproductions.planar_biped import RUNS, crouch
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
-from legged_dynamics.ros.middleware.protocol import Component
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import Component, QoSProfile
 from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
 from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode

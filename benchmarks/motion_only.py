@@ -38,7 +38,7 @@ from legged_dynamics.people.trials.analysis import analyse_gait
 from legged_dynamics.people.trials.subject import GaitOptions
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.ros.conversions import stamp_ns
-from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.spatial.rotations import (
     quaternion_from_rotation,
     rotation_from_quaternion,

@@ -18,8 +18,8 @@ LAYERS = ('_moved', '_lazy', 'exceptions', 'parameter_file', 'schema', 'resource
           'node_registry', 'spatial', 'optimization', 'model', 'dynamics', 'force_map', 'contact',
           'people.gait', 'estimation', 'workspace', 'stickybot', 'safety',
           'diagnosis.identification', 'diagnosis.doctor', 'simulation', 'testing',
-          'ros.middleware', 'ros.conversions', 'ros.unitree', 'recordings', 'diagnosis.validation',
-          'pages',
+          'ros.middleware', 'ros.conversions', 'ros.unitree_low_level', 'recordings',
+          'diagnosis.validation', 'pages',
           'force_map.report', 'reproductions', 'diagnosis.report',
           'recordings.report', 'recordings.fleet', 'people.opensim', 'people.trials', 'ros.nodes',
           'view', 'cli', '__main__')

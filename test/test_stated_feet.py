@@ -12,7 +12,7 @@ from legged_dynamics import cli
 from legged_dynamics.diagnosis.doctor.checkup import Checkup
 from legged_dynamics.node_registry import NODES
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
-from legged_dynamics.ros.unitree.robots import ROBOTS as UNITREE
+from legged_dynamics.ros.unitree_low_level import ROBOTS as UNITREE
 from legged_dynamics.workspace.walking import make_walker
 
 ROBOTS = sorted(set(FILES) - {'human', 'stickybot'})    # which neither walk nor stand

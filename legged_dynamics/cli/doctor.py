@@ -139,7 +139,7 @@ def _readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
     from legged_dynamics.recordings.bags import BagReader
     from legged_dynamics.recordings.robot import choose_robot
     from legged_dynamics.recordings.topics import input_topics
-    from legged_dynamics.ros.conversions.samples import SampleReader
+    from legged_dynamics.ros.conversions.reading import SampleReader
 
     with BagReader(args.bag) as bag:
         joints, imu, description = input_topics(bag, args.joint_states, args.imu)

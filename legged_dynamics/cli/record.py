@@ -119,7 +119,7 @@ def _record_on_cyclone(recorder: Recorder, duration: float | None, answered: Seq
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
     from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
     from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-    from legged_dynamics.ros.middleware.qos import QoSProfile
+    from legged_dynamics.ros.middleware.protocol import QoSProfile
 
     bus = CycloneBus()
     node = bus.create_node(NODE_NAME)

@@ -63,7 +63,7 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _unitree_parser() -> argparse.ArgumentParser:
     """Return the parser of what stands behind ``run unitree``."""
-    from legged_dynamics.ros.unitree.robots import ROBOTS
+    from legged_dynamics.ros.unitree_low_level import ROBOTS
 
     parser = argparse.ArgumentParser(
         prog='legged-dynamics run unitree', description='Foot forces of a Unitree robot from its '
@@ -98,7 +98,7 @@ def unitree_arguments(before: Sequence[str], ros: Sequence[str],
     robot, interface or URDF are missing, or commanding was not confirmed.
     """
     from legged_dynamics.resources import robot_files
-    from legged_dynamics.ros.unitree.robots import robot_named
+    from legged_dynamics.ros.unitree_low_level import robot_named
 
     args = _unitree_parser().parse_args(before)
     robot = robot_named(args.robot)

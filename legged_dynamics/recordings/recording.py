@@ -22,7 +22,7 @@ from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.series import Column, EstimateSeries, ForceSeries, InputTimes
 from legged_dynamics.recordings.topics import TopicChoice, input_topics
 from legged_dynamics.ros.conversions import read_wrench, stamp_ns
-from legged_dynamics.ros.conversions.samples import RawSampleReader
+from legged_dynamics.ros.conversions.reading import RawSampleReader
 
 
 class WrenchRecord(InputTimes):

@@ -35,7 +35,7 @@ from legged_dynamics.recordings.robot import RobotChoice, choose_robot
 from legged_dynamics.recordings.series import EstimateSeries, ForceSeries, InputTimes
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, output_topics
 from legged_dynamics.ros.conversions import stamp_ns
-from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.ros.middleware.lifecycle import compile_first
 from legged_dynamics.schema import Setting, checked
 

@@ -13,7 +13,7 @@ from legged_dynamics._lazy import lazy_names
 if TYPE_CHECKING:
     from legged_dynamics.ros.conversions.reading import JointStateReader, SensorReader
     from legged_dynamics.ros.middleware.loopback import LoopbackBus
-    from legged_dynamics.ros.unitree.low_level import LowCmdWriter, LowStateReader, LowStateSample
+    from legged_dynamics.ros.unitree_low_level import LowCmdWriter, LowStateReader, LowStateSample
 
 __all__ = [
     'JointStateReader',
@@ -27,7 +27,7 @@ __getattr__, __dir__ = lazy_names(__name__, {
     'LoopbackBus': 'middleware.loopback',
     'JointStateReader': 'conversions.reading',
     'SensorReader': 'conversions.reading',
-    'LowCmdWriter': 'unitree.low_level',
-    'LowStateReader': 'unitree.low_level',
-    'LowStateSample': 'unitree.low_level',
+    'LowCmdWriter': 'unitree_low_level',
+    'LowStateReader': 'unitree_low_level',
+    'LowStateSample': 'unitree_low_level',
 })

@@ -18,7 +18,7 @@ from legged_dynamics.recordings.bags import BagMessage, BagReader
 from legged_dynamics.recordings.replay import Replay, ReplayPlan
 from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot, choose_robot
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, odometry_topic
-from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run_polled
 from legged_dynamics.ros.nodes.description import when_described

@@ -11,7 +11,7 @@ from legged_dynamics.estimation import Fault, Mode
 from legged_dynamics.recordings.replay import AnalysisOptions
 from legged_dynamics.recordings.report.analysis import analyse
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.schema import read_parameter_file
 

@@ -5,7 +5,13 @@ import pytest
 
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.messages import message_class
-from legged_dynamics.ros.middleware.qos import FASTEST, LARGEST, LONGEST_PAUSE, Bounds, QoSProfile
+from legged_dynamics.ros.middleware.protocol import (
+    FASTEST,
+    LARGEST,
+    LONGEST_PAUSE,
+    Bounds,
+    QoSProfile,
+)
 
 KIND, TOPIC = 'geometry_msgs/msg/WrenchStamped', '/estimator/LF_FOOT/wrench'
 SECOND = 1_000_000_000

@@ -328,10 +328,3 @@ def test_a_trajectory_that_was_cut_off_is_refused():
     for length in range(len(whole)):
         with pytest.raises(MeasurementError):
             TrajectoryReader(whole[:length]).read(10)
-
-
-def test_markers_have_moved_and_the_old_names_warn():
-    with pytest.warns(DeprecationWarning, match=r'conversions\.markers since 0\.2'):
-        assert convert.reaction_markers is reaction_markers
-    with pytest.raises(AttributeError, match='no attribute'):
-        convert.no_such_name        # noqa: B018

@@ -17,8 +17,7 @@ from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 from legged_dynamics.ros.middleware.discovery import DomainLease
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-from legged_dynamics.ros.middleware.protocol import Node
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import Node, QoSProfile
 
 cyclone = pytest.importorskip('legged_dynamics.ros.middleware.cyclone')
 pytestmark = pytest.mark.dds

@@ -8,8 +8,7 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, 
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-from legged_dynamics.ros.middleware.protocol import Component, Node
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import Component, Node, QoSProfile
 
 DIALECT = StandaloneDialect()
 QOS = DIALECT.qos

@@ -10,7 +10,7 @@ from legged_dynamics.ros.middleware.parameters import (
     declare_settings,
     follow_settings,
 )
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.schema import Setting
 
 TABLE = (Setting('gain', 1.0, 'N/m', 'Stiffness.', 0.0, 10.0),

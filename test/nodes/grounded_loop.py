@@ -9,7 +9,7 @@ import numpy as np
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.spatial.rotations import (
     quaternion_from_rotation,
     rotation_from_quaternion,

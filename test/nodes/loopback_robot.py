@@ -6,7 +6,7 @@ from robots import CONFIG
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation import SimulatedRobot

@@ -11,7 +11,10 @@ from loopback_robot import DIALECT, FEET, NODE, URDF, LoopbackRobot
 
 from legged_dynamics.estimation import GroundReaction
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model import RobotModel
+from legged_dynamics.model.standing import body_poses, center_of_mass
 from legged_dynamics.ros import conversions as convert
+from legged_dynamics.spatial.rotations import rotation_from_quaternion
 
 OK, WARN, ERROR, STALE = range(4)
 WEIGHT = 52.13 * 9.81
@@ -91,6 +94,51 @@ def test_the_base_is_followed_from_the_first_listener_on(robot):
     speeds = np.array([[one.twist.twist.linear.x, one.twist.twist.linear.y] for one in velocity])
     assert np.sqrt((speeds[50:] ** 2).mean()) < 3.0 * deviation
     assert slip[-1].data < 0.02
+
+
+def row(message, names='xyz'):
+    return np.array([getattr(message, name) for name in names])
+
+
+def test_the_whole_body_s_state_is_that_of_a_body_at_rest_on_its_feet():
+    robot = LoopbackRobot(whole_body_state=True)
+    robot.run(100)
+    states = robot.watch('whole_body_state_msgs/msg/WholeBodyState', f'{NODE}/whole_body_state')
+    odometry = robot.watch('nav_msgs/msg/Odometry', f'{NODE}/odom')
+    pushes = robot.watch('geometry_msgs/msg/WrenchStamped', f'{NODE}/external_wrench')
+    robot.run(100)
+    assert len(states) == 100
+    state, base = states[-1], odometry[-1].pose.pose
+    centroidal, mass = state.centroidal, WEIGHT / 9.81
+    assert state.header.frame_id == 'odom'
+    assert state.time == pytest.approx(convert.stamp_ns(state.header.stamp) * 1e-9, abs=1e-9)
+    # The centre of mass of the model, where odometry has the base.
+    model = RobotModel.from_urdf(URDF)
+    position = np.array([joint.position for joint in state.joints])
+    assert [joint.name for joint in state.joints] == list(model.joint_names)
+    in_base = center_of_mass(model, body_poses(model, position))
+    R = rotation_from_quaternion(row(base.orientation, 'xyzw'))
+    np.testing.assert_allclose(row(centroidal.com_position), row(base.position) + R @ in_base,
+                               atol=1e-9)
+    np.testing.assert_allclose(row(centroidal.momenta.linear),
+                               mass * row(centroidal.com_velocity), rtol=1e-3)
+    # At rest the ground's forces and moments about the centre of mass are in equilibrium.
+    rates = np.mean([[*row(one.centroidal.momenta_rate.linear),
+                      *row(one.centroidal.momenta_rate.angular)] for one in states], axis=0)
+    np.testing.assert_allclose(rates[:3], 0.0, atol=0.02 * WEIGHT)
+    np.testing.assert_allclose(rates[3:], 0.0, atol=0.02 * WEIGHT * 0.5)
+    forces = np.array([row(contact.wrench.force) for contact in state.contacts])
+    places = np.array([row(contact.pose.position) for contact in state.contacts])
+    push = R @ convert.read_wrench(pushes[-1])[1][:3]
+    np.testing.assert_allclose(
+        forces.sum(axis=0) + push - (0.0, 0.0, WEIGHT), row(centroidal.momenta_rate.linear),
+        atol=1e-3 * WEIGHT)
+    assert [contact.name for contact in state.contacts] == list(FEET)
+    for contact, place in zip(state.contacts, places):
+        assert contact.status == contact.ACTIVE
+        assert abs(place[2]) < 0.06 and row(contact.surface_normal)[2] > 0.99
+        assert np.abs(row(contact.velocity.linear)).max() < 0.1
+    assert places[0, 0] > places[2, 0] and places[0, 1] > places[1, 1]     # fore, left
 
 
 def set_back(message):
@@ -394,3 +442,41 @@ def test_a_contact_that_stays_uncertain_is_named(robot, monkeypatch):
     assert values == 'RF_FOOT' and 'contact of RF_FOOT is in doubt' in text
     uncertain[0] = False
     assert run(1000)[0] == 'none'
+
+
+def gazebo_contacts(ns, *collisions):
+    kind = DIALECT.message('ros_gz_interfaces/msg/Contacts')
+    made = kind(header=convert.header(DIALECT, ns))
+    for name in collisions:
+        contact = DIALECT.message('ros_gz_interfaces/msg/Contact')()
+        contact.collision1.name, contact.collision2.name = name, 'ground::link::collision'
+        made.contacts.append(contact)
+    return made
+
+
+def test_contacts_of_a_simulator_name_the_feet_that_touch():
+    read = convert.ContactReader(FEET, memory=0.02)
+    sample = read(gazebo_contacts(1_000_000_000, 'robot::LF_FOOT::collision',
+                                  'robot::RH_SHANK::RH_SHANK_fixed_joint_lump__RH_FOOT_collision'))
+    assert sample.closed.tolist() == [1.0, 0.0, 0.0, 1.0] and sample.stamp_ns == 1_000_000_000
+    # One that is no longer named is open after a while, and at once another's name counts.
+    assert read(gazebo_contacts(1_010_000_000, 'robot::RF_FOOT::collision')).closed.tolist() == [
+        1.0, 1.0, 0.0, 1.0]
+    assert read(gazebo_contacts(1_025_000_000, 'robot::LH_FOOT_2::c', 'ALH_FOOT')).closed.tolist(
+        ) == [0.0, 1.0, 1.0, 0.0]
+
+
+def test_contacts_of_a_simulator_are_evidence_of_contact():
+    def probability(*collisions):
+        robot = LoopbackRobot(**{'contacts.topics': ['/contact_sensors'],
+                                 'contact.switch_missed': 1e-6})
+        heard = robot.watch('std_msgs/msg/Float64', f'{NODE}/LF_FOOT/contact_probability')
+        hand = robot.bus.create_node('gazebo').create_publisher(
+            DIALECT.message('ros_gz_interfaces/msg/Contacts'), '/contact_sensors', 10)
+
+        def told(message):
+            hand.publish(gazebo_contacts(convert.stamp_ns(message.header.stamp), *collisions))
+            return message
+        robot.run(100, imu=told)
+        return heard[-1].data
+    assert probability('robot::LF_FOOT::c') > probability('robot::RF_FOOT::c')

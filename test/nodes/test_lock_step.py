@@ -9,7 +9,7 @@ from loopback_robot import DIALECT, FEET, ROBOT, URDF
 
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.ros.nodes.lock_step import BEGIN_NS
 from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode

@@ -1,27 +1,25 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Contacts and forces in other packages' messages, over the loopback."""
-import re
-
 import numpy as np
 import pytest
 from robots import CONFIG
 
-import legged_dynamics.ros.unitree.low_level  # noqa: F401  (it fills the table)
+import legged_dynamics.ros.unitree_low_level  # noqa: F401  (it fills the table)
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.messages import DEFINITIONS as TABLE
 from legged_dynamics.ros.middleware.messages import define
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-from legged_dynamics.ros.nodes.ground_reaction_estimator import _names
 from legged_dynamics.ros.nodes.reaction_relay import ReactionRelay
 from legged_dynamics.schema import read_parameter_file
 
 DIALECT = StandaloneDialect()
 FEET = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
-REACTIONS = '/ground_reaction_estimator/reactions'
-JOINT_STATE = 'sensor_msgs/msg/JointState'
+REACTIONS = '/ground_reaction_estimator/foot_reactions'
+PACKED = {'relay.input': 'ground_reaction_estimator/reactions',
+          'relay.input_type': 'sensor_msgs/msg/JointState'}       # numbers by name
 STATUS = 'diagnostic_msgs/msg/DiagnosticArray'
 MESSAGES = {
     'state_estimator_msgs/msg/ContactDetection':
@@ -66,8 +64,16 @@ class Bench:
 
     def react(self, values):
         """Publish reactions, and return what came of them."""
-        self.say(JOINT_STATE, REACTIONS, convert.joint_state(
-            DIALECT, 7_000_000_005, list(values), effort=np.array(list(values.values()))))
+        if self.values.get('relay.input_type') == PACKED['relay.input_type']:
+            self.say(PACKED['relay.input_type'], f'/{PACKED["relay.input"]}', convert.joint_state(
+                DIALECT, 7_000_000_005, list(values), effort=np.array(list(values.values()))))
+            return self.seen[-1] if self.seen else None
+        message = DIALECT.message('legged_dynamics_msgs/msg/FootReactions')(
+            header=convert.header(DIALECT, 7_000_000_005, 'base'))
+        for foot, (contact, force) in values.items():
+            message.feet.append(DIALECT.message('legged_dynamics_msgs/msg/FootReaction')(
+                foot=foot, contact=contact, base_force=convert.vector3(DIALECT, force)))
+        self.say('legged_dynamics_msgs/msg/FootReactions', REACTIONS, message)
         return self.seen[-1] if self.seen else None
 
     def complaint(self):
@@ -77,23 +83,34 @@ class Bench:
 
 def reactions(feet=FEET, down=(1, 0, 0, 1), forces=None):
     forces = np.zeros((4, 3)) if forces is None else forces
-    values = {f'{foot}/contact': float(flag) for foot, flag in zip(feet, down)}
-    values |= {f'{foot}/base_force.{axis}': force[i] for foot, force in zip(feet, forces)
-               for i, axis in enumerate('xyz')}
-    return values
+    return {foot: (bool(flag), force) for foot, flag, force in zip(feet, down, forces)}
 
 
 SHIPPED = sorted(path.stem for path in (CONFIG / 'works_with').glob('*.yaml'))
 
 
 @pytest.mark.parametrize('name', SHIPPED)
-def test_the_shipped_settings_can_be_read_and_name_what_the_estimator_says(name):
-    values = Bench(name).values
-    said = set(_names(tuple(values.get('relay.names', ())), ()))
-    wanted = {match for text in values['relay.fields'] for match in
-              re.findall(r'effort\[([^\]]+)\]', text.format(*values.get('relay.names', ())))
-              if '=' in text and not text.startswith('effort[')}
-    assert wanted <= said
+def test_the_shipped_settings_fill_a_message_of_what_the_estimator_says(name):
+    bench = Bench(name)
+    if bench.values['relay.input'].endswith('foot_reactions'):
+        if bench.values.get('relay.onto'):
+            bench.say(LOW_STATE, '/lowstate', DIALECT.message(LOW_STATE)())
+        assert bench.react(reactions(bench.values['relay.names'])) is not None
+
+
+def test_contacts_and_forces_are_state_interfaces_by_foot():
+    forces = np.arange(12.0).reshape(4, 3)
+    message = Bench('dynamic_joint_state').react(reactions(forces=forces))
+    assert message.joint_names == list(FEET)
+    for entry, down, force in zip(message.interface_values, (1, 0, 0, 1), forces):
+        assert entry.interface_names == ['contact', 'force.x', 'force.y', 'force.z']
+        assert list(entry.values) == [down, *force]
+
+
+def test_numbers_packed_by_name_can_still_be_relayed():
+    bench = Bench('muse', **PACKED, **{'relay.fields': ['stance_rf = effort[{1}/contact]']})
+    assert bench.react({'LF_FOOT/contact': 0.0, 'RF_FOOT/contact': 1.0}).stance_rf
+    assert bench.react({'RF_FOOT/contact': 0.0, 'LF_FOOT/contact': 1.0}).stance_rf is False
 
 
 @pytest.mark.parametrize(('name', 'flags'), [
@@ -166,9 +183,9 @@ def test_a_driver_s_quaternion_begins_with_w():
 def test_what_is_not_known_is_not_made_up():
     bench = Bench('muse')
     values = reactions()
-    del values['LH_FOOT/contact']
+    del values['LH_FOOT']
     assert bench.react(values) is None
-    assert 'LH_FOOT/contact is not among the names' in bench.complaint()
+    assert 'LH_FOOT is not among the names' in bench.complaint()
     assert bench.react(reactions()) is not None     # it goes on by itself
 
 
@@ -188,7 +205,7 @@ def test_nothing_is_handed_on_while_inactive():
 @pytest.mark.parametrize(('field', 'why'), [
     ('stance_lf', 'place in the output = place in the input'),
     ('stance_lf = ', 'place in the output = place in the input'),
-    ('stance_lf = effort[{7}/contact]', 'relay.names has 4 names'),
+    ('stance_lf = feet[{7}].contact', 'relay.names has 4 names'),
     ('stance..lf = 1', 'expected a place in a message'),
     ('[0] = 1', 'expected a place in a message')])
 def test_a_field_without_sense_is_refused_with_its_text(field, why):
@@ -199,7 +216,7 @@ def test_a_field_without_sense_is_refused_with_its_text(field, why):
 
 @pytest.mark.parametrize(('field', 'why'), [
     ('stance = 1', 'stance'), ("header.stamp.sec = 'x'", 'header.stamp.sec'),
-    ('header.frame_id = 3', 'expected text'), ('stance_lf = effort[99]', 'effort[99]')])
+    ('header.frame_id = 3', 'expected text'), ('stance_lf = feet[99].contact', 'feet[99]')])
 def test_a_field_that_does_not_fit_is_named_in_the_diagnostics(field, why):
     bench = Bench('muse', **{'relay.fields': [field]})
     assert bench.react(reactions()) is None
@@ -207,7 +224,8 @@ def test_a_field_that_does_not_fit_is_named_in_the_diagnostics(field, why):
 
 
 def test_a_number_and_a_scale():
-    bench = Bench('pronto_stance', **{'relay.fields': ['lf = -2 * effort[0]', 'rf = 2.5']})
+    bench = Bench('pronto_stance', **PACKED, **{
+        'relay.fields': ['lf = -2 * effort[0]', 'rf = 2.5']})
     message = bench.react({'x': 3.0})
     assert (message.lf, message.rf) == (-6.0, 2.5)
 

@@ -8,7 +8,7 @@ from loopback_robot import DIALECT, FEET, ROBOT, URDF
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
 from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file

@@ -15,7 +15,7 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.cdr import serialize
-from legged_dynamics.ros.middleware.qos import FASTEST, LONGEST_PAUSE
+from legged_dynamics.ros.middleware.protocol import FASTEST, LONGEST_PAUSE
 from legged_dynamics.ros.middleware.ros2_node import BARE_DDS, NO_NODE, _ComponentNode
 from legged_dynamics.ros.nodes.foot_force_controller import FootForceController
 from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode

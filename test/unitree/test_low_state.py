@@ -9,15 +9,16 @@ from legged_dynamics.model import RobotConfig
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 from legged_dynamics.ros.middleware.messages import message_class
-from legged_dynamics.ros.unitree.low_level import (
+from legged_dynamics.ros.unitree_low_level import (
+    ROBOTS,
     LowCmdWriter,
     LowStateReader,
     TickClock,
     checksum,
     low_state,
+    robot_named,
     write_foot_forces,
 )
-from legged_dynamics.ros.unitree.robots import ROBOTS, robot_named
 
 MS = 1_000_000
 PLACES = {'unitree_go': 20, 'unitree_hg': 35}

@@ -8,7 +8,7 @@ import pytest
 
 from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 from legged_dynamics.ros.middleware.messages import definition, message_class
-from legged_dynamics.ros.unitree.low_level import checksum
+from legged_dynamics.ros.unitree_low_level import checksum
 
 # Of each message: package, the CDR bytes behind the header (every number at a multiple of its own
 # size from the beginning; a structure has no alignment of its own), and the C structure that the

@@ -9,11 +9,10 @@ from legged_dynamics.cli.run import unitree_arguments
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
-from legged_dynamics.ros.middleware.qos import QoSProfile
+from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.nodes import unitree as node_module
 from legged_dynamics.ros.nodes.unitree import UnitreeNode
-from legged_dynamics.ros.unitree.low_level import checksum, low_state
-from legged_dynamics.ros.unitree.robots import robot_named
+from legged_dynamics.ros.unitree_low_level import checksum, low_state, robot_named
 from legged_dynamics.schema import read_parameter_file
 
 WEIGHT = 52.13 * 9.81

@@ -31,7 +31,7 @@ from legged_dynamics.people.trials.poses import Poses, even_grid, interpolated, 
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.replay import ESTIMATOR
 from legged_dynamics.ros.conversions import stamp_ns
-from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.ros.middleware.lifecycle import compile_first
 
 

@@ -6,10 +6,6 @@ Messages to arrays and back: stamps in integer ns, wrenches [f; m], quaternions 
 What rviz draws of an estimate is in `legged_dynamics.ros.conversions.markers`, which is not
 imported here: a node that only reads and sends messages needs no estimator.
 """
-import warnings
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from legged_dynamics.ros.conversions.building import (
     boolean,
     clock,
@@ -34,6 +30,7 @@ from legged_dynamics.ros.conversions.building import (
     wrench_stamped,
 )
 from legged_dynamics.ros.conversions.reading import (
+    ContactReader,
     JointStateReader,
     PoseSample,
     SensorReader,
@@ -47,23 +44,10 @@ from legged_dynamics.ros.conversions.reading import (
 )
 
 __all__ = [
-    'JointStateReader', 'PoseSample', 'SensorReader', 'boolean', 'clock',
+    'ContactReader', 'JointStateReader', 'PoseSample', 'SensorReader', 'boolean', 'clock',
     'command', 'diagnostic_level', 'diagnostic_status', 'diagnostics', 'duration_message',
     'float64', 'header', 'imu', 'joint_state', 'labelled_array', 'odometry', 'point',
     'point_stamped', 'pose_stamped', 'quaternion', 'read_command', 'read_imu', 'read_pose',
     'read_switches', 'read_wrench', 'stamp_ns', 'string', 'time_message', 'transforms', 'vector3',
     'wrench_stamped',
 ]
-# Names that were here before 0.2, and their modules.
-_MOVED = dict.fromkeys(('force_markers', 'reaction_markers', 'reaction_picture', 'state_markers'),
-                       'legged_dynamics.ros.conversions.markers')
-
-if not TYPE_CHECKING:     # a type checker is to refuse unknown names
-    def __getattr__(name: str) -> Any:
-        """Return what a name that has moved stands for, with a warning."""
-        if name not in _MOVED:
-            raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-        home = _MOVED[name]
-        warnings.warn(f'{__name__}.{name} is in {home} since 0.2; the old name goes with 0.3',
-                      DeprecationWarning, stacklevel=2)
-        return getattr(import_module(home), name)

@@ -10,18 +10,26 @@ there when the package is built.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.composite_body import CompositeBody
+from legged_dynamics.dynamics.jacobians import AXES, IN_FOOT, SIZE, START, frame_jacobian
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.force_picture import ForcePicture
 from legged_dynamics.estimation.ground_reaction import GroundReaction
+from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.model import RobotModel
+from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros.conversions.building import (
     duration_message,
     header,
+    odometry,
     point,
     quaternion,
     vector3,
@@ -331,22 +339,130 @@ def foot_reactions(dialect: Dialect, feet: Sequence[str], base: str) -> Any:
 
 def reaction_numbers(reaction: GroundReaction) -> list[float]:
     """Return the numbers of a FootReactions behind its header."""
-    wrench = reaction.wrench
-    in_base = (reaction.foot_rotation @ wrench[:, :3, None])[:, :, 0]
-    rows = np.column_stack([
-        wrench, deviations(reaction), in_base, reaction.latest_contact, reaction.observable,
-        reaction.contact_probability])
-    return [*rows.ravel().tolist(), *np.nan_to_num(reaction.net_wrench).tolist()]
+    net, rows = reaction.net_wrench, np.empty((len(reaction.feet), 18))
+    rows[:, :6], rows[:, 6:12] = reaction.wrench, deviations(reaction)
+    rows[:, 12:15] = forces_in_base(reaction)
+    rows[:, 15], rows[:, 16] = reaction.latest_contact, reaction.observable
+    rows[:, 17] = reaction.contact_probability
+    return [*rows.ravel().tolist(),
+            *(net if math.isfinite(net.sum()) else np.nan_to_num(net)).tolist()]
+
+
+def forces_in_base(reaction: GroundReaction) -> np.ndarray:
+    """Return the forces (nf, 3) [N] in the axes of the base."""
+    return (reaction.foot_rotation @ reaction.wrench[:, :3, None])[:, :, 0]
+
+
+# Places of the components of a vector in the matrix of its cross product, row by row.
+_CROSS = np.array([[0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0],
+                   [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0],
+                   [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
+
+
+@lru_cache(maxsize=4)
+def _moments(index: bytes, feet: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """
+    Return where each foot's coordinates stand, and the axes (nf, 3, n) of its moments.
+
+    The axes are those that are the foot's own and those that are the base's; a foot of fewer
+    coordinates than another has zeros.
+    """
+    table = np.frombuffer(index, np.int64).reshape(feet, -1)
+    place = table[:, START, None] + np.minimum(np.arange(table[:, SIZE].max()),
+                                               table[:, SIZE, None] - 1)
+    axes = np.zeros((2, feet, 3, place.shape[1] - 3))
+    for i, row in enumerate(table):
+        for k, axis in enumerate(row[AXES:AXES + row[SIZE] - 3]):
+            axes[int(axis < IN_FOOT), i, axis % IN_FOOT, k] = 1.0
+    return place, axes[0], axes[1]
 
 
 def deviations(reaction: GroundReaction) -> np.ndarray:
     """Return one standard deviation (nf, 6) of the feet's newest wrenches, in foot axes."""
-    table, R_FB = reaction.layout.table, reaction.foot_rotation.transpose(0, 2, 1)
-    lever = reaction.contact_point - reaction.foot_position
-    to_origin = table.grasp(reaction.foot_rotation, lever)
-    covariance, found = reaction.latest_covariance, np.empty((len(R_FB), 6))
-    for i, (start, size) in enumerate(table.index[:, [START, SIZE]].tolist()):
-        own = slice(start, start + size)
-        to_foot = (R_FB[i] @ to_origin[:, own].reshape(2, 3, size)).reshape(6, size)
-        found[i] = np.einsum('ij,jk,ik->i', to_foot, covariance[own, own], to_foot)
-    return np.sqrt(found.clip(0.0))
+    index, R_FB = reaction.layout.table.index, reaction.foot_rotation.transpose(0, 2, 1)
+    place, own, base = _moments(index.tobytes(), len(index))
+    lever = (reaction.contact_point - reaction.foot_position) @ _CROSS
+    to_foot = np.zeros((len(index), 6, place.shape[1]))
+    to_foot[:, :3, :3], to_foot[:, 3:, :3] = R_FB, R_FB @ lever.reshape(-1, 3, 3)
+    if place.shape[1] > 3:
+        to_foot[:, 3:, 3:] = own + R_FB @ base
+    covariance = reaction.latest_covariance[place[:, :, None], place[:, None]]
+    return np.sqrt(np.maximum((to_foot @ covariance * to_foot).sum(axis=2), 0.0))
+
+
+def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> Any:
+    """Return a base state as a nav_msgs/Odometry, with its covariances."""
+    message = odometry(dialect, state.stamp_ns, frame, base, state.position,
+                               quaternion_from_rotation(state.rotation), state.twist[:3],
+                               state.twist[3:])
+    pose, twist = np.zeros(36), np.zeros(36)
+    pose[[0, 7, 14]] = state.position_deviation ** 2
+    pose[[21, 28]], pose[35] = state.tilt_deviation ** 2, state.heading_deviation ** 2
+    twist[[0, 7, 14]] = state.velocity_deviation ** 2
+    twist[[21, 28, 35]] = state.rate_deviation ** 2
+    message.pose.covariance, message.twist.covariance = pose, twist
+    return message
+
+
+# -------------------------------------------------------------------------------------------------
+# whole_body_state_msgs/WholeBodyState, in world axes but for the base's angular velocity, which
+# its readers take in the base's.
+
+
+WHOLE_BODY = 'whole_body_state_msgs/msg/WholeBodyState'
+# A foot that bears and slips with this probability or more counts as slipping.
+SLIPS = 0.5
+
+
+class WholeBodyNumbers:
+    """Numbers of a robot's WholeBodyState: centroidal state, joints, contacts of the feet."""
+
+    def __init__(self, model: RobotModel, feet: Sequence[str], friction: float):
+        self.model, self._feet, self._friction = model, tuple(feet), friction
+        self._inertia = CompositeBody(model)
+
+    def warm(self) -> None:
+        """Compile the kernels."""
+        still = np.zeros(self.model.nq)
+        self._inertia.mass_matrix(still)
+        frame_jacobian(self.model, still, self._feet[0])
+
+    def message(self, dialect: Dialect, frame: str) -> Any:
+        """Return the message, to be filled with the numbers behind its header."""
+        joint, contact = (dialect.message(f'whole_body_state_msgs/msg/{name}')
+                          for name in ('JointState', 'ContactState'))
+        return dialect.message(WHOLE_BODY)(
+            header=header(dialect, 0, frame),
+            joints=[joint(name=name) for name in self.model.joint_names],
+            contacts=[contact(name=foot) for foot in self._feet])
+
+    def __call__(self, measurement: Measurement, state: BodyState,
+                 reaction: GroundReaction) -> list[float]:
+        """Return the numbers behind the header, of one instant."""
+        R, q, v = state.rotation, measurement.position, measurement.velocity
+        rates, M = np.concatenate([state.twist, v]), self._inertia.mass_matrix(q)
+        mass, (linear, angular) = M[0, 0], (M[:6] @ rates).reshape(2, 3)
+        com = np.array([M[5, 1], M[3, 2], M[4, 0]]) / mass
+        force, moment = (reaction.net_wrench + reaction.external_wrench).reshape(2, 3)
+        rows = [state.position + R @ com, R @ linear / mass, quaternion_from_rotation(R),
+                state.twist[3:], R @ linear, R @ (angular - np.cross(com, linear)),
+                R @ force - (0.0, 0.0, mass * GRAVITY), R @ (moment - np.cross(com, force))]
+        effort = np.zeros(len(v)) if measurement.effort is None else measurement.effort
+        joints = np.column_stack([q, v, reaction.joint_acceleration, np.nan_to_num(effort)])
+        found = [state.stamp_ns * 1e-9, *np.concatenate(rows).tolist(), *joints.ravel().tolist()]
+        for i, foot in enumerate(self._feet):
+            R_WF = R @ reaction.foot_rotation[i]
+            turned = np.concatenate([(frame_jacobian(self.model, q, foot) @ rates).reshape(2, 3)
+                                     @ R.T, reaction.wrench[i].reshape(2, 3) @ R_WF.T])
+            found += [0, self._status(i, state, reaction),
+                      *(state.position + R @ reaction.foot_position[i]).tolist(),
+                      *quaternion_from_rotation(R_WF).tolist(), *turned.ravel().tolist(),
+                      *(R @ reaction.foot_normal[i]).tolist(), self._friction]
+        return found
+
+    @staticmethod
+    def _status(i: int, state: BodyState, reaction: GroundReaction) -> int:
+        """Return a foot's contact status: 1 inactive, 2 active, 3 slipping."""
+        if not reaction.latest_contact[i]:
+            return 1
+        return 3 if state.slip_probability[i] >= SLIPS else 2

@@ -4,12 +4,15 @@
 Arrays from messages of any backend: rclpy, rosbags and our own have the same field names.
 
 Each function returns arrays, or raises a MeasurementError that names the fault. `JointStateReader`
-reads by joint name, `SensorReader` applies the sensor correction of the robot's YAML, and
-`TrajectoryReader` reads a long trajectory piece by piece.
+reads by joint name, `SensorReader` applies the sensor correction of the robot's YAML,
+`SampleReader` reads all sensors by topic, in the model's joint order, `RawSampleReader` as they
+came, for those who look for faults in them; and `TrajectoryReader` reads a long trajectory piece
+by piece.
 """
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model.joint_order import JointOrder, Mimics, listing
 from legged_dynamics.model.measurement import ImuSample, JointSample, SwitchSample
 from legged_dynamics.model.sensor_correction import SensorCorrection
@@ -150,6 +154,31 @@ def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
     except MeasurementError as error:
         raise MeasurementError(f'foot_switches: {error}') from None
     return SwitchSample(stamp_ns(msg.header.stamp), order(closed))
+
+
+class ContactReader:
+    """
+    Contact switches from ros_gz_interfaces/Contacts, which name what touches and nothing else.
+
+    A foot is named where its link stands in the name of a collision, lumped with another link
+    or not; one that no message has named for ``memory`` [s] is open.
+    """
+
+    def __init__(self, feet: Sequence[str], memory: float):
+        self._names = [re.compile(rf'(?<![^\W_]){re.escape(foot)}(?![^\W_])') for foot in feet]
+        self._memory_ns = round(1e9 * memory)
+        self._seen: list[int | None] = [None] * len(feet)
+
+    def __call__(self, msg: Any) -> SwitchSample:
+        """Return which feet touch at the message's stamp."""
+        ns = stamp_ns(msg.header.stamp)
+        touching = [entity.name for contact in msg.contacts
+                    for entity in (contact.collision1, contact.collision2)]
+        for i, name in enumerate(self._names):
+            if any(map(name.search, touching)):
+                self._seen[i] = ns
+        return SwitchSample(ns, np.array([float(
+            seen is not None and abs(ns - seen) <= self._memory_ns) for seen in self._seen]))
 
 
 def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
@@ -378,3 +407,87 @@ class SensorReader:
         gyro, acceleration = c.imu(sample.angular_velocity, sample.linear_acceleration, up)
         return ImuSample(sample.stamp_ns - self._imu_delay, gyro, acceleration,
                          c.orientation(sample.orientation))
+
+
+# -------------------------------------------------------------------------------------------------
+# From the messages of a robot to samples, by topic.
+
+
+class SampleReader:
+    """
+    Reads the messages of a robot's sensors; the configuration is applied to the model.
+
+    Topics are empty where there is none; ``spare`` [rad or m]: positions of joints that a
+    message may lack, by default those of the configuration; ``memory`` [s]: see ContactReader.
+    """
+
+    def __init__(self, model: RobotModel, config: RobotConfig, joint_states: str = 'joint_states',
+                 imu: str = 'imu/data', foot_switches: str = 'foot_switches',
+                 spare: Mapping[str, float] | None = None, finite: bool = True,
+                 memory: float = 0.0):
+        applied = config.apply_to(model)
+        self._read = SensorReader(applied.joint_names, config.sensors,
+                                  config.spare(applied) if spare is None else spare,
+                                  applied.mimics, finite)
+        self.joints, self.imu = self._read.joints, self._read.imu
+        self._feet = tuple(foot.link for foot in config.feet)
+        self._contacts = ContactReader(self._feet, memory)
+        self._joint_states, self._imu = joint_states, imu
+        self.topics = frozenset({joint_states, imu, foot_switches} - {''})
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Joints that the newest joint state lacked, although it may."""
+        return self._read.assumed
+
+    def __call__(self, topic: str, message: Any) -> JointSample | ImuSample | SwitchSample:
+        """Return the sample in a decoded message of one of `topics`."""
+        if topic == self._joint_states:
+            return self.joints(message)
+        if topic == self._imu:
+            return self.imu(message)
+        if hasattr(message, 'contacts'):
+            return self._contacts(message)
+        return read_switches(message, self._feet)
+
+
+class RawSampleReader:
+    """
+    Reads joint states and IMU messages unchanged: nothing is corrected or refused.
+
+    Joints are ordered as in the first message (`names`, empty before it); missing values
+    are NaN.
+    """
+
+    def __init__(self) -> None:
+        self.names: tuple[str, ...] = ()
+        self.imu_frame = ''
+        self._where: dict[tuple[str, ...], list[int]] = {}
+
+    def __call__(self, message: Any) -> JointSample | ImuSample:
+        """Return the joint or IMU sample in a message, by the message's fields."""
+        return self._imu(message) if hasattr(message, 'orientation') else self._joints(message)
+
+    def _joints(self, message: Any) -> JointSample:
+        names = tuple(message.name)
+        if not self.names:
+            self.names = names
+        if names not in self._where:
+            self._where[names] = [names.index(name) if name in names else -1
+                                  for name in self.names]
+        order = self._where[names]
+        row = np.full((3, len(self.names)), np.nan)
+        for i, field in enumerate(('position', 'velocity', 'effort')):
+            values = np.append(np.asarray(getattr(message, field), float), np.nan)
+            if len(values) == len(names) + 1:
+                row[i] = values[order]
+        return JointSample(stamp_ns(message.header.stamp), row[0], row[1], row[2], names)
+
+    def _imu(self, message: Any) -> ImuSample:
+        w, a, q = message.angular_velocity, message.linear_acceleration, message.orientation
+        orientation = np.array([q.x, q.y, q.z, q.w])
+        if message.orientation_covariance[0] == -1.0 or not np.any(orientation):
+            orientation[:] = np.nan
+        self.imu_frame = self.imu_frame or message.header.frame_id
+        return ImuSample(stamp_ns(message.header.stamp), np.array([w.x, w.y, w.z]),
+                         np.array([a.x, a.y, a.z]), orientation)

@@ -53,9 +53,8 @@ from legged_dynamics.ros.middleware.messages import (
     definition,
     full_name,
 )
-from legged_dynamics.ros.middleware.node import StandaloneNode, Transport
-from legged_dynamics.ros.middleware.protocol import Publication
-from legged_dynamics.ros.middleware.qos import Bounds, QoSProfile
+from legged_dynamics.ros.middleware.node import StandaloneNode
+from legged_dynamics.ros.middleware.protocol import Bounds, Publication, QoSProfile
 
 # -------------------------------------------------------------------------------------------------
 # ROS 2's names on the DDS bus.
@@ -193,12 +192,7 @@ def _process(qos: Any) -> str:
 
 
 
-_PRIMITIVES = {
-    'bool': bool, 'byte': types.byte, 'string': str, 'int8': types.int8, 'uint8': types.uint8,
-    'int16': types.int16, 'uint16': types.uint16, 'int32': types.int32, 'uint32': types.uint32,
-    'int64': types.int64, 'uint64': types.uint64, 'float32': types.float32,
-    'float64': types.float64,
-}
+_PLAIN = {'bool': bool, 'string': str}      # all others are Cyclone's, under ROS 2's names
 
 
 @cache
@@ -237,7 +231,8 @@ def _deserialize(cls: Any, data: bytes, *_: Any, **__: Any) -> Any:
 
 
 def _idl_type(entry: Field) -> Any:
-    element: Any = _idl_struct(entry.type) if entry.is_message else _PRIMITIVES[entry.type]
+    element: Any = (_idl_struct(entry.type) if entry.is_message else
+                    _PLAIN.get(entry.type) or getattr(types, entry.type))
     make: Any = types
     if entry.size is None:
         return element
@@ -438,11 +433,11 @@ class _CycloneSubscription:
         self._callback(deserialize(cdr, self._name))
 
 
-class CycloneBus(Transport):
+class CycloneBus:
     """
     A process's participant on the DDS bus, its nodes, and their event loop.
 
-    A :class:`~.node.Transport` of its nodes' messages. ``environ`` has ROS_DOMAIN_ID,
+    The transport of its nodes. ``environ`` has ROS_DOMAIN_ID,
     ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS and CYCLONEDDS_URI; default: the
     process's.
     """
@@ -542,14 +537,14 @@ class CycloneBus(Transport):
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> _CyclonePublisher:
-        """Return a publisher; see Transport."""
+        """Return a publisher; as StandaloneNode asks."""
         writer = self._create(DataWriter, topic, name, qos)
         return _CyclonePublisher(node, writer, name, qos.latched, self._matching)
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
                   raw: bool) -> _CycloneSubscription:
-        """Return a subscription; see Transport."""
+        """Return a subscription; as StandaloneNode asks."""
         reader = self._create(DataReader, topic, name, qos)
         subscription = _CycloneSubscription(node, reader, topic, name, callback, raw,
                                             self._waitset)
@@ -557,7 +552,7 @@ class CycloneBus(Transport):
         return subscription
 
     def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
-        """Return the publishers of other processes on a topic; see Transport."""
+        """Return the publishers of other processes on a topic; as StandaloneNode asks."""
         return self._publications_of_others().of(_dds_topic(topic))
 
     def _publications_of_others(self) -> _Publications:

@@ -17,7 +17,7 @@ from typing import Any
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, ModelError
 from legged_dynamics.ros.middleware.node import StandaloneNode
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-from legged_dynamics.ros.middleware.protocol import Component, Logger
+from legged_dynamics.ros.middleware.protocol import Component
 
 
 class ComponentHost:
@@ -73,7 +73,7 @@ def exit_code(error: Exception | None) -> int:
     return 2 if isinstance(error, (ConfigurationError, ModelError)) else 1
 
 
-def report_fault(component: Component, logger: Logger, error: Exception) -> None:
+def report_fault(component: Component, logger: Any, error: Exception) -> None:
     """Log an exception (with its place if it is a defect), and tell the component."""
     if isinstance(error, LeggedDynamicsError):
         logger.error(str(error), throttle_duration_sec=1.0)
@@ -160,7 +160,7 @@ class Compilation:
     `state`: what is going on, or empty.
     """
 
-    def __init__(self, component_class: type[Component], logger: Logger):
+    def __init__(self, component_class: type[Component], logger: Any):
         from legged_dynamics.spatial.kernel_cache import is_warm
         self._logger = logger
         self._process: subprocess.Popen[bytes] | None = None

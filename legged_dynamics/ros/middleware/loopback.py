@@ -17,9 +17,8 @@ from legged_dynamics.ros.middleware.arguments import RosArguments
 from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 from legged_dynamics.ros.middleware.lifecycle import ComponentHost
 from legged_dynamics.ros.middleware.messages import message_class
-from legged_dynamics.ros.middleware.node import LogRecord, NodeClock, StandaloneNode, Transport
-from legged_dynamics.ros.middleware.protocol import Component, Publication
-from legged_dynamics.ros.middleware.qos import Bounds, QoSProfile
+from legged_dynamics.ros.middleware.node import LogRecord, NodeClock, StandaloneNode
+from legged_dynamics.ros.middleware.protocol import Bounds, Component, Publication, QoSProfile
 
 
 class _LoopbackPublisher:
@@ -85,11 +84,11 @@ class _LoopbackSubscription:
         self._pending.clear()
 
 
-class LoopbackBus(Transport):
+class LoopbackBus:
     """
     The bus, its clock and its nodes.
 
-    As a :class:`~.node.Transport` it carries the messages of its nodes.
+    It is the transport of its nodes.
 
     Parameters
     ----------
@@ -190,7 +189,7 @@ class LoopbackBus(Transport):
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> _LoopbackPublisher:
-        """Return a publisher; see Transport."""
+        """Return a publisher; as StandaloneNode asks."""
         publisher = _LoopbackPublisher(self, node, topic, name, qos)
         self._publishers.append(publisher)
         return publisher
@@ -208,7 +207,7 @@ class LoopbackBus(Transport):
         return subscription
 
     def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
-        """Return the publishers of other nodes on a topic; see Transport."""
+        """Return the publishers of other nodes on a topic; as StandaloneNode asks."""
         return [Publication(entry.node.full_name, entry.type, entry.qos.reliable,
                             entry.qos.latched) for entry in self._publishers
                 if entry.topic == topic and entry.node is not node]

@@ -3,14 +3,14 @@
 """
 The node of the backends without rclpy: names, parameters, clock, timers and log.
 
-How bytes travel is the business of its :class:`Transport`: the loopback or Cyclone DDS.
+How bytes travel is the business of its transport: the loopback or Cyclone DDS.
 """
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.ros.middleware.arguments import (
@@ -27,8 +27,15 @@ from legged_dynamics.ros.middleware.parameters import (
     ParameterStore,
     SetParametersResult,
 )
-from legged_dynamics.ros.middleware.protocol import Node, Publication, stamp_ns
-from legged_dynamics.ros.middleware.qos import QoSPresets, QoSProfile, as_profile, overridden
+from legged_dynamics.ros.middleware.protocol import (
+    Node,
+    Publication,
+    QoSPresets,
+    QoSProfile,
+    as_profile,
+    overridden,
+    stamp_ns,
+)
 
 # -------------------------------------------------------------------------------------------------
 # A node's log for the backends without rclpy, in the form of rclpy's console output.
@@ -151,38 +158,15 @@ class _NodeTimer:
 RawCallback = Callable[[bytes, int], None]
 
 
-class Transport(Protocol):
-    """Carries messages between nodes."""
-
-    def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
-                    parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
-        """Return a new node, whose callbacks and timers the bus runs."""
-
-    def advertise(self, node: StandaloneNode, topic: str, name: str, qos: QoSProfile) -> Any:
-        """Open a publisher of messages of one type on a topic."""
-
-    def subscribe(self, node: StandaloneNode, topic: str, name: str, callback: Callable[..., None],
-                  qos: QoSProfile, raw: bool) -> Any:
-        """Open a subscription, of CDR bytes and receipt [ns] if ``raw``; return a handle."""
-
-    name: str       # tells the bus from others of the machine; '' where it ends with the process
-
-    def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
-        """Return the publishers on a topic's full name now, without those of the node itself."""
-
-    def withdraw(self, endpoint: Any) -> None:
-        """Remove a publisher or subscription from the bus."""
-
-
 class StandaloneNode(Node):
     """
-    A node with rclpy's interface, on any transport; see :class:`~.protocol.Node`.
+    A node with rclpy's interface, on a loopback or Cyclone bus; see :class:`~.protocol.Node`.
 
     ``name`` and ``namespace`` hold when the arguments give none; ``parameters`` are further
     overrides; ``sink`` takes log lines.
     """
 
-    def __init__(self, name: str, transport: Transport, arguments: RosArguments | None = None,
+    def __init__(self, name: str, transport: Any, arguments: RosArguments | None = None,
                  namespace: str = '/', clock: NodeClock | None = None,
                  parameters: Mapping[str, Any] | None = None,
                  sink: Callable[[LogRecord], None] = _print_record):

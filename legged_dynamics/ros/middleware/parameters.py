@@ -13,8 +13,7 @@ from typing import Any
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.ros.middleware.arguments import Override
 from legged_dynamics.ros.middleware.messages import message_class
-from legged_dynamics.ros.middleware.protocol import Dialect, Logger, Node
-from legged_dynamics.ros.middleware.qos import QoSPresets
+from legged_dynamics.ros.middleware.protocol import Dialect, Node, QoSPresets
 from legged_dynamics.schema import Setting, declared
 
 
@@ -169,7 +168,7 @@ class ParameterStore:
         """Add a callback that accepts or refuses changes."""
         self._callbacks.append(callback)
 
-    def warn_of_undeclared(self, logger: Logger, others: Iterable[str] = ()) -> None:
+    def warn_of_undeclared(self, logger: Any, others: Iterable[str] = ()) -> None:
         """
         Warn of each override for this node that no declaration took.
 

@@ -9,76 +9,17 @@ profiles, parameter descriptors) a component takes from its :class:`Dialect`.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
 
 
 def stamp_ns(stamp: Any) -> int:
     """Return a Time or Duration message in nanoseconds."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
-
-
-class Publisher(Protocol):
-    """Sends messages on one topic."""
-
-    def publish(self, msg: Any) -> None:
-        """Send a message."""
-
-    def publish_raw(self, cdr: bytes) -> None:
-        """Send a message given as CDR bytes with header."""
-
-    def get_subscription_count(self) -> int:
-        """Return the number of matching subscriptions."""
-
-
-class Timer(Protocol):
-    """Calls back periodically on the node's clock."""
-
-    def cancel(self) -> None:
-        """Stop calling back."""
-
-
-class Time(Protocol):
-    """A point in time."""
-
-    @property
-    def nanoseconds(self) -> int:
-        """Time since the epoch of the clock [ns]."""
-
-
-class Clock(Protocol):
-    """The node's clock: wall time, or simulated time from /clock."""
-
-    def now(self) -> Time:
-        """Return the node's present time."""
-
-
-class Logger(Protocol):
-    """The node's log, as rclpy's; all levels take what :meth:`info` takes."""
-
-    def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log information; return False if this place has done so in that time [s]."""
-
-    def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log for developers."""
-
-    def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log what should not be, but can be lived with."""
-
-    def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> Any:
-        """Log what stops something from working."""
-
-
-class Parameter(Protocol):
-    """A declared parameter."""
-
-    @property
-    def name(self) -> str:
-        """Name, dotted."""
-
-    @property
-    def value(self) -> Any:
-        """Value: bool, int, float, str or a list of one of these; None when it has none."""
 
 
 class Publication(NamedTuple):
@@ -121,20 +62,24 @@ class Node(Protocol):
     def bus_name(self) -> str:
         """What tells the bus from others of the machine; '' where it ends with the process."""
 
-    def get_logger(self) -> Logger:
-        """Return the node's logger."""
+    def get_logger(self) -> Any:
+        """Return the node's logger: debug, info, warning, error, each throttled on request."""
 
-    def get_clock(self) -> Clock:
+    def get_clock(self) -> Any:
         """Return the node's clock, which follows /clock with simulated time."""
 
-    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Publisher:
-        """Open a publisher on a relative, private ('~/x') or absolute topic."""
+    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Any:
+        """
+        Open a publisher on a relative, private ('~/x') or absolute topic.
+
+        It has `publish(msg)`, `publish_raw(cdr)` and `get_subscription_count()`.
+        """
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
                             qos_profile: Any) -> Any:
         """Subscribe to a topic; one callback of a node runs at a time."""
 
-    def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> Timer:
+    def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> Any:
         """Start a timer that runs until it is cancelled."""
 
     def resolve_topic_name(self, topic: str) -> str:
@@ -155,35 +100,17 @@ class Node(Protocol):
     def destroy_timer(self, timer: Any) -> Any:
         """Stop and remove a timer of this node; return whether it was this node's."""
 
-    def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None) -> Parameter:
+    def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None) -> Any:
         """Declare a parameter with its default, or with its type and no value."""
 
     def has_parameter(self, name: str) -> bool:
         """Return whether a parameter is declared."""
 
-    def get_parameter(self, name: str) -> Parameter:
-        """Return a declared parameter."""
+    def get_parameter(self, name: str) -> Any:
+        """Return a declared parameter: its `name` and `value`, None when it has none."""
 
     def add_on_set_parameters_callback(self, callback: Callable[[list[Any]], Any]) -> None:
         """Have ``callback(parameters) -> result`` accept or refuse changes at run time."""
-
-
-class QoS(Protocol):
-    """The QoS profiles that components use."""
-
-    @property
-    def sensor_data(self) -> Any:
-        """Best effort, keep last 5: matches every publisher."""
-
-    @property
-    def latched(self) -> Any:
-        """Reliable, transient local, keep last 1: late subscriptions get the last message."""
-
-    def reliable(self, depth: int = 10) -> Any:
-        """Return the profile of commands and results: reliable, volatile, keep last."""
-
-    def best_effort(self, depth: int = 10) -> Any:
-        """Return the profile of streams: best effort, volatile, keep last."""
 
 
 class Dialect(Protocol):
@@ -194,8 +121,8 @@ class Dialect(Protocol):
     parameter_type: Any
 
     @property
-    def qos(self) -> QoS:
-        """Profiles for publishers and subscriptions."""
+    def qos(self) -> Any:
+        """Profiles for publishers and subscriptions: those of `QoSPresets`."""
 
     def message(self, name: str) -> Any:
         """Return the class of a message, as the backend's publishers send it."""
@@ -287,3 +214,134 @@ class Component(Diagnosed):
 
     def on_fault(self, error: Exception) -> None:
         """Handle an exception from one of the callbacks."""
+
+
+# -------------------------------------------------------------------------------------------------
+# Quality of service in ROS 2's terms, for the backends that have no rclpy to ask.
+
+
+@dataclass(frozen=True)
+class QoSProfile:
+    """What a publisher offers or a subscription asks for; the defaults are rclpy's."""
+
+    depth: int = 10  # Messages kept per publisher or subscription (keep last)
+    reliable: bool = True  # Reliable, or best effort
+    # Transient local: late subscriptions get the last ``depth`` messages. Else volatile.
+    latched: bool = False
+
+    def __post_init__(self):
+        if self.depth < 1:
+            raise MiddlewareError(f'expected a QoS depth of at least 1, got {self.depth}')
+
+    def serves(self, request: QoSProfile) -> bool:
+        """Return whether a publisher with this profile matches a subscription's."""
+        return (self.reliable or not request.reliable) and (self.latched or not request.latched)
+
+
+class QoSPresets:
+    """The protocol.QoS of the loopback and of Cyclone DDS, as ``dialect.qos`` offers it."""
+
+    sensor_data = QoSProfile(depth=5, reliable=False)
+    latched = QoSProfile(depth=1, latched=True)
+
+    @staticmethod
+    def reliable(depth: int = 10) -> QoSProfile:
+        """Return ROS 2's default profile: reliable, volatile, keep last."""
+        return QoSProfile(depth=depth)
+
+    @staticmethod
+    def best_effort(depth: int = 10) -> QoSProfile:
+        """Return the profile for streams: best effort, volatile, keep last."""
+        return QoSProfile(depth=depth, reliable=False)
+
+
+def as_profile(qos: QoSProfile | int) -> QoSProfile:
+    """Return a number as a profile of that depth, as rclpy does; a profile unchanged."""
+    return QoSProfile(depth=qos) if isinstance(qos, int) else qos
+
+
+def overridden(profile: QoSProfile, prefix: str, values: Mapping[str, Any]) -> QoSProfile:
+    """Return the profile with the policies of parameters below ``prefix``, as in rclpy."""
+    changes: dict[str, Any] = {}
+    for name, value in values.items():
+        policy = name.removeprefix(prefix)
+        if policy == name:
+            continue
+        if policy == 'depth':
+            if type(value) is not int or value < 1:
+                raise ConfigurationError(f'parameter {name!r}: expected a depth from 1 on, '
+                                         f'got {value!r}')
+            changes['depth'] = value
+        elif policy in _POLICIES:
+            field, meanings = _POLICIES[policy]
+            if value not in meanings:
+                raise ConfigurationError(f'parameter {name!r}: expected one of '
+                                         f'{", ".join(meanings)}, got {value!r}')
+            if field:
+                changes[field] = meanings[value]
+        else:
+            raise ConfigurationError(f'parameter {name!r}: expected one of the policies depth, '
+                                     f'{", ".join(_POLICIES)}, got {policy!r}')
+    return replace(profile, **changes)
+
+
+_POLICIES: dict[str, tuple[str, dict[str, bool]]] = {
+    'reliability': ('reliable', {'reliable': True, 'best_effort': False}),
+    'durability': ('latched', {'transient_local': True, 'volatile': False}),
+    'history': ('', {'keep_last': True}),
+}
+
+
+# -------------------------------------------------------------------------------------------------
+# How large and how frequent messages may be; what is more is dropped before it is decoded.
+
+
+MEGABYTE = 1_000_000
+# Bytes of a message; far beyond what robots send.
+LARGEST = {
+    'sensor_msgs/msg/JointState': 64_000,
+    'sensor_msgs/msg/Imu': 4_000,
+    'std_msgs/msg/Float64MultiArray': 64_000,
+    'geometry_msgs/msg/WrenchStamped': 4_000,
+    'geometry_msgs/msg/PoseStamped': 4_000,
+    'trajectory_msgs/msg/MultiDOFJointTrajectory': 8 * MEGABYTE,
+    'std_msgs/msg/String': 8 * MEGABYTE,        # robot_description
+}
+LARGEST_OTHER = MEGABYTE
+FASTEST = 4_000.0       # messages a second on one topic; more than any control loop sends
+# s; a node that was not run so long finds in its queues what came meanwhile, and reads it at once:
+# that is no flood.
+LONGEST_PAUSE = 2.0
+
+
+class Bounds:
+    """
+    Decides whether a message of one subscription is to be decoded.
+
+    At most FASTEST (T + LONGEST_PAUSE) in any time T: a sender at FASTEST loses none when
+    its listener pauses for LONGEST_PAUSE. `largest` [bytes]; `dropped`: too large or too
+    many.
+    """
+
+    def __init__(self, name: str, topic: str, clock: Callable[[], int] = time.monotonic_ns):
+        self.largest = LARGEST.get(name, LARGEST_OTHER)
+        self.dropped = 0
+        self._name, self._topic, self._clock = name, topic, clock
+        self._most = FASTEST * LONGEST_PAUSE
+        self._credit, self._since = self._most, clock()
+
+    def refuse(self, size: int) -> str:
+        """Return why a message of ``size`` bytes is not to be decoded, or ''."""
+        if size > self.largest:
+            self.dropped += 1
+            return (f'a {self._name} of {size} bytes on {self._topic} was left unread: expected '
+                    f'at most {self.largest}')
+        now = self._clock()
+        self._credit = min(self._credit + (now - self._since) * 1e-9 * FASTEST, self._most)
+        self._since = now
+        if self._credit < 1.0:
+            self.dropped += 1
+            return (f'more than {FASTEST:g} {self._name} a second on {self._topic}: the rest is '
+                    'left unread')
+        self._credit -= 1.0
+        return ''

@@ -54,8 +54,7 @@ from legged_dynamics.ros.middleware.lifecycle import (
 )
 from legged_dynamics.ros.middleware.messages import DEFINITIONS, full_name, message_class
 from legged_dynamics.ros.middleware.parameters import ParameterStore
-from legged_dynamics.ros.middleware.protocol import Component, Dialect, Publication
-from legged_dynamics.ros.middleware.qos import Bounds
+from legged_dynamics.ros.middleware.protocol import Bounds, Component, Dialect, Publication
 
 # -------------------------------------------------------------------------------------------------
 # rclpy's dialect: its QoS profiles and parameters, and our messages with its classes behind.

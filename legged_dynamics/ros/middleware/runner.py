@@ -6,7 +6,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -62,16 +63,30 @@ def _ros2_backend() -> ModuleType:
     return ros2_node
 
 
-def _run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
-    """Run a component on Cyclone DDS; see ``run``."""
+@contextmanager
+def _cyclone_process(component_class: type[Component], argv: Sequence[str]
+                     ) -> Iterator[tuple[Any, ComponentHost]]:
+    """Yield the bus and a component's host on it; both are closed at the end."""
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
 
-    bus = CycloneBus()
+    bus, host = CycloneBus(), None
     with stopped_by_signals(bus.stop):
         try:
-            node = bus.create_node(component_class.default_name, argv)
-            host = ComponentHost(component_class, node)
-            with Compilation(component_class, node.get_logger()) as compilation:
+            host = ComponentHost(component_class, bus.create_node(component_class.default_name,
+                                                                  argv))
+            yield bus, host
+        finally:
+            if host is not None:
+                host.stop()
+            bus.close()
+
+
+def _run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
+    """Run a component on Cyclone DDS; see ``run``."""
+    try:
+        with _cyclone_process(component_class, argv) as (bus, host):
+            logger = host.node.get_logger()
+            with Compilation(component_class, logger) as compilation:
                 while not (compilation.done or bus.stopping):
                     bus.spin_once(_LONGEST_WAIT_S)
             if bus.stopping:
@@ -79,26 +94,21 @@ def _run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> in
             try:
                 host.start(lambda: not bus.stopping)
             except LeggedDynamicsError as error:
-                node.get_logger().error(f'cannot start: {error}')
+                logger.error(f'cannot start: {error}')
                 return exit_code(error)
             except Exception as error:
-                report_fault(host.component, node.get_logger(), error)
+                report_fault(host.component, logger, error)
                 return 1
-            else:
-                # the compiler's objects are here to stay; scanning them would stall callbacks
-                gc.collect()
-                gc.freeze()
-                bus.spin()
-                bus.go_on()
-                while not (bus.stopping or host.leave()):
-                    bus.spin_once(_LONGEST_WAIT_S)
-                return 0
-            finally:
-                host.stop()
-        except SystemExit as request:
-            return request.code if isinstance(request.code, int) else int(bool(request.code))
-        finally:
-            bus.close()
+            # the compiler's objects are here to stay; scanning them would stall callbacks
+            gc.collect()
+            gc.freeze()
+            bus.spin()
+            bus.go_on()
+            while not (bus.stopping or host.leave()):
+                bus.spin_once(_LONGEST_WAIT_S)
+            return 0
+    except SystemExit as request:
+        return request.code if isinstance(request.code, int) else int(bool(request.code))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -123,7 +133,12 @@ def run_polled(component_class: type[Component], argv: Sequence[str],
     next.
     """
     if choose_backend() == 'cyclonedds':
-        return _poll_on_cyclone(component_class, argv, work)
+        with _cyclone_process(component_class, argv) as (bus, host):
+            host.start()
+            while not bus.stopping:
+                bus.spin_once(0.0)
+                work(host.component)
+        return 0
     ros2 = _ros2_backend()
     with ros2.ros2_process(component_class, argv) as (node, spinner, stopping):
         if not node.start(lambda: not stopping):
@@ -132,25 +147,4 @@ def run_polled(component_class: type[Component], argv: Sequence[str],
             for _ in range(_ROS_CALLBACKS if spinner.one_at_a_time else 1):
                 spinner.spin(_ROS_SPIN_S)
             work(node.component)
-    return 0
-
-
-def _poll_on_cyclone(component_class: type[Component], argv: Sequence[str],
-                     work: Callable[[Any], None]) -> int:
-    from legged_dynamics.ros.middleware.cyclone import CycloneBus
-
-    bus = CycloneBus()
-    with stopped_by_signals(bus.stop):
-        host = None
-        try:
-            host = ComponentHost(component_class, bus.create_node(component_class.default_name,
-                                                                  argv))
-            host.start()
-            while not bus.stopping:
-                bus.spin_once(0.0)
-                work(host.component)
-        finally:
-            if host is not None:
-                host.stop()
-            bus.close()
     return 0

@@ -11,21 +11,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, Mode
+from legged_dynamics.estimation import (
+    EstimatorSettings,
+    Fault,
+    GroundReaction,
+    LegOdometry,
+    Mode,
+)
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground import given_normals
+from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
+from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
 from legged_dynamics.estimation.settings import SETTINGS as ESTIMATOR_SETTINGS
-from legged_dynamics.exceptions import LeggedDynamicsError, OutputError
+from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, OutputError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import FootFrame
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.conversions.markers import (
+    WHOLE_BODY,
+    WholeBodyNumbers,
     contact_numbers,
     deviations,
     foot_contacts,
     foot_reactions,
+    forces_in_base,
     installed,
+    odometry_of,
     reaction_numbers,
     reaction_picture,
 )
@@ -33,12 +45,10 @@ from legged_dynamics.ros.middleware.cdr import PreparedMessage
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component, Dialect
 from legged_dynamics.ros.middleware.runner import run
-from legged_dynamics.ros.nodes.body.base_state import SETTINGS as BASE_SETTINGS
-from legged_dynamics.ros.nodes.body.base_state import BaseStateOutput
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor, publish_if_heard
 from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.ros.nodes.robot_input import SETTINGS as INPUT_SETTINGS
-from legged_dynamics.ros.nodes.robot_input import RobotInput
+from legged_dynamics.ros.nodes.robot_input import SWITCH_SETTINGS, RobotInput
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
@@ -57,12 +67,11 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     ``effort`` of ``<foot>/force.x`` (foot link), ``<foot>/contact``,
     ``center_of_pressure.x`` (base link) and so on; unknown values are left out.
     """
-    deviation = deviations(reaction)
-    in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
     values = np.concatenate([
         np.hstack([reaction.wrench, np.asarray(reaction.latest_contact, float)[:, None],
                    np.asarray(reaction.observable, float)[:, None],
-                   reaction.contact_probability[:, None], deviation, in_base]).ravel(),
+                   reaction.contact_probability[:, None], deviations(reaction),
+                   forces_in_base(reaction)]).ravel(),
         reaction.net_wrench, reaction.center_of_pressure, reaction.external_wrench,
         reaction.external_deviation, reaction.ground_normal, reaction.external_torque])
     known = np.isfinite(values)
@@ -109,7 +118,13 @@ class DoubtSettings:
 
 
 CONTACT = DoubtSettings()
-NODE_SETTINGS = (*INPUT_SETTINGS, *_MARKER, *BASE_SETTINGS)
+NODE_SETTINGS = (
+    *INPUT_SETTINGS, *SWITCH_SETTINGS, *_MARKER, *ODOMETRY_SETTINGS,
+    Setting('odom_frame', 'odom', '', 'Parent frame of ~/odom.'),
+    Setting(
+        'whole_body_state', False, '',
+        'Whether ~/whole_body_state is offered; it needs whole_body_state_msgs on ROS 2.'),
+)
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
     Fault.GAP: 'a gap in the joint states; the estimator was reset',
@@ -122,6 +137,107 @@ FAULT_TEXTS = {
     Fault.NOISE_MISSTATED: 'joint velocities or torques are more than twice as noisy as noise.* '
                            'says; the larger noise counts',
 }
+
+# -------------------------------------------------------------------------------------------------
+# Leg odometry: where the base is, how fast, and which feet slip, from the first subscription on,
+# by the feet that are felt to bear for a while.
+
+
+class BaseStateOutput:
+    """
+    Publishes ``~/odom``, ``~/base_velocity``, ``~/<foot>/slip_probability`` on demand.
+
+    With the parameter `whole_body_state` also ``~/whole_body_state``, of the state with forces.
+
+    Nothing where leg odometry is not possible, as with an IMU off the base; the log says
+    why.
+    """
+
+    def __init__(self, common: RobotComponent, model: RobotModel):
+        self._common = common
+        self._odometry: LegOdometry | None = None
+        endpoints, qos = common.endpoints, common.dialect.qos.reliable(100)
+        self._odom = endpoints.publisher('nav_msgs/msg/Odometry', '~/odom', qos)
+        self._velocity = endpoints.publisher('geometry_msgs/msg/TwistWithCovarianceStamped',
+                                             '~/base_velocity', qos)
+        self._slips = [endpoints.publisher('std_msgs/msg/Float64',
+                                           f'~/{foot.link}/slip_probability', qos)
+                       for foot in common.config.feet]
+        self._whole = (endpoints.publisher(WHOLE_BODY, '~/whole_body_state', qos)
+                       if common.parameters['whole_body_state'] else None)
+        self.build(model)
+
+    def build(self, model: RobotModel) -> None:
+        """Use a robot from now on."""
+        self._odometry = None
+        try:
+            odometry = LegOdometry(model, self._common.config,
+                                   self._common.values(ODOMETRY_SETTINGS))
+        except ConfigurationError as error:
+            self._common.node.get_logger().warning(f'no odometry: {error}')
+            return
+        self._common.warm_up(model, odometry.update)
+        self._odometry = odometry
+        if self._whole is not None:
+            parameters, made = self._common.parameters, StandaloneDialect()
+            self._numbers = WholeBodyNumbers(
+                odometry.model, [foot.link for foot in self._common.config.feet],
+                parameters['ground.friction'])
+            self._numbers.warm()
+            self._message = PreparedMessage(
+                self._numbers.message(made, parameters['odom_frame']))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget where the base is; it is followed again while somebody listens."""
+        self._follows, self._since = False, np.zeros(len(self._slips))
+        self._newest = 0
+        if self._odometry is not None:
+            self._odometry.reset()
+
+    def take(self, measurement: Measurement, reaction: GroundReaction) -> str:
+        """Track and publish the base at one sample; return why not, or ''."""
+        listened = (self._odom.get_subscription_count()
+                    or self._velocity.get_subscription_count()
+                    or any(slip.get_subscription_count() for slip in self._slips)
+                    or (self._whole is not None and self._whole.get_subscription_count()))
+        if self._odometry is None or not (listened or self._follows):
+            return ''
+        stamp, contact = measurement.stamp_ns, reaction.latest_contact
+        if reaction.mode == Mode.UNAVAILABLE:
+            return ''
+        dt = min(max((stamp - self._newest) * 1e-9, 0.0), 1.0)
+        self._newest = stamp
+        self._since = np.where(contact, self._since + dt, 0.0)
+        try:
+            state = self._odometry.update(
+                measurement, self._since >= SETTLED if self._follows else contact)
+        except LeggedDynamicsError as error:
+            return f'odometry: {error}'
+        self._follows = True
+        if listened:
+            self._publish(state, reaction)
+        if self._whole is not None and self._whole.get_subscription_count():
+            self._whole.publish_raw(self._message(
+                stamp, self._numbers(measurement, state, reaction)))
+        return ''
+
+    def _publish(self, state: BodyState, reaction: GroundReaction) -> None:
+        dialect, base = self._common.dialect, self._odometry.model.base_link  # type: ignore
+        message = odometry_of(dialect, state, self._common.parameters['odom_frame'], base)
+        if self._odom.get_subscription_count():
+            self._odom.publish(message)
+        if self._velocity.get_subscription_count():
+            twist = dialect.message('geometry_msgs/msg/TwistWithCovarianceStamped')(
+                header=message.header, twist=message.twist)
+            twist.header.frame_id = base
+            self._velocity.publish(twist)
+        slips = state.slip_probability * reaction.contact_probability
+        for publisher, slip in zip(self._slips, slips.tolist()):
+            publish_if_heard(publisher, convert.float64, dialect, slip)
+
+
+# -------------------------------------------------------------------------------------------------
 
 
 class _Output(NamedTuple):
@@ -138,6 +254,7 @@ class _ReactionTopics:
     def __init__(self, common: RobotComponent, estimator: GroundReactionEstimator, pushed: str):
         self._common, self._dialect, self._parameters = common, common.dialect, common.parameters
         self._base, self._next_marker_ns = estimator.model.base_link, 0
+        self._warned = False
         made, base, feet, still = StandaloneDialect(), self._base, estimator.feet, [0.0] * 6
         self._outputs: list[_Output] = []
         for i, foot in enumerate(feet):
@@ -180,11 +297,20 @@ class _ReactionTopics:
         for publisher, message, numbers in self._outputs:
             if publisher.get_subscription_count() and (values := numbers(reaction)):
                 publisher.publish_raw(message(reaction.latest_ns, values))
-        publish_if_heard(self._all, all_of, self._dialect, reaction)
+        if self._all.get_subscription_count():
+            self._publish_all(reaction)
         if self._external.get_subscription_count():
             self._publish_external(reaction)
         if self._markers.get_subscription_count():
             self._publish_markers(reaction, self._base)
+
+    def _publish_all(self, reaction: GroundReaction) -> None:
+        if not self._warned:
+            self._warned = True
+            self._common.node.get_logger().warning(
+                '~/reactions, numbers by name in a JointState, ends with 0.4: read '
+                '~/foot_reactions, a legged_dynamics_msgs/FootReactions')
+        self._all.publish(all_of(self._dialect, reaction))
 
     def _publish_external(self, reaction: GroundReaction) -> None:
         torque = reaction.external_torque
@@ -248,6 +374,8 @@ class GroundReactionNode(Component):
         self._estimator: GroundReactionEstimator | None = None
         self._reaction: GroundReaction | None = None
         self._doubt = np.zeros(0)
+        if self.parameters['whole_body_state']:
+            self.dialect.message(WHOLE_BODY)    # says now what is missing
         self.common.configure()
         self.input = self._listen()
         self.input.join()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -24,7 +24,8 @@ from legged_dynamics.schema import Setting
 # -------------------------------------------------------------------------------------------------
 # Values in messages by their place: ``header.stamp``, ``motor_state[3].q``, ``effort[LF_HAA]``.
 #
-# A name between brackets stands for the position of that name in the list ``name`` of the same
+# A name between brackets stands for the item of that name: by its own field `foot` or `name`, as
+# in legged_dynamics_msgs/FootReactions, or by the list `name`, `feet` or `joint_names` of the same
 # message, as in sensor_msgs/JointState. Messages may be ours, rclpy's or rosbags'.
 
 
@@ -60,7 +61,7 @@ class _FieldPath:
                 if isinstance(step, str):
                     owner, value = value, getattr(value, step)
                 else:
-                    value = value[self._position(step, owner)]
+                    value = value[self._position(step, owner, value)]
         except (AttributeError, IndexError, TypeError) as error:
             raise MiddlewareError(f'{self.text}: {error}') from error
         return value
@@ -76,7 +77,7 @@ class _FieldPath:
                     if last:
                         setattr(owner, field, _fitted(here, value))
                 else:
-                    position = self._position(step, owner)
+                    position = self._position(step, owner, here)
                     _grow(owner, field, here, position + 1)
                     if last:
                         here[position] = _fitted(here[position], value)
@@ -85,16 +86,26 @@ class _FieldPath:
                 AssertionError) as error:
             raise MiddlewareError(f'{self.text}: {error}') from error
 
-    def _position(self, step: int | tuple[str], owner: Any) -> int:
+    def _position(self, step: int | tuple[str], owner: Any, items: Any) -> int:
         if isinstance(step, int):
             return step
         name, = step
-        known = self._found.get(name, -1)
-        if not 0 <= known < len(owner.name) or owner.name[known] != name:
-            if name not in owner.name:
+        names, known = _names(owner, items), self._found.get(name, -1)
+        if not 0 <= known < len(names) or names[known] != name:
+            if name not in names:
                 raise MiddlewareError(f'{name} is not among the names of the message')
-            known = self._found[name] = list(owner.name).index(name)
+            known = self._found[name] = list(names).index(name)
         return known
+
+
+def _names(owner: Any, items: Any) -> Sequence[str]:
+    """Return the names of a list's items: their own, or those beside it."""
+    first = items[0] if len(items) else None
+    for field in ('foot', 'name'):
+        if hasattr(first, field):
+            return [getattr(item, field) for item in items]
+    return next((getattr(owner, field) for field in ('name', 'feet', 'joint_names')
+                 if hasattr(owner, field)), ())
 
 
 def _fitted(current: Any, value: Any) -> Any:

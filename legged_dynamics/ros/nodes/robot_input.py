@@ -3,7 +3,7 @@
 """
 A node's inputs from the robot: description, joint states, IMU, contact switches, and their faults.
 
-Messages become samples (`conversions.samples`), and those measurements
+Messages become samples (`conversions.reading`), and those measurements
 (`estimation.sensor_stream`), exactly as in the replay of a bag.
 """
 from __future__ import annotations
@@ -17,7 +17,7 @@ from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.samples import SampleReader
+from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.ros.middleware.protocol import Diagnosed
 from legged_dynamics.ros.nodes.description import RobotDescription
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor, SilenceWatch
@@ -35,6 +35,15 @@ SETTINGS = (
             'How long joint states wait for an IMU reading of their time.', 1e-3, 1.0),
     Setting('input_timeout', 0.5, 's', 'Age at which an input counts as stopped.', 0.01, 60.0),
     Setting('input_depth', 100, 'messages', 'Queue of each input.', 1, 100000),
+)
+# Of nodes that detect contact.
+SWITCH_SETTINGS = (
+    Setting(
+        'contacts.topics', [], '',
+        'Topics of ros_gz_interfaces/Contacts, of contact sensors in Gazebo: read as switches.'),
+    Setting(
+        'contacts.memory', 0.02, 's',
+        'How long a foot is in contact that they no longer name.', 1e-3, 1.0),
 )
 
 
@@ -68,7 +77,7 @@ class RobotInput(Diagnosed):
         # Contact switches are read by nodes that detect contact.
         self._has_switches = bool(config.feet) and 'contact.switch_missed' in parameters
         self.switches = InputMonitor(SWITCHES, timeout)
-        self._monitors = {JOINTS: self.joints, IMU: self.imu, SWITCHES: self.switches}
+        self._monitors = {JOINTS: self.joints, IMU: self.imu}
         self._stream = SensorStream(parameters['imu_timeout'], screen)
         self._read: SampleReader | None = None      # once the robot is known
         self._spare: dict[str, float] = {}
@@ -94,8 +103,11 @@ class RobotInput(Diagnosed):
             if topic == IMU and not self._warns_of_others:
                 self._wake_for_imu = getattr(source, 'wake', self._wake_for_imu)
         if self._has_switches:
-            self._endpoints.subscription('sensor_msgs/msg/JointState', SWITCHES,
-                                         partial(self._take, SWITCHES), qos)
+            kinds = {SWITCHES: 'sensor_msgs/msg/JointState', **dict.fromkeys(
+                self._parameters['contacts.topics'], 'ros_gz_interfaces/msg/Contacts')}
+            for topic, kind in kinds.items():
+                self._monitors[topic] = self.switches
+                self._endpoints.subscription(kind, topic, partial(self._take, topic), qos)
         return sources
 
     def start(self) -> None:
@@ -140,7 +152,8 @@ class RobotInput(Diagnosed):
                  if name not in needed}
         # A screen names the joint that is not finite, and has the others used.
         self._read = SampleReader(model, self._config, JOINTS, IMU, SWITCHES, spare,
-                                  finite=not self._warns_of_others)
+                                  finite=not self._warns_of_others,
+                                  memory=self._parameters.get('contacts.memory', 0.0))
         self._spare = spare
         self._stream.reset()
         self._offer_answers()
@@ -167,7 +180,7 @@ class RobotInput(Diagnosed):
         except MeasurementError as error:
             stream.refuse(str(error), is_joints)
             monitor.refused(now, str(error))
-            if topic != SWITCHES:
+            if topic in (JOINTS, IMU):
                 self._answer(convert.stamp_ns(message.header.stamp), None)
             return
         if is_joints and not self._quiet.issuperset(self._read.assumed):

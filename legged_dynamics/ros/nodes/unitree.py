@@ -23,14 +23,19 @@ from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model import RobotModel
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.conversions.markers import forces_in_base
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.description import urdf_text
 from legged_dynamics.ros.nodes.ground_reaction_estimator import NODE_SETTINGS as ESTIMATOR_NODE
 from legged_dynamics.ros.nodes.ground_reaction_estimator import GroundReactionNode
 from legged_dynamics.ros.nodes.robot_component import COMMANDS, LONGEST_SHUTDOWN_NS, Shutdown
 from legged_dynamics.ros.nodes.robot_input import IMU, JOINTS, RobotInput
-from legged_dynamics.ros.unitree.low_level import LowCmdWriter, LowStateReader, write_foot_forces
-from legged_dynamics.ros.unitree.robots import robot_named
+from legged_dynamics.ros.unitree_low_level import (
+    LowCmdWriter,
+    LowStateReader,
+    robot_named,
+    write_foot_forces,
+)
 from legged_dynamics.safety.effort_watchdog import EffortWatchdog
 from legged_dynamics.safety.settings import SHARED, WATCHDOG_SETTINGS
 from legged_dynamics.schema import Setting
@@ -45,7 +50,7 @@ LAST_MESSAGES = 5
 
 # Which robot, and what is sent to it.
 UNITREE_SETTINGS = (
-    Setting('unitree.robot', 'go2', '', 'Robot of the table in ros/unitree/robots.py.'),
+    Setting('unitree.robot', 'go2', '', 'Robot of the table in ros/unitree_low_level.py.'),
     Setting(
         'unitree.foot_force', 'off', '',
         'LowState with our forces on ~/lowstate: in foot_force_est, or in foot_force too.',
@@ -231,8 +236,7 @@ class UnitreeNode(GroundReactionNode):
             self._print(reaction)
 
     def _normal_forces(self, reaction: GroundReaction) -> dict[str, float]:
-        in_base = np.einsum('fij,fj->fi', reaction.foot_rotation, reaction.wrench[:, :3])
-        normal = np.einsum('fi,fi->f', in_base, reaction.foot_normal)
+        normal = np.einsum('fi,fi->f', forces_in_base(reaction), reaction.foot_normal)
         return {foot: float(value) if np.isfinite(value) else 0.0
                 for foot, value in zip(reaction.feet, normal)}
 

@@ -35,7 +35,7 @@ from legged_dynamics.ros.nodes.body.targets import BodyTargets
 from legged_dynamics.ros.nodes.controller_node import ControllerNode, settings_of
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor
 from legged_dynamics.ros.nodes.robot_component import RobotComponent, SteadyClock
-from legged_dynamics.ros.nodes.robot_input import Commands
+from legged_dynamics.ros.nodes.robot_input import SWITCH_SETTINGS, Commands
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import (
     AskedForce,
@@ -301,7 +301,7 @@ _BODY = (
 )
 SETTINGS = (
     *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
-    *OUTPUT_SETTINGS, *WALK_SETTINGS, *_BODY,
+    *OUTPUT_SETTINGS, *WALK_SETTINGS, *SWITCH_SETTINGS, *_BODY,
 )
 # Without the IMU, joint states must still be answered before the guard's time-out.
 DEFAULTS = {'imu_timeout': 0.03, 'safety.input_timeout': 0.045}

@@ -15,8 +15,7 @@ from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.markers import MarkerMaker, state_markers
-from legged_dynamics.ros.nodes.body.base_state import odometry_of
+from legged_dynamics.ros.conversions.markers import MarkerMaker, odometry_of, state_markers
 from legged_dynamics.ros.nodes.body.targets import BodyTargets
 from legged_dynamics.ros.nodes.diagnostics import publish_if_heard
 from legged_dynamics.ros.nodes.robot_component import RobotComponent

@@ -20,7 +20,7 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, 
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.conversions.reading import TrajectoryReader
-from legged_dynamics.ros.middleware.qos import Bounds
+from legged_dynamics.ros.middleware.protocol import Bounds
 from legged_dynamics.ros.nodes.diagnostics import InputMonitor
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
