@@ -22,8 +22,8 @@ from legged_dynamics.estimation.filter.equation_errors import (
     jump_share,
     slow_samples,
 )
-from legged_dynamics.estimation.filter.layout import Robot, allocate, make_layout, unpack
-from legged_dynamics.estimation.filter.memory import TILT, carve_memory
+from legged_dynamics.estimation.filter.layout import Robot, allocate, make_layout
+from legged_dynamics.estimation.filter.memory import TILT
 from legged_dynamics.estimation.filter.noise import momentum_time
 from legged_dynamics.estimation.filter.settings import TUNED
 from legged_dynamics.estimation.filter.tick import tick
@@ -55,8 +55,7 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import actuators, parts
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.jit import as_python
-from legged_dynamics.spatial.layout import length_of
+from legged_dynamics.spatial.packed import pack
 
 # A foot's force is known once its deviation is below this fraction of an even share of the weight.
 OBSERVABLE = 0.5
@@ -118,16 +117,14 @@ class GroundReactionEstimator:
         links = self._link_contacts.points.links if self._link_contacts else ()
         self._results = ResultLayout(
             tuple(foot.link for foot in config.feet), self.model.joint_names, table,
-            places_of_results(self._layouts[0], links), links)
+            places_of_results(self._layouts, len(links)), links)
         self._settings = self._packed_settings()
-        self._integers, self._floats = allocate(self._layouts[0])
-        self._arrays = arrays = as_python(unpack)(self._layouts[0], self._integers, self._floats)
+        arrays, self._kept, self._out = allocate(self._layouts, self._settings, len(links))
+        self._arrays, self._packed = arrays, pack(arrays)
         self._levels = LearnedLevels(ContactLevels(self.model, config, settings), nj)
         self._fill(arrays.robot, table)
         arrays.robot.passive[passive] = 1.0
         arrays.ground.limits[:], arrays.ground.given[:] = limits, given
-        self._kept = self._floats[:length_of(carve_memory, self._layouts[0])]
-        self._output_size = max(place.stop for place, _ in self._results.places.values())
         self._input = InputRow(arrays.row, self._layouts[0], self.model.joint_names, nf, passive,
                                (settings.contact_switch_missed, settings.contact_switch_false))
         self._rails = None if self.model.floating else Rails(self.model, config)
@@ -239,9 +236,10 @@ class GroundReactionEstimator:
         learner = self._learner
         busy = learner is not None and learner.take(arrays.row, stamp)
         arrays.stamps[-1] = stamp
-        out = np.zeros(self._output_size)
-        out[places['faults'][0]] = faults if learner is None else faults | learner.faults
-        mode = tick(self._layouts, self._settings, self._integers, self._floats, out)
+        self._out[:] = 0.0
+        arrays.results.faults[0] = faults if learner is None else faults | learner.faults
+        mode = tick(self._packed)
+        out = self._out.copy()
         if mode == codes.NOT_FINITE:
             if learner is not None:
                 learner.restart()
@@ -268,7 +266,7 @@ class GroundReactionEstimator:
         if not self.model.floating or self.settings.fusion != 'fused':
             return None
         sizes = dict.fromkeys(('gyro', 'acceleration'), 3)
-        index, places = self._layouts[0], places_of_results(self._layouts[0])
+        index, places = self._layouts[0], places_of_results(self._layouts)
         return LinkContacts(self.model, self.config, self.settings.rate, {
             name: slice(int(index[name]), int(index[name]) + sizes.get(name, self.model.n_joints))
             for name in _LEARNED_FROM}, places['feet.ground_normal'][0],

@@ -21,6 +21,7 @@ from legged_dynamics.contact.program import (
     BOUND,
     FOOT,
     INEQUALITY,
+    N_TEMPLATE,
     NO_AXES,
     ground_axes,
     limit_row,
@@ -39,7 +40,7 @@ from legged_dynamics.dynamics.jacobians import (
     move_to_lowest_edge,
 )
 from legged_dynamics.dynamics.kinematics import OMEGA
-from legged_dynamics.estimation.filter.memory import PLACE
+from legged_dynamics.estimation.filter.memory import NF, PLACE
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.friction_cone import FrictionCone
 from legged_dynamics.model.feet import Foot
@@ -61,7 +62,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.layout import get3, put3
+from legged_dynamics.spatial.layout import Size, floats, get3, put3
 
 
 @part
@@ -157,9 +158,10 @@ LEAST_LENGTH = 1e-3
 class Ground(NamedTuple):
     """The ground under the feet, as far as it is known beforehand."""
 
-    given: np.ndarray  # (nf, N_GIVEN): whether a normal is given, and it, in world axes
-    limits: np.ndarray  # (m, N_TEMPLATE): limits of the forces on the feet: see `limits_of`
-    bounds: LimitsMemory  # Arrays to work in
+    bounds: LimitsMemory  # to work in
+    given: np.ndarray = floats(NF, N_GIVEN)  # whether a normal is given, and it, in world axes
+    # limits of the forces on the feet: see `limits_of`
+    limits: np.ndarray = floats(Size('limits'), N_TEMPLATE)
 
 
 @part

@@ -3,7 +3,7 @@
 """GroundReaction: the estimate of one instant."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
@@ -19,13 +19,12 @@ from legged_dynamics.dynamics.jacobians import (
     FeetTable,
 )
 from legged_dynamics.estimation.filter import layout as codes
-from legged_dynamics.estimation.filter.results import carve_results
+from legged_dynamics.estimation.filter.layout import OffFeetResults, Results, sizes_of
 from legged_dynamics.exceptions import UnknownNameError
-from legged_dynamics.spatial.jit import as_python
-from legged_dynamics.spatial.layout import length_of
+from legged_dynamics.spatial.layout import allocated
 
 # Results on links off the feet, each (n, 3).
-OFF_FEET = ('force', 'deviation', 'point')
+OFF_FEET = OffFeetResults._fields
 
 
 class LinkContact(NamedTuple):
@@ -94,8 +93,8 @@ class ResultLayout:
     table : FeetTable
         Contact coordinates of the feet.
     places : mapping from str to (slice, tuple of int)
-        Part of the flat output, and shape, of each array of `filter.results.Results`, by its name:
-        ``'forces.covariance'``; then those of contacts off the feet.
+        Part of the flat output, and shape, of each array of `filter.layout.Results`, by its name:
+        ``'forces.covariance'``.
     links : tuple of str
         Links other than feet that may touch the ground.
 
@@ -108,22 +107,17 @@ class ResultLayout:
     links: tuple[str, ...] = ()
 
 
-def places_of_results(layout: np.record, links: Sequence[str] = ()
+def places_of_results(layout: np.ndarray, links: int = 0
                       ) -> dict[str, tuple[slice, tuple[int, ...]]]:
     """Return the slice and shape of each result in the flat output, by name."""
-    # Each view of numbers that count up says where it begins.
-    size = length_of(carve_results, layout)
-    results, _ = as_python(carve_results)(np.arange(size), layout)
+    results, flat = allocated(Results(), sizes_of(layout, links))
     places = {}
     for name, part in results._asdict().items():
         fields = {'': part} if isinstance(part, np.ndarray) else part._asdict()
         for field, array in fields.items():
-            start = int(array.flat[0]) if array.size else 0
+            start = (array.ctypes.data - flat.ctypes.data) // flat.itemsize
             places[f'{name}.{field}' if field else name] = (
                 slice(start, start + array.size), array.shape)
-    for name in OFF_FEET if links else ():
-        places[f'off_feet.{name}'] = slice(size, size + 3 * len(links)), (len(links), 3)
-        size += 3 * len(links)
     return places
 
 

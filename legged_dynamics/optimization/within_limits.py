@@ -19,7 +19,6 @@ import numpy as np
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.optimization.quadratic_program import SOLVED, ActiveSet, ascend
 from legged_dynamics.spatial.jit import part
-from legged_dynamics.spatial.layout import matrix, vector
 
 # A mean further outside than this many standard deviations: the deviations must be wrong.
 LARGEST = 2.0
@@ -30,63 +29,28 @@ MET = 1e-8
 
 
 class LimitsMemory(NamedTuple):
-    """
-    Memory for m limits on n unknowns, inside kernels.
+    """Memory for m limits on n unknowns, inside kernels; the caller fills the first four."""
 
-    Attributes
-    ----------
-    C, d : (m, n), (m,) array
-        The limits, filled by the caller.
-    begin, end : (m,) int array
-        First nonzero column of each row of C, and the one after the last; filled by the caller.
-    slack : (m,) array
-        ``C x - d`` of the mean that was given.
-    L : (n, n) array
-        Factor of the covariance.
-    rows : (m, n) array
-        ``C L`` of the limits that are considered.
-    gram : (n + 1, n + 1) array
-        Scratch memory of the dual method.
-    vectors : (7, at least m, n + 1) array
-        Scratch memory.
-    u : (n + 1,) array
-        Multipliers of the active limits.
-    active, looked_at : (n + 1,), (m,) int array
-        Numbers of the active limits among the considered ones, and of the considered limits.
+    C: np.ndarray           # (m, n): the limits
+    d: np.ndarray           # (m,)
+    begin: np.ndarray       # (m,) int: first nonzero column of each row of C,
+    end: np.ndarray         # (m,) int: and the one after the last
+    slack: np.ndarray       # (m,): ``C x - d`` of the mean that was given
+    L: np.ndarray           # (n, n): factor of the covariance
+    rows: np.ndarray        # (m, n): ``C L`` of the limits that are considered
+    gram: np.ndarray        # (n + 1, n + 1): scratch of the dual method
+    vectors: np.ndarray     # (7, at least m, n + 1): scratch
+    u: np.ndarray           # (n + 1,): multipliers of the active limits
+    active: np.ndarray      # (n + 1,) int: which of the considered limits are active
+    looked_at: np.ndarray   # (m,) int: which limits are considered
 
-    """
-
-    C: np.ndarray
-    d: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-    slack: np.ndarray
-    L: np.ndarray
-    rows: np.ndarray
-    gram: np.ndarray
-    vectors: np.ndarray
-    u: np.ndarray
-    active: np.ndarray
-    looked_at: np.ndarray
-
-
-@part
-def limits_memory(floats, at, integers, whole, m, n):
-    """Return the memory for m limits on n unknowns, as views of two flat arrays."""
-    wide = max(m, n + 1)
-    C, at = matrix(floats, at, m, n)
-    rows, at = matrix(floats, at, m, n)
-    d, at = vector(floats, at, m)
-    slack, at = vector(floats, at, m)
-    L, at = matrix(floats, at, n, n)
-    gram, at = matrix(floats, at, n + 1, n + 1)
-    vectors, at = matrix(floats, at, 7, wide)
-    u, at = vector(floats, at, n + 1)
-    active, whole = vector(integers, whole, n + 1)
-    looked_at, whole = vector(integers, whole, m)
-    begin, whole = vector(integers, whole, m)
-    end, whole = vector(integers, whole, m)
-    return LimitsMemory(C, d, begin, end, slack, L, rows, gram, vectors, u, active, looked_at)
+    @classmethod
+    def of_size(cls, n: int, m: int) -> LimitsMemory:
+        """Return zeroed memory."""
+        return cls(np.zeros((m, n)), np.zeros(m), np.zeros(m, np.int64), np.zeros(m, np.int64),
+                   np.zeros(m), np.zeros((n, n)), np.zeros((m, n)), np.zeros((n + 1, n + 1)),
+                   np.zeros((7, max(m, n + 1))), np.zeros(n + 1), np.zeros(n + 1, np.int64),
+                   np.zeros(m, np.int64))
 
 
 @part

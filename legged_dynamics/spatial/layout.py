@@ -22,15 +22,24 @@ beside each; `offsets` makes of it where each begins::
 To a compiled kernel these are constants, as numbers written out would be. Sizes that are known
 only for a robot are given to the class, ``offsets(Link(center=3 * n))``.
 
-Where arrays of several shapes share one flat memory, one text cuts them out in order, with
-`vector` and `matrix`, for the kernel and for Python; `length_of` asks that same text how much
-memory it takes. Where it hands out parts of several memories, of integers and of floats,
-`lengths_of` looks how far they reach in memories that are `endless`.
+The arrays of a kernel are a NamedTuple whose defaults say their shapes, in numbers and in sizes of
+a robot; `allocated` makes them, for a kernel that takes them by `packed.pack`::
+
+    NJ = Size('joints')
+
+    class Motion(NamedTuple):
+        velocity: np.ndarray = floats(NJ)           # rad/s
+        noise: np.ndarray = floats(2 * NJ, 3)
+
+Where a kernel is given one flat memory instead, one text cuts it up in order, with `vector` and
+`matrix`, for the kernel and for Python; `length_of` asks that same text how much it takes.
 """
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -81,8 +90,8 @@ def _table_view(typing: Any, flat: Any, start: Any, rows: Any, columns: Any) -> 
 
 # A NamedTuple of ints.
 Sizes = TypeVar('Sizes', bound=tuple)
-# Elements of a memory that serves only to measure how much of it a layout uses.
-ENDLESS = 1 << 24
+# A NamedTuple of descriptions of arrays, later of arrays.
+Arrays = TypeVar('Arrays', bound=tuple)
 
 
 def offsets(sizes: Sizes) -> Sizes:
@@ -120,37 +129,61 @@ def length_of(carve: Callable[..., Any], *sizes: int) -> int:
     return int(as_python(carve)(memory, *sizes)[-1])
 
 
-def endless(dtype: type = float, columns: int | None = None) -> np.ndarray:
-    """Return zeros for any layout, to measure by `lengths_of`; only addresses until written to."""
-    return np.zeros(ENDLESS if columns is None else (ENDLESS // columns, columns), dtype)
+@dataclass(frozen=True)
+class Size:
+    """A length that is known only for a robot, a multiple of one of its sizes and more."""
+
+    name: str
+    factor: int = 1
+    more: int = 0
+
+    def __rmul__(self, factor: int) -> Size:
+        return Size(self.name, factor * self.factor, factor * self.more)
+
+    def __add__(self, more: int) -> Size:
+        return Size(self.name, self.factor, self.more + more)
 
 
-def lengths_of(parts: Any, *memories: np.ndarray) -> tuple[int, ...]:
-    """
-    Return the used length (or rows) of each memory, by the end of its furthest part.
+@dataclass(frozen=True)
+class _Shape:
+    lengths: tuple[int | Size, ...]
+    dtype: type
 
-    ``parts`` come from code run `as_python`, since `lean_kernel` parts are whole memories.
-    Raises ValueError when a part reaches a memory's end.
-    """
-    # By address: views that compiled code returns do not know their base array.
-    begins = [memory.ctypes.data for memory in memories]
-    ends = [0] * len(memories)
-    pending = [parts]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending += part
-        elif isinstance(part, np.ndarray) and part.size:
-            end = part.ctypes.data + part.itemsize + sum(
-                (n - 1) * step for n, step in zip(part.shape, part.strides))
-            for k, memory in enumerate(memories):
-                if begins[k] <= part.ctypes.data <= end <= begins[k] + memory.nbytes:
-                    ends[k] = max(ends[k], -((begins[k] - end) // memory.strides[0]))
-    for end, memory in zip(ends, memories):
-        if end >= len(memory):
-            raise ValueError(f'expected parts that end before {len(memory)} rows, got one that '
-                             'does not: cut it where it ends')
-    return tuple(ends)
+    def of(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        return tuple(one.factor * int(sizes[one.name]) + one.more if isinstance(one, Size) else one
+                     for one in self.lengths)
+
+
+def floats(*lengths: int | Size) -> Any:
+    """Return the description of an array of floats, for :func:`allocated`."""
+    return _Shape(lengths, float)
+
+
+def integers(*lengths: int | Size) -> Any:
+    """Return the description of an array of integers, for :func:`allocated`."""
+    return _Shape(lengths, np.int64)
+
+
+def allocated(described: Arrays, sizes: Mapping[str, int]) -> tuple[Arrays, np.ndarray]:
+    """Return zeroed arrays for descriptions, and the memory of all floats, which lie in order."""
+    def leaves(one: Any) -> list[Any]:
+        return [leaf for each in one for leaf in leaves(each)] if isinstance(one, tuple) else [one]
+
+    def filled(one: Any) -> Any:
+        if isinstance(one, tuple):
+            return type(one)(*map(filled, one))
+        if not isinstance(one, _Shape):
+            return one
+        shape = one.of(sizes)
+        if one.dtype is not float:
+            return np.zeros(shape, one.dtype)
+        start = next(starts)
+        return flat[start:start + math.prod(shape)].reshape(shape)
+
+    lengths = [math.prod(one.of(sizes)) for one in leaves(described)
+               if isinstance(one, _Shape) and one.dtype is float]
+    flat, starts = np.zeros(sum(lengths)), itertools.accumulate(lengths, initial=0)
+    return filled(described), flat
 
 
 # -------------------------------------------------------------------------------------------------

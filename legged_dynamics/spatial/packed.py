@@ -48,7 +48,7 @@ def opened(packed):
     return packed
 
 
-@overload(opened, jit_options=PART, strict=False)
+@overload(opened, jit_options={**PART, 'forceinline': True}, strict=False)
 def _compiled_opened(packed: Any) -> Any:
     if isinstance(packed, types.BaseTuple):
         return lambda packed: packed

@@ -9,11 +9,10 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.ground_force_problem import GroundForceProblem
 from legged_dynamics.optimization.quadratic_program import Outcome
 from legged_dynamics.optimization.within_limits import (
-    limits_memory,
+    LimitsMemory,
     variance_at_limit,
     within_limits,
 )
-from legged_dynamics.spatial.layout import endless
 
 
 def bounded_gaussian(mean, P, C, d):
@@ -82,7 +81,7 @@ def test_the_kernel_does_the_same(seed):
         C[:5, 3:], C[5:, :3] = 0.0, 0.0
         d = C @ np.linalg.solve(P, mean) - 0.3
         d[5:] = np.minimum(d[5:], C[5:] @ mean - 0.01)
-    room = limits_memory(endless(), 0, endless(np.int64), 0, m, n)
+    room = LimitsMemory.of_size(n, m)
     room.C[:], room.d[:] = C, d
     room.begin[:], room.end[:] = 0, n
     found = bounded_gaussian(mean, P, C, d)

@@ -4,14 +4,14 @@
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 
 from legged_dynamics.spatial.jit import as_python, lean_kernel
 from legged_dynamics.spatial.layout import (
-    ENDLESS,
-    endless,
+    Size,
+    allocated,
+    floats,
+    integers,
     length_of,
-    lengths_of,
     matrix,
     offsets,
     vector,
@@ -72,18 +72,24 @@ def test_parts_lie_side_by_side_and_fill_the_memory():
     np.testing.assert_array_equal(memory, np.repeat([1.0, 2.0, 3.0], [nv, nv * nv, nb * 10]))
 
 
-def test_several_memories_are_as_long_as_their_furthest_parts_reach():
-    integers, floats, table = endless(np.int64), endless(), endless(columns=5)
-    parts = (integers[3:7], Link(floats[20:32].reshape(3, 4), floats[:8], np.ones(90)),
-             (table[2:6], table[8, :2], table[:7, 4], 4))
-    assert lengths_of(parts, integers, floats, table) == (7, 32, 9)
-    assert lengths_of((floats[9:9], integers[:0]), integers, floats) == (0, 0)
-    assert lengths_of(as_python(carve)(floats, 3, 5), floats) == (length_of(carve, 3, 5),)
+class Sole(NamedTuple):
+    corners: np.ndarray = floats(2 * Size('feet'), 3)
+    joints: np.ndarray = integers(Size('feet') + 1)
 
 
-def test_a_part_without_end_is_refused():
-    floats = endless()
-    with pytest.raises(ValueError, match='cut it where it ends'):
-        lengths_of((floats[5:],), floats)
-    with pytest.raises(ValueError, match=str(ENDLESS)):
-        lengths_of((floats[5:ENDLESS + 1],), floats)
+class Gait(NamedTuple):
+    known: np.ndarray
+    phase: np.ndarray = floats(Size('feet'))
+    sole: Sole = Sole()
+    speed: np.ndarray = floats(3)
+
+
+def test_arrays_have_the_shapes_that_are_said_and_fill_one_memory():
+    known = np.ones(7)
+    gait, memory = allocated(Gait(known), {'feet': 4})
+    assert gait.known is known and gait.sole.joints.dtype == np.int64
+    assert [part.shape for part in (gait.phase, gait.sole.corners, gait.sole.joints, gait.speed)
+            ] == [(4,), (8, 3), (5,), (3,)]
+    for k, part in enumerate((gait.phase, gait.sole.corners, gait.speed)):
+        part[...] = k + 1.0         # views: what is written is in the memory
+    np.testing.assert_array_equal(memory, np.repeat([1.0, 2.0, 3.0], [4, 24, 3]))

@@ -14,22 +14,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.contact.program import N_TEMPLATE
-from legged_dynamics.dynamics.jacobians import N_GEOMETRY, N_INDEX, FeetTable
+from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, N_GEOMETRY, N_INDEX, FeetTable
 from legged_dynamics.dynamics.kinematics import N_BODY_STATE, N_RIGID_BODY
 from legged_dynamics.estimation.filter.memory import (
     N_BASE,
     N_EXTRA,
     N_MASS,
+    NC,
+    NF,
+    NJ,
+    NX,
     Memory,
-    carve_memory,
+    N,
 )
 from legged_dynamics.estimation.filter.settings import FilterSettings
-from legged_dynamics.estimation.ground import N_GIVEN, Ground
+from legged_dynamics.estimation.ground import Ground
 from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree
-from legged_dynamics.optimization.within_limits import limits_memory
-from legged_dynamics.spatial.jit import as_python, inlined_part
-from legged_dynamics.spatial.layout import endless, lengths_of, matrix, vector
+from legged_dynamics.optimization.within_limits import LimitsMemory
+from legged_dynamics.spatial.layout import Size, allocated, floats, integers
 
 # What a tick used; the values of ground_reaction.Mode.
 UNAVAILABLE, TORQUE_ONLY, BASE_ONLY, FUSED = range(4)
@@ -48,6 +50,13 @@ NOISE_MISSTATED = 128
 # Columns of the equations' response after the joints': angular and proper acceleration of the
 # base, and its jump.
 N_SHARED = 7
+# Sizes of a robot and of an estimator besides those of `memory`.
+NB = Size('bodies')
+MIMICS = Size('mimics')
+SAMPLES = Size('samples')
+ROW = Size('input_size')
+LINKS = Size('links')
+WIDEST = Size('widest')
 # Columns of Robot.effort_map.
 N_EFFORT_MAP = 3
 # Actuator parameters of a joint.
@@ -136,156 +145,40 @@ def make_layout(nj: int, nf: int, nc: int, samples: int, mimics: int = 0,
 
 
 class Robot(NamedTuple):
-    """
-    Constants of the robot, and its noise.
+    """Constants of the robot, and its noise."""
 
-    Attributes
-    ----------
-    tree : Tree
-        Bodies and joints.
-    feet : FeetTable
-        Feet and their contact coordinates.
-    model_error : (6,) array
-        Variance of the base's equations by stated errors of the model.
-    prior : (nc,) array
-        Inverse variance of each contact coordinate before measuring.
-    columns : (nv, nx + 2) int array
-        Which elements of the tracked state each joint moves: contact coordinates after their
-        number, then those of the external wrench, and last how many there are with these.
-    mimics : (nm, 2) int array
-        Each joint that follows another, and its master.
-    ratio : (nm,) array
-        Velocity of each follower over that of its master.
-    branches : (nv, 2) int array
-        First joint of the branch of the base that a joint belongs to, and the first after it.
-    ends : (6 + nv,) int array
-        End of each row's branch in the mass matrix: see `dynamics.composite_body`.
-    effort_variance, motion_noise : (nv,) array
-        Variance of the measured torque; deviation of the joint acceleration. Both are updated with
-        the estimated noise.
-    stated_noise : (2 nv,) array
-        Of joint velocities, then of torques.
-    slope_noise : (1,) array
-        Deviation of a differentiated velocity by the noise of velocities.
-    contact_levels : (nf, 4) array
-        Normal force at which contact is as likely as not, the error of a swinging foot's, the
-        error that noise and doubt of its torques make, and that of doubt, by the weight.
-    homes : (nf, 2) array
-        Positions of the feet in the standing pose, x and y from the base [m].
-    stops : (nv, 2) array
-        Positions between which each joint moves freely [rad or m].
-    passive : (nv,) array
-        1 for a joint without a motor, whose effort is not measured.
-    effort_map : (nv, N_EFFORT_MAP) array
-        Factor from measured to delivered torque, what is added to it, and the share of it that
-        friction takes.
-    doubt : (nv, N_DOUBT ** 2) array
-        Covariance of each joint's actuator parameters, by rows: see `model.actuators`.
-
-    """
-
-    tree: Tree
-    feet: FeetTable
-    model_error: np.ndarray
-    prior: np.ndarray
-    columns: np.ndarray
-    mimics: np.ndarray
-    ratio: np.ndarray
-    branches: np.ndarray
-    ends: np.ndarray
-    effort_variance: np.ndarray
-    motion_noise: np.ndarray
-    stated_noise: np.ndarray
-    slope_noise: np.ndarray
-    contact_levels: np.ndarray
-    homes: np.ndarray
-    stops: np.ndarray
-    passive: np.ndarray
-    effort_map: np.ndarray
-    doubt: np.ndarray
-
-
-class Scratch(NamedTuple):
-    """Arrays that the kernels work in; nothing in them outlives a tick."""
-
-    # (nb, N_BODY_STATE): frames, motion and forces of the bodies; see `dynamics.kinematics`
-    bodies: np.ndarray
-    # (nx, nv): contact coordinates and external wrench by joint; zero where a joint does not move
-    # them
-    jacobian: np.ndarray
-    information: np.ndarray  # (nc, nc): information, or covariance, of the contact coordinates
-    # (6, nx): wrench on the base's origin by the elements of the tracked state; without torque the
-    # last columns belong to the error of the base's momentum and not to the external wrench
-    grasp: np.ndarray
-    vectors: np.ndarray  # (N_VECTORS, max(nv + 3, nc, 9)): rows named below
-
-
-class Tracking(NamedTuple):
-    """
-    Arrays of the filters of all feet's forces; n = 6 + nv equations, nx = nc + N_EXTRA unknowns.
-
-    Nothing in them outlives a tick.
-
-    Attributes
-    ----------
-    latest, latest_covariance : (nx,), (nx, nx) array
-        State of the newest sample.
-    rigid : (nb, N_RIGID_BODY) array
-        Inertias of the bodies; see `dynamics.kinematics`.
-    mass : (n, N_RIGHT_SIDES + n) array
-        Right sides, and the mass matrix.
-    response : (n, nv + N_SHARED) array
-        Error of each equation by each error of motion, one deviation each.
-    noise, slow_noise : (n, n) array
-        Covariance of the equations' errors in a sample, and of slowly varying ones.
-    gain : (n, nx) array
-        ``H P``, then whitened.
-    mass_columns : (6, 4) array
-        Wrench on the base by an error of mass and of first moments.
-    foot_rows : (7, nx) array
-        Of one foot: rows of the covariance and a difference of states.
-    sensor_rows : (6, nx) array
-        Of the accelerometer: its rows, and these times the covariance.
-    block : (6, 7) array
-        A small matrix, and a column.
-    innovation : (n,) array
-        What each equation has that the state does not predict.
-    slow_innovation : (n,) array
-        The slowly varying part of it.
-    slow_variance : (2, n) array
-        Variance of each equation by errors that stay for seconds, and of a mean of the others.
-    process_noise : (nx,) array
-        Variance that each element of the state gains in this tick.
-    vector : (9,) array
-    push_variance : (12,) array
-        Variance of each component of the external wrench by slowly varying errors, then by others.
-    unexplained : (6,) array
-        Of the base's equations, with the feet's forces as their own joints see them.
-    rows : (n,) int array
-        Equations that hold: 0 to 5 those of the base, 6 + j that of joint j.
-
-    """
-
-    latest: np.ndarray
-    latest_covariance: np.ndarray
-    rigid: np.ndarray
-    mass: np.ndarray
-    response: np.ndarray
-    noise: np.ndarray
-    slow_noise: np.ndarray
-    gain: np.ndarray
-    mass_columns: np.ndarray
-    foot_rows: np.ndarray
-    sensor_rows: np.ndarray
-    block: np.ndarray
-    innovation: np.ndarray
-    slow_innovation: np.ndarray
-    slow_variance: np.ndarray
-    process_noise: np.ndarray
-    vector: np.ndarray
-    push_variance: np.ndarray
-    unexplained: np.ndarray
-    rows: np.ndarray
+    tree: Tree = Tree(integers(NB, N_TOPOLOGY), floats(NB, N_CONSTANTS))
+    feet: FeetTable = FeetTable(integers(NF, N_INDEX), floats(NF, N_GEOMETRY))
+    # variance of the base's equations by stated errors of the model
+    model_error: np.ndarray = floats(N_BASE)
+    prior: np.ndarray = floats(NC)  # inverse variance of each contact coordinate before measuring
+    # which elements of the tracked state each joint moves: contact coordinates after their number,
+    # then those of the external wrench, and last how many there are with these
+    columns: np.ndarray = integers(NJ, NX + 2)
+    mimics: np.ndarray = integers(MIMICS, 2)  # each joint that follows another, and its master
+    ratio: np.ndarray = floats(MIMICS)  # velocity of each follower over that of its master
+    # first joint of the branch of the base that a joint belongs to, and the first after it
+    branches: np.ndarray = integers(NJ, 2)
+    # end of each row's branch in the mass matrix: see `dynamics.composite_body`
+    ends: np.ndarray = integers(N)
+    # variance of the measured torque, by the estimated noise
+    effort_variance: np.ndarray = floats(NJ)
+    motion_noise: np.ndarray = floats(NJ)  # deviation of the joint acceleration, by the same
+    stated_noise: np.ndarray = floats(2 * NJ)  # of joint velocities, then of torques
+    # deviation of a differentiated velocity by the noise of velocities
+    slope_noise: np.ndarray = floats(1)
+    # normal force at which contact is as likely as not, the error of a swinging foot's, the error
+    # that noise and doubt of its torques make, and that of doubt, by the weight
+    contact_levels: np.ndarray = floats(NF, 4)
+    # positions of the feet in the standing pose, x and y from the base [m]
+    homes: np.ndarray = floats(NF, 2)
+    stops: np.ndarray = floats(NJ, 2)  # positions between which each joint moves freely [rad or m]
+    passive: np.ndarray = floats(NJ)  # 1 for a joint without a motor, whose effort is not measured
+    # factor from measured to delivered torque, what is added to it, and the share of it that
+    # friction takes
+    effort_map: np.ndarray = floats(NJ, N_EFFORT_MAP)
+    # covariance of each joint's actuator parameters, by rows: see `model.actuators`
+    doubt: np.ndarray = floats(NJ, N_DOUBT * N_DOUBT)
 
 
 # Rows of Scratch.vectors.
@@ -294,108 +187,171 @@ class Tracking(NamedTuple):
 N_VECTORS = 11
 
 
+class Scratch(NamedTuple):
+    """Arrays that the kernels work in; nothing in them outlives a tick."""
+
+    # frames, motion and forces of the bodies; see `dynamics.kinematics`
+    bodies: np.ndarray = floats(NB, N_BODY_STATE)
+    # contact coordinates and external wrench by joint; zero where a joint does not move them
+    jacobian: np.ndarray = floats(NX, NJ)
+    # information, or covariance, of the contact coordinates
+    information: np.ndarray = floats(NC, NC)
+    # wrench on the base's origin by the elements of the tracked state; without torque the last
+    # columns belong to the error of the base's momentum and not to the external wrench
+    grasp: np.ndarray = floats(N_BASE, NX)
+    vectors: np.ndarray = floats(N_VECTORS, WIDEST)  # rows named above
+
+
+class Tracking(NamedTuple):
+    """
+    Arrays of the filters of all feet's forces; n = 6 + nv equations, nx = nc + N_EXTRA unknowns.
+
+    Nothing in them outlives a tick.
+    """
+
+    latest: np.ndarray = floats(NX)  # state of the newest sample
+    latest_covariance: np.ndarray = floats(NX, NX)
+    # inertias of the bodies; see `dynamics.kinematics`
+    rigid: np.ndarray = floats(NB, N_RIGID_BODY)
+    mass: np.ndarray = floats(N, N + N_RIGHT_SIDES)  # right sides, and the mass matrix
+    # error of each equation by each error of motion, one deviation each
+    response: np.ndarray = floats(N, NJ + N_SHARED)
+    noise: np.ndarray = floats(N, N)  # covariance of the equations' errors in a sample
+    slow_noise: np.ndarray = floats(N, N)  # and of slowly varying ones
+    gain: np.ndarray = floats(N, NX)  # ``H P``, then whitened
+    # wrench on the base by an error of mass and of first moments
+    mass_columns: np.ndarray = floats(N_BASE, N_MASS)
+    # of one foot: rows of the covariance and a difference of states
+    foot_rows: np.ndarray = floats(7, NX)
+    # of the accelerometer: its rows, and these times the covariance
+    sensor_rows: np.ndarray = floats(6, NX)
+    block: np.ndarray = floats(6, 7)  # a small matrix, and a column
+    innovation: np.ndarray = floats(N)  # what each equation has that the state does not predict
+    slow_innovation: np.ndarray = floats(N)  # the slowly varying part of it
+    # variance of each equation by errors that stay for seconds, and of a mean of the others
+    slow_variance: np.ndarray = floats(2, N)
+    # variance that each element of the state gains in this tick
+    process_noise: np.ndarray = floats(NX)
+    vector: np.ndarray = floats(9)
+    # variance of each component of the external wrench by slowly varying errors, then by others
+    push_variance: np.ndarray = floats(2 * N_EXTRA)
+    # of the base's equations, with the feet's forces as their own joints see them
+    unexplained: np.ndarray = floats(N_BASE)
+    # equations that hold: 0 to 5 those of the base, 6 + j that of joint j
+    rows: np.ndarray = integers(N)
+
+
+class FeetResults(NamedTuple):
+    """Feet and the ground under them."""
+
+    # frames and contact points: see `dynamics.jacobians`
+    states: np.ndarray = floats(NF, N_FOOT_STATE)
+    normals: np.ndarray = floats(NF, 3)  # unit normal of the ground under each foot
+    ground_normal: np.ndarray = floats(3)  # the common one
+
+
+class ContactResults(NamedTuple):
+    """Which feet are in contact."""
+
+    flag: np.ndarray = floats(NF)  # of contact, of the sample before the newest
+    probability: np.ndarray = floats(NF)  # of the same
+    latest: np.ndarray = floats(NF)  # flag of the newest sample
+    observable: np.ndarray = floats(NF)  # 1 for a foot whose force the measurements determine
+
+
+class ForceResults(NamedTuple):
+    """Contact coordinates of all feet."""
+
+    coordinates: np.ndarray = floats(NC)  # N, N m: of the sample before the newest
+    covariance: np.ndarray = floats(NC, NC)
+    latest: np.ndarray = floats(NC)  # N, N m: of the newest sample
+    latest_covariance: np.ndarray = floats(NC, NC)
+
+
+class WrenchResults(NamedTuple):
+    """Wrenches of the feet."""
+
+    # N, N m: of the newest sample, low-passed, and of the one before; each foot's axes and origin
+    latest: np.ndarray = floats(NF, 6)
+    raw: np.ndarray = floats(NF, 6)
+    net: np.ndarray = floats(6)  # N, N m: sum of the latest ones about the base's origin
+    center_of_pressure: np.ndarray = floats(3)  # m
+
+
+class ExternalResults(NamedTuple):
+    """The external wrench and the error of the base's mass."""
+
+    wrench: np.ndarray = floats(6)  # N, N m: about the base's origin
+    deviation: np.ndarray = floats(6)  # one standard deviation
+    # N, N m: in the axes of the link that it acts on, about the point
+    link_wrench: np.ndarray = floats(6)
+    link_deviation: np.ndarray = floats(6)
+    link_point: np.ndarray = floats(3)  # m: where it acts
+    mass_error: np.ndarray = floats(N_MASS)  # kg, kg m: mass and first moment that the model lacks
+
+
+class OffFeetResults(NamedTuple):
+    """Contacts of other links than feet; base axes, or NaN."""
+
+    force: np.ndarray = floats(LINKS, 3)  # N
+    deviation: np.ndarray = floats(LINKS, 3)  # N
+    point: np.ndarray = floats(LINKS, 3)  # m
+
+
+class Results(NamedTuple):
+    """
+    All that a tick finds, views of one flat array; vectors are in base axes where none are stated.
+
+    `ground_reaction.GroundReaction` documents each for its users.
+    """
+
+    faults: np.ndarray = floats(1)  # bits of `ground_reaction.Fault`
+    base_rotation: np.ndarray = floats(9)  # ``R_WB`` by rows
+    joint_acceleration: np.ndarray = floats(NJ)  # rad/s^2 or m/s^2
+    # one deviation of velocities [rad/s or m/s] and of torques [N m or N]
+    joint_noise: np.ndarray = floats(2, NJ)
+    # N, N m: what the estimate leaves unexplained of the base's equations; NaN without an IMU
+    base_residual: np.ndarray = floats(6)
+    # N m or N: and of the joints'; NaN where no torque is measured
+    joint_residual: np.ndarray = floats(NJ)
+    feet: FeetResults = FeetResults()
+    contact: ContactResults = ContactResults()
+    forces: ForceResults = ForceResults()
+    wrenches: WrenchResults = WrenchResults()
+    external: ExternalResults = ExternalResults()
+    off_feet: OffFeetResults = OffFeetResults()     # not by the tick
+
+
 class Arrays(NamedTuple):
-    """Everything a tick works on, as views of one integer and one float array."""
+    """Everything a tick works on."""
 
-    robot: Robot
-    scratch: Scratch
-    window: np.ndarray  # (samples, input_size): measurements, oldest first
-    # (samples + 1,) [ns]: of the window's rows, and of the newest measurement to come
-    stamps: np.ndarray
-    memory: Memory
-    row: np.ndarray  # (input_size,): the newest measurement
-    middle: np.ndarray  # (input_size,): the measurement that an estimate starts from
-    tracking: Tracking
+    layout: np.ndarray  # (1,) of `LAYOUT`
+    settings: np.ndarray  # (1,) of `SETTINGS`
     ground: Ground
+    robot: Robot = Robot()
+    scratch: Scratch = Scratch()
+    window: np.ndarray = floats(SAMPLES, ROW)  # measurements, oldest first
+    # ns: of the window's rows, and of the newest measurement to come
+    stamps: np.ndarray = integers(SAMPLES + 1)
+    memory: Memory = Memory()
+    row: np.ndarray = floats(ROW)  # the newest measurement
+    middle: np.ndarray = floats(ROW)  # the measurement that an estimate starts from
+    tracking: Tracking = Tracking()
+    results: Results = Results()
 
 
-@inlined_part
-def unpack(layout, integers, floats):
-    """
-    Split the two flat arrays into their parts, memory first.
-
-    Compiled calls then take two arguments instead of fifty; the same code defines the views
-    for Python and the lengths (`allocate`).
-    """
-    nb, nj, nf, nc = layout.bodies, layout.joints, layout.feet_count, layout.contacts
-    n, nx = N_BASE + nj, nc + N_EXTRA
-    topology, at = matrix(integers, 0, nb, N_TOPOLOGY)
-    index, at = matrix(integers, at, nf, N_INDEX)
-    columns, at = matrix(integers, at, nj, nx + 2)
-    mimics, at = matrix(integers, at, layout.mimics, 2)
-    branches, at = matrix(integers, at, nj, 2)
-    ends, at = vector(integers, at, n)
-    rows, at = vector(integers, at, n)
-    stamps, end_of_integers = vector(integers, at, layout.samples + 1)
-    memory, at = carve_memory(floats, layout)
-    constants, at = matrix(floats, at, nb, N_CONSTANTS)
-    geometry, at = matrix(floats, at, nf, N_GEOMETRY)
-    model_error, at = vector(floats, at, N_BASE)
-    prior, at = vector(floats, at, nc)
-    ratio, at = vector(floats, at, layout.mimics)
-    effort_variance, at = vector(floats, at, nj)
-    motion_noise, at = vector(floats, at, nj)
-    stated_noise, at = vector(floats, at, 2 * nj)
-    slope_noise, at = vector(floats, at, 1)
-    contact_levels, at = matrix(floats, at, nf, 4)
-    homes, at = matrix(floats, at, nf, 2)
-    stops, at = matrix(floats, at, nj, 2)
-    passive, at = vector(floats, at, nj)
-    effort_map, at = matrix(floats, at, nj, N_EFFORT_MAP)
-    doubt, at = matrix(floats, at, nj, N_DOUBT * N_DOUBT)
-    bodies, at = matrix(floats, at, nb, N_BODY_STATE)
-    jacobian, at = matrix(floats, at, nx, nj)
-    information, at = matrix(floats, at, nc, nc)
-    grasp, at = matrix(floats, at, N_BASE, nx)
-    vectors, at = matrix(floats, at, N_VECTORS, max(nj + 3, nc, 9))
-    window, at = matrix(floats, at, layout.samples, layout.input_size)
-    row, at = vector(floats, at, layout.input_size)
-    middle, at = vector(floats, at, layout.input_size)
-    latest, at = vector(floats, at, nx)
-    latest_covariance, at = matrix(floats, at, nx, nx)
-    rigid, at = matrix(floats, at, nb, N_RIGID_BODY)
-    mass, at = matrix(floats, at, n, N_RIGHT_SIDES + n)
-    response, at = matrix(floats, at, n, nj + N_SHARED)
-    noise, at = matrix(floats, at, n, n)
-    slow_noise, at = matrix(floats, at, n, n)
-    gain, at = matrix(floats, at, n, nx)
-    mass_columns, at = matrix(floats, at, N_BASE, N_MASS)
-    foot_rows, at = matrix(floats, at, 7, nx)
-    sensor_rows, at = matrix(floats, at, 6, nx)
-    block, at = matrix(floats, at, 6, 7)
-    innovation, at = vector(floats, at, n)
-    slow_innovation, at = vector(floats, at, n)
-    slow_variance, at = matrix(floats, at, 2, n)
-    process_noise, at = vector(floats, at, nx)
-    vector_of_nine, at = vector(floats, at, 9)
-    push_variance, at = vector(floats, at, 2 * N_EXTRA)
-    unexplained, at = vector(floats, at, N_BASE)
-    given, at = matrix(floats, at, nf, N_GIVEN)
-    limits, at = matrix(floats, at, layout.limits, N_TEMPLATE)
-    bounds = limits_memory(floats, at, integers, end_of_integers, layout.limits, nc)
-    robot = Robot(
-        tree=Tree(topology=topology, constants=constants),
-        feet=FeetTable(index=index, geometry=geometry), model_error=model_error, prior=prior,
-        columns=columns, mimics=mimics, ratio=ratio, branches=branches, ends=ends,
-        effort_variance=effort_variance, motion_noise=motion_noise, stated_noise=stated_noise,
-        slope_noise=slope_noise, contact_levels=contact_levels, homes=homes, stops=stops,
-        effort_map=effort_map, doubt=doubt, passive=passive)
-    scratch = Scratch(bodies=bodies, jacobian=jacobian, information=information, grasp=grasp,
-                      vectors=vectors)
-    tracking = Tracking(
-        latest=latest, latest_covariance=latest_covariance, rigid=rigid, mass=mass,
-        response=response, noise=noise, slow_noise=slow_noise, gain=gain,
-        mass_columns=mass_columns, foot_rows=foot_rows, sensor_rows=sensor_rows, block=block,
-        innovation=innovation, slow_innovation=slow_innovation, slow_variance=slow_variance,
-        process_noise=process_noise, vector=vector_of_nine, push_variance=push_variance,
-        unexplained=unexplained, rows=rows)
-    return Arrays(robot=robot, scratch=scratch, window=window, stamps=stamps, memory=memory,
-                  row=row, middle=middle, tracking=tracking,
-                  ground=Ground(given=given, limits=limits, bounds=bounds))
+def sizes_of(layout: np.ndarray, links: int = 0) -> dict[str, int]:
+    """Return the sizes that descriptions of arrays name; ``links``: that may touch the ground."""
+    sizes = {name: int(layout[name][0]) for name in (*SIZES, 'input_size')}
+    return {**sizes, 'links': links, 'widest': max(sizes['joints'] + 3, sizes['contacts'], 9)}
 
 
-def allocate(layout: np.record) -> tuple[np.ndarray, np.ndarray]:
-    """Return the zeroed integer and float arrays that :func:`unpack` splits."""
-    memories = endless(np.int64), endless()
-    integers, floats = lengths_of(as_python(unpack)(layout, *memories), *memories)
-    return np.zeros(integers, np.int64), np.zeros(floats)
+def allocate(layout: np.ndarray, settings: np.ndarray, links: int = 0
+             ) -> tuple[Arrays, np.ndarray, np.ndarray]:
+    """Return zeroed arrays, and two flat ones: all of the memory, and all of the results."""
+    sizes = sizes_of(layout, links)
+    memory, kept = allocated(Memory(), sizes)
+    results, out = allocated(Results(), sizes)
+    ground = Ground(LimitsMemory.of_size(sizes['contacts'], sizes['limits']))
+    arrays, _ = allocated(Arrays(layout, settings, ground, memory=memory, results=results), sizes)
+    return arrays, kept, out

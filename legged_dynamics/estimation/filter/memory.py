@@ -3,11 +3,10 @@
 """
 The estimator's memory: everything that is kept from one tick to the next, in named groups.
 
-All groups are views of one flat array, cut by `carve_memory` alone, so that a reset is one
-assignment. A kernel gets the group that it may write, and no other. Where a group keeps several
-numbers of each foot, joint or signal, these are columns of a table, named by a NamedTuple of sizes
-(`spatial.layout`). Vectors are in base axes unless another frame is stated; "of the weight" is
-force over the robot's weight.
+All groups are views of one flat array, so that a reset is one assignment. A kernel gets the group
+that it may write, and no other. Where a group keeps several numbers of each foot, joint or signal,
+these are columns of a table, named by a NamedTuple of sizes (`spatial.layout`). Vectors are in
+base axes unless another frame is stated; "of the weight" is force over the robot's weight.
 """
 from __future__ import annotations
 
@@ -15,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.spatial.jit import inlined_part
-from legged_dynamics.spatial.layout import matrix, offsets, vector
+from legged_dynamics.spatial.layout import Size, floats, offsets
 
 # Elements of a tracked state after the contact coordinates w: an external wrench where torque is
 # measured (`ForceMemory.state`), errors of the base's momentum where it is not
@@ -24,6 +22,12 @@ from legged_dynamics.spatial.layout import matrix, offsets, vector
 N_EXTRA = 6
 # The base's equations in the tables of this file: force and moment.
 N_BASE = 6
+# Sizes of a robot: joints, feet, contact coordinates; elements of a tracked state, equations.
+NJ = Size('joints')
+NF = Size('feet_count')
+NC = Size('contacts')
+NX = NC + N_EXTRA
+N = NJ + N_BASE
 
 
 class _StatusColumns(NamedTuple):
@@ -154,158 +158,95 @@ N_MASS = 4
 class NoiseMemory(NamedTuple):
     """Of the noise of joint velocities and torques."""
 
-    ticks: np.ndarray  # (1,): samples that have been seen, up to the memory's length
-    signals: np.ndarray  # (2 nj, SIGNAL.width): of the joints' velocities, then of their torques
+    ticks: np.ndarray = floats(1)  # samples that have been seen, up to the memory's length
+    # of the joints' velocities, then of their torques
+    signals: np.ndarray = floats(2 * NJ, SIGNAL.width)
 
 
 class ContactMemory(NamedTuple):
     """Which feet are in contact."""
 
-    probability: np.ndarray  # (nf,): of contact
-    flag: np.ndarray  # (nf,): 1 for a foot that counts as in contact, by the hysteresis
+    probability: np.ndarray = floats(NF)  # of contact
+    flag: np.ndarray = floats(NF)  # 1 for a foot that counts as in contact, by the hysteresis
 
 
 class GroundMemory(NamedTuple):
     """The ground that the feet have stood on."""
 
-    normal: np.ndarray  # (3,): unit normal of the ground, world axes
-    age: np.ndarray  # (1,) [s]: for how long it has been followed, up to `ground.SETTLED`
-    places: np.ndarray  # (nf, PLACE.width): where each foot stood last
+    normal: np.ndarray = floats(3)  # unit normal of the ground, world axes
+    age: np.ndarray = floats(1)  # s: for how long it has been followed, up to `ground.SETTLED`
+    places: np.ndarray = floats(NF, PLACE.width)  # where each foot stood last
 
 
 class MassMemory(NamedTuple):
     """Of the error of the base's mass and first moment."""
 
-    equations: np.ndarray  # (4, 5): normal equations, and their right side in the last column
-    acceleration: np.ndarray  # (3,) [m/s^2]: mean of the base's proper acceleration
-    error: np.ndarray  # (4,) [kg, kg m]: mass and first moment that the model lacks
+    # normal equations, and their right side in the last column
+    equations: np.ndarray = floats(N_MASS, N_MASS + 1)
+    acceleration: np.ndarray = floats(3)  # m/s^2: mean of the base's proper acceleration
+    error: np.ndarray = floats(N_MASS)  # kg, kg m: mass and first moment that the model lacks
 
 
 class ForceMemory(NamedTuple):
     """The Kalman filter of all feet's forces where torque is measured."""
 
-    # (nx,) [N, N m]: ``[w; e]``: contact coordinates of all feet, external wrench
-    state: np.ndarray
-    covariance: np.ndarray  # (nx, nx): of the state
-    mean: np.ndarray  # (nf, 3) [N]: force of each foot, averaged over a short time
-    # (1,): process noise of standing feet's forces: deviation after a second, of the weight
-    rate: np.ndarray
-    # (6 + nj,): slowly varying part of the innovation of each equation: base, then joints
-    bias: np.ndarray
-    impact: np.ndarray  # (nf,): 1 for a foot that was hit by an impact in this tick
+    # N, N m: ``[w; e]``: contact coordinates of all feet, external wrench
+    state: np.ndarray = floats(NX)
+    covariance: np.ndarray = floats(NX, NX)  # of the state
+    mean: np.ndarray = floats(NF, 3)  # N: force of each foot, averaged over a short time
+    # process noise of standing feet's forces: deviation after a second, of the weight
+    rate: np.ndarray = floats(1)
+    # slowly varying part of the innovation of each equation: base, then joints
+    bias: np.ndarray = floats(N)
+    impact: np.ndarray = floats(NF)  # 1 for a foot that was hit by an impact in this tick
 
 
 class PreviousTick(NamedTuple):
-    """
-    What the tick before has found: a sample's forces lie between those of two ticks.
+    """What the tick before has found: a sample's forces lie between those of two ticks."""
 
-    Attributes
-    ----------
-    known : (1,) array
-        1: there was one.
-    forces : (nc,) array [N, N m]
-        Contact coordinates, mean of the tick.
-    variance : (nc,) array
-        Of what the forces may have done within that tick.
-    contact, probability : (nf,) array
-        Flag and probability of contact.
-
-    """
-
-    known: np.ndarray
-    forces: np.ndarray
-    variance: np.ndarray
-    contact: np.ndarray
-    probability: np.ndarray
+    known: np.ndarray = floats(1)  # 1: there was one
+    forces: np.ndarray = floats(NC)  # N, N m: contact coordinates, mean of the tick
+    variance: np.ndarray = floats(NC)  # of what the forces may have done within that tick
+    contact: np.ndarray = floats(NF)  # flag of contact
+    probability: np.ndarray = floats(NF)  # and its probability
 
 
 class MotionMemory(NamedTuple):
     """The filter of all feet's forces where no torque is measured."""
 
-    # (nx,) [N, N m, N s, N m s]: ``[w; p]``: contact coordinates of all feet, error of the base's
-    # momentum
-    state: np.ndarray
-    covariance: np.ndarray  # (nx, nx): of the state
-    body: np.ndarray  # (MOTION.width,): velocity of the base, and estimates of all feet together
-    legs: np.ndarray  # (nf, LEG.width): estimates of each foot
+    # N, N m, N s, N m s: ``[w; p]``: contact coordinates of all feet, error of the base's momentum
+    state: np.ndarray = floats(NX)
+    covariance: np.ndarray = floats(NX, NX)  # of the state
+    # velocity of the base, and estimates of all feet together
+    body: np.ndarray = floats(MOTION.width)
+    legs: np.ndarray = floats(NF, LEG.width)  # estimates of each foot
 
 
 class FilterMemory(NamedTuple):
     """The low-pass of the published forces."""
 
-    status: np.ndarray  # (FILTER.width,): whether it has started, and in which axes
-    delays: np.ndarray  # (6 nf, 2): of each component of force and moment of each foot, world axes
+    status: np.ndarray = floats(FILTER.width)  # whether it has started, and in which axes
+    # of each component of force and moment of each foot, world axes
+    delays: np.ndarray = floats(6 * NF, N_DELAYS)
 
 
 class Memory(NamedTuple):
     """All groups."""
 
-    status: np.ndarray  # (STATUS.width,): which parts hold
-    tilt: np.ndarray  # (TILT.width,): direction of gravity
-    acceleration: np.ndarray  # (3,) [m/s^2]: proper acceleration of the base in the tick before
-    # (nj, EFFORT.width): by which torques are found that are no longer measured
-    efforts: np.ndarray
-    noise: NoiseMemory
-    contact: ContactMemory
-    lift: np.ndarray  # (nf, LIFT.width): how far each foot has risen from its place
-    ground: GroundMemory
-    push: np.ndarray  # (6, PUSH.width): means by which a push differs from a slowly varying error
-    mass: MassMemory
-    forces: ForceMemory
-    previous: PreviousTick
-    motion: MotionMemory
-    filter: FilterMemory
-
-
-@inlined_part
-def carve_memory(flat, layout):
-    """Return the memory at the start of a flat array, and its length."""
-    nj, nf, nc = layout.joints, layout.feet_count, layout.contacts
-    nx = nc + N_EXTRA
-    status, at = vector(flat, 0, STATUS.width)
-    tilt, at = vector(flat, at, TILT.width)
-    acceleration, at = vector(flat, at, 3)
-    efforts, at = matrix(flat, at, nj, EFFORT.width)
-    ticks, at = vector(flat, at, 1)
-    signals, at = matrix(flat, at, 2 * nj, SIGNAL.width)
-    probability, at = vector(flat, at, nf)
-    flag, at = vector(flat, at, nf)
-    lift, at = matrix(flat, at, nf, LIFT.width)
-    normal, at = vector(flat, at, 3)
-    age, at = vector(flat, at, 1)
-    places, at = matrix(flat, at, nf, PLACE.width)
-    push, at = matrix(flat, at, N_EXTRA, PUSH.width)
-    equations, at = matrix(flat, at, N_MASS, N_MASS + 1)
-    mean_acceleration, at = vector(flat, at, 3)
-    mass_error, at = vector(flat, at, N_MASS)
-    state, at = vector(flat, at, nx)
-    covariance, at = matrix(flat, at, nx, nx)
-    mean, at = matrix(flat, at, nf, 3)
-    rate, at = vector(flat, at, 1)
-    bias, at = vector(flat, at, N_BASE + nj)
-    impact, at = vector(flat, at, nf)
-    known, at = vector(flat, at, 1)
-    forces_before, at = vector(flat, at, nc)
-    variance_before, at = vector(flat, at, nc)
-    contact_before, at = vector(flat, at, nf)
-    probability_before, at = vector(flat, at, nf)
-    motion_state, at = vector(flat, at, nx)
-    motion_covariance, at = matrix(flat, at, nx, nx)
-    body, at = vector(flat, at, MOTION.width)
-    legs, at = matrix(flat, at, nf, LEG.width)
-    filter_status, at = vector(flat, at, FILTER.width)
-    delays, at = matrix(flat, at, 6 * nf, N_DELAYS)
-    memory = Memory(
-        status=status, tilt=tilt, acceleration=acceleration, efforts=efforts,
-        noise=NoiseMemory(ticks=ticks, signals=signals),
-        contact=ContactMemory(probability=probability, flag=flag), lift=lift,
-        ground=GroundMemory(normal=normal, age=age, places=places), push=push,
-        mass=MassMemory(equations=equations, acceleration=mean_acceleration, error=mass_error),
-        forces=ForceMemory(state=state, covariance=covariance, mean=mean, rate=rate, bias=bias,
-                           impact=impact),
-        previous=PreviousTick(known=known, forces=forces_before, variance=variance_before,
-                              contact=contact_before, probability=probability_before),
-        motion=MotionMemory(state=motion_state, covariance=motion_covariance, body=body,
-                            legs=legs),
-        filter=FilterMemory(status=filter_status, delays=delays))
-    return memory, at
+    status: np.ndarray = floats(STATUS.width)  # which parts hold
+    tilt: np.ndarray = floats(TILT.width)  # direction of gravity
+    # m/s^2: proper acceleration of the base in the tick before
+    acceleration: np.ndarray = floats(3)
+    # by which torques are found that are no longer measured
+    efforts: np.ndarray = floats(NJ, EFFORT.width)
+    noise: NoiseMemory = NoiseMemory()
+    contact: ContactMemory = ContactMemory()
+    lift: np.ndarray = floats(NF, LIFT.width)  # how far each foot has risen from its place
+    ground: GroundMemory = GroundMemory()
+    # means by which a push differs from a slowly varying error
+    push: np.ndarray = floats(N_EXTRA, PUSH.width)
+    mass: MassMemory = MassMemory()
+    forces: ForceMemory = ForceMemory()
+    previous: PreviousTick = PreviousTick()
+    motion: MotionMemory = MotionMemory()
+    filter: FilterMemory = FilterMemory()

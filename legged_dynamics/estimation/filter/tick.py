@@ -45,7 +45,6 @@ from legged_dynamics.estimation.filter.layout import (
     RESIDUAL,
     TAU,
     WEIGHTS,
-    unpack,
 )
 from legged_dynamics.estimation.filter.memory import EFFORT, FILTER, STATUS, TILT
 from legged_dynamics.estimation.filter.missing_inputs import (
@@ -55,7 +54,6 @@ from legged_dynamics.estimation.filter.missing_inputs import (
     missing_inputs,
 )
 from legged_dynamics.estimation.filter.noise import update_noise
-from legged_dynamics.estimation.filter.results import carve_results
 from legged_dynamics.estimation.filter.wrench_filter import filter_wrenches, write_wrenches
 from legged_dynamics.estimation.ground import (
     follow_ground,
@@ -78,6 +76,7 @@ from legged_dynamics.spatial.algebra import (
     subtract,
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.packed import opened
 
 
 @part
@@ -282,18 +281,17 @@ def _fill_geometry(arrays, layout, settings, R_WB, results):
 
 
 @lean_kernel
-def tick(layouts, settings_table, integers, floats, out):
+def tick(packed):
     """
     Take the measurement in `Arrays.row`, estimate the forces, and return the mode.
 
     `layout.UNAVAILABLE` while the window fills; `layout.NOT_FINITE` without finite joint
-    positions and velocities (row not taken). All but the first two are written.
+    positions and velocities (row not taken).
     """
-    layout, settings = layouts[0], settings_table[0]
-    arrays = unpack(layout, integers, floats)
+    arrays = opened(packed)
+    layout, settings, results = arrays.layout[0], arrays.settings[0], arrays.results
     robot, scratch, memory = arrays.robot, arrays.scratch, arrays.memory
     window, row, now = arrays.window, arrays.row, arrays.middle
-    results, _ = carve_results(out, layout)
     feet, tree, vectors, status = robot.feet, robot.tree, scratch.vectors, memory.status
     nj, n = layout.joints, window.shape[0]
     for k in range(layout.position, layout.velocity + nj):
