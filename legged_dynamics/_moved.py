@@ -127,7 +127,6 @@ MOVED = {
     'simulation.climbing_twin': 'simulation.climbing_robot',
     'simulation.pacing': 'simulation.hardware',
     'simulation.physics_text': 'simulation.plant',
-    'simulation.planar_biped': 'reproductions.planar.simulated',
     'stickybot.allocation.force_sets': 'stickybot.allocation.force_program',
     'stickybot.study': 'stickybot.climb',
     'trials': 'people.trials',
@@ -141,7 +140,6 @@ MOVED = {
     'view.looks': 'view.figure',
     'view.snapshot': 'view.figure',
     'workspace.minimum_jerk': 'workspace.reference',
-    'workspace.planar': 'reproductions.planar',
     'workspace.stance_feet': 'workspace.control_tick',
     'workspace.walking.biped': 'workspace.walking',
 }

@@ -28,7 +28,12 @@ from legged_dynamics.pages import style
 from legged_dynamics.pages.page import Table
 from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.pages.section import Cards, Report, ReportFigure, ReportSection
-from legged_dynamics.reproductions.planar import (
+from legged_dynamics.resources import robot_files
+from legged_dynamics.simulation.planar_biped import PlanarBiped
+from legged_dynamics.spatial.rotations import rotation_from_rpy
+from legged_dynamics.workspace.command import BodyTarget
+from legged_dynamics.workspace.controller import WorkspaceController
+from legged_dynamics.workspace.planar import (
     BIG_BASE,
     CROUCH,
     Biped,
@@ -40,11 +45,6 @@ from legged_dynamics.reproductions.planar import (
     biped_urdf,
     start_state,
 )
-from legged_dynamics.reproductions.planar.simulated import PlanarBiped
-from legged_dynamics.resources import robot_files
-from legged_dynamics.spatial.rotations import rotation_from_rpy
-from legged_dynamics.workspace.command import BodyTarget
-from legged_dynamics.workspace.controller import WorkspaceController
 
 # -------------------------------------------------------------------------------------------------
 # Controller and plant in closed loop, with sampling, zero-order hold, delay and pushes.

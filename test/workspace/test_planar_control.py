@@ -7,7 +7,8 @@ import pytest
 from bipeds import BIPED, ROBOT, SOLES, coordinates, held_acceleration, moving_state, twin
 
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
-from legged_dynamics.reproductions.planar import (
+from legged_dynamics.workspace.command import WorkspaceFault
+from legged_dynamics.workspace.planar import (
     CROUCH,
     Biped,
     PinnedRobot,
@@ -18,7 +19,6 @@ from legged_dynamics.reproductions.planar import (
     pose_error,
     start_state,
 )
-from legged_dynamics.workspace.command import WorkspaceFault
 
 STANDING = np.array([-14.16224149, 37.60662853, -50.87159179] * 2)
 
