@@ -139,9 +139,9 @@ def least_squares(grasp, spare, wrench, weights, shares):
 
 
 @part
-def _fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
+def _fill_cones(feet, states, R_WB, p, row):
     """
-    Fill rows of ``C lambda >= d`` with the feet's cones; return the next row.
+    Fill rows of ``C lambda >= d`` of a program with the feet's cones; return the next row.
 
     ``cones`` (nf, k, 7): flag, and rows on force, in ground axes (``R_WG``; own ones for a
     foot with a plane), and on moment, in foot axes; ``bounds`` (nf, k).
@@ -151,17 +151,17 @@ def _fill_cones(feet, states, R_WB, ground, cones, bounds, C, d, row):
         R_BF, axes = get9(states, i, FOOT_ROTATION), moment_axes(feet.index, states, i)
         R = R_BF        # from the axes of the inequalities to those of the base
         if feet.index[i, PLANE] == 0:
-            R = compose(transpose(R_WB), get9(ground, i, 0))
-        for k in range(cones.shape[1]):
-            if cones[i, k, 0] == 0.0:
+            R = compose(transpose(R_WB), get9(p.ground, i, 0))
+        for k in range(p.cones.shape[1]):
+            if p.cones[i, k, 0] == 0.0:
                 continue
-            on_force = rotate(R, get3(cones[i], k, 1))
+            on_force = rotate(R, get3(p.cones[i], k, 1))
             for c in range(3):
-                C[row, start + c] = on_force[c]
-            on_moment = rotate(axes, rotate(R_BF, get3(cones[i], k, 4)))
+                p.C[row, start + c] = on_force[c]
+            on_moment = rotate(axes, rotate(R_BF, get3(p.cones[i], k, 4)))
             for c in range(size - 3):
-                C[row, start + 3 + c] = on_moment[c]
-            d[row] = bounds[i, k]
+                p.C[row, start + 3 + c] = on_moment[c]
+            p.d[row] = p.bounds[i, k]
             row += 1
     return row
 
@@ -219,7 +219,7 @@ def friction_cone(s, p, R_WB, wrench, free, limits, weights, shares):
         p.d[i] = wrench[i]
         for c in range(nc):
             p.C[i, c] = grasp[i, c]
-    rows = _fill_cones(s.feet, s.states, load9(R_WB, 0), p.ground, p.cones, p.bounds, p.C, p.d, 6)
+    rows = _fill_cones(s.feet, s.states, load9(R_WB, 0), p, 6)
     rows = _fill_efforts(s.jacobian, free, limits, p.C, p.d, rows)
     outcome, first, status, n_active = BALANCED, 0, INFEASIBLE, 0
     while first <= 6 and status == INFEASIBLE:

@@ -254,7 +254,8 @@ def test_swinging_legs_accelerate_their_feet_as_wanted(anymal):
     motions = [rng.normal(0.0, 0.3, 9) for _ in legs.members]
     moved = np.full(12, np.nan)
     gains = (900.0, 60.0)
-    legs.accelerations(np.concatenate([R.ravel(), p, twist]), q, v, motions, R, gains, 1e-3, moved)
+    goals = np.array([[*motion, *R.ravel()] for motion in motions])
+    legs.accelerations(np.concatenate([R.ravel(), p, twist]), q, v, goals, 30.0, moved)
     assert np.isnan(moved).sum() == 6
 
     def places(t):
@@ -302,8 +303,8 @@ def test_friction_that_a_swinging_joint_feels_is_learned_and_compensated_where_i
     inertia, most = np.array([mass]), np.array([2.0])
 
     def tick(learnt, moved, speed):
-        learn_friction(np.array(learnt)[:, None], np.array([moved]), np.array([speed]), inertia,
-                       most, dt, 6.0, 0.15, 0.8, seen, friction, effort)
+        learn_friction(np.array(learnt)[:, None], np.array([moved]), np.array([speed]), dt,
+                       (6.0, 0.15, 0.8), (inertia, most, seen, friction), effort)
         return effort[0]
     for k in range(1000):
         t = k * dt

@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class FootholdSettings:
     reckoned: float = 0.5   # of a sole, with which a step reckons until it lands
     # How much faster than planned a foot goes that must land a tenth of the height further.
     haste: float = 1.5
+    # Largest acceleration of a foot of soles across the ground, in g. A leg that is swung faster
+    # throws the body on, which asks for a longer step; at half, pushes ahead are not caught.
+    swift: float = 2.0
     # Parts by which a trot's stance may be shorter and narrower; effort that needs none of that
     # [of its limit], and what such a part costs of the same; half a step.
     narrower: tuple[float, ...] = (0.0, 0.06, 0.12, 0.18, 0.24)
@@ -73,6 +76,20 @@ class FootholdSettings:
 
 
 STEPS = FootholdSettings()
+# Largest acceleration of a minimum-jerk motion, in its length over its squared duration.
+PEAK = 10.0 / math.sqrt(3.0)
+
+
+class Course(NamedTuple):
+    """Where the walk goes, in world axes."""
+
+    body: Pendulum
+    place: np.ndarray  # (2,) [m]: of the reference
+    travel: np.ndarray  # (2,) [m/s]: commanded
+    yaw: float  # rad
+    turning: float  # rad/s
+    timing: Timing
+    capture: float  # part of the velocity error that a step removes
 
 
 def pendulum_step(velocity: Plane, wanted: Plane, height: float, step_time: float,
@@ -139,7 +156,7 @@ class Floor:
     """The ground as felt: where feet last stood, and the plane through that; level for soles."""
 
     def __init__(self, places: np.ndarray, width: float, level: bool):
-        self.places, self._level = places.copy(), level
+        self.places, self.level = places.copy(), level
         self._spread = STEPS.uneven / STEPS.steep * width
         self.plane = (0.0, 0.0, 0.0)
         self.feel(places, np.ones(len(places), bool), 1.0)
@@ -147,7 +164,7 @@ class Floor:
     def feel(self, places: np.ndarray, trusted: np.ndarray, part: float) -> None:
         """Take the places of feet that bear; ``part``: of the way to the height of soles."""
         np.copyto(self.places, places, where=trusted[:, None])
-        if self._level:
+        if self.level:
             c, bearing = self.plane[2], places[trusted, 2]
             self.plane = 0.0, 0.0, c + part * (float(bearing.mean()) - c)
         else:
@@ -223,31 +240,33 @@ class Footholds:
         way = (math.hypot(ahead, left) + abs(turning) * self._stance.furthest) * timing.stance_time
         return min(1.0, STEPS.way * self._stance.height / way) if way else 1.0
 
-    def under_hip(self, foot: int, body: tuple[complex, complex], wanted: complex, yaw: float,
-                  turning: float, left: float, timing: Timing, capture: float) -> complex:
+    def under_hip(self, foot: int, then: tuple[complex, complex], left: float, course: Course
+                  ) -> complex:
         """
         Return where a foot lands beside others of its beat, as a complex number.
 
-        ``body``: place and velocity of the centre of mass at touch-down; ``yaw``: heading now.
+        ``then``: place and velocity of the centre of mass at touch-down, after ``left`` [s].
         """
-        hip = cmath.rect(1.0, yaw + turning * left) * complex(*timing.hips[foot].tolist())
-        hip += 0.5j * turning * timing.step_time * hip
+        turning, step_time = course.turning, course.timing.step_time
+        hip = cmath.rect(1.0, course.yaw + turning * left) * complex(
+            *course.timing.hips[foot].tolist())
+        hip += 0.5j * turning * step_time * hip
         height = GRAVITY / self._stance.omega ** 2
-        return body[0] + hip + self._within(pendulum_step(
-            body[1], wanted, height, timing.step_time, capture))
+        return then[0] + hip + self._within(pendulum_step(
+            then[1], complex(*course.travel.tolist()), height, step_time, course.capture))
 
-    def planned(self, foot: int, places: np.ndarray, reference: np.ndarray, travel: np.ndarray,
-                yaw: float, turning: float, wait: float, timing: Timing) -> np.ndarray:
+    def planned(self, foot: int, places: np.ndarray, wait: float, course: Course) -> np.ndarray:
         """
         Return where a foot that swings alone is planned to land after a wait, (2,).
 
         It lands beside the others (``places``) as in the stance, half a cycle further, and leads
-        back to the way of the walk (``reference`` now).
+        back to the way of the walk.
         """
+        timing, travel = course.timing, course.travel
         middle = wait + 0.5 * timing.stance_time
-        turn = turned(yaw + turning * (middle if not self._soles else wait))[:2, :2]
+        turn = turned(course.yaw + course.turning * (middle if not self._soles else wait))[:2, :2]
         hip = timing.hips[foot]
-        on_way = reference + middle * travel + turn @ hip
+        on_way = course.place + middle * travel + turn @ hip
         if math.isinf(self._pull):
             return on_way
         others = np.arange(len(places)) != foot
@@ -259,25 +278,35 @@ class Footholds:
         step[1] = side * max(side * step[1], STEPS.apart * side * beside[1])
         return start + turn @ step
 
-    def corrected(self, foot: int, planned: np.ndarray, error: np.ndarray, pendulum: Pendulum,
-                  places: np.ndarray, yaw: float, left: float, timing: Timing, capture: float
-                  ) -> tuple[np.ndarray, float]:
-        """Return where a foot that swings alone is to land, (2,), and how hastily."""
-        if not self._soles:
-            share = math.exp(min(pendulum.omega * left, 1.0)) * capture
-            off = self._within(complex(*(error * share)))
-            return planned + np.array([off.real, off.imag]), 1.0
-        others, turn = np.arange(len(places)) != foot, turned(yaw)[:2, :2]
+    def caught(self, planned: np.ndarray, error: np.ndarray, left: float, course: Course
+               ) -> np.ndarray:
+        """Return where a foot on a point that swings alone lands to catch the body, (2,)."""
+        share = math.exp(min(course.body.omega * left, 1.0)) * course.capture
+        off = self._within(complex(*(error * share)))
+        return planned + np.array([off.real, off.imag])
+
+    def corrected(self, foot: int, planned: np.ndarray, error: np.ndarray, places: np.ndarray,
+                  left: float, lifted: np.ndarray, course: Course) -> tuple[np.ndarray, float]:
+        """
+        Return where and how hastily a sole is to land, (2,), so that an error is taken away.
+
+        No further from where it ``lifted`` (2,) than it can be accelerated; the next step takes
+        the rest.
+        """
+        timing, s, height = course.timing, STEPS, self._stance.height
+        others, turn = np.arange(len(places)) != foot, turned(course.yaw)[:2, :2]
         here = places[others].mean(axis=0)
-        off = step_correction(error @ turn, pendulum.omega, left, timing.shift_time,
+        off = step_correction(error @ turn, course.body.omega, left, timing.shift_time,
                               self._reach[foot])
         x, y = ((planned - here) @ turn + off).tolist()
-        most, beside = STEPS.reach * self._stance.height, float(
+        most, beside = s.reach * height, float(
             timing.hips[foot, 1] - timing.hips[others, 1].mean())
         side = math.copysign(1.0, beside)
-        y = side * min(max(side * y, STEPS.apart * side * beside), side * beside + most)
-        far = min(math.hypot(*off.tolist()) / (0.1 * self._stance.height), 1.0)
-        return here + turn @ (min(max(x, -most), most), y), 1.0 + far * (STEPS.haste - 1.0)
+        y = side * min(max(side * y, s.apart * side * beside), side * beside + most)
+        haste = 1.0 + min(math.hypot(*off.tolist()) / (0.1 * height), 1.0) * (s.haste - 1.0)
+        way = here + turn @ (min(max(x, -most), most), y) - lifted
+        furthest = s.swift * GRAVITY / PEAK * (timing.swing_time / haste) ** 2
+        return lifted + way * min(1.0, furthest / max(math.hypot(*way.tolist()), 1e-9)), haste
 
     def reachable(self, foot: int, place: complex, base: complex, yaw: float) -> complex:
         """Return a foothold, shortened to what the leg reaches from the base at touch-down."""

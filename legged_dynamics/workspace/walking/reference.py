@@ -29,6 +29,7 @@ from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.pressure import Pressure
 from legged_dynamics.workspace.walking.divergent import PressurePlan
 from legged_dynamics.workspace.walking.footholds import Floor
+from legged_dynamics.workspace.walking.schedule import ContactSchedule
 from legged_dynamics.workspace.walking.stance import Pendulum, Stance, heading_of, turned
 
 
@@ -131,7 +132,7 @@ class BodyReference:
         x, y = body.speed.tolist()
         level[0], level[1] = self._stance.height, min(1.0, dt * body.omega / s.rises)
         level[2] += dt * (a * x + b * y)
-        fill_target(self.sway, drive, pull, turning, R_d, self._stance.com, floor.plane, level,
+        fill_target((self.sway, drive, pull), turning, R_d, self._stance.com, floor.plane, level,
                     packed)
         return BodyTarget(packed)
 
@@ -163,16 +164,19 @@ class PressureReference:
                                                                   1e-9))
 
     def pressure(self, state: BodyState, body: Pendulum, planned: np.ndarray, error: np.ndarray,
-                 bearing: np.ndarray, ground: float, held: bool, recovers: bool, dt: float
-                 ) -> Pressure:
+                 schedule: ContactSchedule, ground: float, recovers: bool) -> Pressure:
         """Return where the ground presses; ``error`` (2,): of the divergent component."""
         s = REFERENCE
-        self._learnt = np.clip(self._learnt + s.learn * dt * error, -s.learnt, s.learnt)
-        gain = 1.0 + (s.hold if held else s.walk) / body.omega
+        gain = 1.0 + (s.hold if math.isinf(schedule.held) else s.walk) / body.omega
         tilt = math.acos(min(float(state.rotation[2, 2]), 1.0))
         lean = s.lean * max(1.0 - tilt / s.leant, 0.0) * recovers
-        return Pressure(planned + gain * error + self._learnt, self.soles(state, bearing),
-                        body.place, ground, lean)
+        return Pressure(planned + gain * error + self._learnt,
+                        self.soles(state, schedule.bearing), body.place, ground, lean)
+
+    def learn(self, error: np.ndarray, dt: float) -> None:
+        """Integrate the error of the divergent component, (2,) [m]."""
+        most = REFERENCE.learnt
+        self._learnt = np.clip(self._learnt + REFERENCE.learn * dt * error, -most, most)
 
     def target(self, state: BodyState, turning: float, ground: float, part: float) -> BodyTarget:
         """Return the target: upright, at its height, across the ground where the body is."""
@@ -227,14 +231,15 @@ def stand_on_slope(slope, heading, now, R):
 
 
 @lean_kernel
-def fill_target(place, drive, pull, turning, R, com, plane, goal, packed):
+def fill_target(led, turning, R, com, plane, goal, packed):
     """
     Fill pose, twist and acceleration of a base whose CoM is led over a plane.
 
-    ``plane``: ``a, b, c`` of the ground; ``com`` in base axes; ``goal`` (3,): height above
-    ground, part of the way to it now, and world height, which is updated.
+    ``led``: its place, velocity and acceleration, (2,) each; ``plane``: ``a, b, c`` of the
+    ground; ``com`` in base axes; ``goal`` (3,): height above ground, part of the way to it now,
+    and world height, which is updated.
     """
-    a, b, c = plane
+    (place, drive, pull), (a, b, c) = led, plane
     arm = rotate(load9(R.reshape(9), 0), load3(com, 0))
     x, y = place[0] - arm[0], place[1] - arm[1]
     goal[2] += goal[1] * (goal[0] / R[2, 2] + a * x + b * y + c - goal[2])

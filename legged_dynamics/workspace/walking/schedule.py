@@ -78,8 +78,9 @@ class ContactSchedule:
     the clock; `landed`: feet that have landed in this tick.
     """
 
-    def __init__(self, stance: Stance, weight: float, timing: Timing, soles: bool):
-        self._stance, self._weight, self._soles = stance, weight, soles
+    def __init__(self, stance: Stance, weight: float, timing: Timing, floor: Floor):
+        self._stance, self._weight, self._floor = stance, weight, floor
+        self._soles = floor.level
         self.timing, self.legs = timing, [Leg() for _ in stance.feet]
         self.clock, self.held, self.haste = 0.0, math.inf, 1.0
         self.landed: list[int] = []
@@ -147,8 +148,7 @@ class ContactSchedule:
     # ---- a tick ----------------------------------------------------------------------------
 
     def advance(self, dt: float, stepping: bool, lifting: bool, state: BodyState,
-                felt: Sequence[bool], force: np.ndarray, floor: Floor,
-                settings: WalkSettings) -> None:
+                felt: Sequence[bool], force: np.ndarray, settings: WalkSettings) -> None:
         """Move the clock; let legs lift and land."""
         t, legs = self.timing, self.legs
         self.landed = []
@@ -167,7 +167,7 @@ class ContactSchedule:
             phase = (self.clock + offset) % 1.0
             leg.since += dt
             if leg.swing is not None:
-                self._feel(i, state, felt[i], force[i], floor, dt, settings)
+                self._feel(i, state, felt[i], force[i], dt, settings)
                 continue
             self._watch(i, state, felt[i], stepping, settings)
             if phase < t.duty:
@@ -176,8 +176,8 @@ class ContactSchedule:
                   and leg.since > CONTACT.rest * t.stance_time and self._may_lift(i)):
                 self._lift(i, state, settings)
 
-    def _feel(self, foot: int, state: BodyState, felt: bool, force: np.ndarray, floor: Floor,
-              dt: float, settings: WalkSettings) -> None:
+    def _feel(self, foot: int, state: BodyState, felt: bool, force: np.ndarray, dt: float,
+              settings: WalkSettings) -> None:
         """Follow a swinging foot: it may run into an edge, or land."""
         leg, c, height = self.legs[foot], CONTACT, self._stance.height
         assert leg.swing is not None
@@ -189,10 +189,10 @@ class ContactSchedule:
         leg.touch = leg.touch + dt if felt else 0.0
         if across > max(c.stub * self._weight, up) and 0.1 < leg.part < c.nearly:
             leg.swing.rise(settings.lowering * height * dt, 2.0 * settings.clearance * height)
+        above = self._floor.above(state.foot_position[foot])
         if felt and (leg.firm > c.lasting or (leg.over > 0.0 and leg.touch > c.lasting)
-                     or (leg.part > c.nearly
-                         and floor.above(state.foot_position[foot]) < c.near * height)):
-            self._land(foot, floor.above(state.foot_position[foot]), settings)
+                     or (leg.part > c.nearly and above < c.near * height)):
+            self._land(foot, above, settings)
 
     def _may_lift(self, foot: int) -> bool:
         """Return whether the other feet can bear the body."""

@@ -108,18 +108,21 @@ class PushWatch:
             fast = body.speed[:2] - still
             off = body.place[:2] - place + fast / body.omega
             return bool(np.hypot(*off) > s.pushed * height and np.hypot(*fast) > s.quick)
-        # A step takes time: what the body gains meanwhile counts as well.
-        speed = body.speed[:2]
-        if self._speed is not None and dt:
-            part = min(1.0, dt / s.smoothed)
-            self._gain += part * ((speed - self._speed) / dt - self._gain)
-        self._speed = speed
-        gained = self._gain * (s.foresight / body.omega ** 2)
+        coming = self.coming(body, dt)
         edges = hull_edges(self._corners(state))
         if not len(edges):
             return False
-        outside = float((edges[:, :2] @ (body.divergent + gained) - edges[:, 2]).max())
-        return outside > -s.kept * height and math.hypot(*speed.tolist()) > s.fast
+        outside = float((edges[:, :2] @ coming - edges[:, 2]).max())
+        return outside > -s.kept * height and math.hypot(*body.speed[:2].tolist()) > s.fast
+
+    def coming(self, body: Pendulum, dt: float) -> np.ndarray:
+        """Return the divergent component (2,) [m], and what a step's time adds to it."""
+        speed = body.speed[:2]
+        if self._speed is not None and dt:
+            part = min(1.0, dt / SUPERVISOR.smoothed)
+            self._gain += part * ((speed - self._speed) / dt - self._gain)
+        self._speed = speed
+        return body.divergent + self._gain * (SUPERVISOR.foresight / body.omega ** 2)
 
     def rests(self, state: BodyState, cycle: float, dt: float) -> bool:
         """Return whether the body has been at rest for half a cycle."""

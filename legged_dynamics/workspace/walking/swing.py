@@ -85,11 +85,16 @@ _FIRST = SWING.first
 
 
 class SwingPath:
-    """Reference of a swing foot; ``clearance`` [m]: above the line between the ends."""
+    """
+    Reference of a swing foot; ``clearance`` [m]: above the line between the ends.
+
+    `lifted` (2,) [m]: where it began.
+    """
 
     def __init__(self, start: np.ndarray, clearance: float):
         self._across = np.zeros((2, 3))
         self._across[:, 0] = start[:2]
+        self.lifted = start[:2].copy()
         self.ends = np.array([start[2], clearance], float)
 
     def advance(self, goal: np.ndarray, part: float, left: float, duration: float,
@@ -178,30 +183,26 @@ class SwingLegs:
         found = [feet[i].rolled(-feet[i].radius) for i in self.members]
         self.arrays: StanceArrays = stance_arrays(model, found)
         self._packed = pack(self.arrays)
-        self._goal = np.zeros((len(found), 18))
         self._columns, self.learnt = np.zeros(model.nv), np.zeros((2, model.nv))
         self._rows = np.zeros((2, self.arrays.inverse.shape[1]))
         for group in self.arrays.groups:
             k, m = group[GROUP.n_rows], group[GROUP.n_columns]
             self._columns[group[GROUP.members + k:GROUP.members + k + m]] = 1.0
 
-    def accelerations(self, body: np.ndarray, q: np.ndarray, v: np.ndarray,
-                      motions: Sequence[np.ndarray], rotation: np.ndarray, gains: tuple[
-                          float, float], threshold: float, moved: np.ndarray) -> np.ndarray:
+    def accelerations(self, body: np.ndarray, q: np.ndarray, v: np.ndarray, goals: np.ndarray,
+                      frequency: float, moved: np.ndarray) -> np.ndarray:
         """
         Fill ``moved`` at the swing legs' joints; return foot errors (k,) [m].
 
-        ``body`` (18,): ``R_WB`` by rows, position, twist; ``rotation``: of soles, to world
-        axes, one or one each; ``threshold``: singular value below which a leg's inverse is damped.
+        ``body`` (18,): ``R_WB`` by rows, position, twist; ``goals`` (k, 18): position, velocity,
+        acceleration, orientation of soles, in world axes; ``frequency`` [rad/s]: of the spring.
         """
-        s, goal = self.arrays, self._goal
+        s = self.arrays
         s.q[:], s.v[:] = q, v
-        for row, motion in zip(goal, motions):
-            row[:9] = motion
-        goal[:, 9:] = rotation.reshape(-1, 9)
-        away = np.zeros(len(goal))
-        find_swing(self._packed, body, goal, gains[0], gains[1], threshold, self._columns, moved,
-                   away, self._rows, self.learnt)
+        away = np.zeros(len(goals))
+        find_swing(self._packed, body, goals, (frequency * frequency, 2.0 * frequency,
+                                               SWING.threshold),
+                   self._columns, moved, (away, self._rows, self.learnt))
         return away
 
     def turn(self, foot: int) -> np.ndarray:
@@ -214,13 +215,13 @@ class SwingLegs:
 
         ``places`` (k, 3): axes of a level base; ``q``: first guess.
         """
-        still = np.zeros(len(q))
-        body = np.concatenate([np.eye(3).ravel(), np.zeros(9)])
-        motions = [np.concatenate([place, np.zeros(6)]) for place in places]
+        still, level = np.zeros(len(q)), np.eye(3).ravel()
+        body, goals = np.concatenate([level, np.zeros(9)]), np.zeros((len(places), 18))
+        goals[:, :3], goals[:, 9:] = places, level
         for _ in range(INVERSIONS):
             moved = still.copy()
-            away = self.accelerations(body, q, still, motions, np.eye(3), (1.0, 0.0),
-                                      SWING.threshold, moved)
+            # Of joints at rest the spring's acceleration is its frequency squared times the way.
+            away = self.accelerations(body, q, still, goals, 1.0, moved)
             if away.max() < REACHED:
                 break
             q = q + moved
@@ -270,13 +271,11 @@ class SwingControl:
         return self._legs[key]
 
     def move(self, members: Sequence[int], body: np.ndarray, q: np.ndarray, v: np.ndarray,
-             motions: Sequence[np.ndarray], rotation: np.ndarray, frequency: float,
-             moved: np.ndarray) -> list[np.ndarray]:
+             goals: np.ndarray, frequency: float, moved: np.ndarray) -> list[np.ndarray]:
         """Fill ``moved`` with accelerations of swinging legs; return their feet's ``R_BF``."""
         legs = self.legs(members)
         self._learnt = legs.learnt
-        legs.accelerations(body, q, v, motions, rotation, (frequency ** 2, 2.0 * frequency),
-                           SWING.threshold, moved)
+        legs.accelerations(body, q, v, goals, frequency, moved)
         keep_within(moved, q, v, self.ends, 2.0 * frequency)
         return [legs.turn(k) for k in range(len(members))]
 
@@ -287,8 +286,8 @@ class SwingControl:
         Learnt from corrections of swings, as in adaptive control (Slotine and Li 1987).
         """
         effort = np.empty(len(v))
-        learn_friction(self._learnt, moved, v, self._inertia, self._most, dt, SWING.learns,
-                       SWING.slides, self._stance_part, self._seen, self._friction, effort)
+        learn_friction(self._learnt, moved, v, dt, (SWING.learns, SWING.slides, self._stance_part),
+                       (self._inertia, self._most, self._seen, self._friction), effort)
         return effort
 
 
@@ -303,14 +302,15 @@ def keep_within(moved, q, v, ends, frequency):
 
 
 @lean_kernel
-def learn_friction(learnt, moved, speed, inertia, most, dt, least, slides, stance_part, seen,
-                   friction, effort):
+def learn_friction(learnt, moved, speed, dt, settings, joints, effort):
     """
     Learn the dry friction of swinging joints; fill ``effort`` to compensate it.
 
     The mean of corrections, later with rate ``least`` [1/s]; ``slides``: velocity of full
     friction; ``stance_part``: of it, compensated in stance; ``seen``, ``friction`` are updated.
     """
+    least, slides, stance_part = settings
+    inertia, most, seen, friction = joints
     for j in range(friction.shape[0]):
         if math.isnan(moved[j]):
             effort[j] = stance_part * friction[j] * math.tanh(speed[j] / slides)
@@ -323,13 +323,16 @@ def learn_friction(learnt, moved, speed, inertia, most, dt, least, slides, stanc
 
 
 @lean_kernel
-def find_swing(s, body, goal, stiffness, damping, threshold, columns, moved, away, rows, learnt):
+def find_swing(s, body, goal, gains, columns, moved, found):
     """
     Fill joint accelerations that take feet along their references.
 
-    ``goal`` (k, 18): position, velocity, acceleration, orientation, world axes; ``away``
-    (k,): foot errors; ``rows``, ``learnt``: correction and reference velocity.
+    ``goal`` (k, 18): position, velocity, acceleration, orientation, world axes; ``gains``:
+    stiffness, damping, threshold of singular values; ``found``: errors of feet (k,), then rows
+    of the feet and values of the joints of correction and reference velocity.
     """
+    stiffness, damping, threshold = gains
+    away, rows, learnt = found
     s, R, p = opened(s), load9(body, 0), load3(body, 9)
     vel, w = load3(body, 12), load3(body, 15)
     up = (R[6], R[7], R[8])

@@ -29,6 +29,7 @@ from legged_dynamics.workspace.controller import LegPlan, WorkspaceController
 from legged_dynamics.workspace.walking.divergent import PressurePlan, divergent_start
 from legged_dynamics.workspace.walking.footholds import (
     STEPS,
+    Course,
     Floor,
     Footholds,
     Reach,
@@ -230,9 +231,9 @@ class Walker:
         still = self.update(state, measurement, np.ones(n, bool), np.zeros((n, 3)))
         q, v = np.asarray(measurement.position), np.asarray(measurement.velocity)
         members = list(range(n // 2)) or [0]
-        motions = [np.concatenate([state.foot_position[i], np.zeros(6)]) for i in members]
-        moved = self._unmoved.copy()
-        self._swing.move(members, self._packed(state), q, v, motions, state.rotation, 1.0, moved)
+        goals, moved = np.zeros((len(members), 18)), self._unmoved.copy()
+        goals[:, :3], goals[:, 9:] = state.foot_position[members], state.rotation.ravel()
+        self._swing.move(members, self._packed(state), q, v, goals, 1.0, moved)
         down = np.ones(n, bool)
         down[members] = False
         controller.update(state, measurement, still.target,
@@ -261,7 +262,8 @@ class Walker:
         self._footholds = Footholds(stance, feet, soles, self._reach)
         self._floor = Floor(state.foot_position, stance.width, soles)
         self._pushes = PushWatch(stance, feet, soles)
-        self._schedule = ContactSchedule(stance, self._weight, self._timing(self.usual), soles)
+        self._schedule = ContactSchedule(
+            stance, self._weight, self._timing(self.usual), self._floor)
         self._reference = PressureReference(stance, feet) if soles else BodyReference(
             stance, PressurePlan(REFERENCE.sway))
 
@@ -315,8 +317,7 @@ class Walker:
         self._supervise(state, body, force, dt)
         self._pace(dt)
         lifting = self._lifting(state)
-        schedule.advance(dt, self.walking, lifting, state, felt.tolist(), force, floor,
-                         self.settings)
+        schedule.advance(dt, self.walking, lifting, state, felt.tolist(), force, self.settings)
         floor.feel(state.foot_position, schedule.trusted, min(1.0, dt / (0.3 * REFERENCE.smooth)))
         most = schedule.loads(self.settings.ramp, lifting)
         if not self.walking:
@@ -382,8 +383,9 @@ class Walker:
         middle, first, wait = state.foot_position[:, :2].mean(axis=0), None, 0.0
         if self.settings.recovery:
             first = self._pushes.unloaded(state, body, force, self._weight, dt, SETTLED)
+            coming = self._pushes.coming(body, dt)
             if first is None and must_step(reference.soles(state, schedule.bearing), middle,
-                                           body.divergent, reference.yaw):
+                                           coming, reference.yaw):
                 # With the foot of the side to which the body falls.
                 across = (body.divergent - middle) @ (
                     state.foot_position[0] - state.foot_position[1])[:2]
@@ -437,7 +439,7 @@ class Walker:
             target = self._lead(state, body, speed, dt)
         moved = self._unmoved.copy()
         if not bearing.all():
-            self._move_legs(state, body, q, v, speed, target, moved, dt)
+            self._move_legs(state, q, v, self._course(body, speed), target, moved, dt)
         points, calm = pressure is None, self.state in (Walking.WALK, Walking.HALT)
         falling = (points and len(bearing) == 4
                    and GAITS[schedule.timing.gait].order == 'diagonal')
@@ -445,26 +447,28 @@ class Walker:
             bearing, most, moved, True, pressure, self._swing.against_friction(moved, v, dt),
             s.effort_fraction if points and calm else 1.0, falling))
 
-    def _coming(self, state: BodyState, speed: np.ndarray, goal: np.ndarray | None) -> list:
+    def _course(self, body: Pendulum, speed: np.ndarray) -> Course:
+        """Return where the walk goes now."""
+        reference = self._reference
+        return Course(body, reference.place, speed, reference.yaw, float(self._velocity[2]),
+                      self._schedule.timing, self.settings.capture)
+
+    def _coming(self, state: BodyState, course: Course, goal: np.ndarray | None) -> list:
         """Return the plan of the centre of pressure where feet swing one after the other."""
-        schedule, reference, places = self._schedule, self._reference, state.foot_position[:, :2]
-        t = schedule.timing
+        schedule, plan, places = self._schedule, self._reference.plan, state.foot_position[:, :2]
         for foot in schedule.landed:
             left = float(schedule.until_lift().min())
-            reference.plan.begin(reference.plan.rest(places, foot), min(t.shift_time, left), left)
-        return reference.plan.shifts(schedule, places, goal, lambda foot, where, wait: (
-            self._footholds.planned(foot, where, reference.place, speed, reference.yaw,
-                                    float(self._velocity[2]), wait, t)))
+            plan.begin(plan.rest(places, foot), min(course.timing.shift_time, left), left)
+        return plan.shifts(schedule, places, goal, lambda foot, where, wait: (
+            self._footholds.planned(foot, where, wait, course)))
 
-    def _goal(self, state: BodyState, speed: np.ndarray, foot: int) -> np.ndarray:
+    def _goal(self, state: BodyState, course: Course, foot: int) -> np.ndarray:
         """Return where a foot that swings alone is planned to land, (2,)."""
-        schedule, reference = self._schedule, self._reference
-        leg = schedule.legs[foot]
+        leg = self._schedule.legs[foot]
         if leg.part > 1.0 - STEPS.fixed and leg.goal is not None:
             return leg.goal[:2]
-        return self._footholds.planned(
-            foot, state.foot_position[:, :2], reference.place, speed, reference.yaw,
-            float(self._velocity[2]), schedule.left(foot), schedule.timing)
+        return self._footholds.planned(foot, state.foot_position[:, :2],
+                                       self._schedule.left(foot), course)
 
     def _lead(self, state: BodyState, body: Pendulum, speed: np.ndarray, dt: float) -> BodyTarget:
         """Return the target of a body on points."""
@@ -477,7 +481,8 @@ class Walker:
             reference.plan.left -= dt
             swinging = schedule.swinging
             goal = schedule.legs[swinging[0]].goal if swinging else None
-            shifts = self._coming(state, speed, None if goal is None else goal[:2])
+            shifts = self._coming(state, self._course(body, speed),
+                                  None if goal is None else goal[:2])
             dcm, pressure = divergent_start(shifts, body.omega), shifts[0].start
         drive, pull = reference.follow(body, speed, dcm, pressure,
                                        self.settings.leash * self.height, dt)
@@ -492,23 +497,24 @@ class Walker:
         if schedule.held <= 0.0:
             reference.follow(body, speed, self.settings.leash * self.height, dt)
         reference.plan.left -= dt
-        foot = next(iter(schedule.swinging), None)
-        goal = None if foot is None else self._goal(state, speed, foot)
+        foot, course = next(iter(schedule.swinging), None), self._course(body, speed)
+        goal = None if foot is None else self._goal(state, course, foot)
         self._end_walk(state, body)
-        shifts = self._coming(state, speed, goal)
+        shifts = self._coming(state, course, goal)
         error = body.divergent - divergent_start(shifts, body.omega)
         if foot is not None and schedule.legs[foot].part <= 1.0 - STEPS.fixed:
-            left, t = schedule.left(foot), schedule.timing
+            left, path = schedule.left(foot), schedule.legs[foot].swing
+            assert path is not None
             moved_to, schedule.haste = self._footholds.corrected(
-                foot, goal, error, body, state.foot_position[:, :2], reference.yaw, left, t,
-                self.settings.capture)
-            error = error - step_share(body.omega, left, t.shift_time) * (moved_to - goal)
+                foot, goal, error, state.foot_position[:, :2], left, path.lifted, course)
+            error = error - step_share(body.omega, left, course.timing.shift_time) * (
+                moved_to - goal)
             goal = moved_to
         if foot is not None:
             schedule.legs[foot].goal = self._footholds.aim(foot, goal, self._floor)
-        pressure = reference.pressure(
-            state, body, shifts[0].start, error, schedule.bearing, ground,
-            math.isinf(schedule.held), self.state is Walking.RECOVER, dt)
+        reference.learn(error, dt)
+        pressure = reference.pressure(state, body, shifts[0].start, error, schedule, ground,
+                                      self.state is Walking.RECOVER)
         return reference.target(state, float(self._velocity[2]), ground,
                                 min(1.0, dt / REFERENCE.smooth)), pressure
 
@@ -531,64 +537,58 @@ class Walker:
             reference.plan.begin(places[1 - foot].copy(), REFERENCE.shift / body.omega)
             schedule.landed = []
 
-    def _move_legs(self, state: BodyState, body: Pendulum, q: np.ndarray, v: np.ndarray,
-                   speed: np.ndarray, target: BodyTarget, moved: np.ndarray, dt: float) -> None:
+    def _move_legs(self, state: BodyState, q: np.ndarray, v: np.ndarray, course: Course,
+                   target: BodyTarget, moved: np.ndarray, dt: float) -> None:
         """Fill accelerations of the swinging legs' joints."""
-        s, schedule, reference, t = (self.settings, self._schedule, self._reference,
-                                     self._schedule.timing)
-        members, motions, rotations = schedule.swinging, [], []
-        for i in members:
+        schedule, reference, members = self._schedule, self._reference, self._schedule.swinging
+        goals = np.empty((len(members), 18))
+        goals[:, 9:] = target.rotation.ravel()
+        for i, goal in zip(members, goals):
             leg, left = schedule.legs[i], schedule.left(i)
             if leg.part < 1.0 - STEPS.fixed:
-                leg.goal = self._foothold(i, state, body, speed, left)
+                leg.goal = self._foothold(i, state, left, course)
             assert leg.swing is not None and leg.goal is not None
-            motion = leg.swing.advance(leg.goal, leg.part, left, t.swing_time / schedule.haste, dt)
+            goal[:9] = leg.swing.advance(leg.goal, leg.part, left,
+                                         course.timing.swing_time / schedule.haste, dt)
             if leg.over > 0.0:
-                lower(motion, s.lowering * self.height, leg.over)
-            motions.append(motion)
+                lower(goal[:9], self.settings.lowering * self.height, leg.over)
             if isinstance(reference, PressureReference):
-                rotations.append(reference.turn_sole(i, leg.part, left, float(self._velocity[2])))
-        turns = self._swing.move(
-            members, self._packed(state), q, v, motions,
-            np.array(rotations) if rotations else target.rotation, s.foot_frequency, moved)
+                goal[9:] = reference.turn_sole(i, leg.part, left, course.turning).ravel()
+        turns = self._swing.move(members, self._packed(state), q, v, goals,
+                                 self.settings.foot_frequency, moved)
         for i, turn in zip(members, turns):
             schedule.legs[i].turn = turn
 
-    def _foothold(self, foot: int, state: BodyState, body: Pendulum, speed: np.ndarray,
-                  left: float) -> np.ndarray:
+    def _foothold(self, foot: int, state: BodyState, left: float, course: Course) -> np.ndarray:
         """Return where a foot is to land, (3,)."""
-        reference, leg = self._reference, self._schedule.legs[foot]
-        turning = float(self._velocity[2])
-        if isinstance(reference, PressureReference):
+        leg, body = self._schedule.legs[foot], course.body
+        if self._composite is not None:
             assert leg.goal is not None
             wanted = complex(*leg.goal[:2].tolist())
         else:
-            wanted = self._wanted_foothold(foot, state, body, speed, left)
+            wanted = self._wanted_foothold(foot, state, left, course)
         base = complex(*state.position[:2].tolist()) + left * complex(*body.speed[:2].tolist())
-        place = self._footholds.reachable(foot, wanted, base, reference.yaw + turning * left)
+        place = self._footholds.reachable(foot, wanted, base,
+                                          course.yaw + course.turning * left)
         return self._footholds.aim(foot, (place.real, place.imag), self._floor)
 
-    def _wanted_foothold(self, foot: int, state: BodyState, body: Pendulum, speed: np.ndarray,
-                         left: float) -> complex:
+    def _wanted_foothold(self, foot: int, state: BodyState, left: float, course: Course
+                         ) -> complex:
         """Return where a foot on points would land with legs of any length."""
-        schedule, reference, s = self._schedule, self._reference, self.settings
-        assert isinstance(reference, BodyReference) and self._stance is not None
-        t, places = schedule.timing, state.foot_position[:, :2]
-        if t.single:
-            place, _ = self._footholds.corrected(
-                foot, self._goal(state, speed, foot), reference.error(body), body, places,
-                reference.yaw, left, t, s.capture)
-            return complex(*place.tolist())
+        reference, body = self._reference, course.body
+        assert isinstance(reference, BodyReference)
+        if course.timing.single:
+            return complex(*self._footholds.caught(
+                self._goal(state, course, foot), reference.error(body), left, course).tolist())
         # Across the ground as complex numbers: of two elements arrays are slow.
-        here, pace, wanted = (complex(*part.tolist()) for part in (body.place, body.speed, speed))
-        then, bearing = (here + pace * left, pace), schedule.bearing
+        here, pace = complex(*body.place.tolist()), complex(*body.speed.tolist())
+        then, bearing = (here + pace * left, pace), self._schedule.bearing
         if self.state is Walking.RECOVER and bearing.any():
             place, fast = fall(body.place, body.speed,
                                self._floor.places[bearing, :2].mean(axis=0),
                                GRAVITY / body.omega ** 2, left)
             then = complex(*place.tolist()), complex(*fast.tolist())
-        return self._footholds.under_hip(foot, then, wanted, reference.yaw,
-                                         float(self._velocity[2]), left, t, s.capture)
+        return self._footholds.under_hip(foot, then, left, course)
 
 
 def make_walker(model: RobotModel, config: RobotConfig,
