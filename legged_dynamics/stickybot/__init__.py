@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """StickyBot: a planar climbing robot on compliant hips, from model to controller."""
 import warnings
+from importlib import import_module
 from typing import Any
 
 from legged_dynamics.stickybot.allocation.equilibrium import (
@@ -15,22 +16,14 @@ from legged_dynamics.stickybot.allocation.equilibrium import (
 from legged_dynamics.stickybot.allocation.force_allocation import (
     Allocation,
     AllocationStatus,
+    ForceSets,
     Infeasibility,
     largest_acceleration,
     largest_multiple,
     least_maximum,
     least_squares,
 )
-from legged_dynamics.stickybot.allocation.force_program import ForceSets
-from legged_dynamics.stickybot.allocation.frozen_allocation import (
-    AffineMaps,
-    affine_maps,
-    angular_acceleration_range,
-    equal_magnitudes,
-    frozen_forces,
-    frozen_least_maximum,
-)
-from legged_dynamics.stickybot.climb import Climb, ClimbTrace, climb, study
+from legged_dynamics.stickybot.climb import Climb, ClimbTrace, climb
 from legged_dynamics.stickybot.control.controller import (
     PlainGaitResult,
     StickybotController,
@@ -38,40 +31,55 @@ from legged_dynamics.stickybot.control.controller import (
 )
 from legged_dynamics.stickybot.control.gait import ControlSettings, Gait, GaitClock
 from legged_dynamics.stickybot.model.adhesion import Adhesion
-from legged_dynamics.stickybot.model.bookkeeping import Balance, Load, balance, load_of
-from legged_dynamics.stickybot.model.dynamics import Accelerations, accelerations
+from legged_dynamics.stickybot.model.dynamics import (
+    Accelerations,
+    Balance,
+    Load,
+    accelerations,
+    balance,
+    load_of,
+)
 from legged_dynamics.stickybot.model.jacobian import Modes, modes, nominal_damping
-from legged_dynamics.stickybot.model.parts import Body, Limb, Link, Wall
 from legged_dynamics.stickybot.model.robot import (
+    Body,
     FootEvent,
     FootEventKind,
+    Limb,
+    Link,
     RestPosition,
     StickybotCommand,
     StickybotMeasurement,
     StickybotModel,
     StickybotState,
+    Wall,
     unloaded_state,
 )
 from legged_dynamics.stickybot.settings import StickybotSettings
 from legged_dynamics.stickybot.simulation import ClimbingSimulation, EnergyBalance
 
-__all__ = ['Accelerations', 'Adhesion', 'AffineMaps', 'Allocation', 'AllocationStatus', 'Balance',
-           'Body', 'Climb', 'ClimbTrace', 'ClimbingSimulation', 'ControlSettings', 'EnergyBalance',
+__all__ = ['Accelerations', 'Adhesion', 'Allocation', 'AllocationStatus', 'Balance', 'Body',
+           'Climb', 'ClimbTrace', 'ClimbingSimulation', 'ControlSettings', 'EnergyBalance',
            'FootEvent', 'FootEventKind', 'ForceSets', 'Gait', 'GaitClock', 'Infeasibility', 'Limb',
            'Link', 'Load', 'Modes', 'PlainGaitResult', 'RestPosition', 'StaticReduction',
            'StickybotCommand', 'StickybotController', 'StickybotMeasurement', 'StickybotModel',
-           'StickybotSettings', 'StickybotState', 'Wall', 'accelerations', 'affine_maps',
-           'angular_acceleration_range', 'balance', 'climb', 'equal_magnitudes',
-           'find_equilibrium', 'frozen_forces', 'frozen_least_maximum', 'largest_acceleration',
-           'largest_multiple', 'largest_speed', 'least_maximum', 'least_squares', 'load_of',
-           'modes', 'nominal_damping', 'recover_rest', 'reduce_static_forces',
-           'simulate_plain_gait', 'static_sensitivity', 'study', 'unloaded_state']
+           'StickybotSettings', 'StickybotState', 'Wall', 'accelerations', 'balance', 'climb',
+           'find_equilibrium', 'largest_acceleration', 'largest_multiple', 'largest_speed',
+           'least_maximum', 'least_squares', 'load_of', 'modes', 'nominal_damping', 'recover_rest',
+           'reduce_static_forces', 'simulate_plain_gait', 'static_sensitivity', 'unloaded_state']
 
-# Names of 0.2.0, which end with 0.4.0.
+# Names of 0.2.0, which end with 0.4.0: what they are called now, or where they are.
 _RENAMED = {'Rehearsal': 'PlainGaitResult', 'rehearse': 'simulate_plain_gait'}
+_EXAMPLES = 'legged_dynamics.reproductions.climbing'
+_MOVED = {'study': 'sweep'} | dict.fromkeys(
+    ('AffineMaps', 'affine_maps', 'angular_acceleration_range', 'equal_magnitudes',
+     'frozen_forces', 'frozen_least_maximum'), 'frozen_allocation')
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        place = f'{_EXAMPLES}.{_MOVED[name]}'
+        warnings.warn(f'{__name__}.{name} is now {place}.{name}', DeprecationWarning, stacklevel=2)
+        return getattr(import_module(place), name)
     if name not in _RENAMED:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     warnings.warn(f'{__name__}.{name} is now {_RENAMED[name]}', DeprecationWarning, stacklevel=2)

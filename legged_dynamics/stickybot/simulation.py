@@ -36,8 +36,16 @@ from legged_dynamics.stickybot.model.adhesion import (
     normal_loads,
     pad_failure,
 )
-from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, STORED, TOTAL, flow, stored
-from legged_dynamics.stickybot.model.dynamics import Accelerations, accelerate, solve_limb
+from legged_dynamics.stickybot.model.dynamics import (
+    N_FLOWS,
+    STORED,
+    TOTAL,
+    Accelerations,
+    accelerate,
+    flow,
+    solve_limb,
+    stored,
+)
 from legged_dynamics.stickybot.model.jacobian import (
     A_STAGE,
     DRIFT,

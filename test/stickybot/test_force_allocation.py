@@ -11,6 +11,12 @@ from tolerances import GOLDEN
 
 from benchmarks.polygon_program import largest_multiple_of_polygons
 from legged_dynamics.exceptions import ConfigurationError, ModelError
+from legged_dynamics.reproductions.climbing.frozen_allocation import (
+    angular_acceleration_range,
+    equal_magnitudes,
+    frozen_forces,
+    frozen_least_maximum,
+)
 from legged_dynamics.stickybot import (
     Adhesion,
     AllocationStatus,
@@ -19,11 +25,7 @@ from legged_dynamics.stickybot import (
     RestPosition,
     StickybotState,
     accelerations,
-    angular_acceleration_range,
-    equal_magnitudes,
     find_equilibrium,
-    frozen_forces,
-    frozen_least_maximum,
     largest_acceleration,
     largest_multiple,
     largest_speed,

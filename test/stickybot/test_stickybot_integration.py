@@ -29,8 +29,7 @@ from legged_dynamics.stickybot import (
     unloaded_state,
 )
 from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure
-from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, TOTAL, flow
-from legged_dynamics.stickybot.model.dynamics import accelerate
+from legged_dynamics.stickybot.model.dynamics import N_FLOWS, TOTAL, accelerate, flow
 from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
 from legged_dynamics.stickybot.model.limb import FORCE, Coordinates
 

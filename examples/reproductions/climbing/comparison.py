@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,12 @@ from legged_dynamics.exceptions import (
     LeggedDynamicsError,
     ModelError,
     SimulationError,
+)
+from legged_dynamics.reproductions.climbing.frozen_allocation import (
+    angular_acceleration_range,
+    equal_magnitudes,
+    frozen_forces,
+    frozen_least_maximum,
 )
 from legged_dynamics.stickybot import (
     Adhesion,
@@ -35,13 +42,9 @@ from legged_dynamics.stickybot import (
     StickybotSettings,
     StickybotState,
     accelerations,
-    angular_acceleration_range,
     balance,
     climb,
-    equal_magnitudes,
     find_equilibrium,
-    frozen_forces,
-    frozen_least_maximum,
     largest_acceleration,
     largest_speed,
     least_maximum,
@@ -53,8 +56,8 @@ from legged_dynamics.stickybot import (
     simulate_plain_gait,
     unloaded_state,
 )
-from legged_dynamics.stickybot.allocation.force_program import SET
-from legged_dynamics.stickybot.climb import FAILURES, Climber
+from legged_dynamics.stickybot.allocation.force_allocation import SET
+from legged_dynamics.stickybot.climb import FAILURES
 
 OWN = 'own'
 MUJOCO = 'mujoco'
@@ -166,7 +169,7 @@ def _attempt(settings: StickybotSettings, pads: tuple[Adhesion, ...] | None, pla
              seconds: float, progress: Callable[[float], None]) -> Attempt:
     reduction = settings.values['control.reduction']
     try:
-        climber: Climber | None = None
+        climber: Any = None
         if plant == MUJOCO:
             from legged_dynamics.simulation.climbing_robot import ClimbingTwin
 

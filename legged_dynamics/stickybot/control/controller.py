@@ -21,7 +21,7 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.allocation.force_program import SET, fill_sets
+from legged_dynamics.stickybot.allocation.force_allocation import SET, fill_sets
 from legged_dynamics.stickybot.control.gait import (
     ControlSettings,
     Footing,
@@ -30,13 +30,13 @@ from legged_dynamics.stickybot.control.gait import (
     smooth_step,
 )
 from legged_dynamics.stickybot.control.load_sharing import (
+    PadForesight,
     choose_forces,
     follow_forces,
     make_sharing_memory,
     turn_to_forces,
 )
 from legged_dynamics.stickybot.control.odometry import SlipLimits, WallOdometry
-from legged_dynamics.stickybot.control.pads import PadForesight
 from legged_dynamics.stickybot.model.adhesion import PAD, Adhesion, fill_use, normal_loads
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.limb import FORCE, Coordinates

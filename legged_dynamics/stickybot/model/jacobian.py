@@ -27,8 +27,13 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, TOTAL, limb_weight_moment
-from legged_dynamics.stickybot.model.dynamics import accelerate, limb_accelerations
+from legged_dynamics.stickybot.model.dynamics import (
+    N_FLOWS,
+    TOTAL,
+    accelerate,
+    limb_accelerations,
+    limb_weight_moment,
+)
 from legged_dynamics.stickybot.model.limb import (
     BODY,
     FORCE,
@@ -42,8 +47,12 @@ from legged_dynamics.stickybot.model.limb import (
     limb_terms,
     make_workspace,
 )
-from legged_dynamics.stickybot.model.parts import Body
-from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, StickybotState
+from legged_dynamics.stickybot.model.robot import (
+    Body,
+    RestPosition,
+    StickybotModel,
+    StickybotState,
+)
 
 # Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
 # of them, and their curvature matters over centimetres and radians.
