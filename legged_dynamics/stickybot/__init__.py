@@ -5,14 +5,6 @@ import warnings
 from importlib import import_module
 from typing import Any
 
-from legged_dynamics.stickybot.allocation.equilibrium import (
-    StaticReduction,
-    find_equilibrium,
-    largest_speed,
-    recover_rest,
-    reduce_static_forces,
-    static_sensitivity,
-)
 from legged_dynamics.stickybot.allocation.force_allocation import (
     Allocation,
     AllocationStatus,
@@ -60,24 +52,28 @@ from legged_dynamics.stickybot.simulation import ClimbingSimulation, EnergyBalan
 __all__ = ['Accelerations', 'Adhesion', 'Allocation', 'AllocationStatus', 'Balance', 'Body',
            'Climb', 'ClimbTrace', 'ClimbingSimulation', 'ControlSettings', 'EnergyBalance',
            'FootEvent', 'FootEventKind', 'ForceSets', 'Gait', 'GaitClock', 'Infeasibility', 'Limb',
-           'Link', 'Load', 'Modes', 'PlainGaitResult', 'RestPosition', 'StaticReduction',
-           'StickybotCommand', 'StickybotController', 'StickybotMeasurement', 'StickybotModel',
-           'StickybotSettings', 'StickybotState', 'Wall', 'accelerations', 'balance', 'climb',
-           'find_equilibrium', 'largest_acceleration', 'largest_multiple', 'largest_speed',
-           'least_maximum', 'least_squares', 'load_of', 'modes', 'nominal_damping', 'recover_rest',
-           'reduce_static_forces', 'simulate_plain_gait', 'static_sensitivity', 'unloaded_state']
+           'Link', 'Load', 'Modes', 'PlainGaitResult', 'RestPosition', 'StickybotCommand',
+           'StickybotController', 'StickybotMeasurement', 'StickybotModel', 'StickybotSettings',
+           'StickybotState', 'Wall', 'accelerations', 'balance', 'climb', 'largest_acceleration',
+           'largest_multiple', 'least_maximum', 'least_squares', 'load_of', 'modes',
+           'nominal_damping', 'simulate_plain_gait', 'unloaded_state']
 
 # Names of 0.2.0, which end with 0.4.0: what they are called now, or where they are.
 _RENAMED = {'Rehearsal': 'PlainGaitResult', 'rehearse': 'simulate_plain_gait'}
 _EXAMPLES = 'legged_dynamics.reproductions.climbing'
-_MOVED = {'study': 'sweep'} | dict.fromkeys(
-    ('AffineMaps', 'affine_maps', 'angular_acceleration_range', 'equal_magnitudes',
-     'frozen_forces', 'frozen_least_maximum'), 'frozen_allocation')
+_MOVED = {
+    'sweep': ('study',),
+    'frozen_allocation': ('AffineMaps', 'affine_maps', 'angular_acceleration_range',
+                          'equal_magnitudes', 'frozen_forces', 'frozen_least_maximum'),
+    'equilibrium': ('StaticReduction', 'find_equilibrium', 'largest_speed', 'recover_rest',
+                    'reduce_static_forces', 'static_sensitivity')}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MOVED:
-        place = f'{_EXAMPLES}.{_MOVED[name]}'
+    for module, names in _MOVED.items():
+        if name not in names:
+            continue
+        place = f'{_EXAMPLES}.{module}'
         warnings.warn(f'{__name__}.{name} is now {place}.{name}', DeprecationWarning, stacklevel=2)
         return getattr(import_module(place), name)
     if name not in _RENAMED:

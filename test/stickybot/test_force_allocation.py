@@ -11,6 +11,12 @@ from tolerances import GOLDEN
 
 from benchmarks.polygon_program import largest_multiple_of_polygons
 from legged_dynamics.exceptions import ConfigurationError, ModelError
+from legged_dynamics.reproductions.climbing.equilibrium import (
+    find_equilibrium,
+    largest_speed,
+    recover_rest,
+    reduce_static_forces,
+)
 from legged_dynamics.reproductions.climbing.frozen_allocation import (
     angular_acceleration_range,
     equal_magnitudes,
@@ -25,15 +31,11 @@ from legged_dynamics.stickybot import (
     RestPosition,
     StickybotState,
     accelerations,
-    find_equilibrium,
     largest_acceleration,
     largest_multiple,
-    largest_speed,
     least_maximum,
     least_squares,
     load_of,
-    recover_rest,
-    reduce_static_forces,
     unloaded_state,
 )
 

@@ -9,6 +9,10 @@ from climbers import WEIGHT, proposed, random_climber
 from scipy.integrate import solve_ivp
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
+from legged_dynamics.reproductions.climbing.equilibrium import (
+    find_equilibrium,
+    static_sensitivity,
+)
 from legged_dynamics.stickybot import (
     Adhesion,
     ClimbingSimulation,
@@ -21,11 +25,9 @@ from legged_dynamics.stickybot import (
     accelerations,
     balance,
     climb,
-    find_equilibrium,
     modes,
     nominal_damping,
     simulate_plain_gait,
-    static_sensitivity,
     unloaded_state,
 )
 from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure

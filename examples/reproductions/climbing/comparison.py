@@ -21,6 +21,13 @@ from legged_dynamics.exceptions import (
     ModelError,
     SimulationError,
 )
+from legged_dynamics.reproductions.climbing.equilibrium import (
+    StaticReduction,
+    find_equilibrium,
+    largest_speed,
+    recover_rest,
+    reduce_static_forces,
+)
 from legged_dynamics.reproductions.climbing.frozen_allocation import (
     angular_acceleration_range,
     equal_magnitudes,
@@ -37,22 +44,17 @@ from legged_dynamics.stickybot import (
     ForceSets,
     Modes,
     RestPosition,
-    StaticReduction,
     StickybotModel,
     StickybotSettings,
     StickybotState,
     accelerations,
     balance,
     climb,
-    find_equilibrium,
     largest_acceleration,
-    largest_speed,
     least_maximum,
     least_squares,
     load_of,
     modes,
-    recover_rest,
-    reduce_static_forces,
     simulate_plain_gait,
     unloaded_state,
 )

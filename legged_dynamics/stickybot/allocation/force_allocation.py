@@ -5,8 +5,7 @@ Least maximum force and largest acceleration of a climber, Karpick's two questio
 
 How can the feet's forces be equalised while the body's acceleration is kept
 (:func:`least_maximum`, or :func:`least_squares`)? What is the largest acceleration for a given
-limit on the forces (:func:`largest_acceleration`; for the speed see
-:func:`~legged_dynamics.stickybot.allocation.equilibrium.largest_speed`)?
+limit on the forces (:func:`largest_acceleration`)?
 
 The cone programs are solved to a duality gap that is returned with the result, and the balance and
 the limits are checked again on it. An infeasible question returns a certificate that can be

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.allocation.force_allocation import SET, fill_sets
 from legged_dynamics.stickybot.control.gait import (
     ControlSettings,
@@ -267,7 +266,14 @@ class StickybotController:
         if not isinstance(settings, ControlSettings):
             settings = ControlSettings.from_parameters(settings)
         self.model, self.settings, self.gait = model, settings, gait or Gait()
-        _check(model, settings, pads)
+        if pads is not None and len(pads) != model.n_limbs:
+            raise ConfigurationError(f'expected {model.n_limbs} pads (one per limb), '
+                                     f'got {len(pads)}')
+        for limb in model.limbs if settings.reduction == 'turning' else ():
+            if limb.stiffness[2, :2].any() or limb.damping[2, :2].any():
+                raise ConfigurationError(
+                    f'limb {limb.name!r}: reduction by angle needs hips whose angle is not '
+                    f'coupled with x and y, got stiffness {limb.stiffness.tolist()}')
         self.speed = settings.speed
         if self.speed == 0.0 and settings.reduction != 'off':
             self.speed = simulate_plain_gait(model, self.gait).speed
@@ -477,7 +483,8 @@ class StickybotController:
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
         model, z, limited = self.model, self._odometry.z, self._robot.pads is not None
-        _fill_loads(self._forces, self._robot.limb_weights, self._loads)
+        hips = self._forces[:, FORCE.hip:FORCE.hip + 2] - self._robot.limb_weights
+        self._loads = np.hypot(hips[:, 0], hips[:, 1])      # without the limbs' weights
         kept = self._state.foreseen and bool(
             self._used.max() <= 1.0 - self.settings.pad_deviation)
         return StickybotCommand(
@@ -486,23 +493,3 @@ class StickybotController:
             self._memory.planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(),
             self._normal.copy(), self._used.copy() if limited else None,
             self._pad_angles.copy() if limited else None, kept, tuple(events))
-
-
-@kernel
-def _fill_loads(forces, weights, loads):
-    """Fill the load (N,) [N] on each hip: hip force less limb weight."""
-    for i in range(loads.shape[0]):
-        fx, fy = forces[i, FORCE.hip], forces[i, FORCE.hip + 1]
-        loads[i] = math.hypot(fx - weights[i, 0], fy - weights[i, 1])
-
-
-def _check(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhesion] | None
-           ) -> None:
-    if pads is not None and len(pads) != model.n_limbs:
-        raise ConfigurationError(f'expected {model.n_limbs} pads (one per limb), got {len(pads)}')
-    if settings.reduction == 'turning':
-        for limb in model.limbs:
-            if limb.stiffness[2, :2].any() or limb.damping[2, :2].any():
-                raise ConfigurationError(
-                    f'limb {limb.name!r}: reduction by angle needs hips whose angle is not '
-                    f'coupled with x and y, got stiffness {limb.stiffness.tolist()}')

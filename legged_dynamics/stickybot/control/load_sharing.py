@@ -48,6 +48,7 @@ from legged_dynamics.stickybot.model.limb import (
     LINK,
     WORK,
     Machine,
+    limb_mass,
     limb_terms,
     make_workspace,
 )
@@ -131,25 +132,16 @@ def static_load(machine, z, wanted, w):
     Limbs count by weight only: their accelerations matter only in the first millisecond
     after a foot is set or released, which sampling would mistake for a constant load.
     """
-    index, constants = machine.index, machine.constants
+    constants = machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     w[0] = constants[BODY.mass] * (wanted[0] - gx)
     w[1] = constants[BODY.mass] * (wanted[1] - gy)
     w[2] = constants[BODY.inertia] * wanted[2]
-    for i in range(index.shape[0]):
-        start, link = index[i, LIMB.start], index[i, LIMB.links]
-        x, y, angle = z[start] - z[0], z[start + 1] - z[1], 0.0
-        for k in range(index[i, LIMB.n_links]):
-            m, r, length = constants[link + LINK.mass], constants[link + LINK.center], \
-                constants[link + LINK.length]
-            angle += z[start + 2 + k]
-            c, s = math.cos(angle), math.sin(angle)
-            w[0] -= m * gx
-            w[1] -= m * gy
-            w[2] -= m * ((x + r * c) * gy - (y + r * s) * gx)
-            x += length * c
-            y += length * s
-            link += LINK.width
+    for i in range(machine.index.shape[0]):
+        mass, sx, sy = limb_mass(machine, i, z)
+        w[0] -= mass * gx
+        w[1] -= mass * gy
+        w[2] -= (sx - mass * z[0]) * gy - (sy - mass * z[1]) * gx
 
 
 @kernel
@@ -234,9 +226,7 @@ def follow_forces(machine, memory, x, holds, dt, offsets):
         at = start - 3
         dx, dy, moment = 0.0, 0.0, 0.0
         if holds[i]:
-            mass = 0.0
-            for k in range(n):
-                mass += constants[link + LINK.width * k + LINK.mass]
+            mass = limb_mass(machine, i, z)[0]
             # The hip must transmit the wall's force less the limb's weight.
             dx = planned[i, 0] + mass * gx - memory.forces[i, FORCE.hip]
             dy = planned[i, 1] + mass * gy - memory.forces[i, FORCE.hip + 1]
@@ -281,12 +271,10 @@ def turn_to_forces(machine, memory, x, holds, dt, offsets):
     accelerate(machine, work, holds, x, memory.zdd, memory.forces)
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     for i in range(index.shape[0]):
-        at, limb, link = index[i, LIMB.start] - 3, index[i, LIMB.hip], index[i, LIMB.links]
+        at, limb = index[i, LIMB.start] - 3, index[i, LIMB.hip]
         extra = 0.0
         if holds[i]:
-            mass = 0.0
-            for k in range(index[i, LIMB.n_links]):
-                mass += constants[link + LINK.width * k + LINK.mass]
+            mass = limb_mass(machine, i, x.z)[0]
             limb_terms(index, constants, work, i, x.z, x.v)
             # The limb's own balance about its foot, at rest.
             fx, fy = memory.planned[i, 0] + mass * gx, memory.planned[i, 1] + mass * gy

@@ -34,6 +34,7 @@ from legged_dynamics.stickybot.model.limb import (
     Coordinates,
     hip_deflection,
     hip_force,
+    limb_mass,
     limb_terms,
     make_workspace,
     servo_torque,
@@ -335,24 +336,6 @@ def _add_body(out, rate, body, p, v, a):
 
 
 @kernel
-def limb_weight_moment(machine, i, z):
-    """Return the moment [N m] of a limb's weight about the wall frame's origin."""
-    index, constants = machine.index, machine.constants
-    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
-    start, link = index[i, LIMB.start], index[i, LIMB.links]
-    x, y, angle, moment = z[start], z[start + 1], 0.0, 0.0
-    for k in range(index[i, LIMB.n_links]):
-        angle += z[start + 2 + k]
-        c, s = math.cos(angle), math.sin(angle)
-        r, length = constants[link + LINK.center], constants[link + LINK.length]
-        moment += constants[link + LINK.mass] * ((x + r * c) * gy - (y + r * s) * gx)
-        x += length * c
-        y += length * s
-        link += LINK.width
-    return moment
-
-
-@kernel
 def flow(machine, z, forces, out):
     """Fill the rates of work, damper loss, impulse and angular impulse, at `TOTAL`."""
     index, constants = machine.index, machine.constants
@@ -360,15 +343,15 @@ def flow(machine, z, forces, out):
     power, loss, fx, fy = 0.0, 0.0, 0.0, 0.0
     moment = mass * (z[0] * gy - z[1] * gx)
     for i in range(index.shape[0]):
-        start, link = index[i, LIMB.start], index[i, LIMB.links]
+        start = index[i, LIMB.start]
         rx, ry = forces[i, FORCE.reaction], forces[i, FORCE.reaction + 1]
         power += forces[i, FORCE.power]
         loss += forces[i, FORCE.loss]
         fx += rx
         fy += ry
-        moment += z[start] * ry - z[start + 1] * rx + limb_weight_moment(machine, i, z)
-        for k in range(index[i, LIMB.n_links]):
-            mass += constants[link + LINK.width * k + LINK.mass]
+        limb, sx, sy = limb_mass(machine, i, z)
+        mass += limb
+        moment += z[start] * ry - z[start + 1] * rx + sx * gy - sy * gx
     out[TOTAL.work], out[TOTAL.damped] = power, loss
     out[TOTAL.impulse], out[TOTAL.impulse + 1] = fx + mass * gx, fy + mass * gy
     out[TOTAL.angular_impulse] = moment
