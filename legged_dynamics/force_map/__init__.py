@@ -3,14 +3,9 @@
 """Maps from joint torques to ground forces, their inverses, and the forces they can produce."""
 from legged_dynamics.force_map.affine import ContactForceMap, ForceMap, Redundancy
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
-from legged_dynamics.force_map.foot_force import FootForce, FootForceMap
+from legged_dynamics.force_map.foot_force import FootForce, FootForceMap, Stance, standing_on
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.force_map.ground_force_problem import (
-    GroundForceProblem,
-    GroundForces,
-    LoadShares,
-    share_load,
-)
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, GroundForces
 from legged_dynamics.force_map.inversion import (
     Reach,
     TorqueProgram,
@@ -27,7 +22,6 @@ from legged_dynamics.force_map.producible import (
     force_polytope,
     leg_columns,
 )
-from legged_dynamics.force_map.stance import Stance, StanceDynamics, StanceTerms, standing_on
 from legged_dynamics.optimization.quadratic_program import (
     Outcome,
     QuadraticSolution,
@@ -36,8 +30,7 @@ from legged_dynamics.optimization.quadratic_program import (
 
 __all__ = ['ConstrainedForceMap', 'ContactForceMap', 'FootForce', 'FootForceMap', 'FootReach',
            'ForceEllipsoid', 'ForceMap', 'ForcePolytope', 'FrictionCone', 'GroundForceProblem',
-           'GroundForces', 'LoadShares', 'Outcome', 'QuadraticSolution', 'Reach', 'Redundancy',
-           'Stance', 'StanceDynamics', 'StanceTerms', 'TorqueProgram', 'TorqueSolution',
-           'contact_inequalities', 'damped_torques', 'foot_reach', 'force_ellipsoid',
-           'force_polytope', 'leg_columns', 'share_load', 'solve_quadratic_program',
-           'stacked_inequalities', 'standing_on']
+           'GroundForces', 'Outcome', 'QuadraticSolution', 'Reach', 'Redundancy', 'Stance',
+           'TorqueProgram', 'TorqueSolution', 'contact_inequalities', 'damped_torques',
+           'foot_reach', 'force_ellipsoid', 'force_polytope', 'leg_columns',
+           'solve_quadratic_program', 'stacked_inequalities', 'standing_on']
