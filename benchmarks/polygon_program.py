@@ -9,14 +9,15 @@ import numpy as np
 from scipy.optimize import linprog
 
 from legged_dynamics.stickybot.allocation.force_allocation import (
+    SET,
     Allocation,
     AllocationStatus,
+    ForceSets,
     answer,
     certificate,
     no_answer,
 )
-from legged_dynamics.stickybot.allocation.force_program import SET, ForceSets
-from legged_dynamics.stickybot.model.bookkeeping import Load
+from legged_dynamics.stickybot.model.dynamics import Load
 
 
 def largest_multiple_of_polygons(load: Load, direction: np.ndarray, sets: ForceSets, sides: int

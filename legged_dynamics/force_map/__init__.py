@@ -3,14 +3,9 @@
 """Maps from joint torques to ground forces, their inverses, and the forces they can produce."""
 from legged_dynamics.force_map.affine import ContactForceMap, ForceMap, Redundancy
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
-from legged_dynamics.force_map.foot_force import FootForce, FootForceMap
+from legged_dynamics.force_map.foot_force import FootForce, FootForceMap, Stance, standing_on
 from legged_dynamics.force_map.friction_cone import FrictionCone, contact_inequalities
-from legged_dynamics.force_map.ground_force_problem import (
-    GroundForceProblem,
-    GroundForces,
-    LoadShares,
-    share_load,
-)
+from legged_dynamics.force_map.ground_force_problem import GroundForceProblem, GroundForces
 from legged_dynamics.force_map.inversion import (
     Reach,
     TorqueProgram,
@@ -27,7 +22,6 @@ from legged_dynamics.force_map.producible import (
     force_polytope,
     leg_columns,
 )
-from legged_dynamics.force_map.stance import Stance, StanceDynamics, StanceTerms, standing_on
 from legged_dynamics.optimization.quadratic_program import (
     Outcome,
     QuadraticSolution,
@@ -37,7 +31,6 @@ from legged_dynamics.optimization.quadratic_program import (
 __all__ = ['ForceMap', 'FootForceMap', 'FootForce', 'ConstrainedForceMap', 'ContactForceMap',
            'Stance', 'TorqueProgram', 'TorqueSolution', 'damped_torques', 'ForcePolytope',
            'force_polytope', 'ForceEllipsoid', 'force_ellipsoid', 'FootReach', 'foot_reach',
-           'Reach', 'FrictionCone', 'GroundForceProblem', 'GroundForces', 'LoadShares', 'Outcome',
-           'QuadraticSolution', 'Redundancy', 'StanceDynamics', 'StanceTerms',
-           'contact_inequalities', 'leg_columns', 'share_load', 'solve_quadratic_program',
-           'stacked_inequalities', 'standing_on']
+           'Reach', 'FrictionCone', 'GroundForceProblem', 'GroundForces', 'Outcome',
+           'QuadraticSolution', 'Redundancy', 'contact_inequalities', 'leg_columns',
+           'solve_quadratic_program', 'stacked_inequalities', 'standing_on']

@@ -218,17 +218,12 @@ def _fill_system(K, n_right, width, vectors, system):
 
 
 @lean_kernel
-def _finite_input(vectors, nq, nv):
+def _finite_input(vectors):
     """Return whether all inputs are finite; external wrenches have been checked before."""
-    for k in range(nq):
-        if not math.isfinite(vectors[Q, k]):
-            return False
-    for k in range(nv):
-        if not math.isfinite(vectors[V, k]):
-            return False
-    for k in range(N_WORLD):
-        if not math.isfinite(vectors[WORLD, k]):
-            return False
+    for row in range(WORLD + 1):
+        for k in range(vectors.shape[1]):
+            if not math.isfinite(vectors[row, k]):
+                return False
     return True
 
 
@@ -240,7 +235,7 @@ def _contact_dynamics(integers, floats):
     K, system = s.K, s.system
     n_base, nc, na = integers[0, N_BASE], integers[0, N_CONTACTS], integers[0, N_COLUMNS]
     n_right, width = na + 1, na + 1 + nc
-    if not _finite_input(vectors, integers[0, N_POSITIONS], integers[0, N_VELOCITIES]):
+    if not _finite_input(vectors):
         return NOT_FINITE
     normal = rotate_back(get9(vectors, WORLD, 3), get3(vectors, WORLD, 15))
     _set_contact_motion(feet, vectors, n_base == 6)

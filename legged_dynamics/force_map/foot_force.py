@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -24,13 +24,34 @@ from legged_dynamics.dynamics.forward_dynamics import (
     carve,
     refuse,
 )
-from legged_dynamics.dynamics.kinematics import POSITION, ROTATION
+from legged_dynamics.dynamics.kinematics import (
+    OMEGA,
+    POSITION,
+    ROTATION,
+    body_workspace,
+    forward_kinematics,
+)
 from legged_dynamics.dynamics.motion import GRAVITY, UP, fill, input_views, state_vector
 from legged_dynamics.dynamics.newton_euler import body_wrenches
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map.affine import ForceMap, column_names, velocity_rows
-from legged_dynamics.model.parts import JOINT, P_TREE, PARENT, PRISMATIC, SPHERICAL, V_START, Tree
-from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.model.parts import (
+    COM,
+    INERTIA,
+    JOINT,
+    MASS,
+    P_TREE,
+    PARENT,
+    PRISMATIC,
+    Q_START,
+    R_TREE,
+    SPHERICAL,
+    V_START,
+    Inertia,
+    Joint,
+    Tree,
+)
+from legged_dynamics.model.robot_model import POSITION_SIZE, VELOCITY_SIZE, RobotModel
 from legged_dynamics.spatial.algebra import (
     add,
     add_scaled,
@@ -40,8 +61,185 @@ from legged_dynamics.spatial.algebra import (
     subtract,
     symmetric_times,
 )
+from legged_dynamics.spatial.frames import Transform
 from legged_dynamics.spatial.jit import as_python, lean_kernel
 from legged_dynamics.spatial.layout import get3, get6, get9, length_of, put3
+from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
+
+# -------------------------------------------------------------------------------------------------
+# A robot as seen from the foot it stands on: the same bodies, joined to the ground by a ball.
+#
+# Joints between foot and base are reversed: parent and child change places and the axis its sign,
+# so that positions and velocities stay what they were. All other joints stay as they are.
+
+
+GROUND = 'ground'
+BALL = 'ground_ball'
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """
+    A robot standing on one foot.
+
+    Attributes
+    ----------
+    robot : RobotModel
+        The original, with a floating base.
+    model : RobotModel
+        Robot of the same bodies on a fixed base, the ground, whose origin is the foot's and whose
+        axes are the world's. Its first joint, ``'ground_ball'``, is passive. Other joints keep
+        their names, and links their names and frames.
+    foot : str
+        The link it stands on.
+
+    """
+
+    robot: RobotModel
+    model: RobotModel
+    foot: str
+    _reversed: frozenset[str]
+
+    def state(self, position: np.ndarray, velocity: np.ndarray, R_WB: np.ndarray,
+              angular_velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return (nq,) positions and (nv,) velocities of `model`, from those of the robot.
+
+        ``position`` (nq,) [rad or m]: joint positions in the robot's order. ``velocity`` (nv,)
+        [rad/s or m/s]: joint velocities in the robot's order. ``R_WB`` (3, 3): orientation of the
+        base in the world. ``angular_velocity`` (3,) [rad/s]: angular velocity of the base, in base
+        axes. Returns (nq,) array, (nv,) array. Raises MeasurementError when an input does not fit
+        the robot or is not finite.
+        """
+        robot = self.robot
+        q = state_vector(position, robot.nq, 'joint positions')
+        v = state_vector(velocity, robot.nv, 'joint velocities')
+        base = np.zeros(9)
+        base[:3] = state_vector(angular_velocity, 3, "rates of the base's rotation")
+        bodies = body_workspace(robot)
+        forward_kinematics(robot.tree, q, v, np.zeros(robot.nv), base, bodies)
+        body, pose = robot.frame(self.foot)
+        R_BF = bodies[body, ROTATION:ROTATION + 9].reshape(3, 3) @ pose.R
+        new_q, new_v = np.zeros(self.model.nq), np.zeros(self.model.nv)
+        new_q[:4] = quaternion_from_rotation(np.asarray(R_WB, float) @ R_BF)
+        new_v[:3] = R_BF.T @ bodies[body, OMEGA:OMEGA + 3]
+        for here, there, spherical, name in self._pairs(Q_START, POSITION_SIZE):
+            new_q[there] = q[here]
+            if spherical and name in self._reversed:
+                new_q[there] *= [-1.0, -1.0, -1.0, 1.0]
+        return new_q, self._moved(q, v, new_v)
+
+    def efforts(self, position: np.ndarray, effort: np.ndarray) -> np.ndarray:
+        """
+        Return the efforts of `model`'s joints, from those of the robot's.
+
+        ``position`` (nq,) [rad or m]: joint positions in the robot's order. ``effort`` (nv,) [N m
+        or N]: efforts in the robot's order. Returns (nv,) array [N m or N].
+        """
+        return self._moved(np.asarray(position, float), np.asarray(effort, float),
+                           np.zeros(self.model.nv))
+
+    def robot_efforts(self, position: np.ndarray, effort: np.ndarray) -> np.ndarray:
+        """
+        Return the efforts of the robot's joints, from those of `model`'s.
+
+        ``position`` (nq,) [rad or m]: joint positions in the robot's order. ``effort`` (nv,) [N m
+        or N]: efforts in the order of `model`. Returns (nv,) array [N m or N].
+        """
+        return self._moved(np.asarray(position, float), np.asarray(effort, float),
+                           np.zeros(self.robot.nv), back=True)
+
+    def _moved(self, q: np.ndarray, values: np.ndarray, out: np.ndarray, back: bool = False
+               ) -> np.ndarray:
+        """Put velocities or efforts in the other model's order and axes."""
+        for (here, there, spherical, name), (q_at, *_) in zip(
+                self._pairs(V_START, VELOCITY_SIZE), self._pairs(Q_START, POSITION_SIZE)):
+            source, target = (there, here) if back else (here, there)
+            out[target] = values[source]
+            if spherical and name in self._reversed:
+                R = rotation_from_quaternion(q[q_at])
+                out[target] = -(R.T if back else R) @ values[source]
+        return out
+
+    def _pairs(self, column: int, sizes: dict[int, int]
+               ) -> Sequence[tuple[slice, slice, bool, str]]:
+        """Return, joint by joint, the places of its values in the robot and in `model`."""
+        pairs = []
+        for name in self.robot.joint_names:
+            row = self.robot.tree.topology[self.robot.joint_index(name) + 1]
+            other = self.model.tree.topology[self.model.joint_index(name) + 1]
+            size = sizes[int(row[JOINT])]
+            pairs.append((slice(row[column], row[column] + size),
+                          slice(other[column], other[column] + size),
+                          int(row[JOINT]) == SPHERICAL, name))
+        return pairs
+
+
+def standing_on(robot: RobotModel, foot: str) -> Stance:
+    """
+    Return the robot as seen from a foot: a ball on the ground at that link's origin.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        Robot with a floating base.
+    foot : str
+        Link whose origin stays where it is. (A ball of some radius rolls about the point below
+        its centre: ConstrainedForceMap has that.)
+
+    Returns
+    -------
+    Stance
+
+    Raises
+    ------
+    ConfigurationError
+        When the robot's base is fixed.
+    UnknownNameError
+        When there is no such link.
+
+    """
+    if not robot.floating:
+        raise ConfigurationError('expected a robot with a floating base, got a fixed one')
+    foot_body, foot_pose = robot.frame(foot)
+    path = [0, *robot.chain(foot_body)]
+    constants = robot.tree.constants
+    placed = [Transform(row[R_TREE:R_TREE + 9].reshape(3, 3), row[P_TREE:P_TREE + 3])
+              if body else Transform.identity() for body, row in enumerate(constants)]
+    # Pose of each new link's frame in the old body's.
+    new_frame = [Transform.identity() for _ in constants]
+    new_frame[foot_body] = foot_pose
+    for inner, outer in pairwise(path):
+        new_frame[inner] = placed[outer]
+
+    names = [f'{link}@stance' for link in
+             (robot.base_link, *(joint.child for joint in robot.joints))]
+    links = {GROUND: Inertia()}
+    for body, row in enumerate(constants):
+        moments = np.zeros((3, 3))
+        moments[np.triu_indices(3)] = row[INERTIA:INERTIA + 6]
+        own = Inertia(row[MASS], row[COM:COM + 3], moments + np.triu(moments, 1).T)
+        links[names[body]] = own.seen_from(new_frame[body].inverse())
+
+    joints = [Joint(BALL, 'spherical', GROUND, names[foot_body])]
+    for inner, outer in reversed(list(pairwise(path))):
+        joints.append(replace(robot.joints[outer - 1], parent=names[outer], child=names[inner],
+                              placement=new_frame[outer].inverse(), axis=np.array([0, 0, -1.0])))
+    for body in range(1, robot.n_bodies):
+        if body not in path:
+            parent = int(robot.tree.topology[body, PARENT])
+            joints.append(replace(
+                robot.joints[body - 1], parent=names[parent], child=names[body],
+                placement=new_frame[parent].inverse() @ placed[body],
+                axis=np.array([0.0, 0.0, 1.0])))
+    for link, (body, pose) in robot.frames.items():
+        links[link] = Inertia()
+        joints.append(Joint(f'{link}@weld', 'fixed', names[body], link,
+                            new_frame[body].inverse() @ pose))
+    model = RobotModel(f'{robot.name} on {foot}', links, joints, base='fixed')
+    walked_back = frozenset(robot.joints[body - 1].name for body in path[1:])
+    return Stance(robot, model, foot, walked_back)
+
 
 # -------------------------------------------------------------------------------------------------
 # Foot force of a robot that stands on one foot, from one articulated-body sweep
@@ -175,7 +373,7 @@ class FootForceMap:
 
     The model stands on its foot: a fixed base (the ground, origin at the foot point) with one
     joint on it, which is the foot; a spherical joint, or gimbal rings. From there on it may be a
-    chain or a tree, of any joints. :func:`~legged_dynamics.force_map.stance.standing_on` makes
+    chain or a tree, of any joints. :func:`~legged_dynamics.force_map.foot_force.standing_on` makes
     such a model of any robot.
 
     Parameters

@@ -86,16 +86,6 @@ class FrictionCone:
         """Return A (k, 3) and b (k,) [N]: sides of the pyramid, then load limits."""
         return contact_inequalities(self, PointFoot(''), np.eye(3))
 
-    def _with_load(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows of a cone together with those of the load limits, as ``A w >= b``."""
-        b = np.zeros(len(A))
-        load = np.zeros(A.shape[1])
-        load[:3] = self.normal
-        A, b = np.vstack([A, load]), np.append(b, self.minimum)
-        if np.isfinite(self.maximum):
-            A, b = np.vstack([A, -load]), np.append(b, -self.maximum)
-        return A, b
-
 
 def contact_inequalities(cone: FrictionCone, foot: Foot, rotation: np.ndarray
                          ) -> tuple[np.ndarray, np.ndarray]:
@@ -127,4 +117,9 @@ def contact_inequalities(cone: FrictionCone, foot: Foot, rotation: np.ndarray
         turning = [k for k, row in enumerate(foot.rows) if row.kind == kind and not row.in_foot]
         if turning:
             A[:, turning] = A[:, turning] @ R.T
-    return cone._with_load(A)
+    load = np.zeros(A.shape[1])
+    load[:3] = cone.normal
+    A, b = np.vstack([A, load]), np.append(np.zeros(len(A)), cone.minimum)
+    if np.isfinite(cone.maximum):
+        A, b = np.vstack([A, -load]), np.append(b, -cone.maximum)
+    return A, b

@@ -20,17 +20,11 @@ met as nearly as possible, before anything else is, and the outcome says so.
 """
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import contact_table
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.force_map.affine import ASKED_WEIGHT, BALANCE_WEIGHT
-from legged_dynamics.model.feet import PointFoot
 from legged_dynamics.optimization.quadratic_program import Outcome, solve_quadratic_program
 from legged_dynamics.optimization.within_limits import tighten
 
@@ -53,16 +47,6 @@ from legged_dynamics.optimization.within_limits import tighten
 KNOWN = 1e-14
 
 
-class _BoundedGaussian(NamedTuple):
-    """The likeliest point within limits, its covariance, multipliers and active limits."""
-
-    mean: np.ndarray
-    covariance: np.ndarray
-    multipliers: np.ndarray
-    active: tuple[int, ...]
-    outcome: Outcome
-
-
 def _factor_of(covariance: np.ndarray) -> np.ndarray:
     """Return L, (n, r), with ``L L^T`` the covariance, which may be singular."""
     scale = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
@@ -78,25 +62,29 @@ def _factor_of(covariance: np.ndarray) -> np.ndarray:
 
 
 def _bounded_by(mean: np.ndarray, L: np.ndarray, C: np.ndarray, d: np.ndarray
-                ) -> _BoundedGaussian:
-    """Return the Gaussian ``x ~ N(mean, L L^T)`` truncated to ``C x >= d``."""
+                ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, ...], Outcome]:
+    """
+    Return the Gaussian ``x ~ N(mean, L L^T)`` truncated to ``C x >= d``.
+
+    The likeliest point, its covariance, multipliers and active limits, and the outcome.
+    """
     P, m = L @ L.T, len(d)
     slack = C @ mean - d
     size = np.abs(C) @ np.abs(mean) + np.abs(d)
     if (slack >= -1e-12 * size).all():
-        return _BoundedGaussian(mean, P, np.zeros(m), (), Outcome.SOLVED)
+        return (mean, P, np.zeros(m), (), Outcome.SOLVED)
     if not L.size:
-        return _BoundedGaussian(mean, P, np.zeros(m), (), Outcome.INFEASIBLE)
+        return (mean, P, np.zeros(m), (), Outcome.INFEASIBLE)
     rows = C @ L
     found = solve_quadratic_program(np.eye(L.shape[1]), np.zeros(L.shape[1]), rows, -slack)
     if found.outcome is not Outcome.SOLVED:
-        return _BoundedGaussian(mean, P, np.zeros(m), (), found.outcome)
+        return (mean, P, np.zeros(m), (), found.outcome)
     room = np.zeros(len(mean))
     for i in found.active:
         deviation = float(np.linalg.norm(rows[i]))
         if deviation > 0.0:
             tighten(P, C[i], slack[i] / deviation, room)
-    return _BoundedGaussian(mean + L @ found.x, P, found.multipliers, found.active, found.outcome)
+    return (mean + L @ found.x, P, found.multipliers, found.active, found.outcome)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -254,14 +242,12 @@ class GroundForceProblem:
 
         """
         w, L, size = self._given()
-        found = _bounded_by(w, L, self.limits, self.least)
-        residual = self.right - self.rows @ found.mean
+        mean, covariance, multipliers, active, outcome = _bounded_by(w, L, self.limits, self.least)
+        residual = self.right - self.rows @ mean
         exact = self.error.diagonal() <= 0.0
-        outcome = found.outcome
         if (np.abs(residual) > MET * (size + np.abs(self.right)))[exact].any():
             outcome = Outcome.INFEASIBLE
-        return GroundForces(found.mean, found.covariance, residual, found.multipliers,
-                            found.active, outcome)
+        return GroundForces(mean, covariance, residual, multipliers, active, outcome)
 
     def _given(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the mean without limits, a factor of its covariance, the rows' spread."""
@@ -279,98 +265,3 @@ class GroundForceProblem:
         along = np.zeros(len(Vt))
         along[:len(s)] = s / (1.0 + s ** 2) * left[:len(s)]
         return (self.mean + G @ (Vt.T @ along), G @ (Vt.T / np.sqrt(1.0 + share ** 2)), size)
-
-
-# -------------------------------------------------------------------------------------------------
-# A shorthand for the ground-force problem of point feet that is deprecated: build the problem.
-#
-# The forces of all feet must add up to a wrench: six rows. Within friction and load limits, feet
-# with a desired force come as near to it as they can, and the others share the rest evenly: the
-# prior of the problem.
-
-
-@dataclass(frozen=True, eq=False)
-class LoadShares:
-    """
-    Forces under all feet.
-
-    Attributes
-    ----------
-    force : (k, 3) array [N]
-        Ground on robot, in the axes of the contact points.
-    missing : (k, 3) array [N]
-        Desired less found force; zero for feet without a desired force.
-    unbalanced : (6,) array [N, N m]
-        Wrench required of all feet together less what their forces add up to.
-    balanced : bool
-        Whether the forces add up to the wrench. When none inside the cones do, they come as near
-        to it as possible.
-
-    """
-
-    force: np.ndarray
-    missing: np.ndarray
-    unbalanced: np.ndarray
-    balanced: bool
-
-
-def share_load(contact_points: np.ndarray, wrench: np.ndarray,
-               asked: Mapping[int, np.ndarray] | None = None,
-               inequalities: tuple[np.ndarray, np.ndarray] | None = None) -> LoadShares:
-    """
-    Return forces that add up to a wrench and are near to desired ones; deprecated since 0.2.
-
-    Use :class:`~legged_dynamics.force_map.GroundForceProblem` instead.
-
-    Parameters
-    ----------
-    contact_points : (k, 3) array [m]
-        Where the feet touch.
-    wrench : (6,) array [N, N m]
-        ``[f; m]`` about the points' origin, in their axes: the wrench that the motion requires.
-    asked : mapping of int to (3,) array, optional [N]
-        Desired forces, by the foot's place in `contact_points`.
-    inequalities : pair of arrays, optional
-        ``A`` (n, 3 k) and ``b`` of ``A f >= b``: friction cones and load limits.
-
-    Returns
-    -------
-    LoadShares
-        Forces of all feet, and what they miss of the wrench and of the desired forces.
-
-    Raises
-    ------
-    ConfigurationError
-        When shapes do not fit, or a foot does not exist.
-
-    """
-    warnings.warn('share_load is deprecated since 0.2 and goes with 0.3: use GroundForceProblem',
-                  DeprecationWarning, stacklevel=2)
-    points, wrench = np.asarray(contact_points, float), np.asarray(wrench, float)
-    if points.ndim != 2 or points.shape[1] != 3 or not len(points) or wrench.shape != (6,):
-        raise ConfigurationError('expected (k, 3) contact points and a (6,) wrench, got shapes '
-                                 f'{points.shape} and {wrench.shape}')
-    k = len(points)
-    A, b = inequalities or (np.zeros((0, 3 * k)), np.zeros(0))
-    if A.shape != (len(b), 3 * k):
-        raise ConfigurationError(f'expected inequalities of {3 * k} columns, got shape {A.shape}')
-    wanted, weight = np.tile(wrench[:3] / k, k), np.ones(3 * k)
-    for foot, force in (asked or {}).items():
-        if not 0 <= foot < k or np.shape(force) != (3,):
-            raise ConfigurationError(f'expected a (3,) force for one of the feet 0 to {k - 1}, '
-                                     f'got shape {np.shape(force)} for foot {foot}')
-        wanted[3 * foot:3 * foot + 3] = force
-        weight[3 * foot:3 * foot + 3] = ASKED_WEIGHT
-    if asked and len(asked) < k:
-        rest = wrench[:3] - sum(np.asarray(force, float) for force in asked.values())
-        even = np.tile(rest / (k - len(asked)), k)
-        wanted = np.where(weight == 1.0, even, wanted)
-    grasp = contact_table([PointFoot('')] * k).grasp(np.tile(np.eye(3), (k, 1, 1)), points)
-    shares = GroundForceProblem.prior(wanted, 1.0 / weight).with_limits(A, b)
-    found = shares.with_rows(grasp, wrench).solve()
-    balanced = found.outcome is Outcome.SOLVED
-    if not balanced:        # the balance comes before the desired forces, too
-        found = shares.with_rows(grasp, wrench, 1.0 / (BALANCE_WEIGHT * ASKED_WEIGHT)).solve()
-    missing = np.where(weight > 1.0, wanted - found.mean, 0.0)
-    return LoadShares(found.mean.reshape(k, 3), missing.reshape(k, 3), wrench - grasp @ found.mean,
-                      balanced)

@@ -126,7 +126,7 @@ def damped_torques(force_map: AffineMap, desired: np.ndarray, *, damping: float 
     gain[kept] = s[kept] / (s[kept] ** 2 + (damping * largest) ** 2)
     start = force_map.force(reference)
     torque = reference + Vt[:s.size].T @ (gain * (U[:, :s.size].T @ (desired - start)))
-    return _solution(force_map, torque, desired, U, s, np.zeros(len(torque), bool))
+    return _solution(force_map, torque, desired, np.zeros(len(torque), bool))
 
 
 class TorqueProgram:
@@ -211,7 +211,6 @@ class TorqueProgram:
             raise ConfigurationError(f'expected a map of {self.A.shape[1]} rows, as the '
                                      f'inequalities have columns; got {r}')
         w = np.ones(r) if weights is None else np.asarray(weights, float)
-        U, s, _ = np.linalg.svd(D)
         scaled = D * self._unit
         gap = desired - force_map.offset
         H = (scaled.T * w) @ scaled
@@ -229,10 +228,11 @@ class TorqueProgram:
             found = self._with_slack(H, g, C, d, largest)
         torque = np.clip(found.x[:m] * self._unit, -self.limits, self.limits)
         at_limit = np.abs(torque) >= self.limits * (1.0 - 1e-9)
-        solution = _solution(force_map, torque, desired, U, s, at_limit, found)
+        solution = _solution(force_map, torque, desired, at_limit, found)
         violation = max(0.0, float((self.b - self.A @ solution.force).max(initial=0.0))) \
             if len(self.b) else 0.0
-        return _judged(solution, violation, outside)
+        solution = replace(solution, cone_violation=violation)
+        return replace(solution, reach=Reach.OUTSIDE_CONE, active=()) if outside else solution
 
     def _with_slack(self, H: np.ndarray, g: np.ndarray, C: np.ndarray, d: np.ndarray,
                     largest: float) -> QuadraticSolution:
@@ -286,23 +286,13 @@ def _checked(force_map: AffineMap, desired: np.ndarray, reference: np.ndarray | 
     return D, desired, reference
 
 
-def _solution(force_map: AffineMap, torque: np.ndarray, desired: np.ndarray, U: np.ndarray,
-              s: np.ndarray, saturated: np.ndarray,
-              program: QuadraticSolution | None = None) -> TorqueSolution:
-    rank = int((s > RANK_TOLERANCE * s[0]).sum()) if s.size and s[0] > 0.0 else 0
+def _solution(force_map: AffineMap, torque: np.ndarray, desired: np.ndarray,
+              saturated: np.ndarray, program: QuadraticSolution | None = None) -> TorqueSolution:
     force = force_map.force(torque)
     residual = desired - force
     reached = np.linalg.norm(residual) <= REACHED_TOLERANCE * max(1.0, np.linalg.norm(desired))
     return TorqueSolution(
-        torque=torque, force=force, residual=residual,
-        reach=Reach.REACHED if reached else Reach.NEAREST,
-        condition=float(s[0] / s[rank - 1]) if 0 < rank == len(desired) else np.inf,
-        weakest_direction=U[:, -1], unproducible=U[:, rank:], saturated=saturated,
+        torque, force, residual, Reach.REACHED if reached else Reach.NEAREST, force_map.condition,
+        force_map.weakest_direction, force_map.unproducible, saturated,
         kkt_residual=program.kkt_residual if program else 0.0,
         active=program.active if program else ())
-
-
-def _judged(solution: TorqueSolution, violation: float, outside: bool) -> TorqueSolution:
-    reach = Reach.OUTSIDE_CONE if outside else solution.reach
-    return replace(solution, reach=reach, cone_violation=violation,
-                   active=() if outside else solution.active)

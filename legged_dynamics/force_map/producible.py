@@ -97,19 +97,13 @@ class ForcePolytope:
             inside = height >= -FLAT * max(1.0, np.abs(height).max(initial=0.0))
             if inside.all():
                 continue
-            edges = piece._edges()
-            crossing = edges[inside[edges[:, 0]] != inside[edges[:, 1]]]
-            start, end = piece.vertices[crossing[:, 0]], piece.vertices[crossing[:, 1]]
-            share = height[crossing[:, 0]] / (height[crossing[:, 0]] - height[crossing[:, 1]])
-            cut = start + share[:, None] * (end - start)
+            # Every segment that crosses: those inside the set do not change the hull.
+            start, end = np.flatnonzero(inside)[:, None], np.flatnonzero(~inside)[None, :]
+            share = (height[start] / (height[start] - height[end]))[..., None]
+            cut = (1.0 - share) * piece.vertices[start] + share * piece.vertices[end]
+            cut = cut.reshape(-1, 3)
             piece = _polytope_of(np.vstack([piece.vertices[inside], cut]))
         return piece
-
-    def _edges(self) -> np.ndarray:
-        if self.dimension == 1:
-            return np.array([[0, 1]])
-        t = self.triangles
-        return np.vstack([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]).reshape(-1, 2)
 
 
 def force_ellipsoid(force_map: AffineMap, limits: np.ndarray) -> ForceEllipsoid:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial import ConvexHull
 
-from legged_dynamics.dynamics.jacobians import contact_table
-from legged_dynamics.dynamics.motion import GRAVITY, UP
+from legged_dynamics.dynamics.jacobians import contact_table, frame_jacobian
+from legged_dynamics.dynamics.motion import GRAVITY, UP, BaseMotion, Motion
+from legged_dynamics.dynamics.newton_euler import inverse_dynamics
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.force_map import (
     ConstrainedForceMap,
@@ -27,8 +26,6 @@ from legged_dynamics.force_map import (
     ForceMap,
     ForcePolytope,
     FrictionCone,
-    StanceDynamics,
-    StanceTerms,
     foot_reach,
     standing_on,
 )
@@ -45,6 +42,8 @@ from legged_dynamics.pages import style
 BALANCED = 1e-10
 # A robot stands still when less than this part of its weight is missing in the balance.
 STILL = 1e-3
+# A set thinner than this fraction of its length is drawn as a line.
+FLAT = 1e-6
 LEVEL = np.eye(3)
 
 
@@ -96,10 +95,8 @@ def standing_reach(model: RobotModel, feet: Sequence[Foot], position: np.ndarray
     still = np.zeros(model.nv)
     of_all, R_GB, normal = ConstrainedForceMap(model, feet, motors), R_WG.T @ R_WB, R_WG[:, 2]
     found = of_all.compute(position, still, R_WB=R_WB, ground_normal=normal)
-    terms = StanceDynamics(model, feet).compute(
-        np.ascontiguousarray(position, float), still, np.zeros(3), np.zeros(3),
-        GRAVITY * R_WB[2], R_WB.T @ normal)
-    effort, lacking = _statics(terms, feet)
+    effort, lacking = _statics(model, feet, found, Motion(
+        position, still, still, BaseMotion.at_rest(R_WB)))
     where = of_all.velocity_rows
     torque, limits = effort[where], model.effort_limits[where]
     cone = FrictionCone(friction, normal=UP, facets=16)
@@ -125,13 +122,20 @@ def _chain_map(model: RobotModel, foot: str, position: np.ndarray, R_GB: np.ndar
     return ForceMap(found.offset[:3], found.joint_map[:3] @ efforts, columns)
 
 
-def _statics(terms: StanceTerms, feet: Sequence[Foot]) -> tuple[np.ndarray, np.ndarray]:
+def _statics(model: RobotModel, feet: Sequence[Foot], found: ContactForceMap, motion: Motion
+             ) -> tuple[np.ndarray, np.ndarray]:
     """Return the efforts of static balance with the least contact wrenches, and its error."""
-    grasp = contact_table(feet).grasp(terms.foot_rotations, terms.contact_points)
-    n = grasp.shape[1]
-    found = GroundForceProblem.prior(np.zeros(n), np.ones(n)).with_rows(
-        grasp, terms.base_wrench, BALANCED).solve()
-    return terms.joint_effort - terms.jacobian.T @ found.mean, found.residual
+    needed, table = inverse_dynamics(model, motion), contact_table(feet)
+    grasp = table.grasp(found.foot_rotations, found.contact_points)
+    least = GroundForceProblem.prior(np.zeros(table.size), np.ones(table.size)).with_rows(
+        grasp, needed.base_wrench, BALANCED).solve()
+    effort = needed.joint_effort.copy()
+    for foot, origin in zip(feet, found.foot_positions):
+        rows = found.rows(foot.link)
+        wrench = grasp[:, rows] @ least.mean[rows]          # about the base's origin
+        wrench[3:] -= np.cross(origin, wrench[:3])
+        effort -= frame_jacobian(model, motion.position, foot.link)[:, -model.nv:].T @ wrench
+    return effort, least.residual
 
 
 # -------------------------------------------------------------------------------------------------
@@ -141,24 +145,25 @@ ALLOWED = '#009E73'
 CONE = '#E69F00'
 ELLIPSOID = '#0072B2'
 NOW = '#D55E00'
-VIEWS = (((0, 2), 'force along x [N]', 'force off the ground [N]'),
-         ((1, 2), 'force along y [N]', ''))
+VIEWS = ((0, 2), (1, 2), (0, 1))
+FORCES = ('force along x [N]', 'force along y [N]', 'force off the ground [N]')
 
 
 def draw_force_map(study: StandingReach) -> Figure:
-    """Draw each foot's forces in space, from the side and from behind, ground axes."""
+    """Draw each foot's forces from the side, from behind and from above, ground axes."""
     n = len(study.reach)
-    figure = style.new_figure(3.2 + 3.0 * n)
+    figure = style.new_figure(1.0 + 3.0 * n)
+    figure.suptitle(f'{study.model.name}: forces of the ground on its feet, ground axes',
+                    x=0.01, ha='left', fontsize=11, color=style.TEXT)
     panels = figure.subfigures(n, 1, squeeze=False)[:, 0]
     for panel, reach, allowed in zip(panels, study.reach, study.allowed):
         height = _drawn_height(study, allowed)
         cone = np.vstack([np.zeros(3), height * study.cone.edges() / study.cone.edges()[:, 2:]])
-        space = panel.add_subplot(1, 3, 1, projection='3d')
-        _draw_in_space(space, reach, allowed, cone)
-        for k, (plane, x, y) in enumerate(VIEWS):
-            _draw_projection(panel.add_subplot(1, 3, 2 + k), reach, allowed, cone, plane, x, y)
+        for axes, (x, y) in zip(panel.subplots(1, len(VIEWS)), VIEWS):
+            _draw_projection(axes, reach, allowed, cone, [x, y])
+            style.dress(axes, x=FORCES[x], y=FORCES[y])
         panel.suptitle(_title(reach), x=0.01, ha='left', fontsize=10, color=style.TEXT)
-    figure.legend(handles=_keys(), loc='outside upper center', ncols=5, frameon=False,
+    figure.legend(handles=_keys(), loc='outside lower center', ncols=5, frameon=False,
                   fontsize=8.5)
     return figure
 
@@ -183,60 +188,36 @@ def _drawn_height(study: StandingReach, allowed: ForcePolytope) -> float:
     return max(highest, study.weight / max(len(study.reach), 1))
 
 
-def _draw_in_space(axes: Any, reach: FootReach, allowed: ForcePolytope, cone: np.ndarray) -> None:
-    sides = [np.array([cone[0], *edge]) for edge in pairwise([*cone[1:], cone[1]])]
-    axes.add_collection3d(Poly3DCollection(sides, facecolor=CONE, alpha=0.15))
-    for shape, color, opacity in ((reach.polytope, PRODUCIBLE, 0.12), (allowed, ALLOWED, 0.35)):
-        if len(shape.triangles):
-            axes.add_collection3d(Poly3DCollection(
-                list(shape.vertices[shape.triangles]), facecolor=color, edgecolor=color,
-                linewidth=0.3, alpha=opacity))
-        elif len(shape.vertices):
-            axes.plot(*shape.vertices.T, color=color)
-    surface = reach.ellipsoid.surface(20)
-    axes.plot_wireframe(*np.moveaxis(surface, -1, 0), color=ELLIPSOID, linewidth=0.3,
-                        rstride=2, cstride=2)
-    axes.plot(*np.vstack([np.zeros(3), reach.force]).T, color=NOW, linewidth=2.0)
-    everything = np.vstack([reach.polytope.vertices, cone])
-    low, high = everything.min(axis=0), everything.max(axis=0)
-    middle, half = (low + high) / 2.0, max(float((high - low).max()) / 2.0, 1.0)
-    axes.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half),
-             zlim=(middle[2] - half, middle[2] + half))
-    axes.set_box_aspect((1, 1, 1))
-    axes.tick_params(labelsize=6.5, colors=style.TEXT, pad=0)
-    axes.locator_params(nbins=5)
-
-
 def _draw_projection(axes: Axes, reach: FootReach, allowed: ForcePolytope, cone: np.ndarray,
-                     plane: tuple[int, int], x: str, y: str) -> None:
-    columns = list(plane)
+                     plane: list[int]) -> None:
     for points, color, opacity in ((cone, CONE, 0.2), (reach.polytope.vertices, PRODUCIBLE, 0.25),
                                    (allowed.vertices, ALLOWED, 0.45)):
-        outline = _hull(points[:, columns])
+        outline = _hull(points[:, plane])
         if len(outline) > 2:
             axes.fill(*outline.T, facecolor=color, edgecolor=color, alpha=opacity)
         elif len(outline):
             axes.plot(*outline.T, color=color)
-    outline = _hull(reach.ellipsoid.surface(32).reshape(-1, 3)[:, columns])
+    outline = _hull(reach.ellipsoid.surface(32).reshape(-1, 3)[:, plane])
     closed = np.vstack([outline, outline[:1]])
     axes.plot(*closed.T, color=ELLIPSOID, linewidth=1.0)
-    now = reach.force[columns]
+    # All forces in one plane, and the view within a tenth of a radian along it.
+    if reach.map.rank == 2 and abs(np.delete(reach.map.weakest_direction[:3], plane)[0]) < 0.1:
+        axes.set_title('all in one plane, seen edge-on', fontsize=8.5, color=style.TEXT)
+    now = reach.force[plane]
     axes.plot([0.0, now[0]], [0.0, now[1]], color=NOW, linewidth=2.0)
     axes.plot(*now, marker='o', markersize=4, color=NOW)
-    style.dress(axes, x=x, y=y)
     axes.set_aspect('equal', adjustable='datalim')
 
 
 def _hull(points: np.ndarray) -> np.ndarray:
     """Return the corners of points in a plane in order; the ends, when they are in line."""
-    try:
+    if len(points) < 2:
+        return points
+    along = points - points.mean(axis=0)
+    _, widths, axes = np.linalg.svd(along, full_matrices=False)
+    if len(points) > 2 and widths[1] > FLAT * widths[0]:
         return points[ConvexHull(points).vertices]
-    except (QhullError, ValueError):
-        if len(points) < 2:
-            return points
-        along = points - points.mean(axis=0)
-        order = np.argsort(along @ np.linalg.svd(along)[2][0])
-        return points[order[[0, -1]]]
+    return points[np.argsort(along @ axes[0])[[0, -1]]]
 
 
 def _keys() -> list[Any]:

@@ -18,8 +18,7 @@ from legged_dynamics.schema import checked, read_parameter_file, setting
 from legged_dynamics.simulation.plant import IMU_SENSORS, Hardware, SimulationSettings
 from legged_dynamics.stickybot.model.adhesion import Adhesion
 from legged_dynamics.stickybot.model.joints import BASE, DRAWN, HIP_JOINTS, LimbJoints, urdf
-from legged_dynamics.stickybot.model.parts import Limb
-from legged_dynamics.stickybot.model.robot import StickybotModel
+from legged_dynamics.stickybot.model.robot import Limb, StickybotModel
 from legged_dynamics.stickybot.settings import SETTINGS as STICKYBOT_SETTINGS
 from legged_dynamics.stickybot.settings import StickybotSettings
 

@@ -17,8 +17,7 @@ from legged_dynamics.schema import CheckedSettings, checked, read_parameter_file
 from legged_dynamics.stickybot.control.gait import ControlSettings, Gait
 from legged_dynamics.stickybot.model.adhesion import Adhesion
 from legged_dynamics.stickybot.model.jacobian import nominal_damping
-from legged_dynamics.stickybot.model.parts import Body, Limb, Link, Wall
-from legged_dynamics.stickybot.model.robot import StickybotModel
+from legged_dynamics.stickybot.model.robot import Body, Limb, Link, StickybotModel, Wall
 
 PADS = ('none', 'disc', 'directional')
 

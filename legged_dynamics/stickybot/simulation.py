@@ -36,8 +36,16 @@ from legged_dynamics.stickybot.model.adhesion import (
     normal_loads,
     pad_failure,
 )
-from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, STORED, TOTAL, flow, stored
-from legged_dynamics.stickybot.model.dynamics import Accelerations, accelerate, solve_limb
+from legged_dynamics.stickybot.model.dynamics import (
+    N_FLOWS,
+    STORED,
+    TOTAL,
+    Accelerations,
+    accelerate,
+    flow,
+    solve_limb,
+    stored,
+)
 from legged_dynamics.stickybot.model.jacobian import (
     A_STAGE,
     DRIFT,
@@ -519,7 +527,12 @@ class ClimbingSimulation:
             raise ConfigurationError('expected a tolerance up to 1e-3 and a longest step up to '
                                      f'1 s, got {tolerance!r} and {longest_step!r}')
         self.model = model
-        self.pads = _per_foot(model, pads)
+        if pads is None or isinstance(pads, Adhesion):
+            pads = (pads or Adhesion(),) * model.n_limbs
+        if len(pads) != model.n_limbs:
+            raise ConfigurationError(f'expected one pad, or {model.n_limbs} (one per limb), '
+                                     f'got {len(pads)}')
+        self.pads = tuple(pads)
         rest = rest or RestPosition.nominal(model)
         state = state or unloaded_state(model, rest=rest)
         self._pads = np.array([pad.packed() for pad in self.pads]).reshape(-1, PAD.width)
@@ -659,8 +672,7 @@ class ClimbingSimulation:
         model, motion = self.model, self._motion
         if not duration > 0.0:
             raise MeasurementError(f'expected a duration above 0 s, got {duration!r}')
-        target = RestPosition(command.rest, joint=command.joint_rest).packed(model)[0] \
-            if model.n_inner_joints else self._plain_target(command)
+        target = RestPosition(command.rest, joint=command.joint_rest).packed(model)[0]
         motion.ud[:] = (target - motion.u) / duration
         events = self._obey(command.attach)
         _settle(model.machine, self._stepper, self._wall, motion)
@@ -686,13 +698,6 @@ class ClimbingSimulation:
         motion.u[:] = target
         self.stamp_ns += round(duration * 1e9)
         return events
-
-    def _plain_target(self, command: StickybotCommand) -> np.ndarray:
-        rest = np.asarray(command.rest, dtype=float)
-        if rest.shape != (self.model.n_limbs, 3) or not math.isfinite(rest.sum()):
-            raise MeasurementError(f'expected finite rest positions of shape '
-                                   f'({self.model.n_limbs}, 3), got {command.rest!r}')
-        return rest.ravel()
 
     def _obey(self, attach: np.ndarray) -> list[FootEvent]:
         wanted = np.asarray(attach, bool)
@@ -724,13 +729,3 @@ class ClimbingSimulation:
         stored(self.model.machine, self._stepper.work,
                Coordinates(motion.z, motion.v, motion.u, motion.ud), motion.zdd, now, rate)
         return now
-
-
-def _per_foot(model: StickybotModel, pads: Adhesion | Sequence[Adhesion] | None
-              ) -> tuple[Adhesion, ...]:
-    if pads is None or isinstance(pads, Adhesion):
-        return (pads or Adhesion(),) * model.n_limbs
-    if len(pads) != model.n_limbs:
-        raise ConfigurationError(f'expected one pad, or {model.n_limbs} (one per limb), '
-                                 f'got {len(pads)}')
-    return tuple(pads)

@@ -48,7 +48,7 @@ from legged_dynamics.stickybot import (
     accelerations,
     unloaded_state,
 )
-from legged_dynamics.stickybot.allocation.force_program import SET
+from legged_dynamics.stickybot.allocation.force_allocation import SET
 
 pytestmark = pytest.mark.slow
 

@@ -25,8 +25,8 @@ NUMBERS, WRENCH = 'std_msgs/msg/Float64MultiArray', 'geometry_msgs/msg/WrenchSta
 class LoopbackClimber:
     """Carries every message between robot and node by hand, so that a test can spoil any."""
 
-    def __init__(self, urdf=None, noise=True, **changes):
-        values = {**read_parameter_file(YAML), **RATES}
+    def __init__(self, urdf=None, noise=True, pads='none', **changes):
+        values = {**read_parameter_file(YAML), **RATES, 'adhesion.kind': pads}
         self.robot = ClimbingRobot(ClimbingPlant.from_parameters(values), noise=noise)
         self.robot.delay(1_000_000_000)
         self.bus = LoopbackBus()

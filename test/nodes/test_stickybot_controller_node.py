@@ -97,6 +97,74 @@ def test_a_foot_that_lets_go_is_planted_again_and_reported(foot):
     assert climber.status('feet')[0] == OK
 
 
+def test_the_plain_gait_is_slowed_to_what_its_pads_hold():
+    climber = LoopbackClimber(pads='disc', walk=True, **{'control.reduction': 'off'})
+    gait = climber.host.component._controller.gait
+    assert 0.02 < gait.amplitude < 0.14
+    climber.run(3.0)
+    assert not climber.robot.take_notes()
+    assert climber.height > 0.03
+
+
+def test_a_gait_that_no_pad_holds_is_refused():
+    climber = LoopbackClimber(pads='directional', walk=True, **{'control.reduction': 'off'})
+    climber.run(1.5)
+    level, text = climber.status('feet')
+    assert level == ERROR
+    assert 'hanging still' in text
+    assert climber.robot.feet.attached.all()
+
+
+def test_after_late_measurements_all_feet_hold_and_then_the_gait_goes_on():
+    climber = LoopbackClimber(pads='directional', walk=True)
+    climber.run(1.75)
+    assert climber.last()[1].min() == 0.0
+    height = climber.height
+    for _ in range(3):
+        climber.run(0.04, imu=drop, joints=drop)
+        climber.run(0.008)
+        np.testing.assert_array_equal(climber.last()[1], 1.0)
+        climber.run(0.4)
+    climber.run(1.0)
+    assert not climber.robot.take_notes()
+    assert climber.height > height + 0.02
+
+
+def test_a_robot_off_its_wall_says_so_and_commands_all_feet_to_hold():
+    climber = LoopbackClimber(walk=True)
+    climber.run(1.75)
+    for _ in range(30):
+        for foot, on in zip(FEET, climber.robot.feet.attached):
+            if on:
+                climber.robot.release(foot)
+        climber.run(0.004)
+    climber.run(0.1)
+    assert climber.robot.fallen
+    assert any('it has left the wall' in message.data for message in climber.events)
+    level, text = climber.status('wall')
+    assert level == ERROR
+    assert text.startswith('it has left the wall')
+
+
+def test_wall_and_body_are_transforms_and_pads_have_margins():
+    climber = LoopbackClimber(pads='directional', walk=True)
+    frames = climber.watch('tf2_msgs/msg/TFMessage', '/tf')
+    margins = [climber.watch('std_msgs/msg/Float64', f'{NODE}/{foot}/margin') for foot in FEET]
+    climber.run(1.75)
+    wall, body = frames[-1].transforms
+    assert [(t.header.frame_id, t.child_frame_id) for t in (wall, body)] == [
+        ('world', 'wall'), ('wall', 'body')]
+    there = body.transform.translation
+    np.testing.assert_allclose([there.x, there.y, there.z], [*climber.robot.state.pose[:2], 0.02],
+                               atol=0.004)
+    # A foot off the wall uses nothing of its pad.
+    off = np.flatnonzero(~climber.robot.feet.attached)
+    assert len(off)
+    assert all(margins[i][-1].data == pytest.approx(1.0) for i in off)
+    assert all(0.0 < margins[i][-1].data < 1.0 for i in np.flatnonzero(
+        climber.robot.feet.attached))
+
+
 def test_pose_of_a_body_that_has_turned():
     climber = LoopbackClimber(**{'stickybot.inclination': 1.2})
     poses = climber.watch('nav_msgs/msg/Odometry', f'{NODE}/odom')

@@ -11,6 +11,18 @@ from tolerances import GOLDEN
 
 from benchmarks.polygon_program import largest_multiple_of_polygons
 from legged_dynamics.exceptions import ConfigurationError, ModelError
+from legged_dynamics.reproductions.climbing.equilibrium import (
+    find_equilibrium,
+    largest_speed,
+    recover_rest,
+    reduce_static_forces,
+)
+from legged_dynamics.reproductions.climbing.frozen_allocation import (
+    angular_acceleration_range,
+    equal_magnitudes,
+    frozen_forces,
+    frozen_least_maximum,
+)
 from legged_dynamics.stickybot import (
     Adhesion,
     AllocationStatus,
@@ -19,19 +31,11 @@ from legged_dynamics.stickybot import (
     RestPosition,
     StickybotState,
     accelerations,
-    angular_acceleration_range,
-    equal_magnitudes,
-    find_equilibrium,
-    frozen_forces,
-    frozen_least_maximum,
     largest_acceleration,
     largest_multiple,
-    largest_speed,
     least_maximum,
     least_squares,
     load_of,
-    recover_rest,
-    reduce_static_forces,
     unloaded_state,
 )
 

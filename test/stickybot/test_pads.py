@@ -6,7 +6,7 @@ import pytest
 from climbers import WEIGHT, proposed
 
 from legged_dynamics.stickybot import Adhesion, GaitClock, unloaded_state
-from legged_dynamics.stickybot.control.pads import PadForesight
+from legged_dynamics.stickybot.control.load_sharing import PadForesight
 from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure
 
 

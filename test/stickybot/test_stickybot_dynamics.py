@@ -9,6 +9,7 @@ from climbers import DYNAMICS, proposed, random_climber, recorded
 from tolerances import ALGEBRA, GOLDEN
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, ModelError
+from legged_dynamics.reproductions.climbing.frozen_allocation import affine_maps
 from legged_dynamics.stickybot import (
     Body,
     Limb,
@@ -18,7 +19,6 @@ from legged_dynamics.stickybot import (
     StickybotState,
     Wall,
     accelerations,
-    affine_maps,
     balance,
     unloaded_state,
 )

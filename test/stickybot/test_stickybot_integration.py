@@ -9,6 +9,10 @@ from climbers import WEIGHT, proposed, random_climber
 from scipy.integrate import solve_ivp
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, UnknownNameError
+from legged_dynamics.reproductions.climbing.equilibrium import (
+    find_equilibrium,
+    static_sensitivity,
+)
 from legged_dynamics.stickybot import (
     Adhesion,
     ClimbingSimulation,
@@ -21,16 +25,13 @@ from legged_dynamics.stickybot import (
     accelerations,
     balance,
     climb,
-    find_equilibrium,
     modes,
     nominal_damping,
     simulate_plain_gait,
-    static_sensitivity,
     unloaded_state,
 )
 from legged_dynamics.stickybot.model.adhesion import HOLDS, pad_failure
-from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, TOTAL, flow
-from legged_dynamics.stickybot.model.dynamics import accelerate
+from legged_dynamics.stickybot.model.dynamics import N_FLOWS, TOTAL, accelerate, flow
 from legged_dynamics.stickybot.model.jacobian import free_coordinates, jacobians, make_stepper
 from legged_dynamics.stickybot.model.limb import FORCE, Coordinates
 

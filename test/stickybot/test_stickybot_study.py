@@ -8,8 +8,8 @@ from climbers import proposed
 from robots import CONFIG
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.stickybot import StickybotSettings, climb, study
-from legged_dynamics.stickybot.climb import RESULTS, combinations
+from legged_dynamics.reproductions.climbing.sweep import RESULTS, combinations, study
+from legged_dynamics.stickybot import StickybotSettings, climb
 from legged_dynamics.stickybot.settings import SETTINGS
 
 pytestmark = pytest.mark.slow

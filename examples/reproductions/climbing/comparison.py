@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,19 @@ from legged_dynamics.exceptions import (
     LeggedDynamicsError,
     ModelError,
     SimulationError,
+)
+from legged_dynamics.reproductions.climbing.equilibrium import (
+    StaticReduction,
+    find_equilibrium,
+    largest_speed,
+    recover_rest,
+    reduce_static_forces,
+)
+from legged_dynamics.reproductions.climbing.frozen_allocation import (
+    angular_acceleration_range,
+    equal_magnitudes,
+    frozen_forces,
+    frozen_least_maximum,
 )
 from legged_dynamics.stickybot import (
     Adhesion,
@@ -30,31 +44,22 @@ from legged_dynamics.stickybot import (
     ForceSets,
     Modes,
     RestPosition,
-    StaticReduction,
     StickybotModel,
     StickybotSettings,
     StickybotState,
     accelerations,
-    angular_acceleration_range,
     balance,
     climb,
-    equal_magnitudes,
-    find_equilibrium,
-    frozen_forces,
-    frozen_least_maximum,
     largest_acceleration,
-    largest_speed,
     least_maximum,
     least_squares,
     load_of,
     modes,
-    recover_rest,
-    reduce_static_forces,
     simulate_plain_gait,
     unloaded_state,
 )
-from legged_dynamics.stickybot.allocation.force_program import SET
-from legged_dynamics.stickybot.climb import FAILURES, Climber
+from legged_dynamics.stickybot.allocation.force_allocation import SET
+from legged_dynamics.stickybot.climb import FAILURES
 
 OWN = 'own'
 MUJOCO = 'mujoco'
@@ -166,7 +171,7 @@ def _attempt(settings: StickybotSettings, pads: tuple[Adhesion, ...] | None, pla
              seconds: float, progress: Callable[[float], None]) -> Attempt:
     reduction = settings.values['control.reduction']
     try:
-        climber: Climber | None = None
+        climber: Any = None
         if plant == MUJOCO:
             from legged_dynamics.simulation.climbing_robot import ClimbingTwin
 

@@ -26,6 +26,7 @@ from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import rotation_from_rpy
 from legged_dynamics.stickybot import (
     Adhesion,
+    ControlSettings,
     FootEventKind,
     ForceSets,
     Gait,
@@ -232,7 +233,7 @@ class StickybotControllerNode(ControllerNode):
         self._period, self._pads = 1.0 / control.rate, settings.pads()
         self._refusal = ''
         if self._pads is not None and control.reduction == 'off':
-            gait = self._gait_on_pads(gait)
+            gait = self._gait_on_pads(gait, control)
         self._controller = StickybotController(self._climber, gait, control, self._pads,
                                                walking=False)
         self._angle = BodyAngle(np.eye(3))
@@ -253,10 +254,10 @@ class StickybotControllerNode(ControllerNode):
         if self._wall is not None:
             self._wall.hold_on()
 
-    def _gait_on_pads(self, gait: Gait) -> Gait:
+    def _gait_on_pads(self, gait: Gait, control: ControlSettings) -> Gait:
         """Return the plain gait as the pads can hold it; refuse to walk where there is none."""
         assert self._pads is not None
-        found, used = gait_on_pads(self._climber, gait, self._pads)
+        found, used = gait_on_pads(self._climber, gait, self._pads, control)
         if found is None:
             self._refusal = (f'the plain gait would load the pads by {100 * used:.0f} % of their '
                              'limits, and with smaller steps, too: hanging still; give '

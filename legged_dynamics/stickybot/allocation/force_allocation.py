@@ -5,8 +5,7 @@ Least maximum force and largest acceleration of a climber, Karpick's two questio
 
 How can the feet's forces be equalised while the body's acceleration is kept
 (:func:`least_maximum`, or :func:`least_squares`)? What is the largest acceleration for a given
-limit on the forces (:func:`largest_acceleration`; for the speed see
-:func:`~legged_dynamics.stickybot.allocation.equilibrium.largest_speed`)?
+limit on the forces (:func:`largest_acceleration`)?
 
 The cone programs are solved to a duality gap that is returned with the result, and the balance and
 the limits are checked again on it. An infeasible question returns a certificate that can be
@@ -15,25 +14,399 @@ checked by hand.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.stickybot.allocation.force_program import (
-    LARGEST,
-    LEAST_MAXIMUM,
-    RELAXED,
-    SET,
-    ForceMemory,
-    ForceSets,
-    force_multipliers,
-    make_force_memory,
-    solve_balance,
-    solve_forces,
+from legged_dynamics.optimization.cone_program import (
+    SLACK,
+    UNKNOWN,
+    ConeProgram,
+    make_cone_program,
+    solve_cone_program,
 )
-from legged_dynamics.stickybot.model.bookkeeping import Load
+from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.layout import offsets
+from legged_dynamics.stickybot.model.adhesion import PAD, Adhesion
+from legged_dynamics.stickybot.model.dynamics import Load
+
+# -------------------------------------------------------------------------------------------------
+# Cone programs over foot forces ``F = F_0 + D x`` whose cost is a largest norm, and sets of
+# forces.
+#
+# Three programs share one form, with weights c_i and sets S_i (a disc of radius rho_i cut by
+# half-planes):
+#
+# =============  ================================================================================
+# least maximum  min s  with  |F_i| <= s c_i,  F_i in the half-planes of S_i
+# largest        max g . x  with  F_i in S_i
+# relaxed        min t  with  |F_i| <= rho_i + t, half-planes moved out by t: feasible at once,
+#                bounded, and t > 0 proves that no forces lie in the sets
+# =============  ================================================================================
+
+
+MAX_PLANES = 4
+
+
+class ForceSet(NamedTuple):
+    """Columns of ``ForceSets.table``, a row a foot."""
+
+    radius: int = 1                 # N, of the disc
+    n_planes: int = 1               # how many half-planes
+    planes: int = 3 * MAX_PLANES    # unit normal (x, y) and bound [N] of each
+    width: int = 0
+
+
+SET = offsets(ForceSet())
+
+
+@kernel
+def fill_sets(pads, normals, angles, table):
+    """
+    Fill the set of forces that each pad can hold under its normal load.
+
+    ``normals`` [N]: the wall's push. Where the pull alone exceeds the pad's limit, a
+    half-plane lies beyond the disc: the set is empty.
+    """
+    for i in range(pads.shape[0]):
+        pressed, pull = pads[i, PAD.friction] * max(normals[i], 0.0), max(-normals[i], 0.0)
+        radius = pads[i, PAD.shear] + pressed
+        table[i, SET.radius] = radius
+        n = 0
+        if pull > pads[i, PAD.normal]:
+            at = SET.planes
+            table[i, at], table[i, at + 1], table[i, at + 2] = -1.0, 0.0, -2.0 * radius - 1.0
+            n = 1
+        if not math.isnan(pads[i, PAD.direction]):
+            x, y = math.cos(angles[i]), math.sin(angles[i])
+            c = 1.0 / math.sqrt(1.0 + pads[i, PAD.tan_half] ** 2)
+            s = pads[i, PAD.tan_half] * c
+            for sign in (1.0, -1.0):
+                at = SET.planes + 3 * n
+                table[i, at] = -sign * c * y - s * x
+                table[i, at + 1] = sign * c * x - s * y
+                table[i, at + 2] = s * (pressed + pads[i, PAD.tack])
+                n += 1
+            if pull > 0.0:
+                at = SET.planes + 3 * n
+                table[i, at], table[i, at + 1] = -x, -y
+                table[i, at + 2] = pads[i, PAD.tack] - pull / pads[i, PAD.tan_release]
+                n += 1
+        table[i, SET.n_planes] = n
+
+
+@dataclass(frozen=True, eq=False)
+class ForceSets:
+    """
+    Sets of forces that N feet can carry in the wall's plane.
+
+    Attributes
+    ----------
+    table : (N, 14) array
+        One row per foot: radius [N], number of half-planes, their unit normals and bounds [N].
+
+    """
+
+    table: np.ndarray
+
+    @classmethod
+    def discs(cls, radius: Sequence[float] | np.ndarray) -> ForceSets:
+        """
+        Return discs ``|F_i| <= radius_i``.
+
+        ``radius`` (N,) [N]: largest force of each foot. Raises ConfigurationError when a radius is
+        negative or not finite.
+        """
+        radii = np.asarray(radius, dtype=float)
+        if radii.ndim != 1 or not np.isfinite(radii).all() or (radii < 0.0).any():
+            raise ConfigurationError('expected one finite radius of at least 0 N per foot, '
+                                     f'got {radius!r}')
+        table = np.zeros((radii.size, SET.width))
+        table[:, SET.radius] = radii
+        return cls(table)
+
+    @classmethod
+    def of_pads(cls, pads: Sequence[Adhesion], normals: Sequence[float],
+                angles: Sequence[float]) -> ForceSets:
+        """
+        Return the forces that pads can hold under given normal loads.
+
+        ``pads``: pads of finite shear. ``normals`` (N,) [N]: the wall's push on each foot.
+        ``angles`` (N,) [rad]: directions of the pads in the axes of the forces; not used for
+        discs. Raises ConfigurationError when the lengths do not fit, or a pad has no limit of
+        shear.
+        """
+        n = len(pads)
+        table, loads, turned = np.zeros((n, SET.width)), np.asarray(normals, float), \
+            np.asarray(angles, float)
+        if loads.shape != (n,) or turned.shape != (n,):
+            raise ConfigurationError(f'expected a normal load and an angle for each of {n} pads, '
+                                     f'got {loads.size} and {turned.size}')
+        if not all(math.isfinite(pad.shear) for pad in pads):
+            raise ConfigurationError('expected pads of finite shear, got one without limit')
+        fill_sets(np.array([pad.packed() for pad in pads]), loads, turned, table)
+        return cls(table)
+
+    @property
+    def n_feet(self) -> int:
+        """Number of feet."""
+        return self.table.shape[0]
+
+    def planes(self, foot: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return unit normals (k, 2) and bounds (k,) [N] of a foot, ``normal . F <= bound``."""
+        count = int(self.table[foot, SET.n_planes])
+        rows = self.table[foot, SET.planes:SET.planes + 3 * count].reshape(-1, 3)
+        return rows[:, :2], rows[:, 2]
+
+    def contains(self, forces: np.ndarray, slack: float = 0.0) -> np.ndarray:
+        """
+        Return for each foot whether its force lies in its set.
+
+        ``slack`` [N]: tolerated distance outside the set. Returns (N,) array of bool.
+        """
+        inside = np.hypot(*np.transpose(forces)) <= self.table[:, SET.radius] + slack
+        for i, force in enumerate(forces):
+            normals, bounds = self.planes(i)
+            inside[i] &= bool((normals @ force <= bounds + slack).all())
+        return inside
+
+    def outline(self, foot: int, farthest: float = math.inf, points: int = 72) -> np.ndarray:
+        """
+        Return the outline (m, 2) [N] of a foot's set; empty where the set is.
+
+        Forces beyond ``farthest`` [N] are left out; a disc is a polygon of that many ``points``.
+        """
+        angle = np.linspace(0.0, 2.0 * np.pi, points + 1)
+        radius = min(float(self.table[foot, SET.radius]), farthest)
+        outline = radius * np.column_stack([np.cos(angle), np.sin(angle)])
+        for normal, bound in zip(*self.planes(foot)):
+            over, kept = outline @ normal - bound, []
+            for k in range(len(outline)):
+                p, q, a, b = outline[k - 1], outline[k], over[k - 1], over[k]
+                if (a > 0.0) != (b > 0.0):
+                    kept.append(p + a / (a - b) * (q - p))
+                if b <= 0.0:
+                    kept.append(q)
+            outline = np.array(kept).reshape(-1, 2)
+        return outline
+
+    def support(self, directions: np.ndarray) -> np.ndarray:
+        """
+        Return the largest ``d_i . F_i`` over each foot's set.
+
+        Exact: the largest is reached on the circle in the direction itself, on an edge, or in a
+        corner.
+
+        ``directions`` (N, 2): ``d_i`` of each foot. Returns (N,) array: -inf where a set is empty.
+        """
+        return np.array([self._support(i, d) for i, d in enumerate(np.asarray(directions))])
+
+    def _support(self, foot: int, direction: np.ndarray) -> float:
+        radius = self.table[foot, SET.radius]
+        normals, bounds = self.planes(foot)
+        length = math.hypot(*direction)
+        candidates = [radius * direction / length if length else np.zeros(2)]
+        for k, (normal, bound) in enumerate(zip(normals, bounds)):
+            along = np.array([-normal[1], normal[0]])
+            half = math.sqrt(max(radius * radius - bound * bound, 0.0))
+            if abs(bound) <= radius:
+                candidates += [bound * normal + half * along, bound * normal - half * along]
+            for other, other_bound in zip(normals[:k], bounds[:k]):
+                pair = np.array([normal, other])
+                if abs(np.linalg.det(pair)) > 1e-12:
+                    candidates.append(np.linalg.solve(pair, [bound, other_bound]))
+        slack = 1e-12 * (1.0 + radius)
+        values = [float(direction @ point) for point in candidates
+                  if math.hypot(*point) <= radius + slack
+                  and (normals @ point <= bounds + slack).all()]
+        return max(values, default=-math.inf)
+
+
+LEAST_MAXIMUM, LARGEST, RELAXED = range(3)
+# Relative length from which a row, orthogonal to the others, counts as independent.
+RANK_TOLERANCE = 1e-9
+
+
+class ForceMemory(NamedTuple):
+    """Memory for programs of up to N feet."""
+
+    # (2 N + 1, 2 N): orthonormal rows: first those of the balance, then its null space
+    basis: np.ndarray
+    particular: np.ndarray  # (2 N,)
+    goal: np.ndarray  # (2 N,): g of `LARGEST`, by directions
+    program: ConeProgram
+
+
+def make_force_memory(n_feet: int) -> ForceMemory:
+    """Return memory for programs of up to ``n_feet`` feet."""
+    size = 2 * n_feet
+    return ForceMemory(np.zeros((size + 1, size)), np.zeros(size), np.zeros(size),
+                       make_cone_program(size + 2, MAX_PLANES * n_feet, n_feet))
+
+
+@kernel
+def solve_balance(G, w, basis, particular):
+    """
+    Find all F with G F = w; return the rank and the largest unproduced part of w.
+
+    Fills ``particular`` (least F) and ``basis``: orthonormal rows, of the null space from
+    `rank` on. Gram-Schmidt, twice, with the longest remaining row first.
+    """
+    rows, size = G.shape
+    particular[:] = 0.0
+    rank, error = 0, 0.0
+    left = np.empty((rows, size))
+    value = np.empty(rows)
+    used = np.zeros(rows, np.bool_)
+    for i in range(rows):
+        # Rows in units of their own length, so that one tolerance serves forces and moments.
+        value[i] = w[i]
+        length = 0.0
+        for j in range(size):
+            length += G[i, j] * G[i, j]
+        length = math.sqrt(length)
+        scale = 1.0 / length if length > 0.0 else 1.0
+        value[i] *= scale
+        for j in range(size):
+            left[i, j] = G[i, j] * scale
+    for _ in range(rows):
+        best, at = -1.0, -1
+        for i in range(rows):
+            if not used[i]:
+                length = 0.0
+                for j in range(size):
+                    length += left[i, j] * left[i, j]
+                if length > best:
+                    best, at = length, i
+        used[at] = True
+        length = math.sqrt(best)
+        if length < RANK_TOLERANCE or rank == size:
+            error = max(error, abs(value[at]))
+            continue
+        for j in range(size):
+            basis[rank, j] = left[at, j] / length
+        coordinate = value[at] / length
+        for j in range(size):
+            particular[j] += coordinate * basis[rank, j]
+        for i in range(rows):
+            if not used[i]:
+                dot = 0.0
+                for j in range(size):
+                    dot += left[i, j] * basis[rank, j]
+                for j in range(size):
+                    left[i, j] -= dot * basis[rank, j]
+                value[i] -= dot * coordinate
+        rank += 1
+    _complete_basis(basis, rank, size)
+    return rank, error
+
+
+@kernel
+def _complete_basis(basis, rank, size):
+    """Complete `rank` orthonormal rows to a basis."""
+    for n in range(rank, size):
+        best, at = -1.0, 0
+        for j in range(size):
+            rest = 1.0
+            for k in range(n):
+                rest -= basis[k, j] * basis[k, j]
+            if rest > best:
+                best, at = rest, j
+        for j in range(size):
+            basis[n, j] = 1.0 if j == at else 0.0
+        # Twice is enough against rounding (Parlett 1980, 6.9).
+        for _ in range(2):
+            for k in range(n):
+                dot = 0.0
+                for j in range(size):
+                    dot += basis[n, j] * basis[k, j]
+                for j in range(size):
+                    basis[n, j] -= dot * basis[k, j]
+        length = 0.0
+        for j in range(size):
+            length += basis[n, j] * basis[n, j]
+        length = math.sqrt(length)
+        for j in range(size):
+            basis[n, j] /= length
+
+
+@kernel
+def solve_forces(kind, base, directions, sets, weights, ridge, memory, forces):
+    """
+    Solve one of three programs for ``F = base + sum_a x_a directions[a]``.
+
+    ``kind``: `LEAST_MAXIMUM`, `LARGEST` or `RELAXED`; fills ``forces``. Returns the
+    iterations (negative on failure), and s, g . x, or t.
+    """
+    program, goal = memory.program, memory.goal
+    G, h, unknown = program.G, program.h, program.unknown
+    feet, n = sets.shape[0], directions.shape[0]
+    # The program is solved in units of its largest force.
+    unit = 0.0
+    for i in range(feet):
+        unit = max(unit, math.hypot(base[2 * i], base[2 * i + 1]))
+        if kind != LEAST_MAXIMUM:
+            unit = max(unit, sets[i, SET.radius])
+    unit = unit if unit > 0.0 else 1.0
+    extra = 0 if kind == LARGEST else 1
+    lines = 0
+    for i in range(feet):
+        for k in range(int(sets[i, SET.n_planes])):
+            column = SET.planes + 3 * k
+            nx, ny = sets[i, column], sets[i, column + 1]
+            h[lines] = (sets[i, column + 2] - nx * base[2 * i] - ny * base[2 * i + 1]) / unit
+            for a in range(n):
+                G[lines, a] = nx * directions[a, 2 * i] + ny * directions[a, 2 * i + 1]
+            if extra:
+                G[lines, n] = -1.0 if kind == RELAXED else 0.0
+            lines += 1
+    for i in range(feet):
+        row = lines + 3 * i
+        h[row] = 0.0 if kind == LEAST_MAXIMUM else sets[i, SET.radius] / unit
+        h[row + 1], h[row + 2] = base[2 * i] / unit, base[2 * i + 1] / unit
+        for a in range(n):
+            G[row, a] = 0.0
+            G[row + 1, a] = -directions[a, 2 * i]
+            G[row + 2, a] = -directions[a, 2 * i + 1]
+        if extra:
+            G[row, n] = -weights[i] if kind == LEAST_MAXIMUM else -1.0
+            G[row + 1, n] = G[row + 2, n] = 0.0
+    for a in range(n):
+        unknown[UNKNOWN.cost, a] = -goal[a] if kind == LARGEST else 0.0
+    if extra:
+        unknown[UNKNOWN.cost, n] = 1.0
+    iterations = solve_cone_program(program, lines, feet, n + extra, ridge)
+    value = unknown[UNKNOWN.x, n] * unit if extra else 0.0
+    for j in range(2 * feet):
+        forces[j] = base[j]
+        for a in range(n):
+            forces[j] += unit * unknown[UNKNOWN.x, a] * directions[a, j]
+    if kind == LARGEST:
+        for a in range(n):
+            value += unit * goal[a] * unknown[UNKNOWN.x, a]
+    return iterations, value
+
+
+@kernel
+def force_multipliers(kind, sets, program, out):
+    """Fill each foot force's multiplier, ``nu_i = d(optimum)/d F_i``, after a program."""
+    lines = 0
+    out[:] = 0.0
+    for i in range(sets.shape[0]):
+        for k in range(int(sets[i, SET.n_planes])):
+            column = SET.planes + 3 * k
+            out[2 * i] += program.slack[SLACK.z, lines] * sets[i, column]
+            out[2 * i + 1] += program.slack[SLACK.z, lines] * sets[i, column + 1]
+            lines += 1
+    for i in range(sets.shape[0]):
+        row = lines + 3 * i
+        out[2 * i] -= program.slack[SLACK.z, row + 1]
+        out[2 * i + 1] -= program.slack[SLACK.z, row + 2]
+
 
 # -------------------------------------------------------------------------------------------------
 # Results of an allocation.

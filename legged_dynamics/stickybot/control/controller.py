@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.allocation.force_program import SET, fill_sets
+from legged_dynamics.stickybot.allocation.force_allocation import SET, fill_sets
 from legged_dynamics.stickybot.control.gait import (
     ControlSettings,
     Footing,
@@ -30,13 +29,13 @@ from legged_dynamics.stickybot.control.gait import (
     smooth_step,
 )
 from legged_dynamics.stickybot.control.load_sharing import (
+    PadForesight,
     choose_forces,
     follow_forces,
     make_sharing_memory,
     turn_to_forces,
 )
 from legged_dynamics.stickybot.control.odometry import SlipLimits, WallOdometry
-from legged_dynamics.stickybot.control.pads import PadForesight
 from legged_dynamics.stickybot.model.adhesion import PAD, Adhesion, fill_use, normal_loads
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.limb import FORCE, Coordinates
@@ -74,8 +73,8 @@ class PlainGaitResult:
 
 
 def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
-                        rate: float = 250.0, pads: Sequence[Adhesion] | None = None
-                        ) -> PlainGaitResult:
+                        rate: float = 250.0, pads: Sequence[Adhesion] | None = None,
+                        start_time: float = 0.0) -> PlainGaitResult:
     """
     Simulate the plain gait and return what its last period does.
 
@@ -91,6 +90,9 @@ def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
         Of the commands.
     pads : sequence of Adhesion, optional
         Of which it is said how much is used; the feet hold whatever they are asked to.
+    start_time : float [s]
+        In which all feet hold and the hips turn to where the gait begins, after the robot has hung
+        for as long; 0 for a robot that begins there with relaxed springs.
 
     Returns
     -------
@@ -102,24 +104,27 @@ def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
     steps = max(round(gait.period * rate), 1)
     period_ns = gait.period_ns // steps
 
-    def rest_at(time_ns: int) -> np.ndarray:
+    starting = 2 * math.ceil(start_time * rate) if start_time else 0
+
+    def rest_at(step: int) -> np.ndarray:
         rest = model.rest
-        rest[:, 2] += clock.at(time_ns).angle
+        part = min(max(2.0 * step / starting + 1.0, 0.0), 1.0) if step < 0 else 1.0
+        rest[:, 2] += part * clock.at(max(step, 0) * period_ns).angle
         return rest
 
-    simulation = ClimbingSimulation(model, RestPosition(rest_at(0)))
+    simulation = ClimbingSimulation(model, RestPosition(rest_at(-starting)))
     start, used = 0.0, 0.0 if pads else math.nan
     packed = np.array([pad.packed() for pad in pads or ()])
     n = model.n_limbs
     angles, held, use = np.zeros(n), np.zeros(n, bool), np.zeros(n)
-    for step in range(periods * steps):
+    for step in range(-starting, periods * steps):
         if step == (periods - 1) * steps:
             simulation.reset_peak()
             start = float(simulation.state.pose[1])
-        simulation.step(StickybotCommand(step * period_ns, rest_at((step + 1) * period_ns),
-                                         clock.at(step * period_ns).stance, model.bends),
+        stance = clock.at(step * period_ns).stance if step >= 0 else np.ones(n, bool)
+        simulation.step(StickybotCommand(step * period_ns, rest_at(step + 1), stance, model.bends),
                         period_ns * 1e-9)
-        if pads:
+        if pads and step >= -starting // 2:
             on, turned = simulation.attached, simulation.pose[2] + packed[:, PAD.direction]
             angles, held = np.where(on & ~held, turned, angles), on
             fill_use(packed, angles, simulation.reaction, simulation.normal_loads, use)
@@ -133,27 +138,33 @@ def simulate_plain_gait(model: StickybotModel, gait: Gait, *, periods: int = 4,
 
 
 def gait_on_pads(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion],
-                 deviation: float = 0.05) -> tuple[Gait | None, float]:
+                 control: ControlSettings) -> tuple[Gait | None, float]:
     """
     Return the plain gait, slowed as far as its pads require, and the share of them that it uses.
 
-    It is simulated on feet that hold anything; smaller steps squeeze the feet less. None where
-    even a tenth of the steps would overload a pad; the share is then that of the gait as given.
+    It is simulated from hanging on, on feet that hold anything; smaller steps squeeze the feet
+    less. None where even a tenth of the steps would overload a pad; the share is then that of the
+    gait as given.
     """
-    asked = simulate_plain_gait(model, gait, pads=pads).pad_use
-    share, low, high = asked, 0.0, 1.0
-    best = gait if share <= 1.0 - deviation else None
-    part = 0.1 if best is None else 1.0
-    while best is not gait and high - low > 0.05:
+    def use(tried: Gait) -> float:
+        return simulate_plain_gait(model, tried, pads=pads, start_time=control.start_time).pad_use
+
+    most = 1.0 - control.pad_deviation
+    asked, low, high = use(gait), 0.1, 1.0
+    if asked <= most:
+        return gait, asked
+    best = replace(gait, amplitude=low * gait.amplitude)
+    share = use(best)
+    if share > most:
+        return None, asked
+    while high - low > 0.05:
+        part = 0.5 * (low + high)
         slower = replace(gait, amplitude=part * gait.amplitude)
-        used = simulate_plain_gait(model, slower, pads=pads).pad_use
-        if used <= 1.0 - deviation:
+        used = use(slower)
+        if used <= most:
             best, share, low = slower, used, part
-        elif best is None:
-            return None, asked
         else:
             high = part
-        part = 0.5 * (low + high)
     return best, share
 
 
@@ -267,7 +278,14 @@ class StickybotController:
         if not isinstance(settings, ControlSettings):
             settings = ControlSettings.from_parameters(settings)
         self.model, self.settings, self.gait = model, settings, gait or Gait()
-        _check(model, settings, pads)
+        if pads is not None and len(pads) != model.n_limbs:
+            raise ConfigurationError(f'expected {model.n_limbs} pads (one per limb), '
+                                     f'got {len(pads)}')
+        for limb in model.limbs if settings.reduction == 'turning' else ():
+            if limb.stiffness[2, :2].any() or limb.damping[2, :2].any():
+                raise ConfigurationError(
+                    f'limb {limb.name!r}: reduction by angle needs hips whose angle is not '
+                    f'coupled with x and y, got stiffness {limb.stiffness.tolist()}')
         self.speed = settings.speed
         if self.speed == 0.0 and settings.reduction != 'off':
             self.speed = simulate_plain_gait(model, self.gait).speed
@@ -477,7 +495,8 @@ class StickybotController:
 
     def _command(self, stamp_ns: int, target: np.ndarray, events: list) -> StickybotCommand:
         model, z, limited = self.model, self._odometry.z, self._robot.pads is not None
-        _fill_loads(self._forces, self._robot.limb_weights, self._loads)
+        hips = self._forces[:, FORCE.hip:FORCE.hip + 2] - self._robot.limb_weights
+        self._loads = np.hypot(hips[:, 0], hips[:, 1])      # without the limbs' weights
         kept = self._state.foreseen and bool(
             self._used.max() <= 1.0 - self.settings.pad_deviation)
         return StickybotCommand(
@@ -486,23 +505,3 @@ class StickybotController:
             self._memory.planned.copy(), z[:3].copy(), self._odometry.v[:3].copy(),
             self._normal.copy(), self._used.copy() if limited else None,
             self._pad_angles.copy() if limited else None, kept, tuple(events))
-
-
-@kernel
-def _fill_loads(forces, weights, loads):
-    """Fill the load (N,) [N] on each hip: hip force less limb weight."""
-    for i in range(loads.shape[0]):
-        fx, fy = forces[i, FORCE.hip], forces[i, FORCE.hip + 1]
-        loads[i] = math.hypot(fx - weights[i, 0], fy - weights[i, 1])
-
-
-def _check(model: StickybotModel, settings: ControlSettings, pads: Sequence[Adhesion] | None
-           ) -> None:
-    if pads is not None and len(pads) != model.n_limbs:
-        raise ConfigurationError(f'expected {model.n_limbs} pads (one per limb), got {len(pads)}')
-    if settings.reduction == 'turning':
-        for limb in model.limbs:
-            if limb.stiffness[2, :2].any() or limb.damping[2, :2].any():
-                raise ConfigurationError(
-                    f'limb {limb.name!r}: reduction by angle needs hips whose angle is not '
-                    f'coupled with x and y, got stiffness {limb.stiffness.tolist()}')

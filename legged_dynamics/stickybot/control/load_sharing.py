@@ -18,21 +18,26 @@ which is a stable filter (B/K is 12 ms in the proposed robot) and is integrated 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.layout import offsets
-from legged_dynamics.stickybot.allocation.force_program import (
+from legged_dynamics.stickybot.allocation.force_allocation import (
     LEAST_MAXIMUM,
     RELAXED,
     SET,
     ForceMemory,
+    fill_sets,
     make_force_memory,
     solve_balance,
     solve_forces,
 )
+from legged_dynamics.stickybot.control.gait import GaitClock
+from legged_dynamics.stickybot.model.adhesion import PAD, Adhesion, normal_loads
 from legged_dynamics.stickybot.model.dynamics import accelerate
 from legged_dynamics.stickybot.model.limb import (
     BODY,
@@ -43,9 +48,11 @@ from legged_dynamics.stickybot.model.limb import (
     LINK,
     WORK,
     Machine,
+    limb_mass,
     limb_terms,
     make_workspace,
 )
+from legged_dynamics.stickybot.model.robot import StickybotModel
 
 
 class Report(NamedTuple):
@@ -125,25 +132,16 @@ def static_load(machine, z, wanted, w):
     Limbs count by weight only: their accelerations matter only in the first millisecond
     after a foot is set or released, which sampling would mistake for a constant load.
     """
-    index, constants = machine.index, machine.constants
+    constants = machine.constants
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     w[0] = constants[BODY.mass] * (wanted[0] - gx)
     w[1] = constants[BODY.mass] * (wanted[1] - gy)
     w[2] = constants[BODY.inertia] * wanted[2]
-    for i in range(index.shape[0]):
-        start, link = index[i, LIMB.start], index[i, LIMB.links]
-        x, y, angle = z[start] - z[0], z[start + 1] - z[1], 0.0
-        for k in range(index[i, LIMB.n_links]):
-            m, r, length = constants[link + LINK.mass], constants[link + LINK.center], \
-                constants[link + LINK.length]
-            angle += z[start + 2 + k]
-            c, s = math.cos(angle), math.sin(angle)
-            w[0] -= m * gx
-            w[1] -= m * gy
-            w[2] -= m * ((x + r * c) * gy - (y + r * s) * gx)
-            x += length * c
-            y += length * s
-            link += LINK.width
+    for i in range(machine.index.shape[0]):
+        mass, sx, sy = limb_mass(machine, i, z)
+        w[0] -= mass * gx
+        w[1] -= mass * gy
+        w[2] -= (sx - mass * z[0]) * gy - (sy - mass * z[1]) * gx
 
 
 @kernel
@@ -228,9 +226,7 @@ def follow_forces(machine, memory, x, holds, dt, offsets):
         at = start - 3
         dx, dy, moment = 0.0, 0.0, 0.0
         if holds[i]:
-            mass = 0.0
-            for k in range(n):
-                mass += constants[link + LINK.width * k + LINK.mass]
+            mass = limb_mass(machine, i, z)[0]
             # The hip must transmit the wall's force less the limb's weight.
             dx = planned[i, 0] + mass * gx - memory.forces[i, FORCE.hip]
             dy = planned[i, 1] + mass * gy - memory.forces[i, FORCE.hip + 1]
@@ -275,12 +271,10 @@ def turn_to_forces(machine, memory, x, holds, dt, offsets):
     accelerate(machine, work, holds, x, memory.zdd, memory.forces)
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     for i in range(index.shape[0]):
-        at, limb, link = index[i, LIMB.start] - 3, index[i, LIMB.hip], index[i, LIMB.links]
+        at, limb = index[i, LIMB.start] - 3, index[i, LIMB.hip]
         extra = 0.0
         if holds[i]:
-            mass = 0.0
-            for k in range(index[i, LIMB.n_links]):
-                mass += constants[link + LINK.width * k + LINK.mass]
+            mass = limb_mass(machine, i, x.z)[0]
             limb_terms(index, constants, work, i, x.z, x.v)
             # The limb's own balance about its foot, at rest.
             fx, fy = memory.planned[i, 0] + mass * gx, memory.planned[i, 1] + mass * gy
@@ -290,3 +284,90 @@ def turn_to_forces(machine, memory, x, holds, dt, offsets):
         offsets[at], offsets[at + 1] = 0.0, 0.0
         offsets[at + 2] = ((damping * offsets[at + 2] - extra)
                            / (constants[limb + HIP.stiffness + 8] + damping))
+
+
+# -------------------------------------------------------------------------------------------------
+# Whether pads hold what is to come: the next change of feet, and the plain gait as a whole.
+
+
+# Parts of the next phase at which its load is allocated.
+INSTANTS = (0.0, 0.5, 1.0)
+
+
+def weaker(pad: Adhesion, part: float) -> Adhesion:
+    """Return a pad all limits of which are lower by a part."""
+    rest = 1.0 - part
+    return replace(pad, shear=rest * pad.shear, normal=rest * pad.normal, tack=rest * pad.tack,
+                   half_angle=math.atan(rest * math.tan(pad.half_angle)),
+                   release_angle=math.atan(rest * math.tan(pad.release_angle)))
+
+
+class PadForesight:
+    """Allocates the load of the next phase of the gait to pads that are weaker than stated."""
+
+    def __init__(self, model: StickybotModel, clock: GaitClock, pads: Sequence[Adhesion],
+                 deviation: float):
+        self._model, self._clock = model, clock
+        self._pads = np.array([weaker(pad, deviation).packed() for pad in pads])
+        self._wall = np.array([model.body.height, model.wall.normal])
+        n = model.n_limbs
+        self._memory = make_sharing_memory(model.machine, model.nz)
+        self._sets, self._forces = np.zeros((n, SET.width)), np.zeros((n, FORCE.width))
+        self._normals, self._ones = np.zeros(n), np.ones(n)
+        self._w = np.zeros(3)
+
+    def holds(self, z: np.ndarray, angles: np.ndarray, time_ns: int, speed: float) -> bool:
+        """
+        Return whether the pads hold from the next lift-off to the one after it.
+
+        ``z``: coordinates now; ``angles`` (N,) [rad]: of the pads that hold, wall axes;
+        ``time_ns``: of the gait; ``speed`` [m/s] of the body along its y axis.
+        """
+        now = self._clock.at(time_ns)
+        lifts = now.until_lift[now.stance]
+        wait = float(lifts.min(initial=math.inf))
+        if not math.isfinite(wait):
+            return True
+        then = self._clock.at(time_ns + round(1e9 * wait) + 1)
+        if not then.stance.any():
+            return True
+        lasting = float(then.until_lift[then.stance].min())
+        # Feet that swing now and stand then are set where their limbs point.
+        fresh = then.stance & ~now.stance
+        z, angles = z.copy(), np.where(fresh, z[2] + self._pads[:, PAD.direction], angles)
+        self._place(z, then.angle, fresh)
+        forward = speed * np.array([-math.sin(z[2]), math.cos(z[2])])
+        start = z[:2].copy()
+        for part in INSTANTS:
+            z[:2] = start + forward * (wait + part * lasting)
+            if not self._carried(z, angles, then.stance):
+                return False
+        return True
+
+    def _place(self, z: np.ndarray, turned: np.ndarray, fresh: np.ndarray) -> None:
+        model, at = self._model, 0
+        c, s = math.cos(z[2]), math.sin(z[2])
+        for i, limb in enumerate(model.limbs):
+            angles = z[2] + limb.rest_angle + turned[i] - sum(limb.bends) + np.cumsum(
+                [0.0, *limb.bends])
+            if fresh[i]:
+                x, y = limb.hip
+                lengths = [link.length for link in limb.links]
+                z[model.foot_columns[i]] = [
+                    z[0] + c * x - s * y - np.dot(lengths, np.cos(angles)),
+                    z[1] + s * x + c * y - np.dot(lengths, np.sin(angles))]
+                z[model.joint_columns[at]] = angles[0]
+            at += len(limb.links)
+
+    def _carried(self, z: np.ndarray, angles: np.ndarray, stance: np.ndarray) -> bool:
+        machine, memory, still = self._model.machine, self._memory, np.zeros(3)
+        static_load(machine, z, still, self._w)
+        # The pull off the wall follows from the whole load, however it is shared.
+        self._forces[:, FORCE.reaction:FORCE.reaction + 2] = (
+            self._w[:2] / stance.sum() * stance[:, None])
+        normal_loads(machine, self._wall, stance, z, self._forces, self._normals)
+        fill_sets(self._pads, self._normals, angles, self._sets)
+        found = choose_forces(machine, memory, z, stance, self._ones, still, self._sets, 1e-6)
+        # The program keeps to half-planes; the largest force, which it makes least, to the discs.
+        within = np.hypot(*memory.planned.T) <= self._sets[:, SET.radius]
+        return bool(found and memory.report[REPORT.kept] and within[stance].all())

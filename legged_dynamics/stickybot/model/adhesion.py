@@ -26,7 +26,7 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.spatial.layout import offsets
-from legged_dynamics.stickybot.model.limb import BODY, FORCE, LIMB, LINK
+from legged_dynamics.stickybot.model.limb import BODY, FORCE, LIMB, limb_mass
 
 
 class Pad(NamedTuple):
@@ -129,18 +129,24 @@ def _part(load, capacity):
 
 
 @kernel
-def pad_use(pad, angle, fx, fy, normal):
-    """Return the share of its limit that a pad uses under shear fx, fy and the wall's push."""
+def _parts_used(pad, angle, fx, fy, normal):
+    """Return what part a pad uses of its resistance to peeling, and to slipping."""
     pressed, pull = pad[PAD.friction] * max(normal, 0.0), max(-normal, 0.0)
-    used = max(_part(pull, pad[PAD.normal]),
-               _part(math.hypot(fx, fy), pad[PAD.shear] + pressed))
+    peels = _part(pull, pad[PAD.normal])
+    slips = _part(math.hypot(fx, fy), pad[PAD.shear] + pressed)
     if not math.isnan(pad[PAD.direction]):
         c, s = math.cos(angle), math.sin(angle)
         along, across = c * fx + s * fy + pad[PAD.tack], c * fy - s * fx
-        used = max(used, _part(pull, pad[PAD.tan_release] * max(along, 0.0)),
-                   OVERLOAD if along + pressed < 0.0 else
-                   _part(abs(across), pad[PAD.tan_half] * (along + pressed)))
-    return used
+        peels = max(peels, _part(pull, pad[PAD.tan_release] * max(along, 0.0)))
+        slips = max(slips, OVERLOAD if along + pressed < 0.0 else
+                    _part(abs(across), pad[PAD.tan_half] * (along + pressed)))
+    return peels, slips
+
+
+@kernel
+def pad_use(pad, angle, fx, fy, normal):
+    """Return the share of its limit that a pad uses under shear fx, fy and the wall's push."""
+    return max(*_parts_used(pad, angle, fx, fy, normal))
 
 
 @kernel
@@ -153,20 +159,8 @@ def fill_use(pads, angles, forces, normals, used):
 @kernel
 def pad_failure(pad, angle, fx, fy, normal):
     """Return `HOLDS`, `SLIPS` or `PEELS` for a pad under shear fx, fy and wall push."""
-    pressed, pull = pad[PAD.friction] * max(normal, 0.0), max(-normal, 0.0)
-    limit = pad[PAD.shear] + pressed
-    if pull > pad[PAD.normal]:
-        return PEELS
-    if fx * fx + fy * fy > limit * limit:
-        return SLIPS
-    if not math.isnan(pad[PAD.direction]):
-        c, s = math.cos(angle), math.sin(angle)
-        along, across = c * fx + s * fy + pad[PAD.tack], c * fy - s * fx
-        if pull > pad[PAD.tan_release] * max(along, 0.0):
-            return PEELS
-        if abs(across) > pad[PAD.tan_half] * (along + pressed):
-            return SLIPS
-    return HOLDS
+    peels, slips = _parts_used(pad, angle, fx, fy, normal)
+    return PEELS if peels > 1.0 else SLIPS if slips > 1.0 else HOLDS
 
 
 @kernel
@@ -177,25 +171,16 @@ def normal_loads(machine, wall, attached, z, forces, normals):
     ``sum n_i = -M g_n``, ``sum n_i (p_i - c) = -height sum F_r,i``: all mass at one height;
     what feet cannot balance is left to other contacts.
     """
-    index, constants = machine.index, machine.constants
-    total = constants[BODY.mass]
+    index = machine.index
+    total = machine.constants[BODY.mass]
     cx, cy = total * z[0], total * z[1]
     n_on = 0
     fx, fy = 0.0, 0.0
     for i in range(index.shape[0]):
-        start = index[i, LIMB.start]
-        x, y, angle, link = z[start], z[start + 1], 0.0, index[i, LIMB.links]
-        for k in range(index[i, LIMB.n_links]):
-            angle += z[start + 2 + k]
-            c, s = math.cos(angle), math.sin(angle)
-            m, r, length = constants[link + LINK.mass], constants[link + LINK.center], \
-                constants[link + LINK.length]
-            total += m
-            cx += m * (x + r * c)
-            cy += m * (y + r * s)
-            x += length * c
-            y += length * s
-            link += LINK.width
+        mass, mx, my = limb_mass(machine, i, z)
+        total += mass
+        cx += mx
+        cy += my
         normals[i] = 0.0
         if attached[i]:
             n_on += 1

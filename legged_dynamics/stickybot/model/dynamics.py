@@ -17,25 +17,34 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
+from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.model.limb import (
     BODY,
     FORCE,
+    HIP,
     LIMB,
     LINK,
     WORK,
     Coordinates,
     hip_deflection,
     hip_force,
+    limb_mass,
     limb_terms,
     make_workspace,
     servo_torque,
 )
-from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, StickybotState
+from legged_dynamics.stickybot.model.robot import (
+    RestPosition,
+    StickybotModel,
+    StickybotState,
+    fitting,
+)
 
 
 @kernel
@@ -198,3 +207,314 @@ def accelerations(model: StickybotModel, state: StickybotState, rest: RestPositi
     accelerate(model.machine, make_workspace(model.machine), attached, Coordinates(z, v, u, ud),
                zdd, forces)
     return Accelerations.unpacked(model, zdd, forces)
+
+
+# -------------------------------------------------------------------------------------------------
+# Energy and momentum of the climbing robot, their balances, and the load of the feet.
+#
+# Three balances hold for all springs and dampers (Karpick, with the moment balance corrected)::
+#
+#     d/dt (T + V) = power of the actuators - loss of the dampers        [- loss of touchdowns]
+#     d/dt p       = sum F_r + M g                                       [+ touchdown impulses]
+#     d/dt L       = sum p_f x F_r + M c x g                             [+ p_f x impulses]
+#
+# with L and all moments about the origin of the wall's frame and c the centre of mass. When the
+# accelerations of the body *and* of the limbs are given, the hip springs drop out, and the feet's
+# forces satisfy a grasp balance ``G F = w`` of three equations in two unknowns per foot::
+#
+#     sum F_i                   = m_b (xdd - g) + sum m_i (a_lcg,i - g)
+#     sum (x_f,i - x_cg) x F_i  = I phidd + sum [ (x_c,i - x_cg) x m_i (a_lcg,i - g) + I_i qdd_i ]
+
+
+class Totals(NamedTuple):
+    """Sums over a simulation; the last one jumps, the others have the rates of `flow`."""
+
+    work: int = 1               # J, put in by the actuators that move the rest positions
+    damped: int = 1             # J, lost in dampers
+    impulse: int = 2            # N s, of wall and weight
+    angular_impulse: int = 1    # N m s, about the origin of the wall's frame
+    struck: int = 1             # J, lost where feet touch down
+    width: int = 0
+
+
+class Stored(NamedTuple):
+    """What :func:`stored` fills, and the rates of all; wall axes and origin."""
+
+    kinetic: int = 1            # J
+    potential: int = 1          # J, of springs and weight
+    momentum: int = 2           # kg m/s
+    angular_momentum: int = 1   # kg m^2/s
+    mass_center: int = 2        # m
+    width: int = 0
+
+
+TOTAL = offsets(Totals())
+STORED = offsets(Stored())
+# How many of the totals flow, and do not jump.
+N_FLOWS = TOTAL.struck
+
+
+@kernel
+def stored(machine, work, x, zdd, out, rate):
+    """
+    Fill energies, momenta and centre of mass, and the rates of all.
+
+    Rates follow from each body's motion without the equations of motion, an independent
+    check.
+    """
+    index, constants, z, v, u, ud = machine.index, machine.constants, x.z, x.v, x.u, x.ud
+    m, inertia = constants[BODY.mass], constants[BODY.inertia]
+    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
+    out[:] = 0.0
+    rate[:] = 0.0
+    _add_body(out, rate, (m, inertia), (z[0], z[1]), (v[0], v[1], v[2]), (zdd[0], zdd[1], zdd[2]))
+    total = m
+    body_c, body_s = math.cos(z[2]), math.sin(z[2])
+    for i in range(index.shape[0]):
+        n, start = index[i, LIMB.n_links], index[i, LIMB.start]
+        link, limb = index[i, LIMB.links], index[i, LIMB.hip]
+        px, py, vx, vy = z[start], z[start + 1], v[start], v[start + 1]
+        ax, ay, angle, w, alpha = zdd[start], zdd[start + 1], 0.0, 0.0, 0.0
+        for k in range(n):
+            at = start + 2 + k
+            angle += z[at]
+            w += v[at]
+            alpha += zdd[at]
+            c, s, r, length = math.cos(angle), math.sin(angle), \
+                constants[link + LINK.center], constants[link + LINK.length]
+            # Acceleration of the link axis: tangential and centripetal.
+            tx, ty = -alpha * s - w * w * c, alpha * c - w * w * s
+            m, inertia, k_joint = constants[link + LINK.mass], constants[link + LINK.inertia], \
+                constants[link + LINK.stiffness]
+            _add_body(out, rate, (m, inertia), (px + r * c, py + r * s),
+                      (vx - w * r * s, vy + w * r * c, w), (ax + r * tx, ay + r * ty, alpha))
+            total += m
+            # The first joint is the foot, which turns freely: no spring.
+            if k > 0:
+                bend = z[at] - u[at - 3]
+                out[STORED.potential] += 0.5 * k_joint * bend * bend
+                rate[STORED.potential] += k_joint * bend * (v[at] - ud[at - 3])
+            px += length * c
+            py += length * s
+            vx -= w * length * s
+            vy += w * length * c
+            ax += length * tx
+            ay += length * ty
+            link += LINK.width
+        # Elastic energy of the hip, e^T K e / 2 with e = d - r, and its rate e^T K edot.
+        limb_terms(index, constants, work, i, z, v)
+        d = hip_deflection(body_c, body_s, z, v, work)
+        for j in range(3):
+            pull, at = 0.0, start - 3
+            for k in range(3):
+                pull += constants[limb + HIP.stiffness + 3 * j + k] * (d[k] - u[at + k])
+            out[STORED.potential] += 0.5 * pull * (d[j] - u[at + j])
+            rate[STORED.potential] += pull * (d[3 + j] - ud[at + j])
+    # mass_center still holds the first moment: it is divided by the mass below.
+    out[STORED.potential] -= gx * out[STORED.mass_center] + gy * out[STORED.mass_center + 1]
+    rate[STORED.potential] -= gx * out[STORED.momentum] + gy * out[STORED.momentum + 1]
+    for j in range(2):
+        out[STORED.mass_center + j] /= total
+        rate[STORED.mass_center + j] = out[STORED.momentum + j] / total
+
+
+@kernel
+def _add_body(out, rate, body, p, v, a):
+    """Add a rigid body (mass, inertia) in place; p (x, y), v and a (x, y, angle), wall axes."""
+    (m, inertia), w, alpha = body, v[2], a[2]
+    # The centre of mass as a first moment.
+    out[STORED.kinetic] += 0.5 * (m * (v[0] * v[0] + v[1] * v[1]) + inertia * w * w)
+    out[STORED.momentum] += m * v[0]
+    out[STORED.momentum + 1] += m * v[1]
+    out[STORED.angular_momentum] += inertia * w + m * (p[0] * v[1] - p[1] * v[0])
+    out[STORED.mass_center] += m * p[0]
+    out[STORED.mass_center + 1] += m * p[1]
+    rate[STORED.kinetic] += m * (v[0] * a[0] + v[1] * a[1]) + inertia * w * alpha
+    rate[STORED.momentum] += m * a[0]
+    rate[STORED.momentum + 1] += m * a[1]
+    rate[STORED.angular_momentum] += inertia * alpha + m * (p[0] * a[1] - p[1] * a[0])
+
+
+@kernel
+def flow(machine, z, forces, out):
+    """Fill the rates of work, damper loss, impulse and angular impulse, at `TOTAL`."""
+    index, constants = machine.index, machine.constants
+    gx, gy, mass = constants[BODY.gravity_x], constants[BODY.gravity_y], constants[BODY.mass]
+    power, loss, fx, fy = 0.0, 0.0, 0.0, 0.0
+    moment = mass * (z[0] * gy - z[1] * gx)
+    for i in range(index.shape[0]):
+        start = index[i, LIMB.start]
+        rx, ry = forces[i, FORCE.reaction], forces[i, FORCE.reaction + 1]
+        power += forces[i, FORCE.power]
+        loss += forces[i, FORCE.loss]
+        fx += rx
+        fy += ry
+        limb, sx, sy = limb_mass(machine, i, z)
+        mass += limb
+        moment += z[start] * ry - z[start + 1] * rx + sx * gy - sy * gx
+    out[TOTAL.work], out[TOTAL.damped] = power, loss
+    out[TOTAL.impulse], out[TOTAL.impulse + 1] = fx + mass * gx, fy + mass * gy
+    out[TOTAL.angular_impulse] = moment
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """
+    What a state stores, and how far its rates miss the three balances.
+
+    Attributes
+    ----------
+    kinetic, potential : float [J]
+        Potential energy is elastic and of gravity.
+    momentum : (2,) array [kg m/s]
+    angular_momentum : float [kg m^2/s]
+        About the origin of the wall's frame.
+    center_of_mass : (2,) array [m]
+    power_residual : float [W]
+        d/dt (T + V) less power in, plus loss.
+    force_residual : (2,) array [N]
+        d/dt p less the sum of reactions and weight (Newton).
+    moment_residual : float [N m]
+        d/dt L less the moments of reactions and weight.
+
+    """
+
+    kinetic: float
+    potential: float
+    momentum: np.ndarray
+    angular_momentum: float
+    center_of_mass: np.ndarray
+    power_residual: float
+    force_residual: np.ndarray
+    moment_residual: float
+
+
+def balance(model: StickybotModel, state: StickybotState, rest: RestPosition) -> Balance:
+    """
+    Return energy and momenta of a state, and the residuals of their balances.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    state : StickybotState
+        Pose and motion.
+    rest : RestPosition
+        Where hips and inner joints are held.
+
+    Returns
+    -------
+    Balance
+        Energy, momenta and residuals.
+
+    Raises
+    ------
+    MeasurementError
+        When the state or the rest positions do not fit the model.
+
+    """
+    z, v, attached = state.packed(model)
+    u, ud = rest.packed(model)
+    machine, work = model.machine, make_workspace(model.machine)
+    zdd, forces = np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width))
+    gain = np.zeros(TOTAL.width)
+    x = Coordinates(z, v, u, ud)
+    accelerate(machine, work, attached, x, zdd, forces)
+    flow(machine, z, forces, gain)
+    now, rate = np.zeros(STORED.width), np.zeros(STORED.width)
+    stored(machine, work, x, zdd, now, rate)
+    return Balance(
+        now[STORED.kinetic], now[STORED.potential],
+        now[STORED.momentum:STORED.momentum + 2], now[STORED.angular_momentum],
+        now[STORED.mass_center:STORED.mass_center + 2],
+        power_residual=(rate[STORED.kinetic] + rate[STORED.potential]
+                        - gain[TOTAL.work] + gain[TOTAL.damped]),
+        force_residual=(rate[STORED.momentum:STORED.momentum + 2]
+                        - gain[TOTAL.impulse:TOTAL.impulse + 2]),
+        moment_residual=rate[STORED.angular_momentum] - gain[TOTAL.angular_impulse])
+
+
+# -------------------------------------------------------------------------------------------------
+# Load of the feet for given accelerations of body and limbs.
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """
+    A load on the feet that hold, in wall axes, moments about the body's centre of mass.
+
+    Attributes
+    ----------
+    grasp : (3, 2 k) array
+        ``G``: force and moment of the k feet's forces (x, y of each).
+    wrench : (3,) array [N, N, N m]
+        ``w``: what they must make.
+    per_acceleration : (3,) array [kg, kg, kg m^2]
+        What each acceleration of the body adds to it: m_b, m_b, I.
+    feet : (k,) int array
+        Which limbs the feet belong to.
+
+    """
+
+    grasp: np.ndarray
+    wrench: np.ndarray
+    per_acceleration: np.ndarray
+    feet: np.ndarray
+
+
+def load_of(model: StickybotModel, state: StickybotState, body_acceleration: np.ndarray,
+            joint_acceleration: np.ndarray | None = None,
+            foot_acceleration: np.ndarray | None = None) -> Load:
+    """
+    Return the load for given accelerations.
+
+    Parameters
+    ----------
+    model : StickybotModel
+        The robot on its wall.
+    state : StickybotState
+        Pose and motion.
+    body_acceleration : (3,) array [m/s^2, rad/s^2]
+        Of the centre of mass, and angular.
+    joint_acceleration : (nq,) array, optional [rad/s^2]
+        Of the limbs' joints; zero unless given.
+    foot_acceleration : (N, 2) array, optional [m/s^2]
+        Of feet off the wall; zero unless given.
+
+    Returns
+    -------
+    Load
+        What the feet on the wall must carry.
+
+    Raises
+    ------
+    MeasurementError
+        When an array does not fit the model.
+
+    """
+    z, v, attached = state.packed(model)
+    zdd = np.zeros(model.nz)
+    zdd[:3] = fitting(body_acceleration, (3,), 'body accelerations')
+    if joint_acceleration is not None:
+        zdd[model.joint_columns] = fitting(joint_acceleration, (model.n_joints,),
+                                           'joint accelerations')
+    if foot_acceleration is not None:
+        zdd[model.foot_columns] = fitting(foot_acceleration, (model.n_limbs, 2),
+                                          'foot accelerations')
+        zdd[model.foot_columns[attached]] = 0.0
+    now, rate, still = np.zeros(STORED.width), np.zeros(STORED.width), np.zeros(model.nz - 3)
+    stored(model.machine, make_workspace(model.machine), Coordinates(z, v, still, still), zdd, now,
+           rate)
+    weight = model.mass * model.wall.in_plane
+    center = now[STORED.mass_center:STORED.mass_center + 2]
+    force = rate[STORED.momentum:STORED.momentum + 2] - weight
+    moment = (rate[STORED.angular_momentum] - center[0] * weight[1] + center[1] * weight[0]
+              - z[0] * force[1] + z[1] * force[0])
+    feet = np.flatnonzero(attached)
+    arms = z[model.foot_columns[feet]] - z[:2]
+    grasp = np.zeros((3, 2 * len(feet)))
+    grasp[0, 0::2] = grasp[1, 1::2] = 1.0
+    grasp[2, 0::2], grasp[2, 1::2] = -arms[:, 1], arms[:, 0]
+    body = model.body
+    return Load(grasp, np.array([*force, moment]),
+                np.array([body.mass, body.mass, body.inertia]), feet)

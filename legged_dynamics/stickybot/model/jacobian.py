@@ -3,10 +3,8 @@
 """
 Jacobian of the accelerations with positions and rates, and the damping of the hips.
 
-A limb is coupled with the other limbs through the body only, so each is differentiated alone. The
-hip's force is linear in the deflection and its rate, which gives the body's columns in closed
-form; a motion of a free foot is the opposite motion of the body. Only the columns of the limb's
-own angles are difference quotients.
+A limb is coupled with the other limbs through the body only, so that a difference quotient with
+one of its coordinates moves that limb alone.
 
 Karpick's design rule (36)-(37) for the dampers treats each axis of each hip separately, with 1/N
 of the body's mass or inertia on it::
@@ -25,25 +23,28 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.stickybot.model.bookkeeping import N_FLOWS, TOTAL, limb_weight_moment
-from legged_dynamics.stickybot.model.dynamics import accelerate, limb_accelerations
+from legged_dynamics.stickybot.model.dynamics import (
+    N_FLOWS,
+    TOTAL,
+    accelerate,
+    limb_accelerations,
+)
 from legged_dynamics.stickybot.model.limb import (
     BODY,
     FORCE,
-    HIP,
     LIMB,
-    LINK,
-    WORK,
     Coordinates,
     Machine,
-    hip_deflection,
-    limb_terms,
+    limb_mass,
     make_workspace,
 )
-from legged_dynamics.stickybot.model.parts import Body
-from legged_dynamics.stickybot.model.robot import RestPosition, StickybotModel, StickybotState
+from legged_dynamics.stickybot.model.robot import (
+    Body,
+    RestPosition,
+    StickybotModel,
+    StickybotState,
+)
 
 # Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
 # of them, and their curvature matters over centimetres and radians.
@@ -122,145 +123,43 @@ def free_coordinates(machine, attached, free):
 
 
 @kernel
-def _times(constants, at, x):
-    """Return a hip's 3 x 3 matrix, which stands at `at`, times x."""
-    return (constants[at] * x[0] + constants[at + 1] * x[1] + constants[at + 2] * x[2],
-            constants[at + 3] * x[0] + constants[at + 4] * x[1] + constants[at + 5] * x[2],
-            constants[at + 6] * x[0] + constants[at + 7] * x[1] + constants[at + 8] * x[2])
-
-
-@kernel
-def _deflection_change(column, c, s, d, rate):
+def _fill_column(machine, step, attached, x, now, limbs, column, by_rate):
     """
-    Return how d and its rate change with the body's x, y, angle, and their rates (columns 0 to 5).
+    Fill the column of a coordinate, or of its rate, by a forward difference of some limbs.
 
-    From ``d = R^T (x_hl - x_cg)`` and ``ddot = R^T (xdot_hl - xdot_cg) - phidot Z d`` with Z a
-    quarter turn.
+    ``now``: zdd and forces of the present state; ``limbs``: the first, and the one after the last.
     """
-    still = (0.0, 0.0, 0.0)
-    if column == 2:
-        return (d[1], -d[0], -1.0), (d[4], -d[3], 0.0)
-    if column == 5:
-        return still, (d[1], -d[0], -1.0)
-    x, y = (-c, s) if column == 0 or column == 3 else (-s, -c)
-    if column < 2:
-        return (x, y, 0.0), (rate * y, -rate * x, 0.0)
-    return still, (x, y, 0.0)
-
-
-@kernel
-def _body_columns(machine, step, attached, x, forces):
-    """Fill the Jacobian columns of the body, and of a free foot, in all rows."""
-    index, constants, work = machine.index, machine.constants, step.work
-    z, v, ud = x.z, x.v, x.ud
-    by_position, by_velocity = step.by_position, step.by_velocity
-    flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
-    mass, inertia = constants[BODY.mass], constants[BODY.inertia]
-    c, s = math.cos(z[2]), math.sin(z[2])
-    at = WORK.mass_matrix + work.shape[0] - 1
-    # One factorisation a limb serves all six columns of the body.
-    factor = work[:, at:]
-    for i in range(index.shape[0]):
-        n, start, limb = index[i, LIMB.n_links], index[i, LIMB.start], index[i, LIMB.hip]
-        limb_terms(index, constants, work, i, z, v)
-        d = hip_deflection(c, s, z, v, work)
-        fx, fy = forces[i, FORCE.hip], forces[i, FORCE.hip + 1]
-        bx, by = c * fx + s * fy, c * fy - s * fx
-        lag = _times(constants, limb + HIP.damping, (d[3] - ud[start - 3], d[4] - ud[start - 2],
-                                                     d[5] - ud[start - 1]))
-        first = 2 if attached[i] else 0
-        size = n + 2 - first
-        for j in range(size):
-            for k in range(j + 1):
-                work[j, at + k] = work[first + j, WORK.mass_matrix + first + k]
-        right = work[first:, WORK.solution]
-        factorize(factor, size)
-        for column in range(6):
-            J = by_position if column < 3 else by_velocity
-            flows = flows_by_position if column < 3 else flows_by_velocity
-            at_body = column % 3
-            dd, dr = _deflection_change(column, c, s, d, v[2])
-            k_part = _times(constants, limb + HIP.stiffness, dd)
-            b_part = _times(constants, limb + HIP.damping, dr)
-            gx, gy, gm = k_part[0] + b_part[0], k_part[1] + b_part[1], k_part[2] + b_part[2]
-            wx, wy = c * gx - s * gy, s * gx + c * gy
-            # The hip force acts in body axes: turning the body turns it along.
-            if column == 2:
-                wx -= fy
-                wy += fx
-            moment = gm + dd[0] * by - dd[1] * bx + d[0] * gy - d[1] * gx
-            power = -(gx * ud[start - 3] + gy * ud[start - 2] + gm * ud[start - 1])
-            loss = 2.0 * (lag[0] * dr[0] + lag[1] * dr[1] + lag[2] * dr[2])
-            for j in range(first, n + 2):
-                right[j - first] = -work[j, WORK.jacobian] * wx - work[j, WORK.jacobian + 1] * wy
-                if j >= 2:
-                    right[j - first] -= gm
-            solve_factorized(factor, size, right)
-            rx, ry = 0.0, 0.0
-            if attached[i]:
-                rx, ry = wx, wy
-                for j in range(2, n + 2):
-                    rx += work[j, WORK.mass_matrix] * work[j, WORK.solution]
-                    ry += work[j, WORK.mass_matrix + 1] * work[j, WORK.solution]
-            # Moving a free foot along is moving the body the other way.
-            for side in range(1 if attached[i] or at_body == 2 else 2):
-                sign, where = (1.0, at_body) if side == 0 else (-1.0, start + at_body)
-                J[0, where] += sign * wx / mass
-                J[1, where] += sign * wy / mass
-                J[2, where] += sign * moment / inertia
-                for j in range(first, n + 2):
-                    J[start + j, where] = sign * work[j, WORK.solution]
-                flows[TOTAL.work, where] += sign * power
-                flows[TOTAL.damped, where] += sign * loss
-            flows[TOTAL.impulse, at_body] += rx
-            flows[TOTAL.impulse + 1, at_body] += ry
-            flows[TOTAL.angular_impulse, at_body] += z[start] * ry - z[start + 1] * rx
-
-
-@kernel
-def _joint_columns(machine, step, attached, x, zdd, forces):
-    """
-    Fill the Jacobian columns of all limb angles by forward differences.
-
-    ``zdd`` and ``forces`` are of the present state; z and v are restored.
-    """
-    index, work, z = machine.index, step.work, x.z
-    mass, inertia = machine.constants[BODY.mass], machine.constants[BODY.inertia]
+    place, size = (x.v, VELOCITY_STEP) if by_rate else (x.z, POSITION_STEP)
+    J = step.by_velocity if by_rate else step.by_position
+    flows = step.flows_by_velocity if by_rate else step.flows_by_position
+    (zdd, forces), (first, last) = now, limbs
+    index, constants = machine.index, machine.constants
     moved, other = step.vectors[MOVED], step.limb_forces
-    by_position, by_velocity = step.by_position, step.by_velocity
-    flows_by_position, flows_by_velocity = step.flows_by_position, step.flows_by_velocity
-    for i in range(index.shape[0]):
-        n, start = index[i, LIMB.n_links], index[i, LIMB.start]
-        weight_moment = limb_weight_moment(machine, i, z)
-        for column in range(start + 2, start + 2 + n):
-            for side in range(2):
-                place, size = (z, POSITION_STEP) if side == 0 else (x.v, VELOCITY_STEP)
-                J = by_position if side == 0 else by_velocity
-                flows = flows_by_position if side == 0 else flows_by_velocity
-                kept = place[column]
-                place[column] = kept + size
-                # The step as it was rounded, and not as it was meant: the quotient gains digits.
-                scale = 1.0 / (place[column] - kept)
-                limb_accelerations(machine, work, i, i + 1, attached, x, moved, other)
-                if side == 0:
-                    flows[TOTAL.angular_impulse, column] += (limb_weight_moment(machine, i, z)
-                                                             - weight_moment) * scale
-                place[column] = kept
-                for j in range(start, start + n + 2):
-                    J[j, column] = (moved[j] - zdd[j]) * scale
-                J[0, column] += (other[i, FORCE.hip] - forces[i, FORCE.hip]) * scale / mass
-                J[1, column] += (other[i, FORCE.hip + 1] - forces[i, FORCE.hip + 1]) * scale / mass
-                J[2, column] += (other[i, FORCE.body_moment]
-                                 - forces[i, FORCE.body_moment]) * scale / inertia
-                rx = (other[i, FORCE.reaction] - forces[i, FORCE.reaction]) * scale
-                ry = (other[i, FORCE.reaction + 1] - forces[i, FORCE.reaction + 1]) * scale
-                flows[TOTAL.work, column] += (other[i, FORCE.power]
-                                              - forces[i, FORCE.power]) * scale
-                flows[TOTAL.damped, column] += (other[i, FORCE.loss]
-                                                - forces[i, FORCE.loss]) * scale
-                flows[TOTAL.impulse, column] += rx
-                flows[TOTAL.impulse + 1, column] += ry
-                flows[TOTAL.angular_impulse, column] += z[start] * ry - z[start + 1] * rx
+    _, sx, sy = limb_mass(machine, first, x.z)
+    kept = place[column]
+    place[column] = kept + size
+    # The step as it was rounded, and not as it was meant: the quotient gains digits.
+    scale = 1.0 / (place[column] - kept)
+    limb_accelerations(machine, step.work, first, last, attached, x, moved, other)
+    _, to_x, to_y = limb_mass(machine, first, x.z)
+    place[column] = kept
+    flows[TOTAL.angular_impulse, column] += scale * (
+        (to_x - sx) * constants[BODY.gravity_y] - (to_y - sy) * constants[BODY.gravity_x])
+    for i in range(first, last):
+        start = index[i, LIMB.start]
+        for j in range(start, start + index[i, LIMB.n_links] + 2):
+            J[j, column] = (moved[j] - zdd[j]) * scale
+        for j in range(FORCE.width):
+            other[i, j] = (other[i, j] - forces[i, j]) * scale
+        J[0, column] += other[i, FORCE.hip] / constants[BODY.mass]
+        J[1, column] += other[i, FORCE.hip + 1] / constants[BODY.mass]
+        J[2, column] += other[i, FORCE.body_moment] / constants[BODY.inertia]
+        rx, ry = other[i, FORCE.reaction], other[i, FORCE.reaction + 1]
+        flows[TOTAL.work, column] += other[i, FORCE.power]
+        flows[TOTAL.damped, column] += other[i, FORCE.loss]
+        flows[TOTAL.impulse, column] += rx
+        flows[TOTAL.impulse + 1, column] += ry
+        flows[TOTAL.angular_impulse, column] += x.z[start] * ry - x.z[start + 1] * rx
 
 
 @kernel
@@ -270,24 +169,22 @@ def jacobians(machine, step, attached, x, zdd, forces):
 
     ``zdd`` and ``forces`` are of the present state; z and v are restored.
     """
-    index, constants = machine.index, machine.constants
-    gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
+    index, constants, now = machine.index, machine.constants, (zdd, forces)
     step.by_position[:] = 0.0
     step.by_velocity[:] = 0.0
     step.flows_by_position[:] = 0.0
     step.flows_by_velocity[:] = 0.0
     turning = step.flows_by_position[TOTAL.angular_impulse]
-    turning[0], turning[1] = constants[BODY.mass] * gy, -constants[BODY.mass] * gx
-    _body_columns(machine, step, attached, x, forces)
-    _joint_columns(machine, step, attached, x, zdd, forces)
-    # Moving a free foot moves its limb's weight, which has a moment about the wall's origin.
-    for i in range(index.shape[0]):
-        if not attached[i]:
-            mass = 0.0
-            for k in range(index[i, LIMB.n_links]):
-                mass += constants[index[i, LIMB.links] + LINK.width * k + LINK.mass]
-            turning[index[i, LIMB.start]] += mass * gy
-            turning[index[i, LIMB.start] + 1] -= mass * gx
+    turning[0] = constants[BODY.mass] * constants[BODY.gravity_y]
+    turning[1] = -constants[BODY.mass] * constants[BODY.gravity_x]
+    for by_rate in (False, True):
+        for column in range(3):
+            _fill_column(machine, step, attached, x, now, (0, index.shape[0]), column, by_rate)
+        for i in range(index.shape[0]):
+            start = index[i, LIMB.start]
+            for column in range(start + 2 if attached[i] else start,
+                                start + 2 + index[i, LIMB.n_links]):
+                _fill_column(machine, step, attached, x, now, (i, i + 1), column, by_rate)
 
 
 # -------------------------------------------------------------------------------------------------

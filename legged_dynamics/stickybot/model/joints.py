@@ -20,8 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.stickybot.model.parts import Limb, Link
-from legged_dynamics.stickybot.model.robot import StickybotMeasurement, StickybotModel
+from legged_dynamics.stickybot.model.robot import Limb, Link, StickybotMeasurement, StickybotModel
 
 HIP_JOINTS = ('hip_x', 'hip_y', 'hip')
 

@@ -217,6 +217,25 @@ def limb_terms(index, constants, work, i, z, v):
 
 
 @kernel
+def limb_mass(machine, i, z):
+    """Return limb i's mass [kg] and its first moment (x, y) [kg m] in the wall's axes."""
+    index, constants = machine.index, machine.constants
+    start, link = index[i, LIMB.start], index[i, LIMB.links]
+    x, y, angle, mass, sx, sy = z[start], z[start + 1], 0.0, 0.0, 0.0, 0.0
+    for k in range(index[i, LIMB.n_links]):
+        angle += z[start + 2 + k]
+        c, s, m = math.cos(angle), math.sin(angle), constants[link + LINK.mass]
+        r, length = constants[link + LINK.center], constants[link + LINK.length]
+        mass += m
+        sx += m * (x + r * c)
+        sy += m * (y + r * s)
+        x += length * c
+        y += length * s
+        link += LINK.width
+    return mass, sx, sy
+
+
+@kernel
 def hip_deflection(c, s, z, v, work):
     """Return d (x, y, angle) and its rate: the limb's end from the body, body axes (19)."""
     end = work.shape[0] - 1

@@ -34,7 +34,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.stickybot.allocation.force_program import (
+from legged_dynamics.stickybot.allocation.force_allocation import (
     LEAST_MAXIMUM,
     SET,
     make_force_memory,

@@ -10,20 +10,17 @@ import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, ModelError, SimulationError
 from legged_dynamics.stickybot.allocation.force_allocation import (
-    Allocation,
-    AllocationStatus,
-    least_maximum,
-)
-from legged_dynamics.stickybot.allocation.force_program import (
     LEAST_MAXIMUM,
     SET,
+    Allocation,
+    AllocationStatus,
     ForceSets,
+    least_maximum,
     make_force_memory,
     solve_balance,
     solve_forces,
 )
-from legged_dynamics.stickybot.model.bookkeeping import load_of
-from legged_dynamics.stickybot.model.dynamics import accelerate
+from legged_dynamics.stickybot.model.dynamics import accelerate, load_of
 from legged_dynamics.stickybot.model.jacobian import (
     POSITION_STEP,
     free_coordinates,
