@@ -305,3 +305,31 @@ def keep_limits(feet, layout, ground, row, results):
         if row[layout.given_contact + i] < 0.5:     # feet that are known to be up have no force
             for k in range(feet.index[i, SIZE]):
                 w[feet.index[i, START] + k] = 0.0
+
+
+@part
+def keep_believable(feet, total, most, w, P, observable):
+    """
+    Scale down a foot's force ``w`` that exceeds all causes by more than its deviation.
+
+    ``total``: what moves the base; ``most`` (nf,): what the foot's own joints allow [N]. Beyond,
+    the deviation was wrong: ``P`` gains what is cut off, and the foot is not observable.
+    """
+    for i in range(feet.index.shape[0]):
+        s, n = feet.index[i, START], feet.index[i, SIZE]
+        force = load3(w, s)
+        size, limit = norm(force), max(total, most[i])
+        if size <= limit:
+            continue
+        variance = 0.0
+        for r in range(3):
+            variance += force[r] * dot(load3(P[s + r], s), force)
+        limit += math.sqrt(max(variance, 0.0)) / size
+        if size > limit:
+            left = limit / size
+            for r in range(s, s + n):
+                for c in range(s, s + n):
+                    P[r, c] += (1.0 - left) ** 2 * w[r] * w[c]
+            for r in range(s, s + n):
+                w[r] *= left
+            observable[i] = 0.0

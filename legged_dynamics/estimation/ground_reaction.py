@@ -202,7 +202,8 @@ class GroundReaction(NamedTuple):
         """
         (nf,) bool: feet whose force the measurements determine.
 
-        False, for example, for the squeeze between feet when no torque is measured.
+        False, for example, for the squeeze between feet when no torque is measured, and where a
+        force came out larger than weight, motion and torques allow: that part is cut off then.
         """
         return self._array('contact.observable') > 0.5
 

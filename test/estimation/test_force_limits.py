@@ -3,15 +3,18 @@
 """Forces within what the ground can give: on robots that trot and step, deviations to match."""
 import numpy as np
 import pytest
-from motions import Scene, quadruped
+from motions import RATE, Scene, quadruped
+from robots import golden
 from zoo_runs import short_run
 
 from benchmarks.zoo.estimators import shipped
 from benchmarks.zoo.scoring import score
+from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.contact.solution import friction_used
-from legged_dynamics.estimation import GroundReactionEstimator
+from legged_dynamics.dynamics import BaseMotion, Motion
+from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.estimation.ground import limits_of
-from legged_dynamics.model import FlatFoot, PointFoot
+from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
 
 SOLE = FlatFoot('sole', 0.1, -0.1, 0.05, -0.05)
 
@@ -89,3 +92,65 @@ def test_a_pull_by_a_wrong_torque_goes_to_where_it_may_belong():
 def test_the_same_measurements_give_the_same_bits():
     once, again = (reactions(short_run('four'), {'ground.limits': 'cone'}) for _ in range(2))
     assert all(np.array_equal(a.data, b.data, equal_nan=True) for a, b in zip(once, again))
+
+
+NOISE = {'velocity': 1e-3, 'effort': 1e-2, 'gyro': 1e-3, 'accelerometer': 2e-2}
+
+
+def standing_on(kind, rng):
+    """Return (model, config, position) of a robot at rest on feet of a kind."""
+    noise = {f'noise.{name}': value for name, value in NOISE.items()}
+    if kind in ('point', 'straight'):
+        model, config = quadruped(**noise)
+        order = [config.joints.index(name) for name in model.joint_names]
+        bent = np.array(config.nominal_position)[order] + 0.1 * rng.normal(size=12)
+        return model, config, bent if kind == 'point' else 1e-3 * rng.normal(size=12)
+    recorded = golden('004_contact_id.json')
+    model = RobotModel.from_urdf(recorded['urdf'])
+    crouch = dict(zip(recorded['v_order'][1:], recorded['cases'][0]['q'][7:]))
+    q = np.array([crouch[name] for name in model.joint_names])
+    config = RobotConfig.from_parameters({
+        'robot.feet': ['l_foot', 'r_foot'],
+        'robot.foot_type': {'sole': 'flat', 'edge': 'line'}[kind],
+        'robot.sole': [0.16, -0.1, *([0.05, -0.05] if kind == 'sole' else [0.0, 0.0])],
+        'robot.joints': list(model.joint_names), 'robot.nominal_position': q.tolist(), **noise})
+    return model, config, q + 0.05 * rng.normal(size=len(q))
+
+
+@pytest.mark.parametrize('kind', ['point', 'straight', 'edge', 'sole'])
+def test_no_force_exceeds_all_of_its_causes_when_feet_pull_and_then_push(kind):
+    """
+    What stands on the floor cannot pull, so such torques contradict all that is believed.
+
+    A force has two causes: what the base weighs, and what the torques of its own leg hold. None
+    may be larger than both by more than the deviations that are published with it.
+    """
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        model, config, q = standing_on(kind, rng)
+        model, still = config.apply_to(model), np.zeros(model.nv)
+        nf, weight = len(config.feet), model.total_mass * 9.81
+        solver = ContactInverseDynamics(model, config.feet)
+        at_rest = Motion(q, still, still, BaseMotion(proper_acceleration=[0.0, 0.0, 9.81]))
+        pulling = weight * rng.uniform(0.8, 1.6) * np.array([1.0, -1.0, -1.0, 1.0][:nf])
+        wanted = [np.pad((weight / nf + pull)[:, None], ((0, 0), (2, 3)))
+                  for pull in (pulling, 0.0 * pulling, -pulling)]
+        truth = [solver.solve(at_rest, in_contact=[True] * nf, guess=one,
+                              ground_normal=[0.0, 0.0, 1.0]) for one in wanted]
+        most = max(weight, *(np.linalg.norm(one.wrench[:, :3], axis=1).max() for one in truth))
+        estimator = GroundReactionEstimator(model, config)
+        for k in range(300):
+            noise = {name: size * rng.normal(size=3 if name in ('gyro', 'accelerometer')
+                                             else model.nv) for name, size in NOISE.items()}
+            r = estimator.update(Measurement(
+                round(k * 1e9 / RATE), q, noise['velocity'],
+                truth[k // 100].joint_effort + noise['effort'], noise['gyro'],
+                noise['accelerometer'] + [0.0, 0.0, 9.81], [0.0, 0.0, 0.0, 1.0]))
+            if k < 5:
+                continue
+            for wrench, latest in ((r.raw_wrench, False), (r.wrench, True)):
+                for foot, force in zip(config.feet, wrench[:, :3]):
+                    size = np.linalg.norm(force)
+                    P = r.covariance_of(foot.link, latest)[:3, :3]
+                    own = np.sqrt(force @ P @ force) / max(size, 1e-9)
+                    assert size < most + 2.5 * own, (seed, k, foot.link, latest)

@@ -20,16 +20,18 @@ import math
 
 from legged_dynamics.contact.contact_evidence import LEAST_PROBABILITY
 from legged_dynamics.dynamics.jacobians import SIZE, START
-from legged_dynamics.estimation.filter.layout import BEYOND, VECTOR, WEIGHTS
+from legged_dynamics.estimation.filter.layout import BEYOND, MOST, VECTOR, WEIGHTS
 from legged_dynamics.estimation.filter.memory import N_EXTRA
 from legged_dynamics.estimation.filter.normal_equations import joint_information, solve_foot_alone
 from legged_dynamics.estimation.push import external_process_noise, slow_share
 from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
+    add,
     add_scaled,
     dot,
     load3,
+    norm,
     subtract,
     symmetric_times,
 )
@@ -100,7 +102,8 @@ def add_process_noise(robot, settings, scratch, tracking, memory, joints, n, dt)
     Add a tick's process noise to the covariance; return whether there is a push.
 
     A foot contradicted by its own joints may have had an impact and gets as much noise as
-    they imply, from ``tracking.innovation`` and ``tracking.noise``.
+    they imply, from ``tracking.innovation`` and ``tracking.noise``. Row MOST: the largest force
+    that each foot's own joints allow.
     """
     forces, probability = memory.forces, memory.contact.probability
     feet, x, P, process_noise = robot.feet, forces.state, forces.covariance, tracking.process_noise
@@ -135,6 +138,7 @@ def add_process_noise(robot, settings, scratch, tracking, memory, joints, n, dt)
             # The variance does not grow beyond that of the prior.
             room = 1.0 - P[s + k, s + k] * robot.prior[s + k]
             process_noise[s + k] = g * unit * max(room, 0.0)
+        vectors[MOST, i] = norm(add(load3(x, s), v)) + math.sqrt(C[0] + C[3] + C[5])
         for k in range(3):
             vectors[VECTOR, s + k] = v[k]
             variance[0, s + k] = C[0] if k == 0 else (C[3] if k == 1 else C[5])

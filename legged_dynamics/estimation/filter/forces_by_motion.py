@@ -38,7 +38,7 @@ from legged_dynamics.estimation.contact_by_motion import (
     update_contact_by_motion,
 )
 from legged_dynamics.estimation.filter.force_tracking import covariance_row, predict_equation
-from legged_dynamics.estimation.filter.layout import BASE, BEYOND, VECTOR
+from legged_dynamics.estimation.filter.layout import BASE, BEYOND, MOST, VECTOR
 from legged_dynamics.estimation.filter.memory import LEG, MOTION, N_EXTRA, STATUS
 from legged_dynamics.estimation.filter.noise import (
     base_covariances,
@@ -389,7 +389,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     total, spread = 0.0, -1.0
     evidence = scratch.vectors[BEYOND]
     for i in range(nf):
-        evidence[i] = 0.0
+        evidence[i] = scratch.vectors[MOST, i] = 0.0
     if base_used:
         base_covariances(robot, settings, scratch, tracking, imu, jump, dt)
         if motion.body[MOTION.lifted] > 0.5:    # what holds the robot is no foot

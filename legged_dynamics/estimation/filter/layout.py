@@ -183,8 +183,8 @@ class Robot(NamedTuple):
 
 # Rows of Scratch.vectors.
 (TAU, ACCEL, RESIDUAL, WEIGHTS, VECTOR, BASE, BASE_WEIGHTS, BEYOND,
- SLOW_WEIGHTS, SLIPPING, DOUBT) = range(11)
-N_VECTORS = 11
+ SLOW_WEIGHTS, SLIPPING, DOUBT, MOST) = range(12)
+N_VECTORS = 12
 
 
 class Scratch(NamedTuple):

@@ -42,6 +42,7 @@ from legged_dynamics.estimation.filter.forces_by_torque import interpolate_sampl
 from legged_dynamics.estimation.filter.layout import (
     ACCEL,
     BASE,
+    MOST,
     RESIDUAL,
     TAU,
     WEIGHTS,
@@ -57,6 +58,7 @@ from legged_dynamics.estimation.filter.noise import update_noise
 from legged_dynamics.estimation.filter.wrench_filter import filter_wrenches, write_wrenches
 from legged_dynamics.estimation.ground import (
     follow_ground,
+    keep_believable,
     keep_limits,
     move_to_given_ground,
     normals_under_feet,
@@ -69,6 +71,7 @@ from legged_dynamics.spatial.algebra import (
     cross,
     load3,
     load9,
+    norm,
     rotate,
     scale,
     store3,
@@ -345,7 +348,12 @@ def tick(packed):
         track_by_motion(arrays, layout, settings, R_WB, imu, dt, results)
         for k in range(6):      # motion does not determine it: it may be as large as the weight
             results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
-    states = results.feet.states
+    states, base_used = results.feet.states, imu and settings.use_base > 0.5
+    total = norm(load3(scratch.bodies[0], FORCE)) if base_used else 0.0
+    bounded = used > 0 or base_used
+    if bounded:
+        keep_believable(feet, total, vectors[MOST], results.forces.coordinates,
+                        results.forces.covariance, results.contact.observable)
     follow_ground(arrays, settings, states, R_WB, imu, bearing, settle, dt)
     _residuals(robot, scratch, imu, results)
     if settings.two_samples > 0.5:
@@ -354,6 +362,12 @@ def tick(packed):
         keep_limits(feet, layout, arrays.ground, window[-1], results)
     write_link_wrench(settings, scratch.bodies, point, results.external)
     _mark_observable(feet, settings, results.forces.covariance, results.contact.observable)
+    if bounded:
+        if imu:     # an impact may be in the newest reading alone
+            total = max(total, settings.weight / GRAVITY * norm(
+                load3(window[-1], layout.acceleration)))
+        keep_believable(feet, total, vectors[MOST], results.forces.latest,
+                        results.forces.latest_covariance, results.contact.observable)
 
     # 6 Filter.
     write_wrenches(feet, states, results.forces.coordinates, results.wrenches.raw)
@@ -361,7 +375,6 @@ def tick(packed):
     filter_wrenches(feet, settings, states, R_WB, memory.filter, dt, results.wrenches)
     for j in range(nj):
         results.joint_acceleration[j] = accel[j]
-    base_used = imu and settings.use_base > 0.5
     if used > 0:
         return codes.FUSED if base_used else codes.TORQUE_ONLY
     return codes.BASE_ONLY if base_used else codes.UNAVAILABLE

@@ -517,7 +517,8 @@ def undetermined(series: EstimateSeries) -> str:
     unknown[series.mode.values == Mode.UNAVAILABLE] = False
     count = int(unknown.any(axis=1).sum())
     return (f' In {count} of {len(unknown)} samples nothing determines the force of a foot in '
-            'contact: it is what was expected beforehand, within its deviation.') if count else ''
+            'contact: it is what was expected beforehand, or as much as weight and torques allow, '
+            'within its deviation.') if count else ''
 
 
 # What the estimates of a report are made from.
