@@ -22,6 +22,7 @@ from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.contact_timing import ContactTiming
+from legged_dynamics.people.gait.flat_feet import landed_law, sum_variance
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs
@@ -68,8 +69,11 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
     moving, arm = _moving(dynamics), from_middle(contact, points)
     axes = np.array([BARS.fore_aft, BARS.sideways, 1.0])
-    deviation = np.hypot(sum_deviation(dynamics, settings)[:, None] * axes * dynamics.weight,
-                         dynamics.noise_left)
+    sums = sum_deviation(dynamics, settings)
+    if timing.flat:
+        sums = np.sqrt(sums ** 2 + sum_variance(dynamics, (
+            change.time for change in timing.changes if change.landing)))
+    deviation = np.hypot(sums[:, None] * axes * dynamics.weight, dynamics.noise_left)
     # A foot that is alone has all of the error, one of two about half of it.
     carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
     covariance = np.einsum('nf,na,ab->nfab', carried ** 2, deviation ** 2, np.eye(3))
@@ -158,19 +162,23 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
         part = slice(first, end)
         s = share[part]
         step = bool(stepping[first])
-        if step:
-            own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
-        else:
-            own = np.full(s.shape, settings.uneven_share ** 2)
+        phase, rate = (np.arange(end - first) + 0.5)[:, None] / (end - first), 1.0
         error = settings.pressure_error if step else planted[part]
+        if timing.flat:
+            error = settings.odometry_error
         seen = ((error / length[part]) ** 2)[:, None]
-        variance[part] = own * seen / np.maximum(own + seen, 1e-12)
+        if not step:        # without an even share, odometry errs by all of that
+            own = np.full(s.shape, np.inf if timing.flat else settings.uneven_share ** 2)
+        elif timing.flat:
+            own, rate = landed_law(phase)
+        else:
+            own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
+        variance[part] = seen / np.maximum(1.0 + seen / np.maximum(own, 1e-12), 1e-12)
         if step:
             duration = max((end - first) * dynamics.step, dynamics.step)
             down, up = (_deviation(timing, landing, time[at]) for landing, at in
                         ((True, first), (False, end)))
-            phase = (np.arange(end - first) + 0.5)[:, None] / (end - first)
-            late = np.hypot((1.0 - phase) * down, phase * up) / duration
+            late = rate * np.hypot((1.0 - phase) * down, phase * up) / duration
             variance[part] += np.where(contact[part], late ** 2, 0.0)
     return np.where(contact, variance, 0.0), stepping
 

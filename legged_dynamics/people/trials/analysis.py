@@ -25,6 +25,7 @@ from legged_dynamics.model.robot_config import scaled_to
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.contact_timing import ContactTiming, contact_timing, given_timing
 from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport, check_method
+from legged_dynamics.people.gait.flat_feet import flat_footed
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import GaitReactions
 from legged_dynamics.people.gait.required_wrench import WrenchSmoother
@@ -381,8 +382,8 @@ def _in_contact(trial: _Trial, options: GaitOptions, settings: GaitSettings
     smoother, moved = WrenchSmoother(recorded, settings), soles_of(recorded, settings)
 
     def timed(dynamics: GaitInverseDynamics) -> ContactTiming:
-        return given_timing(contact, dynamics) if given else contact_timing(
-            dynamics, settings, moved, contact)
+        return given_timing(contact, dynamics, flat=flat_footed(dynamics, contact, settings)
+                            ) if given else contact_timing(dynamics, settings, moved, contact)
 
     # Noise of the poses looks like flight where the load is small.
     standing = np.ones(recorded.foot_arm.shape[:2], bool)
