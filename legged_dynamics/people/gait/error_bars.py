@@ -22,8 +22,9 @@ from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.contact_timing import ContactTiming
-from legged_dynamics.people.gait.flat_feet import landed_law, sum_variance
+from legged_dynamics.people.gait.flat_feet import FLAT, landed_law
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.load_transfer import impact_error
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs
 
@@ -50,6 +51,10 @@ class ErrorBarSettings:
     planted_moving: float = 0.03  # [m]: added where the force varies by the weight
     movement_time: float = 2.0  # [sqrt(l / g)]: in which movement counts
     rate_window: float = 0.2  # [sqrt(l / g)]: around a change, for the rate of the load
+    # Landing after a flight: deviation of the sum, by the speed that the foot loses.
+    impact_along: float = 0.05  # [weight / sqrt(g l)]
+    impact_down: float = 0.35  # [weight / sqrt(g l)]
+    impact_time: float = 0.35  # [sqrt(l / g)]: before and after a landing, in which it fades
 
 
 BARS = ErrorBarSettings()
@@ -69,10 +74,8 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
     moving, arm = _moving(dynamics), from_middle(contact, points)
     axes = np.array([BARS.fore_aft, BARS.sideways, 1.0])
-    sums = sum_deviation(dynamics, settings)
-    if timing.flat:
-        sums = np.sqrt(sums ** 2 + sum_variance(dynamics, (
-            change.time for change in timing.changes if change.landing)))
+    sums = np.sqrt(sum_deviation(dynamics, settings) ** 2 + _landing_variance(dynamics, timing)
+                   + (FLAT.sum_error ** 2 if timing.flat else 0.0))
     deviation = np.hypot(sums[:, None] * axes * dynamics.weight, dynamics.noise_left)
     # A foot that is alone has all of the error, one of two about half of it.
     carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
@@ -127,6 +130,27 @@ def sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.n
         1.0, moving / BARS.saturation)
 
 
+def _landing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming) -> np.ndarray:
+    """Return the variance that landings add to the sum of all forces, (n,) over the weight."""
+    time, unit = dynamics.time - dynamics.time[0], np.sqrt(dynamics.leg_length / GRAVITY)
+    reach, variance = BARS.impact_time * unit, np.zeros(len(time))
+    velocity = np.gradient(dynamics.base_position[:, None] + dynamics.foot_arm, dynamics.step,
+                           axis=0) - dynamics.ground_velocity
+    velocity /= np.sqrt(GRAVITY * dynamics.leg_length)
+    for change in (change for change in timing.changes if change.landing):
+        before = int(np.searchsorted(time, change.time - reach))
+        lost = velocity[before, change.foot]
+        if timing.flat:
+            size = FLAT.impact * np.linalg.norm(lost)
+        elif timing.contact[before:np.searchsorted(time, change.time)].any(axis=1).all():
+            continue        # not after a flight
+        else:
+            size = np.hypot(BARS.impact_along * np.linalg.norm(lost[:2]),
+                            BARS.impact_down * min(lost[2], 0.0))
+        variance += size ** 2 * np.exp(-2.0 * np.abs(time - change.time) / reach)
+    return variance
+
+
 def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return horizontal arms (n, nf, 2) of stance feet from their middle, 0 in the air."""
     middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
@@ -158,6 +182,7 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
     length = np.maximum(2.0 * size.max(axis=1), 1e-3)
     planted = np.hypot(np.minimum(BARS.planted + BARS.planted_moving * moving,
                                   settings.pressure_error), settings.center_error)
+    planted *= np.hypot(1.0, impact_error(dynamics, settings))
     for first, end in runs(contact.sum(axis=1) > 1):
         part = slice(first, end)
         s = share[part]

@@ -43,7 +43,6 @@ class FlatFeetSettings:
     memory: float = 0.2  # [sqrt(l / g)]: of the low-passed centre of pressure
     sum_error: float = 0.05  # [weight]: of the sum of all forces
     impact: float = 1.4  # [weight / sqrt(g l)]: added at a landing, by the speed that is lost
-    impact_time: float = 0.35  # [sqrt(l / g)]: before and after a landing, in which it is
 
 
 FLAT = FlatFeetSettings()
@@ -107,18 +106,6 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
 def seen_variance(apart: np.ndarray, settings: GaitSettings) -> np.ndarray:
     """Return the variance (k,) of a share by the centre of pressure of feet (k, 2) [m] apart."""
     return settings.odometry_error ** 2 / np.maximum((apart ** 2).sum(axis=1), 1e-6)
-
-
-def sum_variance(dynamics: GaitInverseDynamics, landings: Iterable[float]) -> np.ndarray:
-    """Return the variance of the sum of all forces (n,) over the weight; times of landings [s]."""
-    time, unit = dynamics.time - dynamics.time[0], np.sqrt(dynamics.leg_length / GRAVITY)
-    reach, variance = FLAT.impact_time * unit, np.full(len(time), FLAT.sum_error ** 2)
-    speed = np.abs(np.gradient(dynamics.foot_arm + dynamics.base_position[:, None],
-                               dynamics.step, axis=0)).max(axis=(1, 2)) / speed_scale(dynamics)
-    for at in landings:
-        lost = np.interp(at - reach, time, speed)
-        variance += (FLAT.impact * lost) ** 2 * np.exp(-2.0 * np.abs(time - at) / reach)
-    return variance
 
 
 def landed_law(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

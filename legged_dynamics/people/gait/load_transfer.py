@@ -71,7 +71,7 @@ def smooth_shares(dynamics: GaitInverseDynamics, contact: np.ndarray, points: np
         (1.0 + (np.nan_to_num(outside) / settings.plausible_distance) ** 2) ** -2, 0.0)
     weight *= np.clip(dynamics.load, 0.0, None) ** 2
     H, g = _normal_equations(contact, points[..., :2], center, weight,
-                             _impact_error(dynamics, settings), settings)
+                             impact_error(dynamics, settings), settings)
     smoothing = 1.0 / (2.0 * np.pi * dynamics.step * _cutoff(dynamics, contact, settings)) ** 2
     share = _nonnegative(H, g, smoothing, contact)
     total = share.sum(axis=1, keepdims=True)
@@ -128,7 +128,7 @@ def center_of_pressure(dynamics: GaitInverseDynamics, contact: np.ndarray,
     return np.stack([(height * f[:, 0] - m[:, 1]) / fz, (height * f[:, 1] + m[:, 0]) / fz], axis=1)
 
 
-def _impact_error(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
+def impact_error(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
     """
     Return the error of the centre of pressure from fast changes of the force, (n,).
 
