@@ -27,8 +27,7 @@ from scipy.special import ndtr
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.flat_feet import flat_footed
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.load_transfer import center_of_pressure
-from legged_dynamics.people.gait.pressure_path import travelling_reference
+from legged_dynamics.people.gait.load_transfer import center_of_pressure, travelling_reference
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import (
     SoleMotion,

@@ -38,8 +38,8 @@ from legged_dynamics.people.gait.load_transfer import (
     borne_elsewhere,
     outside_soles,
     smooth_shares,
+    travelling_reference,
 )
-from legged_dynamics.people.gait.pressure_path import travelling_reference
 from legged_dynamics.people.gait.reactions import GaitReactions, gait_reactions
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import SoleMotion, soles_of

@@ -32,15 +32,21 @@ from legged_dynamics.people.gait.required_wrench import WrenchSmoother
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import SoleMotion, soles_of
 from legged_dynamics.people.trials.accuracy import (
+    AUTO,
     Alignment,
     BodyMass,
     FootErrors,
+    Plates,
     align,
     alignment_notes,
     balance_notes,
+    belt_velocity,
     floor_slope,
     foot_errors,
+    found_belt,
+    parse_belts,
     plates_later,
+    read_plates,
     slope_notes,
 )
 from legged_dynamics.people.trials.bag_motion import (
@@ -57,22 +63,16 @@ from legged_dynamics.people.trials.csv_motion import (
     read_motion,
     read_wrenches,
 )
-from legged_dynamics.people.trials.plates import (
-    AUTO,
-    Plates,
-    belt_velocity,
-    found_belt,
-    parse_belts,
-    read_plates,
-)
 from legged_dynamics.people.trials.subject import (
     GaitOptions,
     Subject,
+    measured_forces,
+    read_trial,
+    refuse_no_motion,
     subject_of_bag,
     subject_of_file,
     truth_topics,
 )
-from legged_dynamics.people.trials.trial import measured_forces, read_trial, refuse_no_motion
 from legged_dynamics.recordings.bags import SUFFIXES, BagReader
 from legged_dynamics.recordings.file_formats import OPENSIM_TABLE, OSIM, format_of
 from legged_dynamics.recordings.topics import input_topics, odometry_topic
