@@ -38,7 +38,7 @@ from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.model.feet import FlatFoot
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.opensim import read_osim
-from legged_dynamics.people.opensim.joints import TO_OURS
+from legged_dynamics.people.opensim.reader import TO_OURS
 from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
 from legged_dynamics.people.trials.coordinates import write_storage
 from legged_dynamics.people.trials.cycles import gait_cycles, steps_table

@@ -33,7 +33,7 @@ MOVED = {
     'analysis.figures': 'pages',
     'analysis.gait': 'people.trials',
     'analysis.gait.alignment': 'people.trials.accuracy',
-    'analysis.gait.belt': 'people.trials.plates',
+    'analysis.gait.belt': 'people.trials.accuracy',
     'analysis.gait.csv_columns': 'people.trials.csv_motion',
     'analysis.gait.opensim': 'people.trials.export',
     'analysis.gait.options': 'people.trials.subject',

@@ -96,7 +96,7 @@ def test_what_is_named_is_there(path):
 
 
 def test_what_is_not_there_is_found():
-    assert missing_files('as `facts.py` has it, beside people/gait/error_bars.py') == {'facts.py'}
+    assert missing_files('as `facts.py` has it, beside people/gait/reactions.py') == {'facts.py'}
     assert missing_modules('`model.foot`, `model.feet`, `model.feet.Foot`') == {'model.foot'}
     assert missing_classes('`BodyWalk`, `_BodyWalk`') == {'BodyWalk'}
 

@@ -81,7 +81,7 @@ def body_path(pressure):
     return solve_banded((1, 1), band, pressure)
 
 
-def walk(places, intervals, length, flat=True, mass=MASS):
+def walk(places, intervals, length, flat=True, mass=MASS, rolls=True):
     """
     Return a walk.
 
@@ -90,6 +90,7 @@ def walk(places, intervals, length, flat=True, mass=MASS):
     places : list a foot of (x, y) of its soles
     intervals : list a foot of (landing, leaving) [s], beyond the ends where it stands there
     length : float [s]
+    rolls : bool; a robot that walks flat-footed does not, and loads a foot as soon as it lands
     """
     count = len(places)
     time = np.arange(round(length / DT) + 1) * DT
@@ -104,10 +105,12 @@ def walk(places, intervals, length, flat=True, mass=MASS):
             phase = (time[on] - start) / (end - start)
             contact[on, i] = True
             # A foot takes load within a tenth of its stance.
-            weight[on, i] = smooth(phase / 0.2) * smooth((1.0 - phase) / 0.2) + 1e-6
-            along = BACK + (FRONT - BACK) * phase if flat else np.zeros(on.sum())
+            early, late = (0.2, 0.2) if rolls else (0.1, 0.2)
+            weight[on, i] = smooth(phase / early) * smooth((1.0 - phase) / late) + 1e-6
+            along = BACK + (FRONT - BACK) * phase if flat and rolls else np.zeros(on.sum())
             angle = np.where(phase < 0.15, -0.35 * (1.0 - phase / 0.15),
-                             np.where(phase > 0.7, 0.9 * ((phase - 0.7) / 0.3), 0.0)) * flat
+                             np.where(phase > 0.7, 0.9 * ((phase - 0.7) / 0.3), 0.0)) * (
+                                 flat and rolls)
             pivot = np.where(angle < 0.0, BACK, FRONT)
             pitch[on, i] = angle
             origin[on, i] = np.column_stack([x + pivot * (1.0 - np.cos(angle)), np.full(
@@ -136,7 +139,7 @@ def swing(time, contact, origin, pitch):
         part = slice(first + 1, last)
         phase = (time[part] - time[first]) / (time[min(last, len(time) - 1)] - time[first])
         target = origin[last] if last < len(time) else origin[first] + [0.8, 0.0, 0.0]
-        angle = pitch[last] if last < len(time) else -0.35
+        angle = pitch[last] if last < len(time) else -0.35 * bool(pitch.any())
         origin[part] = origin[first] + smooth(phase)[:, None] * (target - origin[first])
         origin[part, 2] += 0.1 * np.sin(np.pi * phase) ** 2
         pitch[part] = pitch[first] + smooth(phase) * (angle - pitch[first])

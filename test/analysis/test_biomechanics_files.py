@@ -12,7 +12,7 @@ import pytest
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, MeasurementError
 from legged_dynamics.people.opensim import read_osim
-from legged_dynamics.people.opensim.joints import TO_OURS
+from legged_dynamics.people.opensim.reader import TO_OURS
 from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
 from legged_dynamics.people.trials.c3d import LIMITS, read_c3d, read_trc, write_trc
 from legged_dynamics.people.trials.coordinates import (

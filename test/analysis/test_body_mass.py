@@ -15,9 +15,8 @@ from legged_dynamics.pages.section import Report, ReportSection
 from legged_dynamics.people.gait.double_support import DoubleSupport
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.trials.accuracy import align
+from legged_dynamics.people.trials.accuracy import Plates, align
 from legged_dynamics.people.trials.analysis import analyse_gait, sample_walk
-from legged_dynamics.people.trials.plates import Plates
 from legged_dynamics.people.trials.report import COVERED, errors_table, verdict
 from legged_dynamics.people.trials.subject import GaitOptions
 

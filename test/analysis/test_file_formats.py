@@ -9,7 +9,7 @@ import pytest
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.people.trials.loads import READERS
-from legged_dynamics.people.trials.trial import refuse_no_motion
+from legged_dynamics.people.trials.subject import refuse_no_motion
 from legged_dynamics.recordings.file_formats import (
     CONVERT,
     FORMATS,

@@ -17,14 +17,15 @@ from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import soles_of
 from legged_dynamics.people.trials import plates as belt
 from legged_dynamics.people.trials.accuracy import (
+    Plates,
     align,
     alignment_notes,
     floor_slope,
+    parse_belts,
     plates_later,
     slope_notes,
 )
 from legged_dynamics.people.trials.analysis import analyse_gait
-from legged_dynamics.people.trials.plates import Plates, parse_belts
 
 WALK = two_footed_walk()
 INNER = slice(8, -8)

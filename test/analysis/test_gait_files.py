@@ -10,8 +10,7 @@ from walkers import DT, GRAVITY, MASS, description, two_footed_walk
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.people.trials.analysis import analyse_gait
-from legged_dynamics.people.trials.csv_motion import CsvColumns
-from legged_dynamics.people.trials.poses import even_grid, interpolated, slerped
+from legged_dynamics.people.trials.csv_motion import CsvColumns, even_grid, interpolated, slerped
 from legged_dynamics.people.trials.subject import GaitOptions
 
 WALK = two_footed_walk()

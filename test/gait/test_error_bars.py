@@ -9,8 +9,8 @@ from walkers import GRAVITY, MASS, standing, two_footed_walk
 
 from legged_dynamics.people.gait.contact_timing import ContactTiming, given_timing
 from legged_dynamics.people.gait.double_support import DoubleSupport
-from legged_dynamics.people.gait.error_bars import BARS, force_covariance
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.reactions import BARS, force_covariance
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs
 

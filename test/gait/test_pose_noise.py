@@ -10,8 +10,8 @@ from walkers import DT, GRAVITY, MASS, two_footed_walk
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.people.gait import required_wrench
 from legged_dynamics.people.gait.contact_timing import given_timing
-from legged_dynamics.people.gait.error_bars import force_covariance
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.reactions import force_covariance
 from legged_dynamics.people.gait.required_wrench import (
     response,
     seen_variance,

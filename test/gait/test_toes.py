@@ -9,7 +9,7 @@ import pytest
 from legged_dynamics.model import FlatFoot
 from legged_dynamics.people.gait.inverse_dynamics import _toes_of
 from legged_dynamics.people.trials.analysis import sample_walk
-from legged_dynamics.people.trials.trial import read_trial
+from legged_dynamics.people.trials.subject import read_trial
 
 
 @pytest.fixture(scope='module')

@@ -23,7 +23,7 @@ from legged_dynamics.people.opensim.document import (
     read_document,
     rotations,
 )
-from legged_dynamics.people.opensim.joints import TO_OURS, nearest_axis
+from legged_dynamics.people.opensim.reader import TO_OURS, nearest_axis
 from legged_dynamics.resources import share_directory
 
 WALKER = share_directory() / 'config' / 'sample' / 'walker.osim'

@@ -7,7 +7,7 @@ A caller begins with :mod:`.double_support`. It computes the :mod:`.inverse_dyna
 motion, detects stance by it (:mod:`.stance_detection`, by the motion of the soles and the
 :mod:`.contact_evidence` of the on-line estimator), times every touch-down and toe-off
 (:mod:`.contact_timing`), shares the load between the feet on the ground (:mod:`.load_transfer`),
-and completes the wrench on each foot, with its :mod:`.error_bars`. Noise of the motion is taken
+and completes the wrench on each foot, with its :mod:`.reactions`. Noise of the motion is taken
 out beforehand by :mod:`.required_wrench`, and where feet and centre of mass are tells how forces
 lean (:mod:`.force_direction`).
 """

@@ -25,9 +25,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.people.gait.flat_feet import flat_footed
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.load_transfer import center_of_pressure
-from legged_dynamics.people.gait.pressure_path import travelling_reference
+from legged_dynamics.people.gait.load_transfer import center_of_pressure, travelling_reference
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import (
     SoleMotion,
@@ -53,6 +53,9 @@ class TimingSettings:
     relative_rest_speed: Sign = Sign(0.11, 0.0, 0.04)  # [fastest speed of the swing]: landing
     rest_speed: Sign = Sign(0.18, 0.0, 0.045)  # [sqrt(g l)]: landing
     forefoot_speed: Sign = Sign(0.0, 0.083, 0.035)  # [sqrt(g l)]: landing, lowest vertical speed
+    # Of soles that stay flat, outward from the fastest speed of the swing, as multiples of it
+    flat_landing: Sign = Sign(0.05, 0.0, 0.1)
+    flat_leaving: Sign = Sign(0.05, -0.19, 0.085)
     start_speed: Sign = Sign(0.25, 0.0, 0.03)  # [sqrt(g l)]: leaving
     toe_height: Sign = Sign(0.02, 0.0, 0.045)  # [l]: leaving
     landing_load: Sign = Sign(0.06, 0.015, 0.03)  # [weight]: end of a flight
@@ -96,6 +99,7 @@ class ContactTiming:
     # Touch-downs and toe-offs, foot by foot and in order of time
     changes: tuple[ContactChange, ...]
     probability: np.ndarray  # (n, nf): that each foot is on the ground
+    flat: bool = False  # Whether a robot walks flat-footed (`flat_feet`)
 
 
 def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
@@ -104,8 +108,9 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
     """Return which feet are on the ground, and time and deviation of every change."""
     moved = moved or soles_of(dynamics, settings)
     contact = detect_stance(dynamics, settings, moved) if contact is None else contact
+    flat = flat_footed(dynamics, contact, settings)
     # Where flight has been made free of force, the load says nothing new.
-    signs, signed = _Signs.of(dynamics.as_recorded, contact), []
+    signs, signed = replace(_Signs.of(dynamics.as_recorded, contact), flat=flat), []
     for i in range(contact.shape[1]):
         edges = [0, *(np.flatnonzero(contact[1:, i] != contact[:-1, i]) + 1), len(contact)]
         for before, sample, after in zip(edges, edges[1:-1], edges[2:]):
@@ -114,15 +119,16 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
             signed.append(ContactChange(i, landing, *_combined(
                 times, (sample - 0.5) * signs.dt, signs.unit)))
     first, found = contact[0], signed
-    for _ in range(TIMING.rounds):
+    for _ in range(0 if flat else TIMING.rounds):
         contact = _flags(found, first, dynamics)
         points = dynamics.points(travelling_reference(dynamics, contact, settings, moved))
         found = _by_pressure(dynamics, contact, points, signed, found, signs.unit)
-    return given_timing(_flags(found, first, dynamics), dynamics, tuple(found))
+    return given_timing(_flags(found, first, dynamics), dynamics, tuple(found), flat)
 
 
 def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
-                 changes: tuple[ContactChange, ...] | None = None) -> ContactTiming:
+                 changes: tuple[ContactChange, ...] | None = None,
+                 flat: bool = False) -> ContactTiming:
     """Return the timing of known contacts, to half a sample or as given in ``changes``."""
     if changes is None:
         dt = dynamics.step
@@ -140,7 +146,7 @@ def given_timing(contact: np.ndarray, dynamics: GaitInverseDynamics,
             near = (time >= lower) & (time <= upper)
             after = ndtr((time[near] - change.time) / change.deviation)
             probability[near, i] = after if change.landing else 1.0 - after
-    return ContactTiming(contact, changes, probability)
+    return ContactTiming(contact, changes, probability, flat)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +160,7 @@ class _Signs:
     speed: list[np.ndarray]
     toe_height: list[np.ndarray]
     toe_speed: list[np.ndarray]
+    flat: bool = False
 
     @classmethod
     def of(cls, dynamics: GaitInverseDynamics, contact: np.ndarray) -> _Signs:
@@ -172,6 +179,8 @@ class _Signs:
     def of_change(self, foot: int, landing: bool, before: int, sample: int,
                   after: int) -> list[tuple[float, float]]:
         """Return times and deviations [s] of a change that was detected at a sample."""
+        if self.flat:
+            return self._of_flat(foot, landing, before, sample, after)
         reach = max(round(TIMING.reach * self.unit / self.dt), 2)
         window = max(before, sample - reach), min(after, sample + reach)
         others = np.delete(self.contact, foot, axis=1).any(axis=1)
@@ -223,6 +232,19 @@ class _Signs:
                     add(_crossing(values, rest + sign.level, part, True, sample), sign)
         return [(at * self.dt - delay * self.unit, deviation * self.unit)
                 for at, delay, deviation in found if at is not None]
+
+
+    def _of_flat(self, foot: int, landing: bool, before: int, sample: int,
+                 after: int) -> list[tuple[float, float]]:
+        """Return the same for a sole that stays flat, which nothing but its speed tells."""
+        speed = self.speed[foot]
+        fastest = (before if landing else sample) + int(np.argmax(
+            speed[before:sample] if landing else speed[sample:after]))
+        sign = TIMING.flat_landing if landing else TIMING.flat_leaving
+        part = slice(fastest, after) if landing else slice(before, fastest + 1)
+        at = _crossing(speed, sign.level * speed[fastest], part, not landing, fastest)
+        return [] if at is None else [(at * self.dt - sign.delay * self.unit,
+                                       sign.deviation * self.unit)]
 
 
 def _crossing(values: np.ndarray, level: float, part: slice, rising: bool,

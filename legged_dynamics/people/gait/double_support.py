@@ -31,14 +31,15 @@ from legged_dynamics.people.gait.contact_timing import (
     contact_timing,
     given_timing,
 )
+from legged_dynamics.people.gait.flat_feet import flat_footed, flat_shares, levelled
 from legged_dynamics.people.gait.force_direction import directions, through_sole
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import (
     borne_elsewhere,
     outside_soles,
     smooth_shares,
+    travelling_reference,
 )
-from legged_dynamics.people.gait.pressure_path import travelling_reference
 from legged_dynamics.people.gait.reactions import GaitReactions, gait_reactions
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import SoleMotion, soles_of
@@ -332,12 +333,13 @@ class DoubleSupport:
                 raise MeasurementError(
                     'expected contact flags of shape '
                     f'({len(dynamics.motion)}, {len(self.feet)}), got {flags.shape}')
-            timing = given_timing(flags, dynamics)
+            timing = given_timing(flags, dynamics,
+                                  flat=flat_footed(dynamics, flags, self.settings))
         motion, contact = dynamics.motion, timing.contact
         outside = outside_soles(dynamics, contact)
         reference = self._soles()
         if method == 'travelling':
-            wrench, reference, dynamics = self._travelling(dynamics, contact, outside, moved,
+            wrench, reference, dynamics = self._travelling(dynamics, timing, outside, moved,
                                                            by_markers)
         elif method == 'ankle':
             reference = self._ankles()
@@ -347,18 +349,22 @@ class DoubleSupport:
         return gait_reactions(dynamics, timing, wrench, reference,
                               ~borne_elsewhere(dynamics, contact, outside, self.settings),
                               ~(outside > 2.0 * self.settings.plausible_distance),
-                              self.settings, by_markers and method == 'travelling')
+                              self.settings,
+                              by_markers and method == 'travelling' and not timing.flat)
 
-    def _travelling(self, dynamics: GaitInverseDynamics, contact: np.ndarray,
+    def _travelling(self, dynamics: GaitInverseDynamics, timing: ContactTiming,
                     outside: np.ndarray, moved: SoleMotion | None, by_markers: bool
                     ) -> tuple[np.ndarray, np.ndarray, GaitInverseDynamics]:
         """Return wrenches and references in the feet's frames, and the dynamics they produce."""
-        settings = self.settings
+        settings, contact = self.settings, timing.contact
+        if timing.flat:
+            share, dynamics = flat_shares(dynamics, contact, settings), levelled(dynamics, contact)
         reference = travelling_reference(dynamics, contact, settings, moved)
         points = dynamics.points(reference)
-        share = smooth_shares(dynamics, contact, points, outside, settings)
+        if not timing.flat:
+            share = smooth_shares(dynamics, contact, points, outside, settings)
         lean = directions(dynamics, contact, points, share, settings)
-        if by_markers:
+        if by_markers and not timing.flat:
             of_all = np.einsum('nf,nfi->ni', share, lean) if len(self.feet) == 2 else None
             dynamics = through_sole(dynamics, contact, settings, moved, of_all)
         wrench = _complete_wrenches(dynamics, contact, points, share, lean, settings)

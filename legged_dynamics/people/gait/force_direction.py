@@ -21,7 +21,7 @@ m about the centre of mass,
 so that an error of p of 1 cm is one of 1 % of the weight (Winter 1995).
 
 Each axis is a least-squares problem: forces differ from those of the motion by no more than their
-deviation (`error_bars`), from those of the equations by theirs, and the path of the centre of mass
+deviation (`force_covariance`), from those of the equations by theirs, and the path of the centre of mass
 stays where it was recorded, within `motion.path_error`. The moment of a foot that is down alone is
 then put right by what is left. How feet share the load is found from the accelerations alone.
 """
@@ -32,10 +32,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.people.gait.error_bars import from_middle, steps, sum_deviation
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.load_transfer import TRANSFER
-from legged_dynamics.people.gait.pressure_path import travelling_reference
+from legged_dynamics.people.gait.load_transfer import TRANSFER, travelling_reference
+from legged_dynamics.people.gait.reactions import from_middle, steps, sum_deviation
 from legged_dynamics.people.gait.required_wrench import (
     FEWEST,
     NO_FORCE,

@@ -6,14 +6,238 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
+from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.contact_timing import ContactTiming
-from legged_dynamics.people.gait.error_bars import force_covariance
+from legged_dynamics.people.gait.flat_feet import FLAT, landed_law
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.load_transfer import TRANSFER
+from legged_dynamics.people.gait.load_transfer import TRANSFER, impact_error
 from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import runs
+
+# -------------------------------------------------------------------------------------------------
+# Standard deviations of the force on each foot, from what is not known about a motion.
+#
+# These errors add up, as if independent. The sum of all forces errs by parts of the weight that
+# grow with the movement (`error.sum`, `error.sum_moving`), and by what white noise of the poses
+# leaves where it is seen; each foot has its share of that. The share of a foot errs by the
+# centre of pressure, or by how much people differ from a load that passes over at a constant
+# rate, whichever says more; between feet that stay in place an even share, with its doubt, takes
+# the place of the latter. Feet may press against each other, which no motion shows. A touch-down
+# or toe-off at another time shifts the load that passes over by its rate times the deviation of
+# that time. With the mass all forces err in proportion (`error.mass`). An error of the share
+# changes all components of a force in proportion, which the covariance keeps.
 
 
+@dataclass(frozen=True)
+class ErrorBarSettings:
+    """Errors of forces by motion against plates of three laboratories (docs/people.md)."""
+
+    # Deviation of the sum, as a multiple of that of the vertical force.
+    fore_aft: float = 1.4
+    sideways: float = 1.25
+    # Deviation of the horizontal force on a foot that is down alone, by where it stands
+    # (`force_direction`).
+    sole_along: float = 0.034  # [load]
+    sole_across: float = 0.018  # [load]
+    sole_moving: float = 2.0  # [weight]: added to that load where the force varies by the weight
+    # Horizontal force between feet that are down together, which no motion shows.
+    between_feet: float = 0.06  # [load]: along the line between them
+    across_feet: float = 0.02  # [load]
+    # From this movement on the sum errs more slowly: in flight its momentum is known.
+    saturation: float = 0.5  # [weight]
+    # Centre of pressure of feet that stay, which balance moves slowly.
+    planted: float = 0.006  # [m]: at rest
+    planted_moving: float = 0.03  # [m]: added where the force varies by the weight
+    movement_time: float = 2.0  # [sqrt(l / g)]: in which movement counts
+    rate_window: float = 0.2  # [sqrt(l / g)]: around a change, for the rate of the load
+    # Landing after a flight: deviation of the sum, by the speed that the foot loses.
+    impact_along: float = 0.05  # [weight / sqrt(g l)]
+    impact_down: float = 0.35  # [weight / sqrt(g l)]
+    impact_time: float = 0.35  # [sqrt(l / g)]: before and after a landing, in which it fades
+
+
+BARS = ErrorBarSettings()
+
+
+def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force: np.ndarray,
+                     points: np.ndarray, settings: GaitSettings,
+                     by_markers: bool = False) -> np.ndarray:
+    """
+    Return the covariance of each foot's force (n, nf, 3, 3) [N^2], world axes.
+
+    ``points`` (n, nf, 3) [m]: CoP from the base origin, world axes; ``by_markers``: foot
+    and body positions gave the horizontal forces too (`force_direction`).
+    """
+    contact, vertical = timing.contact, np.clip(force[..., 2], 0.0, None)
+    total = vertical.sum(axis=1, keepdims=True)
+    share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
+    moving, arm = _moving(dynamics), from_middle(contact, points)
+    axes = np.array([BARS.fore_aft, BARS.sideways, 1.0])
+    sums = np.sqrt(sum_deviation(dynamics, settings) ** 2 + _landing_variance(dynamics, timing)
+                   + (FLAT.sum_error ** 2 if timing.flat else 0.0))
+    deviation = np.hypot(sums[:, None] * axes * dynamics.weight, dynamics.noise_left)
+    # A foot that is alone has all of the error, one of two about half of it.
+    carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
+    covariance = np.einsum('nf,na,ab->nfab', carried ** 2, deviation ** 2, np.eye(3))
+    if by_markers:
+        alone = contact & (contact.sum(axis=1) == 1)[:, None]
+        seen = np.diagonal(covariance[alone], axis1=1, axis2=2)[:, :2]
+        size = np.hypot(vertical, BARS.sole_moving * dynamics.weight * moving[:, None])[alone]
+        stood = (np.array([BARS.sole_along, BARS.sole_across]) * size[:, None]) ** 2
+        sole = _heading(dynamics.foot_rotation[alone])
+        covariance[alone, :2, :2] = np.einsum(
+            'kia,ka,kja->kij', sole, seen * stood / np.maximum(seen + stood, 1e-12), sole)
+    several = (contact & (contact.sum(axis=1) > 1)[:, None]) * vertical ** 2
+    size = np.maximum(np.linalg.norm(arm, axis=2, keepdims=True), 1e-6)
+    along = np.concatenate([arm / size, np.zeros((*contact.shape, 1))], axis=2)
+    covariance += several[..., None, None] * (
+        (BARS.between_feet ** 2 - BARS.across_feet ** 2)
+        * along[..., :, None] * along[..., None, :]
+        + BARS.across_feet ** 2 * np.diag([1.0, 1.0, 0.0]))
+    shared, stepping = _share_variance(dynamics, timing, share, size[..., 0], moving, settings)
+    moved = shared * total ** 2
+    # Within a step, the share has the error of the times already.
+    moved += np.where(stepping[:, None], 0.0, _timing_variance(dynamics, timing, vertical))
+    # Forces lean as the force of the foot does, or as that of all feet where it has none yet.
+    required = dynamics.wrench[:, None, :3]
+    lean = np.where(vertical[..., None] > 0.0, force, required)
+    height = np.maximum(np.abs(lean[..., 2:]), 0.1 * dynamics.weight)
+    lean = np.concatenate([lean[..., :2] / height, np.ones((*contact.shape, 1))], axis=-1)
+    covariance += settings.mass_error ** 2 * force[..., :, None] * force[..., None, :]
+    return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
+
+
+def _heading(R: np.ndarray) -> np.ndarray:
+    """Return x and y of k soles (k, 3, 3) turned into the horizontal, as columns, (k, 2, 2)."""
+    x = R[:, :2, 0] / np.maximum(np.linalg.norm(R[:, :2, 0], axis=1, keepdims=True), 1e-6)
+    return np.stack([x, np.stack([-x[:, 1], x[:, 0]], axis=1)], axis=2)
+
+
+def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
+    """Return how much the vertical force varies about each instant, (n,) over the weight."""
+    from scipy.ndimage import gaussian_filter1d  # slow to import
+
+    unit = np.sqrt(dynamics.leg_length / GRAVITY)
+    return np.sqrt(gaussian_filter1d((dynamics.load - 1.0) ** 2,
+                                     BARS.movement_time * unit / dynamics.step))
+
+
+def sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
+    """Return the standard deviation of the total vertical force (n,), over the weight."""
+    moving = _moving(dynamics)
+    return settings.sum_error + settings.sum_moving * moving / np.hypot(
+        1.0, moving / BARS.saturation)
+
+
+def _landing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming) -> np.ndarray:
+    """Return the variance that landings add to the sum of all forces, (n,) over the weight."""
+    time, unit = dynamics.time - dynamics.time[0], np.sqrt(dynamics.leg_length / GRAVITY)
+    reach, variance = BARS.impact_time * unit, np.zeros(len(time))
+    velocity = np.gradient(dynamics.base_position[:, None] + dynamics.foot_arm, dynamics.step,
+                           axis=0) - dynamics.ground_velocity
+    velocity /= np.sqrt(GRAVITY * dynamics.leg_length)
+    for change in (change for change in timing.changes if change.landing):
+        before = int(np.searchsorted(time, change.time - reach))
+        lost = velocity[before, change.foot]
+        if timing.flat:
+            size = FLAT.impact * np.linalg.norm(lost)
+        elif timing.contact[before:np.searchsorted(time, change.time)].any(axis=1).all():
+            continue        # not after a flight
+        else:
+            size = np.hypot(BARS.impact_along * np.linalg.norm(lost[:2]),
+                            BARS.impact_down * min(lost[2], 0.0))
+        variance += size ** 2 * np.exp(-2.0 * np.abs(time - change.time) / reach)
+    return variance
+
+
+def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return horizontal arms (n, nf, 2) of stance feet from their middle, 0 in the air."""
+    middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
+    middle /= np.maximum(contact.sum(axis=1, keepdims=True), 1)
+    return np.where(contact[..., None], points[..., :2] - middle[:, None], 0.0)
+
+
+def steps(contact: np.ndarray) -> np.ndarray:
+    """Return (n,) when a step transfers: one foot has just landed, another leaves next."""
+    found = np.zeros(len(contact), bool)
+    for first, end in runs(contact.sum(axis=1) > 1):
+        found[first:end] = (first > 0 and end < len(contact)
+                            and not contact[first - 1][contact[first]].all()
+                            and not contact[end][contact[end - 1]].all())
+    return found
+
+
+def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share: np.ndarray,
+                    size: np.ndarray, moving: np.ndarray, settings: GaitSettings
+                    ) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the variance of each foot's share while several feet are down, (n, nf).
+
+    And where a step passes from one foot to another, (n,); `size` (n, nf) [m] is the distance of
+    the feet from the middle between them.
+    """
+    contact, variance = timing.contact, np.zeros(share.shape)
+    time, stepping = dynamics.time - dynamics.time[0], steps(contact)
+    length = np.maximum(2.0 * size.max(axis=1), 1e-3)
+    planted = np.hypot(np.minimum(BARS.planted + BARS.planted_moving * moving,
+                                  settings.pressure_error), settings.center_error)
+    planted *= np.hypot(1.0, impact_error(dynamics, settings))
+    for first, end in runs(contact.sum(axis=1) > 1):
+        part = slice(first, end)
+        s = share[part]
+        step = bool(stepping[first])
+        phase, rate = (np.arange(end - first) + 0.5)[:, None] / (end - first), 1.0
+        error = settings.pressure_error if step else planted[part]
+        if timing.flat:
+            error = settings.odometry_error
+        seen = ((error / length[part]) ** 2)[:, None]
+        if not step:        # without an even share, odometry errs by all of that
+            own = np.full(s.shape, np.inf if timing.flat else settings.uneven_share ** 2)
+        elif timing.flat:
+            own, rate = landed_law(phase)
+        else:
+            own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
+        variance[part] = seen / np.maximum(1.0 + seen / np.maximum(own, 1e-12), 1e-12)
+        if step:
+            duration = max((end - first) * dynamics.step, dynamics.step)
+            down, up = (_deviation(timing, landing, time[at]) for landing, at in
+                        ((True, first), (False, end)))
+            late = rate * np.hypot((1.0 - phase) * down, phase * up) / duration
+            variance[part] += np.where(contact[part], late ** 2, 0.0)
+    return np.where(contact, variance, 0.0), stepping
+
+
+def _deviation(timing: ContactTiming, landing: bool, time: float) -> float:
+    """Return the deviation of the change next to a time [s]."""
+    found = [(abs(change.time - time), change.deviation) for change in timing.changes
+             if change.landing == landing]
+    return min(found)[1] if found else 0.0
+
+
+def _timing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming,
+                     vertical: np.ndarray) -> np.ndarray:
+    """Return the variance of vertical forces because changes may be earlier or later, (n, nf)."""
+    variance, dt = np.zeros(vertical.shape), dynamics.step
+    time = dynamics.time - dynamics.time[0]
+    rate = np.abs(np.gradient(vertical, dt, axis=0))
+    near = BARS.rate_window * np.sqrt(dynamics.leg_length / GRAVITY)
+    for change in timing.changes:
+        window = np.abs(time - change.time) <= max(near, dt)
+        distance = np.abs(time - change.time) / change.deviation
+        # Second moment of the part of a normal error that goes beyond this distance.
+        beyond = ((1.0 + distance ** 2) * ndtr(-distance)
+                  - distance * np.exp(-0.5 * distance ** 2) / np.sqrt(2.0 * np.pi))
+        size = float(rate[window, change.foot].max(initial=0.0)) * change.deviation
+        added = size ** 2 * np.maximum(beyond, 0.0)
+        variance[:, change.foot] += added
+        others = [j for j in range(vertical.shape[1]) if j != change.foot]
+        variance[:, others] += np.where(timing.contact[:, others], added[:, None], 0.0)
+    return variance
+
+
+# -------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class GaitReactions:
     """
@@ -50,7 +274,7 @@ class GaitReactions:
     probability : (n, nf) array
         That each foot is on the ground.
     covariance : (n, nf, 3, 3) array [N^2]
-        Of `force`, by what is not known about the motion (`error_bars`).
+        Of `force`, by what is not known about the motion (`force_covariance`).
 
     """
 

@@ -25,21 +25,28 @@ from legged_dynamics.model.robot_config import scaled_to
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.gait.contact_timing import ContactTiming, contact_timing, given_timing
 from legged_dynamics.people.gait.double_support import METHODS, DoubleSupport, check_method
+from legged_dynamics.people.gait.flat_feet import flat_footed
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import GaitReactions
 from legged_dynamics.people.gait.required_wrench import WrenchSmoother
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import SoleMotion, soles_of
 from legged_dynamics.people.trials.accuracy import (
+    AUTO,
     Alignment,
     BodyMass,
     FootErrors,
+    Plates,
     align,
     alignment_notes,
     balance_notes,
+    belt_velocity,
     floor_slope,
     foot_errors,
+    found_belt,
+    parse_belts,
     plates_later,
+    read_plates,
     slope_notes,
 )
 from legged_dynamics.people.trials.bag_motion import (
@@ -56,22 +63,16 @@ from legged_dynamics.people.trials.csv_motion import (
     read_motion,
     read_wrenches,
 )
-from legged_dynamics.people.trials.plates import (
-    AUTO,
-    Plates,
-    belt_velocity,
-    found_belt,
-    parse_belts,
-    read_plates,
-)
 from legged_dynamics.people.trials.subject import (
     GaitOptions,
     Subject,
+    measured_forces,
+    read_trial,
+    refuse_no_motion,
     subject_of_bag,
     subject_of_file,
     truth_topics,
 )
-from legged_dynamics.people.trials.trial import measured_forces, read_trial, refuse_no_motion
 from legged_dynamics.recordings.bags import SUFFIXES, BagReader
 from legged_dynamics.recordings.file_formats import OPENSIM_TABLE, OSIM, format_of
 from legged_dynamics.recordings.topics import input_topics, odometry_topic
@@ -381,8 +382,8 @@ def _in_contact(trial: _Trial, options: GaitOptions, settings: GaitSettings
     smoother, moved = WrenchSmoother(recorded, settings), soles_of(recorded, settings)
 
     def timed(dynamics: GaitInverseDynamics) -> ContactTiming:
-        return given_timing(contact, dynamics) if given else contact_timing(
-            dynamics, settings, moved, contact)
+        return given_timing(contact, dynamics, flat=flat_footed(dynamics, contact, settings)
+                            ) if given else contact_timing(dynamics, settings, moved, contact)
 
     # Noise of the poses looks like flight where the load is small.
     standing = np.ones(recorded.foot_arm.shape[:2], bool)

@@ -27,7 +27,7 @@ from legged_dynamics.estimation.measurement import JointSample
 from legged_dynamics.estimation.sensor_stream import SensorStream
 from legged_dynamics.exceptions import BagError, MeasurementError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.people.trials.poses import Poses, even_grid, interpolated, slerped
+from legged_dynamics.people.trials.csv_motion import Poses, even_grid, interpolated, slerped
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.replay import ESTIMATOR
 from legged_dynamics.ros.conversions import stamp_ns

@@ -20,7 +20,7 @@ from legged_dynamics.exceptions import MeasurementError, OutputError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.opensim import OpenSimModel
 from legged_dynamics.people.opensim.document import Coordinate
-from legged_dynamics.people.trials.poses import Poses
+from legged_dynamics.people.trials.csv_motion import Poses
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 # -------------------------------------------------------------------------------------------------

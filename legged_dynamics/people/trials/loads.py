@@ -19,11 +19,10 @@ from scipy.ndimage import uniform_filter1d
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.opensim.joints import TO_OURS
-from legged_dynamics.people.trials.accuracy import LOADED
+from legged_dynamics.people.opensim.reader import TO_OURS
+from legged_dynamics.people.trials.accuracy import LOADED, Plates
 from legged_dynamics.people.trials.c3d import ExternalLoad, read_c3d
 from legged_dynamics.people.trials.coordinates import Storage, read_storage
-from legged_dynamics.people.trials.plates import Plates
 from legged_dynamics.recordings.file_formats import (
     C3D,
     LOADS,
