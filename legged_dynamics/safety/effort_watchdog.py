@@ -390,7 +390,7 @@ class EffortWatchdog:
             self.state, self.cause, self._empty = WatchdogState.IDLE, '', False
             return False
         self._start_from_load()
-        motors.place[:] = motors.state[0]
+        motors.follow()
         self._since_ns = motors.sent_ns = now_ns
         return True
 
@@ -406,9 +406,8 @@ class EffortWatchdog:
     def _forward(self, now_ns: int) -> np.ndarray:
         motors = self._motors
         motors.effort[:] = self._wanted
-        passed = min((now_ns - motors.sent_ns) * 1e-9, 1.0)
         out = motors.send(now_ns)
-        motors.remember(passed)
+        motors.remember()
         return out
 
     def _sit(self, now_ns: int) -> np.ndarray:
