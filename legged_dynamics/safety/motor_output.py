@@ -167,7 +167,8 @@ class MotorOutput:
 
     ``timeout_ns``: age from which joint states are not used. `effort`: the next efforts, then
     those sent; `held` (2, nj): where the joints were at the last command, and the average of what
-    was sent; `cut`: bits of the limits.
+    was sent; `memory` (3, nj): what was sent last, and the means of places and efforts over cycles;
+    `cut`: bits of the limits.
     """
 
     def __init__(self, model: RobotModel, joints: Sequence[str], settings: SafetySettings,
@@ -178,8 +179,9 @@ class MotorOutput:
         self.timeout_ns = timeout_ns
         n = len(joints)
         self.state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
-        self.effort, self.last, self.cut = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
-        self.held, self._usual, self._change = np.zeros((2, n)), np.zeros((2, n)), np.zeros((2, n))
+        self.effort, self.cut, self.memory = np.zeros(n), np.zeros(n, np.int64), np.zeros((3, n))
+        self.last, self._usual = self.memory[0], self.memory[1:]
+        self.held, self._change = np.zeros((2, n)), np.zeros((2, n))
         self.reset()
         self._compile()
 
@@ -246,6 +248,11 @@ class MotorOutput:
         """Let the joints be held where they are now."""
         np.copyto(self.held[0], self.state[0], where=np.isfinite(self.state[0]))
         self._usual[0] = self.held[0]
+
+    def land(self, now_ns: int, usual: np.ndarray) -> None:
+        """Go from where the joints are to mean places and efforts (2, nj) that another had."""
+        self.follow()
+        self._usual[:], self._obeyed_ns = usual, now_ns
 
     def hold(self, now_ns: int, share: float, limit_ns: int = 10**18) -> np.ndarray:
         """Send a share (0 to 1) of what holds the robot; without joint states, of efforts only."""
