@@ -344,7 +344,7 @@ class EffortGuard:
             effort *= share
             effort += (1.0 - share) * self._start
         motors.send(now_ns)
-        motors.remember((now_ns - self._good_ns) * 1e-9 if self._good_ns else math.inf)
+        motors.remember()
         self._good_ns = now_ns
         return self._sent('')
 

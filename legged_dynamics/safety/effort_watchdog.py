@@ -44,7 +44,7 @@ from legged_dynamics.safety.settings import SafetySettings, WatchdogSettings, na
 
 
 class LastEfforts:
-    """File of the efforts sent last; `left` (nj,): those of a watchdog that crashed."""
+    """File of `EffortWatchdog.memory`; `left`: the numbers of a watchdog that crashed, or None."""
 
     def __init__(self, path: Path, count: int):
         size = 8 * (count + 1)
@@ -55,8 +55,8 @@ class LastEfforts:
         self.left = values if usable else None
 
     def note(self, efforts: np.ndarray) -> None:
-        """Store the efforts (nj,) being sent, in command order."""
-        self._map[1:] = efforts
+        """Store the efforts being sent, and what belongs to them."""
+        self._map[1:] = efforts.ravel()
         self._map[0] = 1.0
 
     def clear(self) -> None:
@@ -233,10 +233,12 @@ class EffortWatchdog:
         """
         Hold the posture of a robot whose watchdog has ended, when joint states come.
 
-        ``left`` (nj,) is what that sent last, or None: where motors deliver something else, they
-        are left alone. A controller that is there goes on; else the robot is let down.
+        ``left`` is the `memory` of that, or the efforts that it sent last (nj,), or None: where
+        motors deliver something else, they are left alone. A controller that is there goes on;
+        else the robot is let down.
         """
-        self._left, self._empty, self._heard_ns = left, True, now_ns
+        self._left = None if left is None else left.reshape(-1, len(self.names))
+        self._empty, self._heard_ns = True, now_ns
         # Joint states are waited for from the first look on: simulated time may not have come yet.
         self.state, self._since_ns = WatchdogState.HOLDING, -1
         self.cause = 'the motors have torque, and nobody commands them'
@@ -317,13 +319,18 @@ class EffortWatchdog:
     def _start_from_load(self) -> None:
         """Let efforts go on from what the motors deliver, where that is known."""
         self._motors.begin(np.where(np.isfinite(self._load), self._load,
-                                    self._motors.last if self._left is None else self._left))
+                                    self._motors.last if self._left is None else self._left[0]))
         self._empty = False
 
     def release(self, now_ns: int, cause: str) -> None:
         """Let the robot down for a reason, and ignore what its controller still sends."""
         if self.state in (WatchdogState.FORWARDING, WatchdogState.HOLDING):
             self._release(now_ns, cause)
+
+    @property
+    def memory(self) -> np.ndarray:
+        """What the next watchdog needs, if this one is killed; a view, (3, nj)."""
+        return self._motors.memory
 
     @property
     def at_rest(self) -> bool:
@@ -390,7 +397,9 @@ class EffortWatchdog:
             self.state, self.cause, self._empty = WatchdogState.IDLE, '', False
             return False
         self._start_from_load()
-        motors.place[:] = motors.state[0]
+        motors.follow()
+        if self._left is not None and len(self._left) == len(motors.memory):
+            motors.land(now_ns, self._left[1:])
         self._since_ns = motors.sent_ns = now_ns
         return True
 
@@ -400,15 +409,14 @@ class EffortWatchdog:
         if not np.isfinite(share).any():
             return True
         other = self._left is not None and float(np.nanmax(
-            np.abs(self._load - self._left) / self._motors.limits)) > TAKE_OVER.same_effort
+            np.abs(self._load - self._left[0]) / self._motors.limits)) > TAKE_OVER.same_effort
         return float(np.nanmax(share)) >= TAKE_OVER.no_effort and not other
 
     def _forward(self, now_ns: int) -> np.ndarray:
         motors = self._motors
         motors.effort[:] = self._wanted
-        passed = min((now_ns - motors.sent_ns) * 1e-9, 1.0)
         out = motors.send(now_ns)
-        motors.remember(passed)
+        motors.remember()
         return out
 
     def _sit(self, now_ns: int) -> np.ndarray:

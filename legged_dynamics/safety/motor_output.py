@@ -123,19 +123,20 @@ def brake(limits, velocity, seen, effort):
 
 
 @lean_kernel
-def posture(limits, state, place, feed, share, effort):
+def posture(limits, state, left, usual, part, share, effort):
     """
-    Fill efforts that hold joints: those that held them (``feed``) plus PD, scaled.
+    Fill efforts that hold joints: those that held them plus PD, scaled.
 
-    ``share``, 0 to 1, does not reduce damping; a joint of unknown state (NaN) gets its
-    share of ``feed`` alone.
+    ``left`` and ``usual`` (2, nj): places and efforts at the end of the commands, and their means
+    before; ``part``, 0 to 1: of the way from the former to the latter. ``share``, 0 to 1, does
+    not reduce damping; a joint of unknown state (NaN) gets its share of the effort alone.
     """
     for j in range(len(effort)):
-        if not (math.isfinite(state[0, j]) and math.isfinite(state[1, j])):
-            effort[j] = share * feed[j]
-            continue
-        spring = feed[j] + limits[j, STIFFNESS] * (place[j] - state[0, j])
-        effort[j] = share * spring - limits[j, DAMPING] * state[1, j]
+        effort[j] = share * (left[1, j] + part * (usual[1, j] - left[1, j]))
+        if math.isfinite(state[0, j]) and math.isfinite(state[1, j]):
+            place = left[0, j] + part * (usual[0, j] - left[0, j])
+            effort[j] += (share * limits[j, STIFFNESS] * (place - state[0, j])
+                          - limits[j, DAMPING] * state[1, j])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -143,10 +144,17 @@ def posture(limits, state, place, feed, share, effort):
 
 @dataclass(frozen=True)
 class OutputSettings:
-    """Settings of what is held and sent."""
+    """
+    Settings of what is held and sent.
 
-    # s over which the efforts to hold are averaged: the last command may be a spike of noise
+    Feet in the air cannot hold a robot. Over cycles of a gait the mean of a leg's places is a
+    stance, and the mean of its efforts what it has to bear in it when all feet stand.
+    """
+
+    # s over which the last efforts are averaged: the last command may be a spike of noise
     averaging: float = 0.01
+    cycles: float = 0.6  # s over which places and efforts are averaged, those of a trot
+    landing: float = 0.1  # s in which a robot goes from its last posture to the mean one
     longest_step: float = 0.02  # s; longest time step that the slew limit is applied to
 
 
@@ -158,8 +166,9 @@ class MotorOutput:
     Joint states as believed, and efforts in command order; nothing is allocated after it is made.
 
     ``timeout_ns``: age from which joint states are not used. `effort`: the next efforts, then
-    those sent; `held`: their average; `place`: where the joints were then; `cut`: bits of the
-    limits.
+    those sent; `held` (2, nj): where the joints were at the last command, and the average of what
+    was sent; `memory` (3, nj): what was sent last, and the means of places and efforts over cycles;
+    `cut`: bits of the limits.
     """
 
     def __init__(self, model: RobotModel, joints: Sequence[str], settings: SafetySettings,
@@ -170,8 +179,9 @@ class MotorOutput:
         self.timeout_ns = timeout_ns
         n = len(joints)
         self.state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
-        self.effort, self.last, self._change = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.held, self.place, self.cut = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
+        self.effort, self.cut, self.memory = np.zeros(n), np.zeros(n, np.int64), np.zeros((3, n))
+        self.last, self._usual = self.memory[0], self.memory[1:]
+        self.held, self._change = np.zeros((2, n)), np.zeros((2, n))
         self.reset()
         self._compile()
 
@@ -180,20 +190,26 @@ class MotorOutput:
         self.watch.reset()
         self.sample_ns: int | None = None
         self.sent_ns = 0
+        self._obeyed_ns: int | None = None
         self.rest()
 
     def rest(self) -> None:
         """Go on from zero."""
-        self.effort[:] = self.last[:] = self.held[:] = 0.0
+        self.effort[:] = 0.0
+        self.begin(self.effort)
 
     def begin(self, effort: np.ndarray) -> None:
         """Go on from these efforts, clipped to their limits."""
         self.last[:] = np.clip(effort, -self.limits, self.limits)
-        self.held[:] = self.last
+        self.held[1] = self._usual[1] = self.last
+        self._commanded, self._obeyed_ns = 0.0, None    # s since, and when last
 
     def take(self, believed: np.ndarray, sample_ns: int) -> None:
         """Use a joint state (2, nj) of a time."""
+        first = self.sample_ns is None
         self.state[:], self.sample_ns = believed, sample_ns
+        if first:
+            self.follow()
 
     def fresh(self, now_ns: int, limit_ns: int = 10**18) -> bool:
         """Return whether the joint state may be used, and is not older than a limit."""
@@ -209,23 +225,41 @@ class MotorOutput:
         self.sent_ns = now_ns
         return self.effort
 
-    def remember(self, seconds: float) -> None:
-        """Average what was sent into what is to be held, after so long since the last of it."""
-        np.subtract(self.effort, self.held, out=self._change)
-        self._change *= 1.0 - math.exp(-seconds / OUTPUT.averaging)
-        self.held += self._change
-        self.follow()
+    def remember(self) -> None:
+        """Average what was sent into what is to be held."""
+        before, self._obeyed_ns = self._obeyed_ns, self.sent_ns
+        np.copyto(self.held[0], self.state[0], where=np.isfinite(self.state[0]))
+        if before is None:
+            self.held[1] = self.effort
+            self._usual[:] = self.held
+            return
+        seconds = max(self.sent_ns - before, 1) * 1e-9
+        np.subtract(self.effort, self.held[1], out=self._change[1])
+        self._change[1] *= -math.expm1(-seconds / OUTPUT.averaging)
+        self.held[1] += self._change[1]
+        np.subtract(self.held, self._usual, out=self._change)
+        # Over as many cycles as there were.
+        self._commanded += seconds
+        self._change *= math.expm1(-seconds / OUTPUT.cycles) / math.expm1(
+            -self._commanded / OUTPUT.cycles)
+        self._usual += self._change
 
     def follow(self) -> None:
         """Let the joints be held where they are now."""
-        np.copyto(self.place, self.state[0], where=np.isfinite(self.state[0]))
+        np.copyto(self.held[0], self.state[0], where=np.isfinite(self.state[0]))
+        self._usual[0] = self.held[0]
+
+    def land(self, now_ns: int, usual: np.ndarray) -> None:
+        """Go from where the joints are to mean places and efforts (2, nj) that another had."""
+        self.follow()
+        self._usual[:], self._obeyed_ns = usual, now_ns
 
     def hold(self, now_ns: int, share: float, limit_ns: int = 10**18) -> np.ndarray:
-        """Send a share (0 to 1) of what holds the posture; without joint states, of `held`."""
-        if self.fresh(now_ns, limit_ns):
-            posture(self.table, self.state, self.place, self.held, share, self.effort)
-        else:
-            np.multiply(self.held, share, out=self.effort)
+        """Send a share (0 to 1) of what holds the robot; without joint states, of efforts only."""
+        state = self.state if self.fresh(now_ns, limit_ns) else self._unknown
+        since = now_ns - (self._obeyed_ns or now_ns)
+        part = min(max(since, 0) * 1e-9 / OUTPUT.landing, 1.0)
+        posture(self.table, state, self.held, self._usual, part, share, self.effort)
         return self.send(now_ns)
 
     def brake(self, now_ns: int, limit_ns: int = 10**18) -> np.ndarray:
@@ -241,6 +275,6 @@ class MotorOutput:
         still, effort = np.zeros(len(self.table)), self.effort
         bound(self.table, self._unknown, still, 0.0, effort, self.cut)
         brake(self.table, still, still, effort)
-        posture(self.table, self.state, still, still, 1.0, effort)
+        posture(self.table, self.state, self.held, self._usual, 1.0, 1.0, effort)
         self.watch.check(0, still, still)
         self.reset()

@@ -81,13 +81,13 @@ def test_each_joint_gets_its_own_effort(robot):
 
 
 def test_silent_joints_are_bridged_and_then_the_robot_is_let_go_until_activated_anew(robot):
-    robot.run(100)
+    robot.run(1000)
     robot.run(90, joints=drop)                          # 180 ms: held
-    np.testing.assert_allclose(last(robot), 5.0, atol=1e-3)
+    np.testing.assert_allclose(last(robot), 5.0, atol=0.03)
     level, text = robot.status()['control']
     assert level == WARN and 'no joint states for' in text
     robot.run(5)
-    np.testing.assert_allclose(last(robot), 5.0, atol=1e-3)     # no ramp from zero
+    np.testing.assert_allclose(last(robot), 5.0, atol=0.03)     # no ramp from zero
     robot.run(100)
     robot.run(125, joints=drop)
     np.testing.assert_array_equal(last(robot), 0.0)     # velocity is not known: no damping
@@ -116,7 +116,7 @@ def test_what_queued_up_before_the_first_command_makes_no_robot_limp(robot):
 
 @pytest.mark.parametrize('answer', [lambda: None, lambda: np.full(12, np.nan), lambda: 1 / 0])
 def test_a_controller_that_fails_holds_and_then_damps(robot, answer):
-    robot.run(100)
+    robot.run(480)
     robot.host.component.answer = answer
     robot.run(15)
     assert robot.host.component.efforts.state is GuardState.HOLDING

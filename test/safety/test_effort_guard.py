@@ -85,7 +85,7 @@ def test_commands_are_blended_in_from_what_the_motors_deliver():
 ])
 def test_what_cannot_be_obeyed_is_bridged_then_damped_then_left_alone(command, more, message):
     bench = Bench(**FREE, hold=0.1, damping=3.0, damping_effort=0.2, damping_duration=0.3)
-    bench.tick(count=50)
+    bench.tick(count=1000)
     out = bench.tick(command, **more)
     assert out.state is GuardState.HOLDING and out.fault == bench.guard.cause
     assert message in out.fault
@@ -109,22 +109,22 @@ def test_what_cannot_be_obeyed_is_bridged_then_damped_then_left_alone(command, m
 
 def test_what_comes_back_in_time_is_obeyed_again_without_a_ramp_from_zero():
     bench = Bench(**FREE, resume=0.1)
-    bench.tick(count=50)
+    bench.tick(count=1000)
     for silence in (20, 95):
         held = bench.tick(None, silence, heard=False)
         assert held.state is GuardState.HOLDING and 'no joint states for' in held.fault
-        np.testing.assert_allclose(held.effort, [5.0, 6.0, 7.0], atol=1e-3)
+        np.testing.assert_allclose(held.effort, [5.0, 6.0, 7.0], atol=1e-2)
         assert bench.tick(None, 40).state is GuardState.HOLDING     # the controller looks round
         back = bench.tick()
         assert back.state is GuardState.RAMPING
-        np.testing.assert_allclose(back.effort, [5.0, 6.0, 7.0], atol=1e-3)
+        np.testing.assert_allclose(back.effort, [5.0, 6.0, 7.0], atol=1e-2)
         assert bench.tick(count=51).state is GuardState.ACTIVE
     assert bench.tick(None, 130, heard=False).state is GuardState.DAMPING
 
 
 def test_the_posture_of_the_last_good_command_is_held_against_who_sags():
     bench = Bench(**FREE, posture_stiffness=2.0, posture_damping=0.0)
-    bench.tick(count=50)
+    bench.tick(count=1000)
     bench.v = np.array([0.1, 0.0, 0.0])
     out = bench.tick(None, 10)
     np.testing.assert_allclose(out.effort, [5.0 - 2.0 * 40.0 * 0.002, 6.0, 7.0], atol=1e-2)
@@ -133,7 +133,7 @@ def test_the_posture_of_the_last_good_command_is_held_against_who_sags():
 @pytest.mark.parametrize('state', [GuardState.HOLDING, GuardState.DAMPING])
 def test_nothing_reacts_to_joint_states_older_than_20_ms_however_long_silence_is_waited_for(state):
     bench = Bench(**FREE, hold=0.05 if state is GuardState.DAMPING else 1.0, input_timeout=0.5)
-    bench.tick(count=50)
+    bench.tick(count=1000)
     held = bench.tick(None, 2).effort
     bench.v = np.array([0.3, -0.3, 0.3])
     bench.tick(None, 30)
@@ -147,7 +147,7 @@ def test_nothing_reacts_to_joint_states_older_than_20_ms_however_long_silence_is
 
 def test_a_silence_is_blended_over_for_as_long_as_it_took():
     bench = Bench(**FREE, resume=0.1)
-    bench.tick(count=50)
+    bench.tick(count=1000)
     bench.tick(None, 10)                                        # 20 ms
     assert bench.tick((15.0, 6.0, 7.0), 6).effort[0] == pytest.approx(10.0, abs=1.0)
     assert bench.tick((15.0, 6.0, 7.0), 6).state is GuardState.ACTIVE
@@ -161,10 +161,11 @@ def test_a_command_beyond_the_limits_is_blended_in_as_the_limit():
 
 def test_what_is_held_is_a_mean_and_not_the_last_spike():
     bench = Bench(**FREE)
-    bench.tick(count=100)
+    bench.tick(count=1000)
     bench.tick((15.0, 6.0, 7.0))
-    spike = 10.0 * (1.0 - math.exp(-2.0 / 10.0))                # 2 ms of an average of 10 ms
-    assert bench.tick(None).effort[0] == pytest.approx(5.0 + spike, abs=1e-3)
+    # 2 ms of an average of 10 ms, of which a 50th is gone after as long.
+    spike = 0.98 * 10.0 * (1.0 - math.exp(-2.0 / 10.0))
+    assert bench.tick(None).effort[0] == pytest.approx(5.0 + spike, abs=1e-2)
 
 
 def test_activation_forgets_joint_states_and_efforts():
@@ -194,7 +195,7 @@ class Sitting(Bench):
             'safety.tilt': 1.0})
         self.guard.activate()
         self.q, self.v = np.array(config.nominal_position), np.zeros(12)
-        self.tick(self.command, 100)
+        self.tick(self.command, 1000)
         self.q[2] = self.v[2] = math.nan
         assert self.tick(None, 28).state is GuardState.SITTING
 

@@ -140,7 +140,8 @@ class EffortWatchdogNode(Component):
         bus = self.node.bus_name
         place = place_of(' '.join((bus, self.node.resolve_topic_name(COMMANDS), *joints))
                          ) if bus else None
-        self._last = None if place is None else LastEfforts(place, len(joints))
+        self._last = None if place is None else LastEfforts(
+            place, self.watchdog.memory.size)
         if self._active:
             self._take_over(self.watchdog)
 
@@ -235,8 +236,8 @@ class EffortWatchdogNode(Component):
 
     def _send(self, effort: np.ndarray) -> None:
         self._sent += 1
-        if self._last is not None:
-            self._last.note(effort)
+        if self._last is not None and self.watchdog is not None:
+            self._last.note(self.watchdog.memory)
         self._commands.publish(convert.command(self.dialect, effort, self.node.get_name(),
                                                self._sent % 2**32))
 

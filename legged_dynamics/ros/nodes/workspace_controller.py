@@ -33,7 +33,8 @@ class WorkspaceControllerNode(BodyController):
     """
 
     default_name = 'workspace_controller'
-    settings = settings_of(DEFAULTS, SETTINGS, _TRANSFORM)
+    # A robot that walks is not to be dropped by who stops its controller.
+    settings = settings_of({**DEFAULTS, 'safety.stop': 'sit'}, SETTINGS, _TRANSFORM)
 
     def join(self, model: RobotModel, config: RobotConfig) -> None:
         """Open the topics of pose and forces."""
