@@ -218,6 +218,10 @@ class StandaloneNode(Node):
         """Return the node's clock."""
         return self._clock
 
+    def now_ns(self) -> int:
+        """Return the node's time [ns]."""
+        return self._clock.now().nanoseconds
+
     def resolve_topic_name(self, topic: str) -> str:
         """Return the full name of a topic, expanded and remapped."""
         return resolve(topic, self._name, self._namespace, self._remaps)

@@ -68,6 +68,9 @@ class Node(Protocol):
     def get_clock(self) -> Any:
         """Return the node's clock, which follows /clock with simulated time."""
 
+    def now_ns(self) -> int:
+        """Return the time of the node's clock [ns]."""
+
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Any:
         """
         Open a publisher on a relative, private ('~/x') or absolute topic.

@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import rclpy
@@ -144,23 +145,36 @@ except ImportError:
     from rclpy.qos_event import PublisherEventCallbacks, SubscriptionEventCallbacks
 
 
-def _quiet_publisher_events() -> PublisherEventCallbacks:
-    """Return no event callbacks: each default one is something more to wait for, at every wake."""
-    return PublisherEventCallbacks(use_default_callbacks=False)
-
-
 def quiet_subscription_events() -> SubscriptionEventCallbacks:
     """Return event callbacks without rclpy's default warnings."""
     return SubscriptionEventCallbacks(use_default_callbacks=False)
 
 
-class _RclpyPublisher:
-    """A protocol.Publisher of our messages, serialized only for subscribers."""
+# Whether an executor waits for events without a cost at every wake; see `Spinner`.
+EVENTS = find_spec('rclpy.experimental') is not None
 
-    def __init__(self, publisher: Any, name: str):
-        self.publisher, self._name = publisher, name
-        self._latched = publisher.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
-        self.get_subscription_count = publisher.get_subscription_count
+
+class _RclpyPublisher:
+    """
+    A publisher of our messages, serialized only for subscribers.
+
+    ``create`` makes the one of rclpy. ``spun``: its node's events are handled, and tell of
+    subscriptions; asking costs as much as a callback for a node with many topics.
+    """
+
+    def __init__(self, create: Callable[..., Any], name: str, topic: str, qos: Any,
+                 spun: bool = False):
+        # No default callbacks: each is one more thing to wait for, at every wake.
+        events = PublisherEventCallbacks(use_default_callbacks=False,
+                                         **({'matched': self._matched} if spun else {}))
+        self.publisher = create(rclpy_class(name), topic, qos, event_callbacks=events)
+        self._name, self._count = name, self.publisher.get_subscription_count()
+        self._latched = self.publisher.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+        self.get_subscription_count = ((lambda: self._count) if spun else
+                                       self.publisher.get_subscription_count)
+
+    def _matched(self, info: Any) -> None:
+        self._count = info.current_count
 
     def publish(self, msg: Any) -> None:
         """Send a message."""
@@ -205,9 +219,7 @@ class NativePublishers:
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> _RclpyPublisher:
         """Open a publisher of one of our messages; topic and QoS as in rclpy."""
-        return _RclpyPublisher(self._node.create_publisher(
-            rclpy_class(msg_type.ros_type), topic, qos_profile,
-            event_callbacks=_quiet_publisher_events()), msg_type.ros_type)
+        return _RclpyPublisher(self._node.create_publisher, msg_type.ros_type, topic, qos_profile)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -292,10 +304,8 @@ class _ComponentNode(LifecycleNode):
         name = getattr(msg_type, 'ros_type', None)
         if name is None:
             return super().create_publisher(msg_type, topic, qos_profile, **options)
-        made = self._with_overrides(super().create_publisher, rclpy_class(name), topic,
-                                    copy(qos_profile),
-                                    event_callbacks=_quiet_publisher_events())
-        return _RclpyPublisher(made, name)
+        return _RclpyPublisher(partial(self._with_overrides, super().create_publisher), name,
+                               topic, copy(qos_profile), EVENTS)
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[..., None],
                             qos_profile: Any, **options: Any) -> Any:
@@ -330,6 +340,12 @@ class _ComponentNode(LifecycleNode):
             # rclpy's own choice is the wall's clock: set back by an hour, it stops timers for one.
             kwargs.setdefault('clock', self._steady)
         return super().create_timer(timer_period_sec, self._guarded(callback), *args, **kwargs)
+
+    def now_ns(self) -> int:
+        """Return the node's time [ns]."""
+        clock = self.get_clock()
+        # rclpy's own way makes three objects, and ROS time without /clock is the system's.
+        return clock.now().nanoseconds if clock.ros_time_is_active else time.time_ns()
 
     @property
     def bus_name(self) -> str:
@@ -543,12 +559,12 @@ class Spinner:
     """
 
     def __init__(self, context: Any = None):
-        try:
+        self.one_at_a_time = not EVENTS
+        if EVENTS:
             from rclpy.experimental import EventsExecutor
-            self.executor, self.one_at_a_time = EventsExecutor(context=context), False
-        except ImportError:
+            self.executor = EventsExecutor(context=context)
+        else:
             self.executor = SingleThreadedExecutor(context=context)
-            self.one_at_a_time = True
 
     def spin(self, seconds: float = _LONGEST_WAIT_S) -> None:
         """Run callbacks for ``seconds``; with an older executor, one at most."""

@@ -205,8 +205,7 @@ class RobotComponent:
                  steady: bool = False):
         self.component, table = component, tuple(settings)
         self.node, self.dialect = node, dialect = component.node, component.dialect
-        self.now: Callable[[], int] = (SteadyClock(node) if steady else
-                                       lambda: node.get_clock().now().nanoseconds)
+        self.now: Callable[[], int] = SteadyClock(node) if steady else node.now_ns
         self.parameters = declare_settings(node, dialect, table)
         self._knows_robot = {setting.name for setting in ROBOT} <= set(self.parameters)
         self._accept = accept
