@@ -252,6 +252,8 @@ def _run(args: argparse.Namespace) -> int:
     if bag.suffix.lower() == '.csv':
         return _analyse_csv(args, options)
     out = args.out or Path(f'{bag.resolve().stem}_analysis')
+    if (code := _analyse_climb(bag, options, out)) is not None:
+        return code
     if not (options.report or options.csv or options.enriched):
         return show_analysis(*analyse_into(bag, options, out))
     with output_folder(out, (ENRICHED, CSV, REPORT)):
@@ -264,6 +266,25 @@ def _run(args: argparse.Namespace) -> int:
     if args.open and report is not None:
         show_page(report)
     return code
+
+
+def _analyse_climb(bag: Path, options: AnalysisOptions, out: Path) -> int | None:
+    """Report a climb by the forces of its wall; None for a recording on the ground."""
+    from legged_dynamics.pages.page import command_line
+    from legged_dynamics.recordings.bags import BagReader
+    from legged_dynamics.reproductions.climbing import recording as climbs
+
+    with BagReader(bag) as reader:
+        if not climbs.is_climb(reader):
+            return None
+        climb = climbs.read_climb(reader)
+    print(f'{climbs.verdict(climb)}\n')
+    show(climbs.climb_table(climb))
+    if options.report:
+        with output_folder(out, (REPORT,)):
+            page = climbs.write_recorded_climb(climb, out, command_line(f'analyze {bag}'))
+        print(f'\nReport: {page.resolve()}')
+    return 0
 
 
 def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:

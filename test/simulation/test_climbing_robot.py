@@ -189,6 +189,15 @@ def test_overloaded_pads_let_go_until_they_are_told_twice():
     assert 'was pulled off the wall harder than' in peeling.take_notes()[0]
 
 
+def test_an_overhang_is_hung_from_by_loaded_pads():
+    # A gecko's pad resists a pull only under shear, which relaxed springs do not give yet.
+    settings = proposed(adhesion__kind='directional', stickybot__inclination=math.radians(100.0))
+    robot = ClimbingRobot(plant_of(settings.model(), pads=settings.pads()))
+    for _ in range(200):
+        robot.step()
+    assert robot.feet.attached.all()
+
+
 @pytest.mark.parametrize('when', [{'time': 0.1}, {'distance': 0.01}])
 def test_a_pad_fails_once_when_it_is_told_to(when):
     model = proposed().model()

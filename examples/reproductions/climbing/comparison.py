@@ -24,7 +24,6 @@ from legged_dynamics.exceptions import (
 from legged_dynamics.reproductions.climbing.equilibrium import (
     StaticReduction,
     find_equilibrium,
-    largest_speed,
     recover_rest,
     reduce_static_forces,
 )
@@ -196,6 +195,7 @@ MISPLACED = 0.002       # m by which feet are set wrongly
 # Limits on the force of a foot that are tried, in parts of an equal share of the weight.
 LIMITS = (0.9, 1.1, 1.5, 2.0, 3.0)
 DIRECTIONS = 72
+FASTEST = 30.0      # times the speed of the comparison beyond which none is tried
 UP, DOWN, ASIDE, TURN = np.array([[0, 1, 0], [0, -1, 0], [1, 0, 0], [0, 0, 1]], float)
 
 
@@ -240,6 +240,14 @@ class Strength:
     boundary: np.ndarray
 
 
+@dataclass(frozen=True)
+class Fastest:
+    """The fastest climb with reduced forces, steps in proportion, and what ends it."""
+
+    speed: float  # [m/s]: the largest that was climbed; NaN where that of the comparison is not
+    limit: str  # What gives first beyond it: pads, hips or gait, and how
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
     """Both questions answered."""
@@ -248,7 +256,7 @@ class Answers:
     # At rest, with misplaced feet, and at the hardest instant of the plain gait
     sharing: tuple[Sharing, ...]
     strength: tuple[Strength, ...]  # By limit; the last one of the pads, where there are any
-    speed: Allocation  # Largest steady speed up the wall for the last limit
+    fastest: Fastest
 
 
 def answer_questions(comparison: Comparison) -> Answers:
@@ -277,8 +285,44 @@ def answer_questions(comparison: Comparison) -> Answers:
         angles = np.nan_to_num(standing.pad_angles)
         rows.append(('the pads', ForceSets.of_pads(pads, standing.normal_loads, angles), np.nan))
     strength = tuple(_strength(model, calm, stride, rest, *row) for row in rows)
-    return Answers(share, tuple(sharing), strength,
-                   largest_speed(model, calm, UP, strength[-1].sets))
+    return Answers(share, tuple(sharing), strength, fastest_climb(comparison))
+
+
+def fastest_climb(comparison: Comparison) -> Fastest:
+    """Return the speed at which pads, hips or gait end, whichever is first, to 5 %."""
+    slow, fast, limit = 0.0, 1.0, ''
+    while not limit and fast < FASTEST:
+        limit = _end_of_climb(comparison, fast)
+        slow, fast = (slow, fast) if limit else (fast, 1.5 * fast)
+    while limit and slow and fast > 1.05 * slow:
+        middle = 0.5 * (slow + fast)
+        ends = _end_of_climb(comparison, middle)
+        slow, fast, limit = (slow, middle, ends) if ends else (middle, fast, limit)
+    return Fastest(slow * comparison.speed if slow else np.nan, limit)
+
+
+def _end_of_climb(comparison: Comparison, factor: float) -> str:
+    """Return what ends a climb at so many times the speed with so much longer steps, or ''."""
+    settings = comparison.settings
+    speed = factor * comparison.speed
+    try:
+        settings = settings.changed({
+            'control.reduction': 'full', 'control.speed': speed,
+            'gait.amplitude': factor * settings.gait().amplitude})
+        model, control, pads = settings.model(), settings.control(), settings.pads()
+        done = climb(model, settings.gait(), control, pads, seconds=2.0 * settings.gait().period,
+                     trace=True)
+    except LeggedDynamicsError as error:
+        return f'the gait: {error}'
+    failed = next((event for event in done.events if event.kind in FAILURES), None)
+    if failed is not None:
+        return f'the pads: foot {failed.limb} {failed.kind.value}'
+    assert done.trace is not None
+    moved = np.array([rest.hip[:, :2] - model.rest[:, :2] for rest in done.trace.rests])
+    if np.abs(moved).max() > 0.999 * control.largest_offset:
+        return (f'the hips: their rest positions reach the {1e3 * control.largest_offset:g} mm '
+                'of control.largest_offset')
+    return '' if done.speed > 0.95 * speed else 'the gait: the body falls behind its reference'
 
 
 def misplaced(model: StickybotModel, state: StickybotState) -> StickybotState:

@@ -9,6 +9,8 @@ limits. The questions are those of `comparison.py` beside this file.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -540,7 +542,7 @@ def _statics(comparison: Comparison) -> list[ReportSection]:
             ReportFigure('sharing', partial(_draw_sharing, model, answers),
                          'Forces of the wall on feet that are set wrongly, robot at rest.')]),
         ReportSection('What the feet allow', [
-            QUESTION_B, _strength_table(answers), Listing(_limits(answers)),
+            QUESTION_B, _strength_table(answers), Listing(_limits(answers, model.limb_names)),
             ReportFigure('strength', partial(_draw_strength, answers),
                          'Accelerations of the body, without turning, that feet of that strength '
                          'allow from rest: all inside the line.')])]
@@ -586,14 +588,19 @@ def _cards(comparison: Comparison) -> list[tuple[str, str]]:
         cards += [(f'{plain.climb.peak:.2f} → {full.climb.peak:.2f} N',
                    'peak |F|, plain → reduced'),
                   (f'{100.0 * (full.climb.peak / plain.climb.peak - 1.0):+.0f} %',
-                   'peak |F| at '
-                   f'{100.0 * (full.climb.speed / plain.climb.speed - 1.0):+.1f} % speed')]
+                   f'peak |F|, {_compared(full.climb.speed / plain.climb.speed)}')]
     other = next((attempt.climb for attempt in comparison.attempts
                   if attempt.plant == MUJOCO and attempt.reduction == 'off'), None)
     if plain and plain.climb and other:
         cards.append((f'{100.0 * (other.speed / plain.climb.speed - 1.0):+.2f} %',
                       'speed by MuJoCo against own, plain'))
     return cards
+
+
+def _compared(ratio: float) -> str:
+    """Say how much of another speed a speed is."""
+    percent = round(100.0 * (ratio - 1.0), 1)
+    return f'at {percent:+.1f} % speed' if percent else 'at the same speed'
 
 
 def _verdict(comparison: Comparison) -> str:
@@ -642,17 +649,25 @@ def _remains(answers: Answers) -> list[str]:
             if case.turned is not None]
 
 
-def _limits(answers: Answers) -> list[str]:
+def _with_names(proof: str, names: Sequence[str]) -> str:
+    """Return a proof with the names of feet in place of their numbers."""
+    return re.sub(r'(?<=limits of feet )[\d, ]+', lambda found: ', '.join(
+        names[int(number)].replace('_', ' ') for number in found[0].split(',')), proof)
+
+
+def _limits(answers: Answers, names: Sequence[str]) -> list[str]:
     notes = []
     for row in answers.strength:
         proof = next((found.certificate for found in row.along.values()
                       if found.status is AllocationStatus.INFEASIBLE and found.certificate), None)
         if proof is not None:
-            notes.append(f'{row.name} does not hold the robot at rest: {proof.message}')
-    last, speed = answers.strength[-1].name, answers.speed
-    if speed.status is AllocationStatus.OPTIMAL:
-        notes.append(f'Steady speed up the wall with {last} a foot: '
-                     + ('not limited by the forces, for limbs that mirror each other carry each '
-                        "other's centripetal force through the body." if speed.value >= 99.0 else
-                        f"at most {speed.value:.1f} m/s by the limbs' centripetal forces."))
+            notes.append(f'{row.name} does not hold the robot at rest: '
+                         f'{_with_names(proof.message, names)}')
+    fastest = answers.fastest
+    notes.append(
+        f'Not faster with reduced forces than at the speed asked: {fastest.limit}.'
+        if math.isnan(fastest.speed) else
+        f'Fastest climb with reduced forces, its steps in proportion: '
+        f'{100.0 * fastest.speed:.1f} cm/s. '
+        + (f'Beyond that ends {fastest.limit}.' if fastest.limit else 'No faster one was tried.'))
     return notes

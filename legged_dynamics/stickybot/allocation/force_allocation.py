@@ -542,8 +542,8 @@ def certificate(grasp: np.ndarray, wrench: np.ndarray, sets: ForceSets) -> Infea
 
 
 def _words(direction: np.ndarray) -> str:
-    return (f'{direction[0]:.3g} * force x + {direction[1]:.3g} * force y + '
-            f'{direction[2]:.3g}/m * moment')
+    parts = zip(direction, ('force x', 'force y', '1/m * moment'))
+    return ' + '.join(f'{value:.3g} * {name}' for value, name in parts if abs(value) > 1e-9)
 
 
 # -------------------------------------------------------------------------------------------------
