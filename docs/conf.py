@@ -15,7 +15,7 @@ extensions = ['myst_nb', 'numpydoc', 'sphinx.ext.autodoc', 'sphinx.ext.mathjax']
 source_suffix = {'.md': 'myst-nb'}
 exclude_patterns = ['_build']
 # Notebooks are run when the site is built; a cell that fails is an error.
-nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = 'auto', 300, True
+nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = 'auto', 1800, True
 html_theme, html_title = 'furo', 'legged_dynamics'
 html_show_sourcelink = False
 # Formulas need no network: MathJax in one file goes into the site.
