@@ -31,15 +31,25 @@ def with_friction(part, name='anymal_class', schedule=CHECKUP):
     return RecordedRobot(model, RobotConfig.from_yaml(yaml), log)
 
 
-@cache
-def healthy(name='solo_class', schedule=CHECKUP):
-    """Return a robot in which nothing is wrong."""
+def simulated(name, schedule, noise):
     yaml, urdf = robot_files(name)
     plan = Schedule.from_text(schedule)
-    robot = SimulatedRobot.from_files(yaml, urdf, schedule=plan, start_ns=STAMP)
+    robot = SimulatedRobot.from_files(yaml, urdf, schedule=plan, start_ns=STAMP, noise=noise)
     log = record_sensors(robot, plan.duration)
     assert not robot.fallen
     return RecordedRobot(RobotModel.from_urdf(urdf), RobotConfig.from_yaml(yaml), log)
+
+
+@cache
+def healthy(name='solo_class', schedule=CHECKUP):
+    """Return a robot in which nothing is wrong."""
+    return simulated(name, schedule, True)
+
+
+@cache
+def noiseless(name, schedule):
+    """Return a robot in which nothing is wrong, and whose sensors tell the truth."""
+    return simulated(name, schedule, False)
 
 
 @cache

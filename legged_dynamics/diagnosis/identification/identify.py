@@ -371,8 +371,9 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
     """
     Return the covariance of the unknowns, by the jackknife over blocks of time.
 
-    There are fewer blocks than unknowns: in no direction is it less than by the scatter of single
-    rows, and of feet by their tolerances, since their errors last longer than a block.
+    There are fewer blocks than unknowns: correlations are those of the scatter of single rows, and
+    no deviation is less than theirs. Of the ground's height, to which offsets are fitted, residuals
+    tell too little: its tolerance counts.
     """
     u = problem.unknowns
     at = problem(x)
@@ -393,14 +394,13 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
                                  WJ[block].T @ at.residual[block])
         spread += np.outer(change, change) * (1.0 - 1.0 / len(starts))
     bread = np.linalg.inv(information)
-    meat = information @ spread @ information
-    of_feet = np.arange(len(J)) % at.rows >= 6 + u.model.nv
-    J *= np.where(of_feet, np.sqrt(robust), robust * at.residual)[:, None]
-    least = np.linalg.cholesky(J.T @ J + known)
-    scatter, axes = np.linalg.eigh(
-        np.linalg.solve(least, np.linalg.solve(least, meat + known).T))
-    half = bread @ least @ axes * np.sqrt(np.maximum(scatter, 1.0)) * D[:, None]
-    return half @ half.T
+    of_heights = np.arange(len(J)) % at.rows >= at.rows - len(u.config.feet)
+    J *= np.where(of_heights, np.sqrt(robust), robust * at.residual)[:, None]
+    least = bread @ (J.T @ J + known) @ bread
+    # Never less than by single rows: a block may by chance leave a quantity as it is.
+    lasting = np.diag(spread + bread @ known @ bread) / np.diag(least)
+    wider = np.sqrt(np.maximum(lasting, 1.0)) * D
+    return wider[:, None] * least * wider
 
 
 # -------------------------------------------------------------------------------------------------

@@ -270,7 +270,7 @@ class ProblemSettings:
     contact_share: float = 0.15    # of a foot's share of the weight, below which it swings
     standing: float = 5.0    # of the weight: deviation of the force of a standing foot
     swinging: float = 0.005    # of the weight: of one that swings
-    speed: float = 0.0025    # heights/s: a foot in contact creeps
+    speed: float = 0.005    # heights/s: a foot in contact creeps
     level: float = 0.0025    # heights: ground that is not flat
     stance: float = 0.3    # s, over which both last: samples within tell no more than one
     tilt: float = 0.005    # rad, of the vertical by an accelerometer that motion misleads
