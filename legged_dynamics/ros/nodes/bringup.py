@@ -215,7 +215,7 @@ CONTROL = (
     ('controllers_file', '', 'Parameters of ros2_control; empty: made from the robot YAML.'),
 )
 SHOWN = (
-    ('rviz', 'false', "Whether to start rviz: what the controller shows, or the reactions."),
+    ('rviz', 'false', 'Whether to start rviz: what the controller shows, or the reactions.'),
 )
 
 
