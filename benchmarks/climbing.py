@@ -241,8 +241,10 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f'payload of {1000 * mass:.0f} g, known, directional pads', {
             'stickybot.body_mass': 0.29 + mass}
     for foot in ('right_fore_foot', 'left_hind_foot'):
-        yield f'{foot} fails after 4 s, directional pads', {'simulation.fault.foot': foot,
-                                                            'simulation.fault.time': 4.0}
+        for pads in ('directional', 'disc'):
+            yield f'{foot} fails after 4 s, {pads} pads', {
+                'simulation.fault.foot': foot, 'simulation.fault.time': 4.0,
+                'adhesion.kind': pads}
     yield 'hips that only turn, directional pads', {'control.reduction': 'turning'}
 
 

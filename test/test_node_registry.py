@@ -69,7 +69,7 @@ def test_settings_and_launch_files_are_of_nodes():
     assert {path.stem for path in (CONFIG / 'nodes').glob('*.yaml')} == set(NODES)
     launched = {path.name.removesuffix('.launch.py') for path in (ROOT / 'launch').glob('*.py')
                 if not path.name.startswith(('bringup_', 'demo.'))}
-    assert launched == set(NODES) - {'reaction_relay'}       # which is nothing without parameters
+    assert launched == set(NODES)
     for entry in NODES.values():
         assert (CONFIG / 'rviz' / f'{entry.rviz}.rviz').is_file()
         assert (CONFIG / 'robots' / f'{entry.robot}.yaml').is_file()

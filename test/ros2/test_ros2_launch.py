@@ -217,6 +217,12 @@ def test_a_replay_plays_sensors_only_in_the_time_of_the_bag():
     assert '/lab/joint_states' in topics(found)
 
 
-def test_rviz_is_started_once():
-    found = started('bringup_simulated', rviz='true', controller='workspace_controller')
-    assert [entry.executable for entry in found].count('rviz2') == 1
+@pytest.mark.parametrize(('controller', 'robot', 'shown'), [
+    ('none', 'anymal_class', 'ground_reactions'), ('workspace_controller', 'anymal_class', 'body'),
+    ('foot_force_controller', 'anymal_class', 'foot_forces'),
+    ('stickybot_controller', 'stickybot', 'wall_reactions')])
+def test_rviz_is_started_once_with_what_the_controller_shows(controller, robot, shown):
+    found = started('bringup_simulated', rviz='true', controller=controller, robot=robot)
+    (rviz,) = [entry for entry in found if entry.executable == 'rviz2']
+    assert any(word.endswith(f'/{shown}.rviz') for word in rviz.words)
+    assert [entry.executable for entry in found].count('robot_state_publisher') == 1

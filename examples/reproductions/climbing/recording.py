@@ -109,7 +109,7 @@ def climb_table(climb: RecordedClimb) -> Table:
 def verdict(climb: RecordedClimb) -> str:
     """Return in a sentence how the climb went."""
     peak, foot = max((float(_size(record).max()), foot) for foot, record in climb.main.items())
-    lost = (f'{len(climb.lost)} times a foot was lost, first: {climb.lost[0]}' if climb.lost else
+    lost = (f'feet lost: {len(climb.lost)}, first: {climb.lost[0]}' if climb.lost else
             'no foot was lost')
     return (f'A climb: {100.0 * climb.speed:.2f} cm/s; the largest force of the wall in its plane '
             f'is {peak:.2f} N, on {foot.replace("_", " ")}; {lost}.')

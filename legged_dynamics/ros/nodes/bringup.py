@@ -215,7 +215,7 @@ CONTROL = (
     ('controllers_file', '', 'Parameters of ros2_control; empty: made from the robot YAML.'),
 )
 SHOWN = (
-    ('rviz', 'false', 'Whether to start rviz with the reaction forces.'),
+    ('rviz', 'false', 'Whether to start rviz: what the controller shows, or the reactions.'),
 )
 
 
@@ -327,14 +327,13 @@ def nodes(values: dict[str, str], imu: str, sim_time: bool = False) -> list[Any]
     controller, rviz = values.get('controller', 'none'), values.get('rviz', 'false')
     # The climber's controller estimates the wall's forces by itself.
     made = [] if controller == CLIMBER else [_include('ground_reaction_estimator', **{
-        **shared, 'rviz': rviz})]
+        **shared, 'rviz': rviz if controller == 'none' else 'false'})]
     if controller not in CONTROLLERS:
         raise ConfigurationError(f'controller: expected one of {", ".join(CONTROLLERS)}, got '
                                  f'{controller!r}')
     if controller != 'none':
         made += [_include('effort_watchdog', **shared),
                  _include(controller, **{
-                     **shared, 'commands': 'effort_watchdog/commands',
-                     'rviz': rviz if controller == CLIMBER else 'false',
+                     **shared, 'commands': 'effort_watchdog/commands', 'rviz': rviz,
                      'controllers_file': values.get('controllers_file', '')})]
     return made
