@@ -267,7 +267,7 @@ def _after_push(tally: Tally, found: Run, gait: str, whose: str) -> str:
 
 
 def bipeds(tally: Tally, robots: Sequence[str], quick: bool) -> None:
-    """Print the tables of walking on two soles, and of pushes while standing on them."""
+    """Print the table of walking on two soles."""
     print(f'\nSteps on two soles\n\n{HEAD}')
     for name in robots:
         for title, command, seconds in (
@@ -276,6 +276,10 @@ def bipeds(tally: Tally, robots: Sequence[str], quick: bool) -> None:
                 ('sideways at 0.06 m/s', (0.0, 0.06, 0.0), 14.0)):
             run(tally, name, 'steps', lambda t, command=command: command,    # type: ignore[misc]
                 min(seconds, 8.0) if quick else seconds, title)
+
+
+def soles(tally: Tally, robots: Sequence[str], quick: bool) -> None:
+    """Print the table of pushes while standing on two soles."""
     print('\nPushes of 20 % of the weight while standing: how far it went, with steps or without'
           '\n\n| robot | case | ahead | back | left | right |\n|---|---|---:|---:|---:|---:|')
     for name in robots:
@@ -375,7 +379,7 @@ def given(tally: Tally, paths: Sequence[Path], quick: bool) -> None:
 
 
 TABLES = {'gaits': gaits, 'ground': ground, 'pushes': pushes, 'standing': standing,
-          'bipeds': bipeds, 'random': random}
+          'bipeds': bipeds, 'soles': soles, 'random': random}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -397,7 +401,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.urdf:
         given(tally, args.urdf, args.quick)
     for name in () if args.urdf else args.only.split(','):
-        tables[name](tally, [robot for robot in robots if (robot in BIPEDS) == (name == 'bipeds')],
+        on_soles = name in ('bipeds', 'soles')
+        tables[name](tally, [robot for robot in robots if (robot in BIPEDS) == on_soles],
                      args.quick)
     for cause in tally.causes:
         print(f'\nlost: {cause}')

@@ -48,13 +48,15 @@ class FootholdSettings:
     pull: float = 0.15      # of the stance's width, by which a step of soles leads back to the way
     fixed: float = 0.22     # of a swing, from when its foothold stays
     press: float = 0.01     # depth below the ground at which feet aim
-    way: float = 1.0        # of a foot under the body in one stance: faster commands are slowed
     reckoned: float = 0.5   # of a sole, with which a step reckons until it lands
     # How much faster than planned a foot goes that must land a tenth of the height further.
     haste: float = 1.5
     # Largest acceleration of a foot of soles across the ground, in g. A leg that is swung faster
     # throws the body on, which asks for a longer step; at half, pushes ahead are not caught.
     swift: float = 2.0
+    # Part of a trot's cycle to which it is shortened at high speed. At half the legs of a robot of
+    # 15 kg need all their effort.
+    shortest: float = 0.75
     # Parts by which a trot's stance may be shorter and narrower; effort that needs none of that
     # [of its limit], and what such a part costs of the same; half a step.
     narrower: tuple[float, ...] = (0.0, 0.06, 0.12, 0.18, 0.24)
@@ -69,10 +71,9 @@ class FootholdSettings:
     lower: float = 0.03
     directions: int = 12
     parts: int = 8
-    # Ground that is not felt yet, one deviation: height of footholds in widths of the stance, and
-    # slope.
-    uneven: float = 0.02
-    steep: float = 0.35
+    # Ground that is not felt yet, one deviation of the height of footholds over that of a slope,
+    # in widths of the stance.
+    uneven: float = 0.057
 
 
 STEPS = FootholdSettings()
@@ -157,7 +158,7 @@ class Floor:
 
     def __init__(self, places: np.ndarray, width: float, level: bool):
         self.places, self.level = places.copy(), level
-        self._spread = STEPS.uneven / STEPS.steep * width
+        self._spread = STEPS.uneven * width
         self.plane = (0.0, 0.0, 0.0)
         self.feel(places, np.ones(len(places), bool), 1.0)
 
@@ -234,11 +235,11 @@ class Footholds:
                               for front, back, left, right in (foot.edges for foot in feet)]
         self._pull = STEPS.pull * stance.width if soles else math.inf
 
-    def walkable(self, velocity: Sequence[float], timing: Timing) -> float:
-        """Return the part of a velocity at which no foot goes further than it can."""
+    def cycle_for(self, velocity: Sequence[float], timing: Timing) -> float:
+        """Return the cycle in which no foot goes further in a stance than the body is high [s]."""
         ahead, left, turning = velocity
-        way = (math.hypot(ahead, left) + abs(turning) * self._stance.furthest) * timing.stance_time
-        return min(1.0, STEPS.way * self._stance.height / way) if way else 1.0
+        way = (math.hypot(ahead, left) + abs(turning) * self._stance.furthest) * timing.duty
+        return self._stance.height / way if way else math.inf
 
     def under_hip(self, foot: int, then: tuple[complex, complex], left: float, course: Course
                   ) -> complex:

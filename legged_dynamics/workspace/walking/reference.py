@@ -29,7 +29,6 @@ from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.pressure import Pressure
 from legged_dynamics.workspace.walking.divergent import PressurePlan
 from legged_dynamics.workspace.walking.footholds import Floor
-from legged_dynamics.workspace.walking.schedule import ContactSchedule
 from legged_dynamics.workspace.walking.stance import Pendulum, Stance, heading_of, turned
 
 
@@ -48,10 +47,9 @@ class ReferenceSettings:
     leans: float = 0.4      # rad, largest angle from body to target: it gets up as it lands
     sway: float = 0.6       # of the way from the middle of all feet to those that bear, on points
     shift: float = 3.0      # time of the first and of the last shift of the weight
-    # Gains of the divergent component: proportional, held and walking, and integral [1/s], and
-    # the largest part of the integral [m].
-    hold: float = 8.0
-    walk: float = 4.0
+    # Gains of the divergent component: proportional and integral [1/s], and the largest part of
+    # the integral [m].
+    gain: float = 4.0
     learn: float = 1.0
     learnt: float = 0.03
     smooth: float = 0.15    # s, time constant of the height on soles
@@ -164,14 +162,14 @@ class PressureReference:
                                                                   1e-9))
 
     def pressure(self, state: BodyState, body: Pendulum, planned: np.ndarray, error: np.ndarray,
-                 schedule: ContactSchedule, ground: float, recovers: bool) -> Pressure:
+                 bearing: np.ndarray, ground: float, recovers: bool) -> Pressure:
         """Return where the ground presses; ``error`` (2,): of the divergent component."""
         s = REFERENCE
-        gain = 1.0 + (s.hold if math.isinf(schedule.held) else s.walk) / body.omega
+        gain = 1.0 + s.gain / body.omega
         tilt = math.acos(min(float(state.rotation[2, 2]), 1.0))
         lean = s.lean * max(1.0 - tilt / s.leant, 0.0) * recovers
         return Pressure(planned + gain * error + self._learnt,
-                        self.soles(state, schedule.bearing), body.place, ground, lean)
+                        self.soles(state, bearing), body.place, ground, lean)
 
     def learn(self, error: np.ndarray, dt: float) -> None:
         """Integrate the error of the divergent component, (2,) [m]."""

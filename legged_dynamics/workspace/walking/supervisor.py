@@ -31,10 +31,8 @@ class SupervisorSettings:
     kept: float = 0.05      # distance of the capture point from the edge of the support
     foresight: float = 0.8  # time constants of the pendulum for which its acceleration lasts
     smoothed: float = 0.02  # s over which that acceleration is smoothed
-    recovery_cycle: float = 0.8     # of a gait's cycle, that steps to recover take
-    # On soles: a divergent component off its target, and the velocity from it [m/s].
-    pushed: float = 0.03
-    quick: float = 0.08
+    recovery_cycle: float = 0.65    # of a gait's cycle, that steps to recover take
+    pushed: float = 0.03    # on soles: a divergent component off its target
     light: float = 0.06     # of the weight: a foot that a push has unloaded
     beside: float = 0.05    # m beyond a sole to the side: a step there first throws the body on
     longest: float = 1.0    # s that a robot on soles waits to be at rest before it stands
@@ -107,7 +105,7 @@ class PushWatch:
                 still = (led.rotation @ led.twist[:3])[:2]
             fast = body.speed[:2] - still
             off = body.place[:2] - place + fast / body.omega
-            return bool(np.hypot(*off) > s.pushed * height and np.hypot(*fast) > s.quick)
+            return bool(np.hypot(*off) > s.pushed * height and np.hypot(*fast) > s.fast)
         coming = self.coming(body, dt)
         edges = hull_edges(self._corners(state))
         if not len(edges):

@@ -62,7 +62,7 @@ from legged_dynamics.workspace.walking.swing import SwingControl, lower
 
 # Largest speed by default, as a part of that of a shallow wave, sqrt(g h): what the lowest robot
 # of the table of gaits (solo_class) walks.
-FROUDE = 0.39
+FROUDE = 0.52
 
 
 class WalkPlan(NamedTuple):
@@ -262,8 +262,8 @@ class Walker:
         self._footholds = Footholds(stance, feet, soles, self._reach)
         self._floor = Floor(state.foot_position, stance.width, soles)
         self._pushes = PushWatch(stance, feet, soles)
-        self._schedule = ContactSchedule(
-            stance, self._weight, self._timing(self.usual), self._floor)
+        self._gait_timing = self._timing(self.usual)
+        self._schedule = ContactSchedule(stance, self._weight, self._gait_timing, self._floor)
         self._reference = PressureReference(stance, feet) if soles else BodyReference(
             stance, PressurePlan(REFERENCE.sway))
 
@@ -363,7 +363,7 @@ class Walker:
             self._pushes.reset()
             self._velocity[:] = 0.0
         elif now is Walking.WALK:
-            schedule.timing = self._timing(self.settings.gait)
+            schedule.timing = self._gait_timing = self._timing(self.settings.gait)
         elif now is Walking.RECOVER:
             schedule.timing = self._timing(
                 self.usual, 1.0 if self._composite else SUPERVISOR.recovery_cycle)
@@ -383,7 +383,9 @@ class Walker:
         middle, first, wait = state.foot_position[:, :2].mean(axis=0), None, 0.0
         if self.settings.recovery:
             first = self._pushes.unloaded(state, body, force, self._weight, dt, SETTLED)
-            coming = self._pushes.coming(body, dt)
+            coming, off = self._pushes.coming(body, dt), reference.plan.start - middle
+            if reference.plan.left > 0.0 and math.hypot(*off.tolist()) > self._beside:
+                coming = body.divergent     # the weight moves back from the last step, as planned
             if first is None and must_step(reference.soles(state, schedule.bearing), middle,
                                            coming, reference.yaw):
                 # With the foot of the side to which the body falls.
@@ -409,7 +411,9 @@ class Walker:
         wanted = (0.0, 0.0, 0.0)
         if self.state is Walking.WALK:
             ahead, left, turn = self._wanted.tolist()
-            part = self._footholds.walkable((ahead, left, turn), self._schedule.timing)
+            least = self._gait_timing.cycle * (STEPS.shortest if self._hurries else 1.0)
+            part = min(1.0, self._footholds.cycle_for(
+                (ahead, left, turn), self._gait_timing) / least)
             part *= min(max(3.0 - 4.0 * self._late, 0.0), 1.0)
             wanted = ahead * part, left * part, turn * part
         step = self.settings.acceleration * dt
@@ -418,6 +422,24 @@ class Walker:
         part = min(1.0, step / far) if far else 0.0
         self._velocity[:] = (x + gap[0] * part, y + gap[1] * part,
                              turning + min(max(faster, -3.0 * step), 3.0 * step))
+        if self.state is Walking.WALK and self._hurries:
+            usual = self._gait_timing
+            cycle = self._footholds.cycle_for(self._velocity.tolist(), usual)
+            if cycle < usual.cycle or self._schedule.timing.cycle < usual.cycle:
+                self._schedule.timing = usual._replace(
+                    cycle=min(max(cycle, STEPS.shortest * usual.cycle), usual.cycle))
+
+    @property
+    def _beside(self) -> float:
+        """Distance of a foot from its place beside the other at which it counts as there [m]."""
+        assert self._stance is not None
+        return 0.25 * self._stance.width
+
+    @property
+    def _hurries(self) -> bool:
+        """Whether steps become quicker with speed: of diagonal gaits on points."""
+        return (GAITS[self._gait_timing.gait].order == 'diagonal' and self._composite is None
+                and not self.settings.cycle)
 
     # ---- the plan --------------------------------------------------------------------------
 
@@ -513,8 +535,8 @@ class Walker:
         if foot is not None:
             schedule.legs[foot].goal = self._footholds.aim(foot, goal, self._floor)
         reference.learn(error, dt)
-        pressure = reference.pressure(state, body, shifts[0].start, error, schedule, ground,
-                                      self.state is Walking.RECOVER)
+        pressure = reference.pressure(state, body, shifts[0].start, error, schedule.bearing,
+                                      ground, self.state is Walking.RECOVER)
         return reference.target(state, float(self._velocity[2]), ground,
                                 min(1.0, dt / REFERENCE.smooth)), pressure
 
@@ -532,7 +554,7 @@ class Walker:
         if self.state is Walking.RECOVER:
             slow = not must_step(reference.soles(state, schedule.bearing), middle,
                                  body.divergent, reference.yaw)
-        if slow and math.hypot(*off.tolist()) < 0.25 * self._stance.width:
+        if slow and math.hypot(*off.tolist()) < self._beside:
             schedule.held = math.inf
             reference.plan.begin(places[1 - foot].copy(), REFERENCE.shift / body.omega)
             schedule.landed = []
