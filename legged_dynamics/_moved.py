@@ -77,6 +77,7 @@ MOVED = {
     'estimation.actuator_equations': 'estimation.actuators.equations',
     'estimation.actuator_learning': 'estimation.actuators',
     'estimation.filter.results': 'estimation.filter.layout',
+    'estimation.mass_error': 'estimation.push',
     'estimation.off_feet': 'estimation.link_contacts',
     'estimation.stand': 'estimation.rails',
     'force_map.contact_force_map': 'force_map.affine',

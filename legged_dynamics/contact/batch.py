@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from legged_dynamics.contact.conditions import Conditions, refuse
-from legged_dynamics.contact.program_tick import program_tick
+from legged_dynamics.contact.program_tick import solve_sample_within
 from legged_dynamics.contact.solution import ContactSolution
 from legged_dynamics.contact.tick import (
     DONE,
@@ -25,7 +25,7 @@ from legged_dynamics.contact.tick import (
     RESIDUAL,
     STANDING,
     carve,
-    tick,
+    solve_sample,
 )
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.spatial.algebra import store3
@@ -48,9 +48,9 @@ class Samples(NamedTuple):
 
 
 @part
-def _set_sample(samples, t, integers, floats):
+def _set_sample(samples, t, memory):
     """Set the conditions of sample ``t``."""
-    _, feet, settings, _, states, _ = carve(integers, floats)
+    feet, settings, states = memory.feet, memory.settings, memory.states
     for i in range(feet.index.shape[0]):
         if samples.standing.shape[0] > 0:
             feet.index[i, STANDING] = samples.standing[t, i]
@@ -63,10 +63,11 @@ def _set_sample(samples, t, integers, floats):
 @lean_kernel
 def _each(samples, integers, floats, results):
     """Run `tick` on each sample; return the status, and the number of a bad sample."""
+    memory = carve(integers, floats)
     for t in range(samples.q.shape[0]):
-        _set_sample(samples, t, integers, floats)
-        status = tick(samples.q[t], samples.v[t], samples.a[t], samples.base[t], integers, floats,
-                      results[t])
+        _set_sample(samples, t, memory)
+        status = solve_sample(integers, memory, samples.q[t], samples.v[t], samples.a[t],
+                              samples.base[t], results[t])
         if status != DONE:
             return status, t
     return DONE, 0
@@ -76,10 +77,11 @@ def _each(samples, integers, floats, results):
 def _each_within(samples, program, results):
     """Run `program_tick` on each sample; return the status, and the number of a bad sample."""
     p = opened(program)
+    memory = carve(p.integers, p.floats)
     for t in range(samples.q.shape[0]):
-        _set_sample(samples, t, p.integers, p.floats)
-        status = program_tick(samples.q[t], samples.v[t], samples.a[t], samples.base[t],
-                              samples.effort[t], program)
+        _set_sample(samples, t, memory)
+        status = solve_sample_within(p, memory, samples.q[t], samples.v[t], samples.a[t],
+                                     samples.base[t], samples.effort[t])
         if status != DONE:
             return status, t
         for k in range(results.shape[1]):

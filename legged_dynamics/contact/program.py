@@ -58,7 +58,7 @@ class Program(NamedTuple):
     templates: np.ndarray   # (m, N_TEMPLATE): limits in no pose
     variance: np.ndarray    # (8 + nv,): of base, force and moment before, joints; see `packed`
     near: np.ndarray        # (nc,): g, the guess
-    cost: np.ndarray        # (nc, nc): lower triangle of the cost's matrix
+    cost: np.ndarray        # (nc, nc): the cost's matrix; its lower triangle until it is solved
     jacobian: np.ndarray    # (nc, nv): of the joints; zero for feet in the air
     qp: QuadraticProgram    # of 6 equalities and m inequalities
     kept: np.ndarray        # (nc + 7,) int: how many were active last, and which

@@ -59,7 +59,7 @@ from legged_dynamics.optimization.quadratic_program import (
     optimality,
 )
 from legged_dynamics.spatial.algebra import dot, load3
-from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.jit import inlined_part, lean_kernel, part
 from legged_dynamics.spatial.layout import get3, put3
 from legged_dynamics.spatial.packed import opened
 
@@ -117,7 +117,7 @@ def _solve(p, first, remembered):
     qp, n_equal, k = p.qp, LIMITS - first, 0
     for r in range(p.cost.shape[0]):
         for c in range(r + 1):
-            qp.H[r, c] = qp.H[c, r] = p.cost[r, c]
+            qp.H[r, c] = p.cost[c, r] = p.cost[r, c]
     while k < n_equal:
         qp.active[k] = k
         k += 1
@@ -126,8 +126,8 @@ def _solve(p, first, remembered):
         k += 1
     C, d, u = qp.C[first:], qp.d[first:], p.multipliers[first:]
     status, k, _ = dual_method(QuadraticProgram(
-        qp.H, qp.g, C, d, qp.x, qp.u, qp.active, qp.rows[first:], qp.gram, qp.vectors),
-        n_equal, k, STEPS)
+        qp.H, qp.g, C, d, qp.x, qp.u, qp.active, qp.rows[first:], qp.gram, qp.vectors,
+        qp.span[first:]), n_equal, k, STEPS)
     if status != SOLVED:
         return status, math.inf
     u[:] = 0.0
@@ -137,10 +137,7 @@ def _solve(p, first, remembered):
         if qp.active[a] >= n_equal:
             p.kept[0] += 1
             p.kept[p.kept[0]] = qp.active[a] + first
-    for r in range(p.cost.shape[0]):
-        for c in range(r + 1):
-            qp.H[r, c] = qp.H[c, r] = p.cost[r, c]
-    return status, optimality(qp.H, qp.g, C, d, n_equal, qp.x, u)
+    return status, optimality(p.cost, qp.g, C, d, n_equal, qp.x, u)
 
 
 @part
@@ -197,10 +194,17 @@ def program_tick(q, v, a, base, effort, program):
     status is `DONE`, `MISFIT`, `NOT_UNIT`, `NOT_FINITE` or `NOT_SOLVED`.
     """
     p = opened(program)
-    integers, results, measured = p.integers, p.results, effort.shape[0] != 0
+    integers, measured = p.integers, effort.shape[0] != 0
     if not fits(integers, q, v, a, base) or (measured and effort.shape[0] != v.shape[0]):
         return MISFIT
-    tree, feet, settings, bodies, states, external = carve(integers, p.floats)
+    return solve_sample_within(p, carve(integers, p.floats), q, v, a, base, effort)
+
+
+@inlined_part
+def solve_sample_within(p, memory, q, v, a, base, effort):
+    """Fill the results as `program_tick` does, for inputs that fit."""
+    tree, feet, settings, bodies, states, external = memory
+    integers, results, measured = p.integers, p.results, effort.shape[0] != 0
     index, normal = feet.index, load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT

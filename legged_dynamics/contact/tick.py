@@ -60,7 +60,7 @@ from legged_dynamics.spatial.algebra import (
     subtract,
     symmetric_times,
 )
-from legged_dynamics.spatial.jit import lean_kernel, part
+from legged_dynamics.spatial.jit import inlined_part, lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get9, put3
 from legged_dynamics.spatial.symmetric import (
     add6,
@@ -413,7 +413,13 @@ def tick(q, v, a, base, integers, floats, results):
     """
     if not fits(integers, q, v, a, base):
         return MISFIT
-    tree, feet, settings, bodies, states, external = carve(integers, floats)
+    return solve_sample(integers, carve(integers, floats), q, v, a, base, results)
+
+
+@inlined_part
+def solve_sample(integers, memory, q, v, a, base, results):
+    """Fill the results as `tick` does, for inputs that fit."""
+    tree, feet, settings, bodies, states, external = memory
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:
         return NOT_UNIT

@@ -58,13 +58,15 @@ class QuadraticProgram(NamedTuple):
     rows: np.ndarray        # (m, n): constraints on ``y = L^T x``
     gram: np.ndarray        # (n + 1, n + 1): factored products of the active rows
     vectors: np.ndarray     # (4, at least m and n + 1): scratch
+    span: np.ndarray        # (m + n or more, 2) int: scratch
 
     @classmethod
     def of_size(cls, n: int, m: int) -> QuadraticProgram:
         """Return zeroed memory."""
         return cls(np.zeros((n, n)), np.zeros(n), np.zeros((m, n)), np.zeros(m), np.zeros(n),
                    np.zeros(m + n + 1), np.zeros(m + n + 1, np.int64), np.zeros((m, n)),
-                   np.zeros((n + 1, n + 1)), np.zeros((4, max(m, n + 1))))
+                   np.zeros((n + 1, n + 1)), np.zeros((4, max(m, n + 1))),
+                   np.zeros((m + n, 2), np.int64))
 
 
 class ActiveSet(NamedTuple):
@@ -80,37 +82,55 @@ class ActiveSet(NamedTuple):
     r: np.ndarray           # (n + 1,) scratch: a row as a sum of the active ones,
     z: np.ndarray           # (n,) scratch: and its rest
     error: np.ndarray       # (n + 1,) scratch
+    span: np.ndarray        # (m or more, 2) int: each row's first nonzero column, end of the last
 
 
 @part
-def _factor_gram(s, k):
-    """Factor the products of the active rows; return whether they are independent."""
-    for i in range(k):
+def _product(s, i, j):
+    """Return the product of two rows."""
+    total = 0.0
+    for c in range(max(s.span[i, 0], s.span[j, 0]), min(s.span[i, 1], s.span[j, 1])):
+        total += s.rows[i, c] * s.rows[j, c]
+    return total
+
+
+@part
+def _factor_gram(s, ready, k):
+    """Factor the products of active rows from number ``ready`` on; return if independent."""
+    gram = s.gram
+    for i in range(ready, k):
         for j in range(i + 1):
-            total = 0.0
-            for c in range(s.rows.shape[1]):
-                total += s.rows[s.active[i], c] * s.rows[s.active[j], c]
-            s.gram[i, j] = total
-    return factorize(s.gram, k)
+            total = _product(s, s.active[i], s.active[j])
+            for c in range(j):
+                total -= gram[i, c] * gram[j, c]
+            gram[i, j] = total * gram[j, j] if j < i else total
+        if not gram[i, i] > 0.0:
+            return False
+        gram[i, i] = 1.0 / math.sqrt(gram[i, i])
+    return True
 
 
 @part
-def _project(s, k, p):
-    """Split row p into r, on active rows, and z; return |z|^2, -1 for dependent rows."""
+def _project(s, ready, k, p):
+    """
+    Split row p into r, on active rows, and z; return |z|^2, -1 for dependent rows.
+
+    The products of the first ``ready`` active rows are factored already.
+    """
     rows, active, r, z, error = s.rows, s.active, s.r, s.z, s.error
     n = rows.shape[1]
     for i in range(k):
-        r[i] = 0.0
-        for c in range(n):
-            r[i] += rows[active[i], c] * rows[p, c]
-    if not _factor_gram(s, k):
+        r[i] = _product(s, active[i], p)
+    if not _factor_gram(s, ready, k):
         return -1.0
     solve_factorized(s.gram, k, r)
     left, whole = 0.0, 0.0
     for c in range(n):
         z[c] = rows[p, c]
-        for i in range(k):
+    for i in range(k):
+        for c in range(s.span[active[i], 0], s.span[active[i], 1]):
             z[c] -= r[i] * rows[active[i], c]
+    for c in range(n):
         left += z[c] * z[c]
         whole += rows[p, c] * rows[p, c]
     if left > CANCELLED * whole:
@@ -156,7 +176,7 @@ def _polish(s, start, k):
                                             + 1e-300))
         if worst < 1e-13:
             return
-        if not _factor_gram(s, k):
+        if not _factor_gram(s, 0, k):
             return
         solve_factorized(s.gram, k, r)
         for i in range(k):
@@ -180,11 +200,7 @@ def _start_from(s, n_equal, k):
             if kept == n:       # rounding may hide that the others are
                 break
             for j in range(kept + 1):
-                other = active[i] if j == kept else active[j]
-                total = 0.0
-                for c in range(n):
-                    total += rows[active[i], c] * rows[other, c]
-                gram[kept, j] = total
+                gram[kept, j] = _product(s, active[i], active[i] if j == kept else active[j])
             diagonal = gram[kept, kept]
             for j in range(kept):
                 total = gram[kept, j]
@@ -243,7 +259,7 @@ def _most_violated(s, k, reach):
     length = math.sqrt(length) + ROUNDING * reach
     for i in range(s.rows.shape[0]):
         slack = -s.d[i]
-        for c in range(s.rows.shape[1]):
+        for c in range(s.span[i, 0], s.span[i, 1]):
             slack += s.rows[i, c] * s.y[c]
         whole = abs(s.d[i]) + s.size[i] * length + 1e-300
         if slack < worst * whole:
@@ -260,11 +276,11 @@ def ascend(s, n_equal, k, limit, reach):
     """
     Add violated constraints to the active ones until none is violated.
 
-    ``reach``: length that tells rounding from violation. Returns (SOLVED, INFEASIBLE or
-    ITERATION_LIMIT, k, steps).
+    ``reach``: length that tells rounding from violation; products of the first k rows are
+    factored. Returns (SOLVED, INFEASIBLE or ITERATION_LIMIT, k, steps).
     """
     rows, y, active, u, r, z = s.rows, s.y, s.active, s.u, s.r, s.z
-    n, steps = rows.shape[1], 0
+    n, steps, ready = rows.shape[1], 0, k
     while steps < limit:
         p, slack, relative = _most_violated(s, k, reach)
         if p < 0:
@@ -278,9 +294,10 @@ def ascend(s, n_equal, k, limit, reach):
             steps += 1
             # Direction z meets constraint p and leaves the active ones as they are; -r is how
             # their multipliers answer.
-            left = _project(s, k, p)
+            left = _project(s, ready, k, p)
             if left < 0.0:
                 return refusal, k, steps
+            ready = k
             drop, partial = -1, math.inf
             for i in range(k):
                 if active[i] >= n_equal and r[i] > 0.0 and u[i] < partial * r[i]:
@@ -305,26 +322,35 @@ def ascend(s, n_equal, k, limit, reach):
                 break
             for i in range(drop, k - 1):
                 active[i], u[i] = active[i + 1], u[i + 1]
-            k -= 1
+            k, ready = k - 1, drop
     return ITERATION_LIMIT, k, steps
 
 
 @lean_kernel
 def dual_method(program, n_equal, k, limit):
     """Solve the program from its first k active constraints; return (status, k, steps)."""
-    factor, g, C, d, x, u, active, rows, gram, vectors = program
+    factor, g, C, d, x, u, active, rows, gram, vectors, span = program
     n, m = len(g), len(d)
+    for c in range(n):      # zeros before the first of a row of H stay in L
+        span[m + c, 0] = 0
+        while factor[c, span[m + c, 0]] == 0.0 and span[m + c, 0] < c:
+            span[m + c, 0] += 1
     if not factorize(factor, n):
         return NOT_CONVEX, 0, 0
     size, z, y = vectors[0, :m], vectors[2, :n], x
-    s = ActiveSet(rows, d, size, y, active, u, gram, vectors[1, :n + 1], z, vectors[3, :n + 1])
+    s = ActiveSet(rows, d, size, y, active, u, gram, vectors[1, :n + 1], z, vectors[3, :n + 1],
+                  span)
     # y = L^T x: rows become L^-1 c, and the unconstrained minimum -L^-1 g.
     for i in range(m):
+        first, end = n, 0
         for c in range(n):
             total = C[i, c]
-            for j in range(c):
+            for j in range(max(first, span[m + c, 0]), c):
                 total -= factor[c, j] * rows[i, j]
             rows[i, c] = total * factor[c, c]
+            if rows[i, c] != 0.0:
+                first, end = min(first, c), c + 1
+        span[i, 0], span[i, 1] = first, end
     for c in range(n):
         total = -g[c]
         for j in range(c):
@@ -337,10 +363,7 @@ def dual_method(program, n_equal, k, limit):
     for c in range(n):      # without a linear cost it is the equalities that give it a size
         length += y[c] * y[c]
     for i in range(m):
-        whole = 0.0
-        for c in range(n):
-            whole += rows[i, c] * rows[i, c]
-        size[i] = math.sqrt(whole)
+        size[i] = math.sqrt(_product(s, i, i))
     reach = math.sqrt(max(free, length))
     status, steps = INFEASIBLE, 0
     if _equalities_hold(s, n_equal, reach):
@@ -395,8 +418,9 @@ def optimality(H, g, C, d, n_equal, x, u):
     for i in range(m):
         slack, size = -d[i], abs(d[i]) + 1e-300
         for c in range(n):
-            slack += C[i, c] * x[c]
-            size += abs(C[i, c]) * reach
+            if C[i, c] != 0.0:
+                slack += C[i, c] * x[c]
+                size += abs(C[i, c]) * reach
         slack, own = slack / size, u[i] / largest
         worst = max(worst, abs(slack) if i < n_equal else -slack, abs(own * slack))
         if i >= n_equal:

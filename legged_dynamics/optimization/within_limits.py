@@ -43,6 +43,7 @@ class LimitsMemory(NamedTuple):
     u: np.ndarray           # (n + 1,): multipliers of the active limits
     active: np.ndarray      # (n + 1,) int: which of the considered limits are active
     looked_at: np.ndarray   # (m,) int: which limits are considered
+    span: np.ndarray        # (m, 2) int: first nonzero column of each row, end of the last
 
     @classmethod
     def of_size(cls, n: int, m: int) -> LimitsMemory:
@@ -50,7 +51,7 @@ class LimitsMemory(NamedTuple):
         return cls(np.zeros((m, n)), np.zeros(m), np.zeros(m, np.int64), np.zeros(m, np.int64),
                    np.zeros(m), np.zeros((n, n)), np.zeros((m, n)), np.zeros((n + 1, n + 1)),
                    np.zeros((7, max(m, n + 1))), np.zeros(n + 1), np.zeros(n + 1, np.int64),
-                   np.zeros(m, np.int64))
+                   np.zeros(m, np.int64), np.zeros((m, 2), np.int64))
 
 
 @part
@@ -121,10 +122,11 @@ def _nearest_inside(room, y, count):
         for c in range(n):
             square += room.rows[k, c] ** 2
         size[k] = math.sqrt(square)
+        room.span[k, 0], room.span[k, 1] = 0, room.end[i]
     for c in range(n):
         y[c] = 0.0
     method = ActiveSet(room.rows[:count], short[:count], size[:count], y, room.active, room.u,
-                       room.gram, room.vectors[2], room.vectors[3], room.vectors[5])
+                       room.gram, room.vectors[2], room.vectors[3], room.vectors[5], room.span)
     status, acting, _ = ascend(method, 0, 0, 50 + 2 * count, 0.0)
     return status, acting
 

@@ -239,7 +239,7 @@ def friction_cone(s, p, R_WB, wrench, free, limits, weights, shares):
         n_active = _recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method(QuadraticProgram(
             p.H, p.g, p.C[first:rows], p.d[first:rows], p.x, p.u, p.active, p.rows[first:rows],
-            p.gram, p.vectors), 6 - first, n_active, STEPS)
+            p.gram, p.vectors, p.span[first:]), 6 - first, n_active, STEPS)
         for i in range(n_active):
             p.active[i] += first
         first += 6
@@ -295,7 +295,7 @@ class DivisionProgram(NamedTuple):
         Constraints that hold with equality, multipliers, solution.
     memory : (m + nc + 2,) int array
         Number of active constraints of the last solution, and which.
-    rows, gram, vectors : arrays
+    rows, gram, vectors, span : arrays
         Scratch memory of the method.
 
     """
@@ -315,6 +315,7 @@ class DivisionProgram(NamedTuple):
     rows: np.ndarray
     gram: np.ndarray
     vectors: np.ndarray
+    span: np.ndarray
 
 
 def foot_cone(foot: Foot, friction: float, minimum: float,
@@ -355,4 +356,4 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
         ground, cones, bounds, balance, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
         np.zeros(m), np.zeros(m + nc + 1, np.int64), np.zeros(m + nc + 1), np.zeros(nc),
         np.zeros(m + nc + 2, np.int64), np.zeros((m, nc)), np.zeros((nc + 1, nc + 1)),
-        np.zeros((4, max(m, nc + 1))))
+        np.zeros((4, max(m, nc + 1))), np.zeros((m + nc, 2), np.int64))
