@@ -419,7 +419,7 @@ class GroundReactionNode(Component):
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         else:
             self._base_state.build(model)
-        self.common.warm_up(model, estimator.update)
+        self.common.warm_up(model, lambda one: reaction_numbers(estimator.update(one)))
         estimator.reset()
         self._estimator = estimator
         self._publish_fixed_frames(estimator.model)
