@@ -423,22 +423,20 @@ def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> An
 
 
 WHOLE_BODY = 'whole_body_state_msgs/msg/WholeBodyState'
-# A foot that bears and slips with this probability or more counts as slipping.
-SLIPS = 0.5
 
 
 class WholeBodyNumbers:
     """Numbers of a robot's WholeBodyState: centroidal state, joints, contacts of the feet."""
 
     def __init__(self, model: RobotModel, feet: Sequence[str], friction: float):
-        self.model, self._feet, self._friction = model, tuple(feet), friction
-        self._inertia = CompositeBody(model)
+        self._feet, self._friction = tuple(feet), friction
+        self.use(model)
 
-    def warm(self) -> None:
-        """Compile the kernels."""
-        still = np.zeros(self.model.nq)
+    def use(self, model: RobotModel) -> None:
+        """Use a robot from now on; its kernels are compiled."""
+        self.model, self._inertia, still = model, CompositeBody(model), np.zeros(model.nq)
         self._inertia.mass_matrix(still)
-        frame_jacobian(self.model, still, self._feet[0])
+        frame_jacobian(model, still, self._feet[0])
 
     def message(self, dialect: Dialect, frame: str) -> Any:
         """Return the message, to be filled with the numbers behind its header."""
@@ -478,4 +476,4 @@ class WholeBodyNumbers:
         """Return a foot's contact status: 1 inactive, 2 active, 3 slipping."""
         if not reaction.latest_contact[i]:
             return 1
-        return 3 if state.slip_probability[i] >= SLIPS else 2
+        return 3 if state.slip_probability[i] >= 0.5 else 2
