@@ -27,6 +27,10 @@ from legged_dynamics.model.measurement import ImuSample, JointSample, SwitchSamp
 from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.ros.middleware.protocol import stamp_ns
 
+__all__ = [
+    'ContactReader', 'JointStateReader', 'PoseSample', 'SensorReader', 'diagnostic_level',
+    'read_command', 'read_imu', 'read_pose', 'read_switches', 'read_wrench', 'stamp_ns',
+]
 _NS = 1_000_000_000
 _NAME_LISTS_KEPT = 32
 _UNIT_TOLERANCE = 1e-3  # of a quaternion's length: float32 drivers and rounding stay inside
