@@ -15,6 +15,12 @@ import numpy as np
 
 from legged_dynamics.ros.middleware.protocol import Dialect
 
+__all__ = [
+    'boolean', 'clock', 'command', 'diagnostic_status', 'diagnostics', 'duration_message',
+    'float64', 'header', 'imu', 'joint_state', 'labelled_array', 'odometry', 'point',
+    'point_stamped', 'pose_stamped', 'quaternion', 'string', 'time_message', 'transforms',
+    'vector3', 'wrench_stamped',
+]
 _NS = 1_000_000_000
 
 

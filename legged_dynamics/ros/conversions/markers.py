@@ -12,13 +12,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from legged_dynamics.dynamics.composite_body import CompositeBody
-from legged_dynamics.dynamics.jacobians import AXES, IN_FOOT, SIZE, START, frame_jacobian
+from legged_dynamics.dynamics.jacobians import (
+    CONTACT,
+    FOOT_POSITION,
+    FOOT_ROTATION,
+    SIZE,
+    START,
+    frame_jacobian,
+    moment_axis,
+    unit,
+)
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.force_picture import ForcePicture
 from legged_dynamics.estimation.ground_reaction import GroundReaction
@@ -35,7 +43,9 @@ from legged_dynamics.ros.conversions.building import (
     vector3,
 )
 from legged_dynamics.ros.middleware.protocol import Dialect
+from legged_dynamics.spatial.algebra import cross, load3
 from legged_dynamics.spatial.convex_hull import convex_hull
+from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
 
 # -------------------------------------------------------------------------------------------------
@@ -339,55 +349,58 @@ def foot_reactions(dialect: Dialect, feet: Sequence[str], base: str) -> Any:
 
 def reaction_numbers(reaction: GroundReaction) -> list[float]:
     """Return the numbers of a FootReactions behind its header."""
-    net, rows = reaction.net_wrench, np.empty((len(reaction.feet), 18))
-    rows[:, :6], rows[:, 6:12] = reaction.wrench, deviations(reaction)
-    rows[:, 12:15] = forces_in_base(reaction)
+    net, rows = reaction.net_wrench, _rows(reaction)
     rows[:, 15], rows[:, 16] = reaction.latest_contact, reaction.observable
     rows[:, 17] = reaction.contact_probability
     return [*rows.ravel().tolist(),
             *(net if math.isfinite(net.sum()) else np.nan_to_num(net)).tolist()]
 
 
-def forces_in_base(reaction: GroundReaction) -> np.ndarray:
-    """Return the forces (nf, 3) [N] in the axes of the base."""
-    return (reaction.foot_rotation @ reaction.wrench[:, :3, None])[:, :, 0]
-
-
-# Places of the components of a vector in the matrix of its cross product, row by row.
-_CROSS = np.array([[0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0],
-                   [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0],
-                   [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
-
-
-@lru_cache(maxsize=4)
-def _moments(index: bytes, feet: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """
-    Return where each foot's coordinates stand, and the axes (nf, 3, n) of its moments.
-
-    The axes are those that are the foot's own and those that are the base's; a foot of fewer
-    coordinates than another has zeros.
-    """
-    table = np.frombuffer(index, np.int64).reshape(feet, -1)
-    place = table[:, START, None] + np.minimum(np.arange(table[:, SIZE].max()),
-                                               table[:, SIZE, None] - 1)
-    axes = np.zeros((2, feet, 3, place.shape[1] - 3))
-    for i, row in enumerate(table):
-        for k, axis in enumerate(row[AXES:AXES + row[SIZE] - 3]):
-            axes[int(axis < IN_FOOT), i, axis % IN_FOOT, k] = 1.0
-    return place, axes[0], axes[1]
-
-
 def deviations(reaction: GroundReaction) -> np.ndarray:
     """Return one standard deviation (nf, 6) of the feet's newest wrenches, in foot axes."""
-    index, R_FB = reaction.layout.table.index, reaction.foot_rotation.transpose(0, 2, 1)
-    place, own, base = _moments(index.tobytes(), len(index))
-    lever = (reaction.contact_point - reaction.foot_position) @ _CROSS
-    to_foot = np.zeros((len(index), 6, place.shape[1]))
-    to_foot[:, :3, :3], to_foot[:, 3:, :3] = R_FB, R_FB @ lever.reshape(-1, 3, 3)
-    if place.shape[1] > 3:
-        to_foot[:, 3:, 3:] = own + R_FB @ base
-    covariance = reaction.latest_covariance[place[:, :, None], place[:, None]]
-    return np.sqrt(np.maximum((to_foot @ covariance * to_foot).sum(axis=2), 0.0))
+    return _rows(reaction)[:, 6:12]
+
+
+def forces_in_base(reaction: GroundReaction) -> np.ndarray:
+    """Return the forces (nf, 3) [N] in the axes of the base."""
+    return _rows(reaction)[:, 12:15]
+
+
+def _rows(reaction: GroundReaction) -> np.ndarray:
+    rows = np.zeros((len(reaction.feet), 18))
+    place, shape = reaction.layout.places['feet.states']
+    _fill_rows(reaction.layout.table.index, reaction.data[place].reshape(shape),
+               reaction.latest_covariance, reaction.wrench, np.zeros((6, 6)), rows)
+    return rows
+
+
+@lean_kernel
+def _fill_rows(index, states, covariance, wrench, to_foot, rows):
+    """Fill each foot's wrench, its deviations, both in foot axes, and its force in base axes."""
+    for i in range(index.shape[0]):
+        start, size = index[i, START], index[i, SIZE]
+        x, y, z = load3(states[i], CONTACT)
+        px, py, pz = load3(states[i], FOOT_POSITION)
+        for k in range(size):
+            axis = unit(k) if k < 3 else moment_axis(index, states, i, k - 3)
+            moment = cross((x - px, y - py, z - pz), axis) if k < 3 else axis
+            for r in range(3):
+                force, turn = 0.0, 0.0
+                for j in range(3):
+                    cosine = states[i, FOOT_ROTATION + 3 * j + r]
+                    force += cosine * axis[j]
+                    turn += cosine * moment[j]
+                to_foot[r, k] = force if k < 3 else 0.0
+                to_foot[3 + r, k] = turn
+        for r in range(6):
+            variance = 0.0
+            for j in range(size):
+                for k in range(size):
+                    variance += to_foot[r, j] * covariance[start + j, start + k] * to_foot[r, k]
+            rows[i, r], rows[i, 6 + r] = wrench[i, r], math.sqrt(max(variance, 0.0))
+        for j in range(3):
+            for r in range(3):
+                rows[i, 12 + j] += states[i, FOOT_ROTATION + 3 * j + r] * wrench[i, r]
 
 
 def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> Any:
@@ -410,22 +423,20 @@ def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> An
 
 
 WHOLE_BODY = 'whole_body_state_msgs/msg/WholeBodyState'
-# A foot that bears and slips with this probability or more counts as slipping.
-SLIPS = 0.5
 
 
 class WholeBodyNumbers:
     """Numbers of a robot's WholeBodyState: centroidal state, joints, contacts of the feet."""
 
     def __init__(self, model: RobotModel, feet: Sequence[str], friction: float):
-        self.model, self._feet, self._friction = model, tuple(feet), friction
-        self._inertia = CompositeBody(model)
+        self._feet, self._friction = tuple(feet), friction
+        self.use(model)
 
-    def warm(self) -> None:
-        """Compile the kernels."""
-        still = np.zeros(self.model.nq)
+    def use(self, model: RobotModel) -> None:
+        """Use a robot from now on; its kernels are compiled."""
+        self.model, self._inertia, still = model, CompositeBody(model), np.zeros(model.nq)
         self._inertia.mass_matrix(still)
-        frame_jacobian(self.model, still, self._feet[0])
+        frame_jacobian(model, still, self._feet[0])
 
     def message(self, dialect: Dialect, frame: str) -> Any:
         """Return the message, to be filled with the numbers behind its header."""
@@ -465,4 +476,4 @@ class WholeBodyNumbers:
         """Return a foot's contact status: 1 inactive, 2 active, 3 slipping."""
         if not reaction.latest_contact[i]:
             return 1
-        return 3 if state.slip_probability[i] >= SLIPS else 2
+        return 3 if state.slip_probability[i] >= 0.5 else 2

@@ -27,6 +27,10 @@ from legged_dynamics.model.measurement import ImuSample, JointSample, SwitchSamp
 from legged_dynamics.model.sensor_correction import SensorCorrection
 from legged_dynamics.ros.middleware.protocol import stamp_ns
 
+__all__ = [
+    'ContactReader', 'JointStateReader', 'PoseSample', 'SensorReader', 'diagnostic_level',
+    'read_command', 'read_imu', 'read_pose', 'read_switches', 'read_wrench', 'stamp_ns',
+]
 _NS = 1_000_000_000
 _NAME_LISTS_KEPT = 32
 _UNIT_TOLERANCE = 1e-3  # of a quaternion's length: float32 drivers and rounding stay inside
@@ -135,8 +139,8 @@ def read_imu(msg: Any) -> ImuSample:
                                    f'{[x, y, z, w]} of length {length:.6g}; an IMU without '
                                    'orientation sets orientation_covariance[0] = -1')
         orientation = np.array((x / length, y / length, z / length, w / length))
-    return ImuSample(stamp_ns(msg.header.stamp), _finite_vector(gyro, 'angular_velocity'),
-                     _finite_vector(acceleration, 'linear_acceleration'), orientation)
+    return ImuSample(stamp_ns(msg.header.stamp), _vector(gyro, 'imu: angular_velocity'),
+                     _vector(acceleration, 'imu: linear_acceleration'), orientation)
 
 
 def read_switches(msg: Any, feet: Sequence[str]) -> SwitchSample:
@@ -161,13 +165,12 @@ class ContactReader:
     Contact switches from ros_gz_interfaces/Contacts, which name what touches and nothing else.
 
     A foot is named where its link stands in the name of a collision, lumped with another link
-    or not; one that no message has named for ``memory`` [s] is open.
+    or not; one that no message has named for `memory` [s] is open.
     """
 
-    def __init__(self, feet: Sequence[str], memory: float):
+    def __init__(self, feet: Sequence[str], memory: float = 0.0):
+        self.memory, self._seen = memory, np.full(len(feet), -math.inf)
         self._names = [re.compile(rf'(?<![^\W_]){re.escape(foot)}(?![^\W_])') for foot in feet]
-        self._memory_ns = round(1e9 * memory)
-        self._seen: list[int | None] = [None] * len(feet)
 
     def __call__(self, msg: Any) -> SwitchSample:
         """Return which feet touch at the message's stamp."""
@@ -177,8 +180,7 @@ class ContactReader:
         for i, name in enumerate(self._names):
             if any(map(name.search, touching)):
                 self._seen[i] = ns
-        return SwitchSample(ns, np.array([float(
-            seen is not None and abs(ns - seen) <= self._memory_ns) for seen in self._seen]))
+        return SwitchSample(ns, (np.abs(ns - self._seen) <= 1e9 * self.memory).astype(float))
 
 
 def read_wrench(msg: Any) -> tuple[int, np.ndarray]:
@@ -235,10 +237,10 @@ def read_pose(msg: Any) -> PoseSample:
 
 
 def _vector(message: Any, what: str) -> np.ndarray:
-    values = np.array((message.x, message.y, message.z))
-    if not np.isfinite(values).all():
-        raise MeasurementError(f'{what} is not finite: {values.tolist()}')
-    return values
+    x, y, z = message.x, message.y, message.z
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        raise MeasurementError(f'{what} is not finite: {[x, y, z]}')
+    return np.array((x, y, z))
 
 
 def _unit(message: Any, what: str) -> np.ndarray:
@@ -248,13 +250,6 @@ def _unit(message: Any, what: str) -> np.ndarray:
         raise MeasurementError(f'{what}: expected a quaternion of length 1, got '
                                f'{values.tolist()} of length {length:.6g}')
     return values / length
-
-
-def _finite_vector(message: Any, field: str) -> np.ndarray:
-    x, y, z = message.x, message.y, message.z
-    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
-        raise MeasurementError(f'imu: {field} is not finite: {[x, y, z]}')
-    return np.array((x, y, z))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -418,20 +413,19 @@ class SampleReader:
     Reads the messages of a robot's sensors; the configuration is applied to the model.
 
     Topics are empty where there is none; ``spare`` [rad or m]: positions of joints that a
-    message may lack, by default those of the configuration; ``memory`` [s]: see ContactReader.
+    message may lack, by default those of the configuration.
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig, joint_states: str = 'joint_states',
                  imu: str = 'imu/data', foot_switches: str = 'foot_switches',
-                 spare: Mapping[str, float] | None = None, finite: bool = True,
-                 memory: float = 0.0):
+                 spare: Mapping[str, float] | None = None, finite: bool = True):
         applied = config.apply_to(model)
         self._read = SensorReader(applied.joint_names, config.sensors,
                                   config.spare(applied) if spare is None else spare,
                                   applied.mimics, finite)
         self.joints, self.imu = self._read.joints, self._read.imu
         self._feet = tuple(foot.link for foot in config.feet)
-        self._contacts = ContactReader(self._feet, memory)
+        self.contacts = ContactReader(self._feet)
         self._joint_states, self._imu = joint_states, imu
         self.topics = frozenset({joint_states, imu, foot_switches} - {''})
 
@@ -447,7 +441,7 @@ class SampleReader:
         if topic == self._imu:
             return self.imu(message)
         if hasattr(message, 'contacts'):
-            return self._contacts(message)
+            return self.contacts(message)
         return read_switches(message, self._feet)
 
 

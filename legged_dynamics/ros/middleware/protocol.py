@@ -72,11 +72,7 @@ class Node(Protocol):
         """Return the time of the node's clock [ns]."""
 
     def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Any:
-        """
-        Open a publisher on a relative, private ('~/x') or absolute topic.
-
-        It has `publish(msg)`, `publish_raw(cdr)` and `get_subscription_count()`.
-        """
+        """Open a publisher on a relative, private ('~/x') or absolute topic."""
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
                             qos_profile: Any) -> Any:

@@ -9,11 +9,12 @@ Diagnostics of a node: age, rate and jitter of its inputs, and faults.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from legged_dynamics.ros.conversions import diagnostic_status, diagnostics
+from legged_dynamics.ros.middleware.cdr import PreparedMessage
 from legged_dynamics.ros.middleware.discovery import reach
 from legged_dynamics.ros.middleware.protocol import Component, Publication
 
@@ -27,6 +28,19 @@ def publish_if_heard(publisher: Any, make: Callable[..., Any], *args: Any) -> No
         publisher.publish(make(*args))
 
 
+class PreparedPublisher:
+    """Publishes messages that differ in stamp and numbers only, while somebody listens."""
+
+    def __init__(self, publisher: Any, message: Any):
+        self._publisher, self._message = publisher, PreparedMessage(message)
+        self.get_subscription_count = publisher.get_subscription_count
+
+    def send(self, ns: int, make: Callable[..., Sequence[float]], *args: Any) -> None:
+        """Publish the numbers ``make(*args)``, if there are any, with a stamp [ns]."""
+        if self.get_subscription_count() and (numbers := make(*args)):
+            self._publisher.publish_raw(self._message(ns, numbers))
+
+
 class Endpoints:
     """Opens publishers, subscriptions and timers by message name, and closes them again."""
 
@@ -38,6 +52,10 @@ class Endpoints:
         """Open a publisher on a relative, private ('~/x') or absolute topic."""
         node, message = self._component.node, self._component.dialect.message(kind)
         return self._keep(node.create_publisher(message, topic, qos), node.destroy_publisher)
+
+    def prepared(self, topic: str, message: Any, qos: Any) -> PreparedPublisher:
+        """Open a publisher of messages like this one of ours, but for stamp and numbers."""
+        return PreparedPublisher(self.publisher(message.ros_type, topic, qos), message)
 
     def subscription(self, kind: str, topic: str, callback: Callable[[Any], None],
                      qos: Any) -> Any:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -41,11 +41,14 @@ from legged_dynamics.ros.conversions.markers import (
     reaction_numbers,
     reaction_picture,
 )
-from legged_dynamics.ros.middleware.cdr import PreparedMessage
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component, Dialect
 from legged_dynamics.ros.middleware.runner import run
-from legged_dynamics.ros.nodes.diagnostics import InputMonitor, publish_if_heard
+from legged_dynamics.ros.nodes.diagnostics import (
+    InputMonitor,
+    PreparedPublisher,
+    publish_if_heard,
+)
 from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent
 from legged_dynamics.ros.nodes.robot_input import SETTINGS as INPUT_SETTINGS
 from legged_dynamics.ros.nodes.robot_input import SWITCH_SETTINGS, RobotInput
@@ -163,8 +166,13 @@ class BaseStateOutput:
         self._slips = [endpoints.publisher('std_msgs/msg/Float64',
                                            f'~/{foot.link}/slip_probability', qos)
                        for foot in common.config.feet]
-        self._whole = (endpoints.publisher(WHOLE_BODY, '~/whole_body_state', qos)
-                       if common.parameters['whole_body_state'] else None)
+        self._numbers = self._whole = None
+        if common.parameters['whole_body_state']:
+            self._numbers = WholeBodyNumbers(
+                common.config.apply_to(model), [foot.link for foot in common.config.feet],
+                common.parameters['ground.friction'])
+            self._whole = endpoints.prepared('~/whole_body_state', self._numbers.message(
+                StandaloneDialect(), common.parameters['odom_frame']), qos)
         self.build(model)
 
     def build(self, model: RobotModel) -> None:
@@ -178,14 +186,8 @@ class BaseStateOutput:
             return
         self._common.warm_up(model, odometry.update)
         self._odometry = odometry
-        if self._whole is not None:
-            parameters, made = self._common.parameters, StandaloneDialect()
-            self._numbers = WholeBodyNumbers(
-                odometry.model, [foot.link for foot in self._common.config.feet],
-                parameters['ground.friction'])
-            self._numbers.warm()
-            self._message = PreparedMessage(
-                self._numbers.message(made, parameters['odom_frame']))
+        if self._numbers is not None:
+            self._numbers.use(odometry.model)
         self.reset()
 
     def reset(self) -> None:
@@ -217,9 +219,8 @@ class BaseStateOutput:
         self._follows = True
         if listened:
             self._publish(state, reaction)
-        if self._whole is not None and self._whole.get_subscription_count():
-            self._whole.publish_raw(self._message(
-                stamp, self._numbers(measurement, state, reaction)))
+        if self._whole is not None and self._numbers is not None:
+            self._whole.send(stamp, self._numbers, measurement, state, reaction)
         return ''
 
     def _publish(self, state: BodyState, reaction: GroundReaction) -> None:
@@ -240,14 +241,6 @@ class BaseStateOutput:
 # -------------------------------------------------------------------------------------------------
 
 
-class _Output(NamedTuple):
-    """A topic whose messages differ in stamp and numbers only."""
-
-    publisher: Any
-    message: PreparedMessage
-    numbers: Callable[[GroundReaction], Sequence[float]]    # empty: nothing is to be published
-
-
 class _ReactionTopics:
     """Publishes what is subscribed of each estimate; ``pushed``: link of the external wrench."""
 
@@ -256,7 +249,8 @@ class _ReactionTopics:
         self._base, self._next_marker_ns = estimator.model.base_link, 0
         self._warned = False
         made, base, feet, still = StandaloneDialect(), self._base, estimator.feet, [0.0] * 6
-        self._outputs: list[_Output] = []
+        self._outputs: list[tuple[PreparedPublisher, Callable[[GroundReaction],
+                                                              Sequence[float]]]] = []
         for i, foot in enumerate(feet):
             self._open_foot(i, foot)
         self._open('net_wrench', convert.wrench_stamped(made, 0, base, still),
@@ -289,14 +283,13 @@ class _ReactionTopics:
 
     def _open(self, topic: str, message: Any,
               numbers: Callable[[GroundReaction], Sequence[float]]) -> None:
-        self._outputs.append(_Output(self._publisher(message.ros_type, topic),
-                                     PreparedMessage(message), numbers))
+        self._outputs.append((self._common.endpoints.prepared(
+            f'~/{topic}', message, self._dialect.qos.reliable(500)), numbers))
 
     def publish(self, reaction: GroundReaction) -> None:
         """Publish an estimate with its stamp."""
-        for publisher, message, numbers in self._outputs:
-            if publisher.get_subscription_count() and (values := numbers(reaction)):
-                publisher.publish_raw(message(reaction.latest_ns, values))
+        for publisher, numbers in self._outputs:
+            publisher.send(reaction.latest_ns, numbers, reaction)
         if self._all.get_subscription_count():
             self._publish_all(reaction)
         if self._external.get_subscription_count():
@@ -419,7 +412,7 @@ class GroundReactionNode(Component):
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         else:
             self._base_state.build(model)
-        self.common.warm_up(model, estimator.update)
+        self.common.warm_up(model, lambda one: reaction_numbers(estimator.update(one)))
         estimator.reset()
         self._estimator = estimator
         self._publish_fixed_frames(estimator.model)

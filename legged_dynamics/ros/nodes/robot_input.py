@@ -152,8 +152,8 @@ class RobotInput(Diagnosed):
                  if name not in needed}
         # A screen names the joint that is not finite, and has the others used.
         self._read = SampleReader(model, self._config, JOINTS, IMU, SWITCHES, spare,
-                                  finite=not self._warns_of_others,
-                                  memory=self._parameters.get('contacts.memory', 0.0))
+                                  finite=not self._warns_of_others)
+        self._read.contacts.memory = self._parameters.get('contacts.memory', 0.0)
         self._spare = spare
         self._stream.reset()
         self._offer_answers()

@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from legged_dynamics.exceptions import LeggedDynamicsError, MeasurementError
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.middleware.parameters import declare_settings
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect, declare_settings
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.description import urdf_text
-from legged_dynamics.ros.nodes.diagnostics import InputMonitor
+from legged_dynamics.ros.nodes.diagnostics import InputMonitor, PreparedPublisher
 from legged_dynamics.ros.nodes.lock_step import BEGIN_NS, LockStep, LockStepSettings
 from legged_dynamics.ros.nodes.robot_component import ROBOT, RobotComponent, SteadyClock
 from legged_dynamics.schema import Setting
@@ -40,6 +42,15 @@ GRIPS = 'adhesion_controller/commands'
 CATCH_UP = 25
 # A change of the machine's clock by more than this is followed by the stamps [ns].
 CLOCK_SET_NS = 100_000_000
+
+
+def _imu_numbers(sample: Any, variances: Sequence[float]) -> list[float]:
+    """Return the numbers of an Imu behind its header."""
+    found: list[float] = []
+    for values, variance in zip((sample.orientation, sample.angular_velocity,
+                                 sample.linear_acceleration), variances):
+        found += [*values.tolist(), *(variance * np.eye(3)).ravel().tolist()]
+    return found
 
 
 class _Pace:
@@ -154,22 +165,29 @@ class SimulatedRobotNode(Component):
                           noise=self.parameters['sensor_noise'], seed=self.parameters['seed'])
 
     def _make_endpoints(self) -> None:
-        qos = self.dialect.qos
+        qos, publisher = self.dialect.qos, self.common.endpoints.publisher
+        feet, still, made = self._plant.feet, [0.0] * 6, StandaloneDialect()
 
-        def publisher(kind: str, topic: str, profile: Any = None) -> Any:
-            return self.common.endpoints.publisher(kind, topic, profile or qos.reliable(500))
-        wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
-        feet = self._plant.feet
-        self._joint_states = publisher('sensor_msgs/msg/JointState', 'joint_states')
-        self._imu = publisher('sensor_msgs/msg/Imu', 'imu/data')
+        def prepared(topic: str, message: Any) -> PreparedPublisher:
+            return self.common.endpoints.prepared(topic, message, qos.reliable(500))
+        rest = [0.0] * len(self._plant.joints)
+        self._joint_states = prepared('joint_states', convert.joint_state(
+            made, 0, self._plant.joints, rest, rest, rest))
+        self._imu = prepared('imu/data', convert.imu(made, 0, self._plant.imu_link, still[:3],
+                                                     still[:3], (0.0, 0.0, 0.0, 1.0)))
         self._description = publisher('std_msgs/msg/String', 'robot_description', qos.latched)
         self._clock = (publisher('rosgraph_msgs/msg/Clock', '/clock', qos.best_effort(1))
                        if self.parameters['publish_clock'] or self._lock_step else None)
         self._true: list[Any] = []
         if self.parameters['publish_truth']:
-            self._wrenches = [publisher(wrench, f'ground_truth/{foot}/wrench') for foot in feet]
-            self._contacts = [publisher(flag, f'ground_truth/{foot}/contact') for foot in feet]
-            self._odometry = publisher('nav_msgs/msg/Odometry', 'ground_truth/odom')
+            self._wrenches = [prepared(f'ground_truth/{foot}/wrench',
+                                       convert.wrench_stamped(made, 0, foot, still))
+                              for foot in feet]
+            self._contacts = [prepared(f'ground_truth/{foot}/contact',
+                                       convert.boolean(made, False)) for foot in feet]
+            self._odometry = prepared('ground_truth/odom', convert.odometry(
+                made, 0, 'world', self._plant.base_link, still[:3], (0.0, 0.0, 0.0, 1.0),
+                still[:3], still[:3]))
             self._true = [*self._wrenches, *self._contacts, self._odometry]
         if self._lock_step is not None:
             return      # commands come with the answers, which have the stamp of their sample
@@ -252,28 +270,24 @@ class SimulatedRobotNode(Component):
     # ---- topics ----------------------------------------------------------------------------
 
     def _publish(self) -> None:
-        dialect, noise = self.dialect, self._plant.noise
-        sample = self._robot.read()
-        ns, effort, w, a = (sample.stamp_ns, sample.effort, sample.angular_velocity,
-                            sample.linear_acceleration)
-        assert effort is not None and w is not None and a is not None
+        noise, sample = self._plant.noise, self._robot.read()
+        ns = sample.stamp_ns
+        if self._clock is not None:
+            self._clock.publish(convert.clock(self.dialect, ns))
         variances = ((noise.orientation ** 2, noise.gyro ** 2, noise.accelerometer ** 2)
                      if self.parameters['sensor_noise'] else (1e-12, 1e-12, 1e-12))
-        if self._clock is not None:
-            self._clock.publish(convert.clock(dialect, ns))
-        self._imu.publish(convert.imu(dialect, ns, self._plant.imu_link, w, a,
-                                      sample.orientation, variances))
-        self._joint_states.publish(convert.joint_state(
-            dialect, ns, self._plant.joints, sample.position, sample.velocity, effort))
+        self._imu.send(ns, _imu_numbers, sample, variances)
+        self._joint_states.send(ns, lambda: np.concatenate(
+            [sample.position, sample.velocity, sample.effort]).tolist())  # type: ignore[list-item]
         if self.parameters['publish_truth']:
-            truth = self._robot.truth()
-            for i, foot in enumerate(self._plant.feet):
-                self._wrenches[i].publish(convert.wrench_stamped(dialect, ns, foot,
-                                                                 truth.feet.wrench[i]))
-                self._contacts[i].publish(convert.boolean(dialect, truth.feet.contact[i]))
-            self._odometry.publish(convert.odometry(
-                dialect, ns, 'world', self._plant.base_link, truth.base_position,
-                truth.base_orientation, truth.base_velocity[:3], truth.base_velocity[3:]))
+            truth, unknown = self._robot.truth(), [0.0] * 36
+            for wrench, contact, force, down in zip(self._wrenches, self._contacts,
+                                                    truth.feet.wrench, truth.feet.contact):
+                wrench.send(ns, force.tolist)
+                contact.send(ns, lambda down=down: [bool(down)])
+            self._odometry.send(ns, lambda: [
+                *truth.base_position.tolist(), *truth.base_orientation.tolist(), *unknown,
+                *truth.base_velocity.tolist(), *unknown])
 
     def _on_command(self, message: Any) -> None:
         self._take(message, self._plant.joints, self._robot.command_effort)
