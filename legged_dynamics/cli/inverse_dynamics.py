@@ -240,7 +240,7 @@ def _options_of(args: argparse.Namespace) -> GaitOptions:
     return GaitOptions(
         urdf=args.urdf, robot=args.robot, feet=tuple(args.feet), method=args.method,
         point_radius=args.point_radius, cutoff=cutoff or None, contact=args.contact,
-        guess=args.guess, settings=settings, degrees=args.degrees,
+        settings=settings, degrees=args.degrees,
         missing_at_zero=args.missing_at_zero, joint_states=args.joint_states, imu=args.imu,
         odometry=args.odom, base=args.base, truth=args.truth or {}, valid=args.valid,
         start=args.start, end=args.end, compare=not args.no_compare, mass=args.mass,
@@ -284,14 +284,12 @@ VERBS = (Verb(
                  default=['auto']),
         argument('--loads', 'FILE', f'measured forces to compare with: {readable(LOADS)}'),
         'method',
-        argument('--method', 'NAME', 'travelling (default), sole, ankle or guess; '
+        argument('--method', 'NAME', 'travelling (default), sole or ankle; '
                  'docs/double_support.md compares them', default='travelling'),
         argument('--cutoff', 'HZ', 'low-pass of the recorded poses before they are '
                  'differentiated, zero phase; 0 for none; default: 10', float),
         argument('--contact', 'FILE', 'CSV with the columns time and one a foot, 1 on the ground; '
                  'default: detected from the motion', default='detected'),
-        argument('--guess', 'FILE', 'CSV with wrenches to stay near to (--method guess), as this '
-                 'command writes them'),
         argument('-p', 'NAME:=VALUE', 'a setting of contact detection and load transfer, for '
                  'example -p stance.flight_load:=0.1; may be repeated', action='append',
                  default=[], dest='values'),

@@ -15,7 +15,7 @@ from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import soles_of
-from legged_dynamics.people.trials import plates as belt
+from legged_dynamics.people.trials import accuracy as belt
 from legged_dynamics.people.trials.accuracy import (
     Plates,
     align,

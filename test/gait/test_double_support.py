@@ -79,7 +79,7 @@ def test_the_travelling_reference_is_worth_its_while(method):
     assert load_error(solve(WALK, method), WALK) > 2.0 * load_error(solve(WALK), WALK)
 
 
-@pytest.mark.parametrize('method', sorted(set(METHODS) - {'guess'}))
+@pytest.mark.parametrize('method', sorted(METHODS))
 def test_what_all_methods_keep(method):
     """The dynamics is met or its rest reported; feet in the air bear nothing; efforts follow."""
     found = solve(WALK, method)
@@ -430,8 +430,6 @@ def test_clear_words():
     solver = DoubleSupport(WALK.model, WALK.feet)
     with pytest.raises(ConfigurationError, match="method out of travelling, .* got 'best'"):
         solver.solve(motion, method='best')
-    with pytest.raises(ConfigurationError, match='go together'):
-        solver.solve(motion, method='guess')
     with pytest.raises(MeasurementError, match=r'contact flags of shape \(261, 2\), got \(261,\)'):
         solver.solve(motion, np.ones(261))
     with pytest.raises(ConfigurationError, match='at least one foot'):

@@ -117,3 +117,20 @@ def test_where_a_foot_stands_narrows_horizontal_bars_along_and_across_the_sole()
     np.testing.assert_array_equal(after[..., 2], before[..., 2])
     np.testing.assert_allclose(found[yaw, True][alone], R @ found[0.0, True][alone] @ R.T,
                                atol=1e-3)
+
+
+def test_a_landing_widens_the_bars_by_the_speed_that_it_stops():
+    walker, widest = standing(seconds=1.5), []
+    for height in (0.05, 0.2):
+        rise = np.clip(height - 0.5 * GRAVITY * (walker.time - 0.75) ** 2, 0.0, None)
+        base = walker.base + np.outer(rise, [0.0, 0.0, 1.0])
+        jump = GaitInverseDynamics.of(walker.model, walker.feet, walker.motion(base=base))
+        timing = given_timing(np.tile(rise[:, None] == 0.0, (1, 2)), jump)
+        force = np.tile([0.0, 0.0, 0.5 * WEIGHT], (len(rise), 2, 1))
+        found = force_covariance(jump, timing, force, jump.points(jump.low_point),
+                                 GaitSettings.from_parameters(NONE))
+        landed = int(np.flatnonzero(rise)[-1]) + 3
+        widest.append(np.sqrt(found[landed, 0, 2, 2]) / WEIGHT)
+    speed = np.sqrt(2.0 * GRAVITY * 0.2) / np.sqrt(GRAVITY * 0.9)
+    assert widest[1] > widest[0]
+    assert widest[1] > 0.25 * BARS.impact_down * speed     # half of the sum's, and fading

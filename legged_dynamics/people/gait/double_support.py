@@ -161,7 +161,6 @@ METHODS = {
     'travelling': 'least contact moment about a point that travels through the sole, smoothed',
     'sole': 'least contact moment about the middle of each sole, each instant by itself',
     'ankle': 'least contact moment about the joint that carries each foot, as Nimble does',
-    'guess': 'nearest to given wrenches, each instant by itself',
 }
 # What further methods were called; `benchmarks/double_support.py` compares them.
 FORMER = ('over_time', 'transition')
@@ -247,7 +246,7 @@ class DoubleSupport:
                               self.settings).contact
 
     def solve(self, motion: RecordedMotion, contact: np.ndarray | None = None,
-              method: str = 'travelling', guess: np.ndarray | None = None,
+              method: str = 'travelling',
               ground_velocity: np.ndarray | None = None) -> GaitReactions:
         """
         Return the ground reactions of a recorded motion.
@@ -263,8 +262,6 @@ class DoubleSupport:
             Feet on the ground; detected by default.
         method : str
             One of `METHODS`.
-        guess : (n, nf, 6) array, optional [N, N m]
-            For the method of that name: wrenches in the feet's axes about their frames.
         ground_velocity : (n, nf, 3) array, optional [m/s]
             Velocity of the ground under each foot, in world axes, as of a treadmill's belts; at
             rest by default.
@@ -276,17 +273,17 @@ class DoubleSupport:
         Raises
         ------
         ConfigurationError
-            When the method is unknown, or a guess is given without its method or the reverse.
+            When the method is unknown.
         MeasurementError
-            When motion, contact or guess do not fit.
+            When motion or contact do not fit.
 
         """
-        check_method(method, guess is not None)
-        return self.share(self.inverse_dynamics(motion, ground_velocity), contact, method, guess)
+        check_method(method)
+        return self.share(self.inverse_dynamics(motion, ground_velocity), contact, method)
 
     def share(self, dynamics: GaitInverseDynamics,
               contact: ContactTiming | np.ndarray | None = None,
-              method: str = 'travelling', guess: np.ndarray | None = None,
+              method: str = 'travelling',
               moved: SoleMotion | None = None,
               by_markers: bool = False) -> GaitReactions:
         """
@@ -300,8 +297,6 @@ class DoubleSupport:
             Feet on the ground; detected by default.
         method : str
             One of `METHODS`.
-        guess : (n, nf, 6) array, optional [N, N m]
-            For the method of that name: wrenches in the feet's axes about their frames.
         moved : SoleMotion, optional
             Motion of the soles, where it has been computed already.
         by_markers : bool
@@ -315,12 +310,12 @@ class DoubleSupport:
         Raises
         ------
         ConfigurationError
-            When the method is unknown, or a guess is given without its method or the reverse.
+            When the method is unknown.
         MeasurementError
-            When contact or guess do not fit.
+            When contact does not fit.
 
         """
-        check_method(method, guess is not None)
+        check_method(method)
         if moved is None and (contact is None or method == 'travelling'):
             moved = soles_of(dynamics, self.settings)
         if contact is None:
@@ -345,7 +340,7 @@ class DoubleSupport:
             reference = self._ankles()
             wrench = self._each_instant(motion, contact, reference)
         else:
-            wrench = self._each_instant(motion, contact, reference, guess)
+            wrench = self._each_instant(motion, contact, reference)
         return gait_reactions(dynamics, timing, wrench, reference,
                               ~borne_elsewhere(dynamics, contact, outside, self.settings),
                               ~(outside > 2.0 * self.settings.plausible_distance),
@@ -371,15 +366,12 @@ class DoubleSupport:
         wrench[..., 3:] += np.cross(points - dynamics.foot_arm, wrench[..., :3])
         return _in_feet(dynamics, wrench), reference, dynamics
 
-    def _each_instant(self, motion: RecordedMotion, contact: np.ndarray, reference: np.ndarray,
-                      guess: np.ndarray | None = None) -> np.ndarray:
+    def _each_instant(self, motion: RecordedMotion, contact: np.ndarray,
+                      reference: np.ndarray) -> np.ndarray:
         """Return wrenches in the feet's frames, chosen at each instant by itself."""
         solver = ContactInverseDynamics(self.model, self.feet, reference=reference)
-        if guess is not None and np.shape(guess) != (*contact.shape, 6):
-            raise MeasurementError(f'expected a guess of shape {(*contact.shape, 6)}, '
-                                   f'got {np.shape(guess)}')
         return solver.batch(motion.position, motion.velocity, motion.acceleration,
-                            motion.base_motion, in_contact=contact, guess=guess,
+                            motion.base_motion, in_contact=contact,
                             ground_normal=motion.base_rotation[:, 2]).wrench
 
     def _soles(self) -> np.ndarray:
@@ -396,16 +388,13 @@ class DoubleSupport:
         return np.array(found)
 
 
-def check_method(method: str, given: bool) -> None:
-    """Refuse an unknown method, and wrenches that are given without theirs or the reverse."""
+def check_method(method: str) -> None:
+    """Refuse an unknown method."""
     if method not in METHODS:
         raise ConfigurationError(
             f'expected a method out of {", ".join(METHODS)}, got {method!r}'
             + ('; it is no longer one, being worse on force plates (docs/double_support.md)'
                if method in FORMER else ''))
-    if (method == 'guess') != given:
-        raise ConfigurationError("method 'guess' and given wrenches (--guess) go together: "
-                                 'expected both or neither')
 
 
 def _in_feet(dynamics: GaitInverseDynamics, wrench: np.ndarray) -> np.ndarray:

@@ -21,9 +21,10 @@ m about the centre of mass,
 so that an error of p of 1 cm is one of 1 % of the weight (Winter 1995).
 
 Each axis is a least-squares problem: forces differ from those of the motion by no more than their
-deviation (`force_covariance`), from those of the equations by theirs, and the path of the centre of mass
-stays where it was recorded, within `motion.path_error`. The moment of a foot that is down alone is
-then put right by what is left. How feet share the load is found from the accelerations alone.
+deviation (`sum_deviation`), from those of the equations by theirs, and the path of the centre of
+mass stays where it was recorded, within `motion.path_error`. The moment of a foot that is down
+alone is then put right by what is left. How feet share the load is found from the accelerations
+alone.
 """
 from __future__ import annotations
 

@@ -37,9 +37,7 @@ from legged_dynamics.spatial.rotations import rotation_from_vector, rotation_vec
 #
 # Where one coordinate moves several axes, the joint becomes the nearest hinge or slider by
 # nonlinear least squares, and a note states its error.
-
-
-# -------------------------------------------------------------------------------------------------
+#
 # The hinge or slider that best approximates a joint whose one coordinate moves several axes.
 #
 # OpenSim's knees turn about one axis and at the same time shift and turn a little about the

@@ -61,7 +61,6 @@ from legged_dynamics.people.trials.csv_motion import (
     CsvColumns,
     read_contacts,
     read_motion,
-    read_wrenches,
 )
 from legged_dynamics.people.trials.subject import (
     GaitOptions,
@@ -204,7 +203,7 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
 
     """
     source, options = Path(source), options or GaitOptions()
-    check_method(options.method, bool(options.guess))
+    check_method(options.method)
     settings = GaitSettings.from_parameters(options.settings)
     trial = _with_plates(_on_belt(_read(source, options), options), options, settings)
     trial = _with_mass(trial, options, settings)
@@ -415,8 +414,7 @@ def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: Ga
         stated = replace(stated, center_error=float(
             np.hypot(settings.center_error, subject.config.noise.center_of_mass)))
     solver = DoubleSupport(dynamics.model, subject.feet, stated)
-    guess = read_wrenches(options.guess, trial.feet, dynamics.time) if options.guess else None
-    reactions = solver.share(dynamics, timing, options.method, guess, moved, by_markers=True)
+    reactions = solver.share(dynamics, timing, options.method, moved, by_markers=True)
     notes = slope_notes(floor_slope(dynamics, moved, reactions.contact))
     errors: dict[str, FootErrors] = {}
     as_recorded, plates, alignment = None, trial.plates, trial.alignment
@@ -427,7 +425,7 @@ def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: Ga
             plates = plates_later(plates, dynamics.time, alignment.lag)
         errors[options.method] = foot_errors(reactions, plates)
         for method in METHODS if options.compare else ():
-            if method not in errors and method != 'guess':
+            if method not in errors:
                 errors[method] = foot_errors(
                     solver.share(dynamics, timing, method, moved=moved), plates)
     return _Shared(reactions, errors, as_recorded,

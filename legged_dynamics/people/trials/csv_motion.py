@@ -1,7 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-Motion, contacts and wrenches out of CSV files with given column names.
+Motion and contacts out of CSV files with given column names.
 
 ========================  =======================================================================
 file                      columns
@@ -10,11 +10,9 @@ motion                    time [s]; base_x, base_y, base_z [m], the base's origi
                           z up; base_qx, base_qy, base_qz, base_qw, its orientation; one column
                           for each joint, by its name in the URDF [rad or m]
 contacts                  time; one column for each foot, by its link's name, 1 on the ground
-wrenches (as a guess)     time; <foot>_fx, _fy, _fz, _mx, _my, _mz, in the foot's axes about its
-                          frame's origin [N, N m]: as results are written
 ========================  =======================================================================
 
-Other columns are ignored. Contacts and wrenches may come at another rate.
+Other columns are ignored. Contacts may come at another rate.
 """
 from __future__ import annotations
 
@@ -277,18 +275,6 @@ def read_contacts(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np
         raise MeasurementError(f'{table.path}: expected contacts from {time[0]:g} s on, got the '
                                f'first ones at {stamps[0]:g} s')
     return flags[np.searchsorted(stamps, time + half, side='right') - 1] > 0.5
-
-
-def read_wrenches(path: str | Path, feet: Sequence[str], time: np.ndarray) -> np.ndarray:
-    """Return wrenches (n, nf, 6) of a CSV file in foot frames, interpolated."""
-    table = CsvColumns(path)
-    stamps = table.time()
-    step = float(np.median(np.diff(time)))
-    if stamps[0] > time[0] + step or stamps[-1] < time[-1] - step:
-        raise MeasurementError(f'{table.path}: expected wrenches from {time[0]:g} to '
-                               f'{time[-1]:g} s, got them from {stamps[0]:g} to {stamps[-1]:g} s')
-    names = tuple(f'{foot}_{component}' for foot in feet for component in COMPONENTS)
-    return interpolated(stamps, table[names], time).reshape(len(time), len(feet), 6)
 
 
 # -------------------------------------------------------------------------------------------------

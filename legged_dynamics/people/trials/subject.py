@@ -71,8 +71,6 @@ class GaitOptions:
         Low-pass before differentiating; None for none.
     contact : str
         'detected', or path of a CSV file.
-    guess : str
-        Path of a CSV file with wrenches, for the method 'guess'.
     settings : mapping
         Values by the names of `gait.settings.SETTINGS`.
     degrees, missing_at_zero : bool
@@ -112,7 +110,6 @@ class GaitOptions:
     method: str = 'travelling'
     cutoff: float | None = CUTOFF
     contact: str = DETECTED
-    guess: str = ''
     settings: Mapping[str, Any] = field(default_factory=dict)
     degrees: bool = False
     missing_at_zero: bool = False
@@ -243,10 +240,6 @@ def truth_topics(subject: Subject, options: GaitOptions, topics: Mapping[str, An
 
 # -------------------------------------------------------------------------------------------------
 # A person's trial: an OpenSim model with a motion of its own, and measured forces.
-
-
-# -------------------------------------------------------------------------------------------------
-# Soles of a person's model.
 #
 # Models of people have bones and no soles. The length of the sole is in proportion to the distance
 # from the heel's frame to the toe joint; its plane is the floor in the foot's frame, while the
