@@ -396,3 +396,31 @@ def test_motors_with_torque_that_nobody_commands_are_held_and_let_down():
     bench.heard = False
     bench.tick(count=1600)
     np.testing.assert_array_equal(bench.tick(), 0.0)
+
+
+def test_motors_that_are_left_alone_get_zero_last():
+    bench = Bench(**{'watchdog.release': 'damping', 'safety.damping_duration': 0.1})
+    bench.tick(A, count=100)
+    bench.v = np.full(12, -0.5)
+    sent = [out.copy() for out in (bench.tick() for _ in range(200)) if out is not None]
+    assert bench.dog.state is WatchdogState.LATCHED
+    assert np.abs(sent[-2]).min() > 1.0 and not sent[-1].any()
+
+
+def test_the_next_watchdog_goes_to_the_mean_posture_that_the_dead_one_had_seen():
+    dead = Bench()
+    mean, swing = dead.q.copy(), np.zeros(12)
+    swing[2] = 0.2      # a knee that swings, a third of a second each way
+    for k in range(2000):
+        dead.q = mean + swing * math.sin(2e-3 * math.pi * 3.0 * k)
+        dead.tick(A, effort=STANDING)
+    bench = Bench()
+    bench.q = dead.q + swing
+    bench.dog.take_over(0, np.array(dead.dog.memory).ravel())
+    bench.tick()
+    first, later = bench.tick()[2], bench.tick(count=100)[2]
+    assert first == pytest.approx(STANDING[2], abs=1.0)
+    stiffness = 3.0 * 80.0
+    assert later - first == pytest.approx(-stiffness * (bench.q[2] - mean[2]), rel=0.25)
+    bench.tick(count=100)       # who is alone waits for a controller, half a second
+    assert bench.dog.state is WatchdogState.HOLDING
