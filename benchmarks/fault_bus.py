@@ -49,6 +49,7 @@ JOINTS, IMU = 'sensor_msgs/msg/JointState', 'sensor_msgs/msg/Imu'
 NUMBERS, STATUS = 'std_msgs/msg/Float64MultiArray', 'diagnostic_msgs/msg/DiagnosticArray'
 CONTROLLER, DOG, ROBOT = 'workspace_controller', 'effort_watchdog', 'simulated_robot'
 RATE = 500.0            # Hz
+COMMANDED = 25          # joint states from one command of a velocity to the next
 SPEED = 0.5             # greatest real-time factor
 PAUSE, PAUSED = 0.01, 1.0       # s of wall time for a sample: nobody is to answer; while paused
 SILENCE, GIVEN_UP = 4.0, 2      # s of wall time, and samples on end, that an answer is waited for
@@ -92,6 +93,10 @@ class FaultBus:
     ----------
     tick : int
         Joint states since the start.
+    velocity : tuple of float or None
+        Ahead [m/s] and turning [rad/s], as commanded; None for no commands.
+    fastest, tilt : float
+        Fastest fall [m/s] and most tilt [deg] since the notes began.
     change_joints, change_imu : callable or None
         Take a message, and return what is passed on instead, or None.
     paused : bool
@@ -144,6 +149,8 @@ class FaultBus:
         self.target = self._publisher('geometry_msgs/msg/PoseStamped',
                                       '/workspace_controller/body_target')
         self.posture = self._publisher('std_msgs/msg/String', '/workspace_controller/posture')
+        self.gait = self._publisher('std_msgs/msg/String', '/workspace_controller/gait')
+        self._twist = self._publisher('geometry_msgs/msg/TwistStamped', '/cmd_vel')
         self._joints = list(config.joints)
         self._motors = self.node.create_publisher(DIALECT.message(JOINTS), ANSWER,
                                                   DIALECT.qos.latched)
@@ -173,6 +180,7 @@ class FaultBus:
         self._passed_on: int | None = None      # stamp of the joint state that was, in this tick
         self._answered: dict[str, int] = {}
         self._with_efforts = self.paused = False
+        self.velocity: tuple[float, float] | None = None
         # Who has not answered yet is not waited for.
         self._missed = dict.fromkeys((CONTROLLER, DOG, ROBOT), GIVEN_UP)
         self._missed['motors'] = 0
@@ -187,6 +195,10 @@ class FaultBus:
         if kind == JOINTS:
             self.tick += 1
             self._passed_on = None
+            if self.velocity and self.tick % COMMANDED == 0:
+                twist = DIALECT.message('geometry_msgs/msg/TwistStamped')()
+                twist.twist.linear.x, twist.twist.angular.z = self.velocity
+                self._twist.publish(twist)
         change = self.change_joints if kind == JOINTS else self.change_imu
         if change is not None:
             message = change(deserialize(cdr, kind))
@@ -294,6 +306,9 @@ class FaultBus:
         if self._height and 0.0 < now - self._height[0] < 0.05:
             self.fastest = max(self.fastest, (self._height[1] - z) / (now - self._height[0]))
         self._height, self.height = (now, z), z
+        turn = message.pose.pose.orientation
+        up = 1.0 - 2.0 * (turn.x * turn.x + turn.y * turn.y)
+        self.tilt = max(self.tilt, math.degrees(math.acos(max(-1.0, min(1.0, up)))))
 
     # ---- hands -------------------------------------------------------------------------------
 
@@ -311,6 +326,7 @@ class FaultBus:
         self.states: list[tuple[int, str, str]] = []
         self.words: list[tuple[int, str]] = []
         self.owner, self.fastest, self.began = getattr(self, 'owner', ''), 0.0, self.tick
+        self.tilt = 0.0
         self._height: tuple[float, float] | None = None
         self.height = getattr(self, 'height', math.nan)
 

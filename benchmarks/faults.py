@@ -12,8 +12,8 @@ command.
 Simulated robot, watchdog and controller are processes of their own on the loopback interface, in
 lock-step (`benchmarks.fault_bus`) with their default deadlines.
 Rows are judged by the order of events and by ticks (joint states), never by wall time. A robot
-that drops limp reaches 2 m/s; one that is let down stays below `SOFT`. A row that falls is as
-wanted only where it says why nothing else is possible. The second command prints the rows of
+that drops limp reaches 2 m/s; one that is let down stays below `SOFT` and `UPRIGHT`: the others
+fall, and are counted in the last line. A row that falls is as wanted only where it says why nothing else is possible. The second command prints the rows of
 `test/nodes/test_fault_table.py`, on the in-process bus with simulated time. The exit code is 1
 where a row is not as wanted, 2 where there was none.
 """
@@ -37,6 +37,8 @@ from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.discovery import DomainLease
 
 SOFT = 1.0              # m/s down, over one tick
+UPRIGHT = 30.0          # deg of tilt; one that lies on its trunk and some knees has 20
+WALKS = {'walking': (0.4, 0.0), 'turning': (0.2, 0.5)}     # m/s, rad/s, of a trot
 AFTER = 0.2             # s in which the largest effort is looked for
 LONG = 10.0             # s until everything must be over
 KILL, STOP, INT, TERM = signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGTERM
@@ -61,7 +63,7 @@ class Row:
     said : str
         Regular expression that diagnostics or status messages must match; '' for none.
     phase : str
-        What the robot does: standing, moving or sitting.
+        What the robot does: standing, moving, sitting, walking or turning.
     quick : bool
         Whether --quick has it.
     falls : str
@@ -222,8 +224,28 @@ def rows() -> list[Row]:
                 restarted(CONTROLLER, DOG), 'no torque', 'nobody commands', phase, quick),
             Row('SIGSTOP of the robot for 1 s', stopped_robot, 'either', '', phase, machine=True),
         ]
+    for phase in WALKS:
+        made += [Row(f'{name} of the controller', signalled(CONTROLLER, number), 'down',
+                     'is silent' if number in (KILL, STOP) else 'has left', phase,
+                     phase == 'walking' and number in (KILL, INT))
+                 for number, name in SIGNALS.items()]
+    walking = 'walking'
     return [
         *made,
+        Row('SIGSTOP of the watchdog', signalled(DOG, STOP), 'no watchdog', 'has been silent for',
+            walking, falls=UNWATCHED),
+        Row('SIGINT of watchdog and controller', launch_interrupted(INT), 'down',
+            'has left|the node is being stopped', walking),
+        Row('joint states missing for 0.1 s', gap(0.1), 'either', '', walking),
+        Row('joint states stopped', joints(lambda message: None), 'down', 'no joint states',
+            walking, falls=BLIND),
+        Row('everything late by 0.02 s', late(0.02, False), 'either', '', walking),
+        Row('a forger with the identity of the owner', full_effort(lambda bus: bus.owner),
+            'down', 'a second sender has', walking),
+        Row('position of one knee NaN', entry('position', 2, lambda q: float('nan')), 'down',
+            'LF_KFE', walking),
+        Row('encoder of one knee +0.05 rad', entry('position', 2, lambda q: q + 0.05), 'down',
+            'LF_KFE', walking),
         Row('joint states missing for 0.1 s', gap(0.1), 'stands', '', quick=True),
         Row('joint states missing while sitting down', gap_while_sitting, 'down', 'is silent',
             quick=True),
@@ -275,15 +297,18 @@ def set_in_motion(bus: FaultBus, phase: str) -> None:
                                                 [0.0, 0.0, 0.0, 1.0]))
     elif phase == 'sitting':
         bus.posture.publish(convert.string(DIALECT, 'sit'))
+    elif phase in WALKS:
+        bus.gait.publish(convert.string(DIALECT, 'trot'))
+        bus.velocity = WALKS[phase]
+        bus.ticks(round(3.0 * bus.rate))
+        return
     else:
         return
     bus.ticks(500, lambda: bus.height < before - 0.03)
 
 
-def outcome(row: Row, stands: bool, fastest: float, zero: bool, forwarding: bool
-            ) -> tuple[str, bool]:
+def outcome(row: Row, stands: bool, fell: bool, zero: bool, forwarding: bool) -> tuple[str, bool]:
     """Return how a row has ended, for the table, and whether it may end so."""
-    fell = fastest > SOFT
     end = 'dropped' if fell else 'stands' if stands else 'let down'
     allowed = {'stands': stands, 'down': zero, 'no torque': zero,
                'safe': zero or stands or forwarding,
@@ -299,7 +324,7 @@ def run(bus: FaultBus, row: Row) -> tuple[str, bool, bool]:
             break
         bus.end()
     else:
-        return f'| {row.name} | {row.phase} | the robot never stood |||||| NO |', False, False
+        return f'| {row.name} | {row.phase} | the robot never stood ||||||| NO |', False, False
     set_in_motion(bus, row.phase)
     bus.ticks(3)
     bus.forget()
@@ -315,15 +340,16 @@ def run(bus: FaultBus, row: Row) -> tuple[str, bool, bool]:
         bus.ticks(round(0.5 * bus.rate))
         again = any(effort.any() for _, effort, _ in bus.sent[count:])
     stands = bus.height > 0.35
-    end, allowed = outcome(row, stands, bus.fastest, zero, bus.state(DOG) == 'forwarding')
+    fell = bus.fastest > SOFT or bus.tilt > UPRIGHT
+    end, allowed = outcome(row, stands, fell, zero, bus.state(DOG) == 'forwarding')
     largest = bus.largest(round(AFTER * bus.rate))
     wanted = said() and not again and allowed and not largest > 1.0 + 1e-9
     named = '-' if not row.said else 'yes' if said() else 'NO'
     share = '-' if np.isnan(largest) else f'{100 * largest:.0f}'
     line = (f'| {row.name} | {row.phase} | {named} | {share} '
-            f'| {"-" if safe is None else safe} | {bus.fastest:.1f} | {end} '
+            f'| {"-" if safe is None else safe} | {bus.fastest:.1f} | {bus.tilt:.0f} | {end} '
             f'| {"YES" if again else "no"} | {"yes" if wanted else "NO"} |')
-    return line, wanted, bus.fastest > SOFT
+    return line, wanted, fell
 
 
 def settle(bus: FaultBus, row: Row, said: Callable[[], bool]) -> bool:
@@ -412,8 +438,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bad = done = falls = 0
     signal.signal(TERM, lambda *_: sys.exit(1))     # processes are ended on the way out
     print('| fault | while | named | largest effort in 200 ms, % of limit | ticks to safe output '
-          '| fastest fall, m/s | in the end | engaged again | as wanted |\n'
-          '|---|---|---|---:|---:|---:|---|---|---|')
+          '| fastest fall, m/s | tilt, deg | in the end | engaged again | as wanted |\n'
+          '|---|---|---|---:|---:|---:|---:|---|---|---|')
     with DomainLease() as lease:
         bus = FaultBus({**lease.environment(), 'LEGGED_DYNAMICS_MIDDLEWARE': args.middleware})
         try:
@@ -427,7 +453,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 bus.end()
         finally:
             bus.close()
-            print(f'\nfaults: {done} rows, {falls} falls, {bad} not as wanted', flush=True)
+            print(f'\nfaults: {done} rows, {bad} not as wanted, {falls} falls', flush=True)
     return int(bad > 0)
 
 

@@ -75,26 +75,26 @@ def test_robots_that_are_not_installed_are_named_with_what_to_install(
 
 @pytest.mark.parametrize('row', faults.rows(), ids=lambda row: f'{row.name}, {row.phase}')
 def test_a_fall_is_as_wanted_only_where_the_row_says_why(row):
-    end, allowed = faults.outcome(row, False, 2.3, True, False)
+    end, allowed = faults.outcome(row, False, True, True, False)
     assert end.startswith('dropped')
     if allowed and row.end != 'stands':
         assert len(row.falls.split()) > 4 and row.falls in end
-    assert not faults.outcome(replace(row, falls=''), True, 2.3, True, True)[1]
+    assert not faults.outcome(replace(row, falls=''), True, True, True, True)[1]
 
 
 def test_falls_on_the_bus_are_in_the_last_line(monkeypatch, capsys):
     bus = MagicMock(state=lambda node: '', largest=lambda ticks: 0.3, states=[], began=0,
-                    words=[(0, 'no joint states'), (0, '100 ms old')], fastest=2.3, height=0.1,
+                    words=[(0, 'no joint states'), (0, '100 ms old')], fastest=2.3, height=0.1, tilt=0.0,
                     sent=[(0, np.zeros(1), '')], rate=500.0)
     monkeypatch.setattr(faults, 'FaultBus', lambda environment: bus)
     monkeypatch.setattr(faults, 'DomainLease', MagicMock())
     monkeypatch.setattr(faults.signal, 'signal', lambda *_: None)
-    assert faults.main(['--rows', 'joint states stopped|late by 0.1 s standing']) == 0
+    assert faults.main(['--rows', 'joint states stopped standing|late by 0.1 s standing']) == 0
     said = capsys.readouterr().out
-    assert said.splitlines()[-1] == 'faults: 2 rows, 2 falls, 0 not as wanted'
+    assert said.splitlines()[-1] == 'faults: 2 rows, 0 not as wanted, 2 falls'
     assert said.count(f'dropped, no torque: {faults.BLIND}') == 2
-    assert faults.main(['--rows', 'joint states missing for 0.1 s']) == 1
-    assert capsys.readouterr().out.endswith('faults: 1 rows, 1 falls, 1 not as wanted\n')
+    assert faults.main(['--rows', 'joint states missing for 0.1 s standing']) == 1
+    assert capsys.readouterr().out.endswith('faults: 1 rows, 1 not as wanted, 1 falls\n')
 
 
 def missing(*_, **__):

@@ -315,7 +315,7 @@ class EffortGuard:
         if self.state is not GuardState.HOLDING:
             return
         if self._is_tilted():
-            self._release(now_ns, fault, upright=False)
+            self._release(now_ns, fault)
             return
         if not self._motors.fresh(now_ns):
             self._blind = True
@@ -325,8 +325,8 @@ class EffortGuard:
         if now_ns - self._since_ns >= nanoseconds(self.settings.hold):
             self._release(now_ns, self.cause)
 
-    def _release(self, now_ns: int, cause: str, upright: bool = True) -> None:
-        sits = (upright and self._motors.watch.one_bad and self.settings.output == 'damping'
+    def _release(self, now_ns: int, cause: str) -> None:
+        sits = (self._motors.watch.one_bad and self.settings.output == 'damping'
                 and self._motors.fresh(now_ns))
         self.state = GuardState.SITTING if sits else GuardState.DAMPING
         self.cause, self._since_ns = cause, now_ns

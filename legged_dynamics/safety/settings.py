@@ -100,10 +100,10 @@ class WatchdogSettings(CheckedSettings):
     """Settings of the watchdog alone, `watchdog.*`."""
 
     deadline: float = setting(
-        'watchdog.deadline', 0.03, 's',
+        'watchdog.deadline', 0.02, 's',
         'Silence of the commanding node after which the posture is held.', 1e-3, 1.0)
     hold: float = setting(
-        'watchdog.hold', 0.12, 's',
+        'watchdog.hold', 0.13, 's',
         "How long the posture is held after that; with the deadline less than the controllers' "
         '`safety.hold`, so that one that may return still holds the posture.', 0.0, 1.0)
     release: str = setting(

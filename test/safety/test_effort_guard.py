@@ -185,23 +185,24 @@ class Sitting(Bench):
 
     command = np.tile([0.0, 15.0, 25.0], 4)
 
-    def __init__(self):
+    def __init__(self, **settings):
         super().__init__()
         files = CONFIG / 'robots' / 'anymal_class'
         config = RobotConfig.from_yaml(files.with_suffix('.yaml'))
         model = config.apply_to(RobotModel.from_urdf(files.with_suffix('.urdf')))
         self.guard = EffortGuard(model, config.joints, {
             'safety.ramp': 0.0, 'safety.hold': 0.05, 'safety.damping_duration': 1.0,
-            'safety.tilt': 1.0})
+            'safety.tilt': 1.0, 'safety.input_timeout': 0.045, **settings})
         self.guard.activate()
         self.q, self.v = np.array(config.nominal_position), np.zeros(12)
         self.tick(self.command, 1000)
         self.q[2] = self.v[2] = math.nan
-        assert self.tick(None, 28).state is GuardState.SITTING
+        self.tick(None, 28)
 
 
 def test_with_one_bad_joint_the_robot_is_let_down_on_fading_efforts():
     bench = Sitting()
+    assert bench.guard.state is GuardState.SITTING
     for count, share in ((248, 0.5), (200, 0.1)):
         np.testing.assert_allclose(bench.tick(None, count).effort, share * bench.command, atol=0.4)
     assert bench.tick(None, 60).state is GuardState.DAMPING
@@ -215,6 +216,12 @@ def test_a_robot_that_sits_and_falls_or_is_not_seen_is_braked_at_once(end):
     out = bench.tick(None, 12, heard=end == 'tilted')
     assert out.state is GuardState.DAMPING
     np.testing.assert_array_equal(out.effort, np.zeros(12))
+
+
+def test_who_wants_no_damping_gets_no_posture_that_fades():
+    bench = Sitting(**{'safety.output': 'zero'})
+    assert bench.guard.state is GuardState.DAMPING
+    np.testing.assert_array_equal(bench.tick(None, 12).effort, np.zeros(12))
 
 
 def test_only_who_lets_go_for_good_says_so():

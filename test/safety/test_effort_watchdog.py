@@ -64,8 +64,8 @@ def test_one_has_the_motors_and_others_are_named_and_not_passed_on():
 def test_silence_is_held_then_the_robot_sits_then_the_motors_are_left_alone():
     bench = Bench(**{'watchdog.sit': 1.0, 'safety.damping_duration': 0.5})
     bench.tick(A, count=1000)
-    np.testing.assert_allclose(bench.tick(count=15), STANDING)
-    assert bench.dog.state is WatchdogState.FORWARDING          # 30 ms
+    np.testing.assert_allclose(bench.tick(count=10), STANDING)
+    assert bench.dog.state is WatchdogState.FORWARDING          # 20 ms
     assert not bench.dog.overdue(bench.ms * MS) and bench.dog.overdue((bench.ms + 1) * MS)
     assert bench.tick() is not None and bench.dog.state is WatchdogState.HOLDING
     bench.v = np.full(12, 0.5)                                  # it is pushed
@@ -76,7 +76,7 @@ def test_silence_is_held_then_the_robot_sits_then_the_motors_are_left_alone():
     bench.v = np.zeros(12)
     bench.tick(A, count=5)
     assert bench.dog.state is WatchdogState.FORWARDING          # back in time
-    bench.tick(count=16 + 61)
+    bench.tick(count=11 + 66)
     assert bench.dog.state is WatchdogState.SITTING
     assert f'{A} is silent' in bench.dog.cause
     np.testing.assert_allclose(bench.tick(count=250), 0.5 * STANDING, atol=0.2)
@@ -144,8 +144,8 @@ def test_what_is_held_is_a_mean_and_not_the_last_spike():
     while not bench.dog.overdue(bench.ms * MS):     # between commands it is asked for nothing
         bench.ms += 2
         bench.dog.joints(bench.ms * MS, bench.ms * MS, bench.q, bench.v)
-    # 2 ms of an average of 10 ms, of which after 34 ms as many hundredths are gone.
-    spike = 0.66 * 10.0 * (1.0 - math.exp(-2.0 / 10.0))
+    # 2 ms of an average of 10 ms, of which after 24 ms as many hundredths are gone.
+    spike = 0.76 * 10.0 * (1.0 - math.exp(-2.0 / 10.0))
     np.testing.assert_allclose(bench.tick(), STANDING + spike, atol=0.05)
     assert bench.dog.state is WatchdogState.HOLDING
 
@@ -396,3 +396,31 @@ def test_motors_with_torque_that_nobody_commands_are_held_and_let_down():
     bench.heard = False
     bench.tick(count=1600)
     np.testing.assert_array_equal(bench.tick(), 0.0)
+
+
+def test_motors_that_are_left_alone_get_zero_last():
+    bench = Bench(**{'watchdog.release': 'damping', 'safety.damping_duration': 0.1})
+    bench.tick(A, count=100)
+    bench.v = np.full(12, -0.5)
+    sent = [out.copy() for out in (bench.tick() for _ in range(200)) if out is not None]
+    assert bench.dog.state is WatchdogState.LATCHED
+    assert np.abs(sent[-2]).min() > 1.0 and not sent[-1].any()
+
+
+def test_the_next_watchdog_goes_to_the_mean_posture_that_the_dead_one_had_seen():
+    dead = Bench()
+    mean, swing = dead.q.copy(), np.zeros(12)
+    swing[2] = 0.2      # a knee that swings, a third of a second each way
+    for k in range(2000):
+        dead.q = mean + swing * math.sin(2e-3 * math.pi * 3.0 * k)
+        dead.tick(A, effort=STANDING)
+    bench = Bench()
+    bench.q = dead.q + swing
+    bench.dog.take_over(0, np.array(dead.dog.memory).ravel())
+    bench.tick()
+    first, later = bench.tick()[2], bench.tick(count=100)[2]
+    assert first == pytest.approx(STANDING[2], abs=1.0)
+    stiffness = 3.0 * 80.0
+    assert later - first == pytest.approx(-stiffness * (bench.q[2] - mean[2]), rel=0.25)
+    bench.tick(count=100)       # who is alone waits for a controller, half a second
+    assert bench.dog.state is WatchdogState.HOLDING

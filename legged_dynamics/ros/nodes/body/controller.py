@@ -384,6 +384,7 @@ class BodyController(ControllerNode):
         if self._controller is not None and controller.feet != self._controller.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         first, self._controller = self._controller is None, controller
+        self._wanted = controller.settings
         self._estimator = GroundReactionEstimator(
             model, config, EstimatorSettings.from_parameters(values(ESTIMATOR_SETTINGS)))
         self._odometry = LegOdometry(model, config, values(ODOMETRY_SETTINGS))
@@ -429,8 +430,19 @@ class BodyController(ControllerNode):
             {setting.name: values[setting.name] for setting in WORKSPACE_SETTINGS})
         if self._controller is not None:
             self._walk.configure(values)
-            self._controller.configure(settings)
-            self._targets.reference.settings = settings
+            self._wanted = settings
+            self._use_settings()
+            if self._controller.settings != settings:
+                self.node.get_logger().warning('gains, weights and limits: not before the robot '
+                                               'stands')
+
+    def _use_settings(self) -> None:
+        """Use new gains, weights and limits; a robot that walks takes them when it stands."""
+        controller = self._controller
+        assert controller is not None
+        if controller.settings != self._wanted and not self._walk.walker.walking:
+            controller.configure(self._wanted)
+            self._targets.reference.settings = self._wanted
 
     # ---- work ------------------------------------------------------------------------------
 
@@ -496,6 +508,7 @@ class BodyController(ControllerNode):
         walked = walker.walking
         walker.led = self._targets.reference.at(stamp)
         plan = self._walk.step(state, measurement, reaction)
+        self._use_settings()
         if walked and not walker.walking:
             self._targets.start(stamp, self.target.position, self.target.rotation)
         elif walker.walking and not walked:
