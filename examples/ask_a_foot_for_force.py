@@ -22,6 +22,7 @@ robot = SimulatedRobot.from_files(yaml, schedule=Schedule.from_text('stand 10'))
 to_model = JointOrder(config.joints, model.joint_names)
 to_robot = JointOrder(model.joint_names, config.joints)
 weight, target = 9.81 * model.total_mass, None
+print('Upward force of the ground on each foot, world axes: commanded/truth')
 print('time [s]', *(f'{foot.link:>16}' for foot in config.feet))
 for _ in range(1000):
     robot.step()

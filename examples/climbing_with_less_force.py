@@ -17,8 +17,10 @@ for reduction in ('off', 'full'):
     size = np.linalg.norm(trace.reaction, axis=2).max(axis=1)
     peak[reduction] = size[trace.time > 1.0].max()
     axes.plot(trace.time, size, label=f'reduction {reduction}')
-axes.set(xlabel='time [s]', ylabel='largest force on a foot [N]')
+axes.set(xlabel='time [s]', ylabel='largest force on a foot [N]',
+         title='Force of the wall in its plane, with and without reduction')
 axes.legend()
 figure.savefig('climbing_with_less_force.png')
-print('climbing_with_less_force.png:', *(f'{name} {value:.2f} N' for name, value in peak.items()))
+print('climbing_with_less_force.png: largest force of the wall on a foot, in its plane:',
+      *(f'{name} {value:.2f} N' for name, value in peak.items()))
 assert peak['full'] < peak['off']

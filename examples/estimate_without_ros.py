@@ -17,6 +17,7 @@ robot = SimulatedRobot.from_files(yaml, schedule=Schedule.from_text('stand 1, tr
 # Sensors come in command order, the estimator wants the model's: joints are matched by name.
 order = ld.JointOrder(config.joints, estimator.model.joint_names)
 truth = {}
+print('Upward force of the ground on each foot, world axes: estimate/truth')
 print('time [s]', *(f'{foot:>16}' for foot in estimator.feet))
 for _ in range(1500):
     robot.step()

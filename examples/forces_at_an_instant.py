@@ -26,4 +26,5 @@ loads = [FootLoad(foot, R_WB @ R_BF @ wrench[:3], point, bool(down))
 Path('forces_at_an_instant.svg').write_text(force_picture(
     config.apply_to(model), config, sample.position, R_WB, loads, urdf.read_text(),
     f'{model.name} at {robot.time:.2f} s'))
-print('forces_at_an_instant.svg:', *(f'{load.foot} {load.force[2]:.0f} N' for load in loads))
+print('forces_at_an_instant.svg; upward forces of the ground, world axes:',
+      *(f'{load.foot} {load.force[2]:.0f} N' for load in loads))

@@ -63,7 +63,8 @@ def main():
     # The free-body diagrams: Q1 = m + l1 fy - l2 fx, Q2 = m - l2 fx.
     np.testing.assert_allclose(Q, [-l2 * g_0[0] + l1 * g_0[1] + g_0[2], -l2 * g_0[0] + g_0[2]],
                                atol=1e-14)
-    print(f'To push with {g_0[:2]} N the motors give Q1 = {Q[0]:.3f}, Q2 = {Q[1]:.3f} N m.')
+    print(f'To push the surroundings with {g_0[:2]} N (x, y of the base) the motors give '
+          f'Q1 = {Q[0]:.3f}, Q2 = {Q[1]:.3f} N m.')
 
 
 if __name__ == '__main__':

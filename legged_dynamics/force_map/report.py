@@ -42,8 +42,6 @@ from legged_dynamics.pages import style
 BALANCED = 1e-10
 # A robot stands still when less than this part of its weight is missing in the balance.
 STILL = 1e-3
-# A set thinner than this fraction of its length is drawn as a line.
-FLAT = 1e-6
 LEVEL = np.eye(3)
 
 
@@ -145,7 +143,6 @@ ALLOWED = '#009E73'
 CONE = '#E69F00'
 ELLIPSOID = '#0072B2'
 NOW = '#D55E00'
-VIEWS = ((0, 2), (1, 2), (0, 1))
 FORCES = ('force along x [N]', 'force along y [N]', 'force off the ground [N]')
 
 
@@ -159,7 +156,7 @@ def draw_force_map(study: StandingReach) -> Figure:
     for panel, reach, allowed in zip(panels, study.reach, study.allowed):
         height = _drawn_height(study, allowed)
         cone = np.vstack([np.zeros(3), height * study.cone.edges() / study.cone.edges()[:, 2:]])
-        for axes, (x, y) in zip(panel.subplots(1, len(VIEWS)), VIEWS):
+        for axes, (x, y) in zip(panel.subplots(1, 3), ((0, 2), (1, 2), (0, 1))):
             _draw_projection(axes, reach, allowed, cone, [x, y])
             style.dress(axes, x=FORCES[x], y=FORCES[y])
         panel.suptitle(_title(reach), x=0.01, ha='left', fontsize=10, color=style.TEXT)
@@ -215,7 +212,7 @@ def _hull(points: np.ndarray) -> np.ndarray:
         return points
     along = points - points.mean(axis=0)
     _, widths, axes = np.linalg.svd(along, full_matrices=False)
-    if len(points) > 2 and widths[1] > FLAT * widths[0]:
+    if len(points) > 2 and widths[1] > 1e-6 * widths[0]:
         return points[ConvexHull(points).vertices]
     return points[np.argsort(along @ axes[0])[[0, -1]]]
 

@@ -91,6 +91,9 @@ class ClimbingPlant(Hardware):
     effort_limits : (nj,) array [N or N m]
         Of the motors.
     fault : PadFault or None
+    held : float [s]
+        How long a hand holds the robot on its wall, until its springs carry it: without load, a
+        directional pad resists no pull. Chosen by hand.
 
     """
 
@@ -99,6 +102,7 @@ class ClimbingPlant(Hardware):
     pads: tuple[Adhesion, ...] | None
     effort_limits: np.ndarray
     fault: PadFault | None
+    held: float = 0.1
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], description: str = ''

@@ -150,16 +150,13 @@ class _WallFeet:
 
 # How often the pads' loads are looked at [s].
 PAD_CHECK = 5e-4
-# A hand holds the robot on its wall until its springs carry it [s]: without load, a directional
-# pad resists no pull.
-HELD = 0.1
 
 
 class ClimbingRobot(SimulatedHardware):
     """
     A robot on a wall that hangs on its springs until its motors and feet are commanded.
 
-    It starts with all feet on the wall and all springs relaxed, held for 0.1 s. Without effort
+    It starts with all feet on the wall and all springs relaxed, held for a moment. Without effort
     commands its motors deliver nothing and all its feet hold. A foot that let go, because its pad
     was overloaded or failed, stays off until it has been told to let go and to hold again.
 
@@ -274,7 +271,7 @@ class ClimbingRobot(SimulatedHardware):
             count = min(self._per_check, self._substeps - done)
             mujoco.mj_step(self.model, self.data, count)
             done += count
-            if self.feet.limited and self.time >= HELD:
+            if self.feet.limited and self.time >= self.plant.held:
                 self._check_pads()
 
     def _obey(self) -> None:
