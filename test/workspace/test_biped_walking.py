@@ -19,7 +19,8 @@ from legged_dynamics.workspace.controller import LegPlan
 from legged_dynamics.workspace.pressure import Pressure, _nearest_inside
 from legged_dynamics.workspace.walking import make_walker
 from legged_dynamics.workspace.walking.divergent import Shift, divergent_start
-from legged_dynamics.workspace.walking.footholds import step_correction
+from legged_dynamics.workspace.walking.footholds import PEAK, step_correction
+from legged_dynamics.workspace.walking.swing import SwingPath
 
 OMEGA = 3.4
 
@@ -178,10 +179,26 @@ def test_a_turning_biped_goes_ahead_and_not_sideways_in_spite_of_joint_friction(
     assert found.velocity[found.between(2.5, 12.5), 1].mean() == pytest.approx(0.0, abs=0.015)
 
 
+@pytest.mark.parametrize('far', [0.1, 0.3])
+def test_a_minimum_jerk_motion_accelerates_by_its_peak(far):
+    duration, dt = 0.4, 1e-4
+    path, fastest = SwingPath(np.zeros(3), 0.05), 0.0
+    for k in range(round((duration - 0.03) / dt)):
+        motion = path.advance(np.array([far, 0.0, 0.0]), k * dt / duration, duration - k * dt,
+                              duration, dt)
+        fastest = max(fastest, abs(motion[6]))
+    assert fastest == pytest.approx(PEAK * far / duration ** 2, rel=0.01)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize('side', [1.0, -1.0])
-def test_a_push_ahead_or_back_is_caught_by_a_step(side):
-    found = walk(Laboratory('biped'), 'stand', lambda t: (0.0, 0.0, 0.0), 6.0,
+@pytest.mark.parametrize('name', ['biped', 'g1'])
+def test_a_push_ahead_or_back_is_caught_by_a_step(name, side):
+    try:
+        robot = Laboratory(name)
+    except MissingRobot as missing:
+        pytest.skip(str(missing))
+    found = walk(robot, 'stand', lambda t: (0.0, 0.0, 0.0), 6.0,
                  [Push(2.0, 0.3, (0.2 * side, 0.0, 0.0))])
     assert not found.cause
     assert not found.bearing.all()
