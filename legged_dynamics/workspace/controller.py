@@ -591,16 +591,10 @@ class WorkspaceController:
         """Change the acceleration of the target so that the ground presses where it is to."""
         s, R = feet.arrays, state.rotation
         slope = s.M[:6, :6] + s.M[:6, 6:] @ s.N[6:]
-        move, lean = pressing_acceleration(pressure, R, state.position,
-                                           out[OUTPUT.net:OUTPUT.missing], slope)
-        target = inputs[INPUT.target:]
-        # The tick carries the target's motion to the base: an angular one moves its origin.
-        (ax, ay), (wx, wy) = move.tolist(), lean.tolist()
-        x, y, z = (target[POSE.position:][:3] - state.position).tolist()
-        along, about = (ax + z * wy, ay - z * wx, y * wx - x * wy), (wx, wy, 0.0)
-        R_d, start = target[:9].reshape(3, 3), POSE.acceleration
-        target[start:start + 3] += along @ R_d
-        target[start + 3:start + 6] += about @ R_d
+        across = pressing_acceleration(pressure, R, state.position,
+                                       out[OUTPUT.net:OUTPUT.missing], slope)
+        target, start = inputs[INPUT.target:], POSE.acceleration
+        target[start:start + 3] += across @ target[:9].reshape(3, 3)[:2]
 
     def _divide(self, feet: StanceFeet, inputs: np.ndarray, out: np.ndarray) -> int:
         if self._chosen.method != FRICTION_CONE:

@@ -8,9 +8,8 @@ The wrench W that the ground is to give is linear in the acceleration of the bas
 base. First the horizontal acceleration is found with which the force of the ground runs from the
 wanted point through the centre of mass, so that the moment about the latter does not matter to
 its motion (the enhanced centroidal moment pivot of Englsberger et al. 2015). If the centre of
-pressure of that wrench is beyond the edges of the soles, it is moved to the nearest point inside.
-The moment that is then missing turns the base, as far as it may, and the rest changes its
-horizontal acceleration.
+pressure of that wrench is beyond the edges of the soles, it is moved to the nearest point inside,
+and the moment that is then missing changes the horizontal acceleration.
 """
 from __future__ import annotations
 
@@ -28,7 +27,6 @@ class Pressure:
     corners: np.ndarray
     center: np.ndarray  # (3,) [m]: centre of mass
     ground: float  # [m]: height of the ground
-    lean: float = 0.0  # [rad/s^2]: how fast the base may be turned where the soles do not suffice
 
 
 def _nearest_inside(corners: np.ndarray, point: np.ndarray) -> np.ndarray:
@@ -45,10 +43,9 @@ def _nearest_inside(corners: np.ndarray, point: np.ndarray) -> np.ndarray:
 
 
 def pressing_acceleration(pressure: Pressure, rotation: np.ndarray, position: np.ndarray,
-                          wrench: np.ndarray, slope: np.ndarray
-                          ) -> tuple[np.ndarray, np.ndarray]:
+                          wrench: np.ndarray, slope: np.ndarray) -> np.ndarray:
     """
-    Return additional base accelerations (2,) [m/s^2, rad/s^2], world horizontal axes.
+    Return the additional acceleration (2,) [m/s^2] of the base, world horizontal axes.
 
     ``wrench``: present W, base axes and origin; ``slope``: ``dW / dVdot``.
     """
@@ -61,23 +58,15 @@ def pressing_acceleration(pressure: Pressure, rotation: np.ndarray, position: np
     way = pressure.center[:2] - pressure.point
     wanted = np.linalg.solve(high * F[:2] - way[:, None] * F[2],
                              way * fz - high * np.array([fx, fy]))
-    # The moment about a place on the ground is T + P a + Q alpha; it vanishes at the centre of
-    # pressure.
+    # The moment about a place on the ground is T + P a; it vanishes at the centre of pressure.
     high = position[2] - pressure.ground
     fx, fy, fz = np.array([fx, fy, fz]) + F @ wanted
     mx, my = np.array([mx, my]) + M[:2] @ wanted
     place = position[:2] + np.array([-high * fx - my, mx - high * fy]) / fz
     inside = _nearest_inside(pressure.corners, place)
     if inside is place:
-        return wanted, np.zeros(2)
+        return wanted
     x, y = inside - position[:2]
     T = np.array([mx - high * fy - y * fz, my + high * fx + x * fz])
     P = np.array([M[0] - high * F[1] - y * F[2], M[1] + high * F[0] + x * F[2]])
-    lean = np.zeros(2)
-    if pressure.lean > 0.0:
-        F, M = (rotation @ part @ turn for part in (slope[:3, 3:], slope[3:, 3:]))
-        Q = np.array([M[0] - high * F[1] - y * F[2], M[1] + high * F[0] + x * F[2]])
-        lean = -np.linalg.solve(Q, T)
-        lean *= min(1.0, pressure.lean / max(float(np.hypot(*lean)), 1e-9))
-        T = T + Q @ lean
-    return wanted - np.linalg.solve(P, T), lean
+    return wanted - np.linalg.solve(P, T)

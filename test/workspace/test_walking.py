@@ -208,7 +208,7 @@ def test_a_walker_is_as_fast_as_its_settings_say_and_tells_which_part_it_walks(
         anymal, fast, turning):
     walker = make_walker(anymal.known, anymal.config, {
         'gait': 'trot', 'walking.speed': fast, 'walking.turning': turning})
-    assert walker.fastest == pytest.approx((fast or 0.6, fast / 3 or 0.2, turning or 0.6))
+    assert walker.fastest == pytest.approx((fast or 0.9, fast / 3 or 0.3, turning or 0.6))
     for axis, most in enumerate(walker.fastest):
         assert walker.command(*(4.0 * most * np.eye(3)[axis])) == pytest.approx(0.25)
         assert walker.command(*(0.9 * most * np.eye(3)[axis])) == 1.0
@@ -236,6 +236,27 @@ def test_a_command_that_takes_a_foot_out_of_its_reach_is_slowed_down(anymal):
     # Both parts of the command are as much smaller: the speed is half of the turning rate.
     way = (0.5 * turning + turning * np.linalg.norm(feet, axis=1).max()) * 2.0 * 0.9
     assert way == pytest.approx(walker.height, rel=0.02)
+
+
+def test_a_fast_trot_steps_quicker_so_that_no_foot_goes_further_than_the_body_is_high(anymal):
+    model, config = anymal.known, anymal.config
+    measurement = Measurement(0, config.nominal_in(model), np.zeros(12))
+    state = LegOdometry(model, config).update(measurement)
+    walker = make_walker(model, config, {'gait': 'trot', 'walking.speed': 2.0, 'walking.duty': 0.6,
+                                         'walking.acceleration': 2.0})
+    bearing, speed = [], []
+    for k in range(2000):
+        walker.command(1.4 if k > 600 else 0.5, 0.0, 0.0)
+        plan = walker.update(state, replace(measurement, stamp_ns=k * 2_000_000),
+                             np.ones(4, bool), np.zeros((4, 3)))
+        bearing.append(plan.legs.bearing[0])
+        speed.append(plan.target.twist[0])
+    lifts = np.flatnonzero(np.diff(np.array(bearing, int)) < 0)
+    cycles = np.diff(lifts) * 0.002
+    slow, fast = cycles[lifts[1:] < 600].mean(), cycles[lifts[:-1] > 1200].mean()
+    assert speed[-1] == pytest.approx(1.4, abs=1e-6)
+    assert fast < 0.95 * slow
+    assert 1.4 * 0.6 * fast == pytest.approx(walker.height, rel=0.02)
 
 
 @pytest.fixture(scope='module')

@@ -54,10 +54,6 @@ class ReferenceSettings:
     learnt: float = 0.03
     smooth: float = 0.15    # s, time constant of the height on soles
     used: float = 0.9       # of a sole's half length and width that feedback may use
-    # How fast the base may be turned where soles do not suffice [rad/s^2], less with its tilt, up
-    # to this [rad].
-    lean: float = 20.0
-    leant: float = 0.25
 
 
 REFERENCE = ReferenceSettings()
@@ -162,14 +158,11 @@ class PressureReference:
                                                                   1e-9))
 
     def pressure(self, state: BodyState, body: Pendulum, planned: np.ndarray, error: np.ndarray,
-                 bearing: np.ndarray, ground: float, recovers: bool) -> Pressure:
+                 bearing: np.ndarray, ground: float) -> Pressure:
         """Return where the ground presses; ``error`` (2,): of the divergent component."""
-        s = REFERENCE
-        gain = 1.0 + s.gain / body.omega
-        tilt = math.acos(min(float(state.rotation[2, 2]), 1.0))
-        lean = s.lean * max(1.0 - tilt / s.leant, 0.0) * recovers
+        gain = 1.0 + REFERENCE.gain / body.omega
         return Pressure(planned + gain * error + self._learnt,
-                        self.soles(state, bearing), body.place, ground, lean)
+                        self.soles(state, bearing), body.place, ground)
 
     def learn(self, error: np.ndarray, dt: float) -> None:
         """Integrate the error of the divergent component, (2,) [m]."""

@@ -42,13 +42,10 @@ class ContactSettings:
     # Of the weight: a force across the ground that is an edge, which the foot climbs. Half of it
     # is friction of joints; at twice, feet stumble over tiles.
     stub: float = 0.12
-    # Heights: footholds further off the plane of the others make all swings as much higher; how
-    # many cycles that is remembered.
-    rough: float = 0.015
+    # Cycles for which swings stay higher after a foothold off the plane of the others.
     remembered: float = 4.0
     adrift: float = 0.01    # m that a foot which is to bear and is not felt has moved in the air
     lowered: float = 0.04   # of the weight, with which such a foot is lowered
-    rest: float = 0.3       # of its stance that a foot rests before it lifts again
 
 
 CONTACT = ContactSettings()
@@ -172,8 +169,7 @@ class ContactSchedule:
             self._watch(i, state, felt[i], stepping, settings)
             if phase < t.duty:
                 leg.early = False
-            elif (lifting and self.held <= 0.0 and not leg.early
-                  and leg.since > CONTACT.rest * t.stance_time and self._may_lift(i)):
+            elif lifting and self.held <= 0.0 and not leg.early and self._may_lift(i):
                 self._lift(i, state, settings)
 
     def _feel(self, foot: int, state: BodyState, felt: bool, force: np.ndarray, dt: float,
@@ -205,10 +201,9 @@ class ContactSchedule:
                    for i in down) >= 2
 
     def _lift(self, foot: int, state: BodyState, settings: WalkSettings) -> None:
-        leg, height = self.legs[foot], self._stance.height
+        leg = self.legs[foot]
         start = state.foot_position[foot] + [0.0, 0.0, self._stance.radius[foot]]
-        rough = max(self._rough - CONTACT.rough * height, 0.0)
-        leg.swing = SwingPath(start, self.timing.clearance + rough)
+        leg.swing = SwingPath(start, self.timing.clearance + self._rough)
         leg.since = leg.part = leg.over = leg.firm = leg.touch = 0.0
         leg.goal = start
 

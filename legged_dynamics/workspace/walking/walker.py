@@ -536,7 +536,7 @@ class Walker:
             schedule.legs[foot].goal = self._footholds.aim(foot, goal, self._floor)
         reference.learn(error, dt)
         pressure = reference.pressure(state, body, shifts[0].start, error, schedule.bearing,
-                                      ground, self.state is Walking.RECOVER)
+                                      ground)
         return reference.target(state, float(self._velocity[2]), ground,
                                 min(1.0, dt / REFERENCE.smooth)), pressure
 
