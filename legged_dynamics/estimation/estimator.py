@@ -332,13 +332,6 @@ class GroundReactionEstimator:
                                                    self.settings.half_window)
         self._settings['effort_age'] = age
 
-    def _doubt_imu(self, late: float) -> None:
-        """Take readings of an IMU that is late [s] for as uncertain as their last change."""
-        # Continued along its slope a reading would be worse at every impact.
-        rate = self.settings.rate
-        self._settings['imu_late'] = late * rate
-        self._settings['jump_share'] = np.hypot(jump_share(rate), late * rate)
-
     def _use(self, learner: ActuatorLearner) -> None:
         """Give the tick what is known of the actuators now."""
         # On its feet alone a robot cannot tell its torques' errors from a push: it has to walk.
@@ -356,7 +349,11 @@ class GroundReactionEstimator:
             pass
         robot.contact_levels[:] = self._levels.value
         self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
-        self._doubt_imu(learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0)
+        # Readings of a late IMU are as uncertain as their last change: continued along their slope
+        # they would be worse at every impact.
+        late = (learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0) * self.settings.rate
+        self._settings['imu_late'] = late
+        self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
         self._settings['scale_doubt'] = learner.scale_doubt
         self._velocity.late = learner.velocity_late
         # What is behind a low-pass is noisier than its differences say.

@@ -106,8 +106,8 @@ class Findings:
             model, config, table, settings.lever_arm * leg_length)
 
     def of_parameters(self, value: np.ndarray, covariance: np.ndarray, typical: np.ndarray
-                      ) -> Iterator[ActuatorFinding | None]:
-        """Yield frictions, armatures and gains, where they are stated otherwise than they are."""
+                      ) -> Iterator[ActuatorFinding]:
+        """Yield frictions, armatures and gains that are stated otherwise than they are."""
         settings = self._settings
         for each in (
                 (FRICTION, Fault.FRICTION_MISSTATED, settings.friction_effect,
@@ -115,11 +115,11 @@ class Findings:
                 (ARMATURE, Fault.ARMATURE_MISSTATED, settings.armature_effect,
                  settings.armature_tolerance),
                 (GAIN, Fault.GAIN_MISSTATED, settings.gain_effect, settings.gain_tolerance)):
-            yield self._of_parameter(*each, value, covariance, typical)
+            yield from self._of_parameter(*each, value, covariance, typical)
 
     def _of_parameter(self, row: int, fault: Fault, effect: float, tolerance: float,
                       values: np.ndarray, covariance: np.ndarray, typical: np.ndarray
-                      ) -> ActuatorFinding | None:
+                      ) -> Iterator[ActuatorFinding]:
         value, was, factor = values[row], self._stated.value[row], typical[:, row]
         variance = covariance[:, row, row]
         rest = 0.0
@@ -137,10 +137,10 @@ class Findings:
         bad = (self._in_legs & (torque > effect * self._bears)
                & (off > tolerance * was) & (off > self._settings.finding_deviations * sigma))
         if not bad.any():
-            return None
+            return
         worst = int(np.argmax(np.where(bad, off / sigma, 0.0)))
         value = value - rest        # with the damping that stays stated
-        return ActuatorFinding(
+        yield ActuatorFinding(
             fault, tuple(self._joints[j] for j in np.flatnonzero(bad)), PARAMETERS[row],
             float(value[worst]), float(sigma[worst]), UNITS[row],
             self.line(row, value, value > self._settings.offer_deviations * sigma))

@@ -318,9 +318,8 @@ class ActuatorLearner:
         found: list[ActuatorFinding] = []
         for one in self._findings.of_parameters(self.value, self.covariance,
                                                 self._torque_doubt.typical):
-            if one is not None:
-                found.append(one)
-                yield       # a line of YAML takes its time
+            found.append(one)
+            yield       # a line of YAML takes its time
         yield
         found += [delay.finding() for delay in self._delays()]
         self.findings: tuple[ActuatorFinding, ...] = tuple(found)
