@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.spatial.jit import kernel, lean_kernel, part
+from legged_dynamics.spatial.jit import as_python, kernel, lean_kernel, part
 
 
 @part
@@ -33,3 +33,25 @@ def test_a_product_is_rounded_before_it_is_added(compiled):
     assert compiled(remainder)(1.0 + e, 1.0 + e, 1.0 + 2.0 * e) == (0.0, 0.0)
     a, b = np.random.default_rng(1).normal(size=(2, 101))
     assert compiled(sum_of_products)(a, b) == sum_of_products(a, b)
+
+
+@lean_kernel
+def element(a, i):
+    return a[i]
+
+
+@part
+def twice(a, i):
+    return 2.0 * element(a, i)
+
+
+@lean_kernel
+def four_times(a, i):
+    return 2.0 * twice(a, i)
+
+
+def test_what_a_kernel_calls_runs_as_python_too():
+    """Compiled, an index beyond the array would read what lies there."""
+    assert as_python(four_times)(np.ones(2), 1) == four_times(np.ones(2), 1) == 4.0
+    with pytest.raises(IndexError):
+        as_python(four_times)(np.ones(2), 5)
