@@ -7,7 +7,7 @@ Tables of docs/stickybot_measured.md: the climbing node on MuJoCo's wall, agains
 the package's own equations, by MuJoCo, and with the node and the wall's node as processes on DDS,
 with sensor noise of three seeds. ``... conditions`` climbs other walls, with a payload and with a
 foot that fails, node and wall on one bus in a process, and compares the pads' published margins
-with MuJoCo's forces. The exit code is 1 where a robot fell that climbs by the table's own claim.
+with MuJoCo's forces. Where a foot let go or a speed was missed, `reduction` exits with 1.
 """
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ NOTHING = {
     'zoo.__main__': (['go2-stand'], {'recording': missing}),
 }
 # What always has something: our own robots, the package's source, a program for one call.
-ALWAYS = {'__main__', 'bench_contact', 'doctor_table', 'identify_table', 'made_walk',
+ALWAYS = {'__main__', 'bench_contact', 'climbing', 'doctor_table', 'identify_table', 'made_walk',
           'nimble_tick', 'structure'}
 # What ends with an error where a bag or a process that it needs is not there.
 NEEDY = {'fleet_batch', 'node_load', 'view_cost'}
