@@ -167,8 +167,8 @@ class MotorOutput:
 
     ``timeout_ns``: age from which joint states are not used. `effort`: the next efforts, then
     those sent; `held` (2, nj): where the joints were at the last command, and the average of what
-    was sent; `memory` (3, nj): what was sent last, and the means of places and efforts over a cycle;
-    `cut`: bits of the limits.
+    was sent; `memory` (3, nj): what was sent last, means of places and efforts over a cycle; `cut`:
+    bits of the limits.
     """
 
     def __init__(self, model: RobotModel, joints: Sequence[str], settings: SafetySettings,
