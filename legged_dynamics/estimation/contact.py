@@ -300,15 +300,26 @@ def normal_force(P, x, s, normal):
 
 
 @part
-def mix_with_air(feet, i, settings, x, P, share, rows, block):
+def light_load(feet, i, settings, force, threshold):
+    """
+    Return what a foot that is called up may bear [N].
+
+    A sole is loaded and unloaded slowly: below the threshold a force that is seen may be one.
+    """
+    return min(max(force, 0.0), threshold * settings.weight) if has_moment(feet.index, i) else 0.0
+
+
+@part
+def mix_with_air(feet, i, settings, x, P, share, light, rows, block):
     """
     Mix ``x``, ``P`` with the case, of probability ``share``, that foot i is in the air.
 
     Mean and covariance of two Gaussians: the filter's, and that conditioned on a force of
-    at most `air_force` of the weight. ``rows`` and ``block`` are scratch.
+    at most `air_force` of the weight, or the deviation ``light`` [N]: see `light_load`.
+    ``rows`` and ``block`` are scratch.
     """
     s, size, nx = feet.index[i, START], feet.index[i, SIZE], x.shape[0]
-    air = (settings.air_force * settings.weight) ** 2
+    air = (settings.air_force * settings.weight) ** 2 + light * light
     for r in range(size):
         for c in range(r + 1):
             block[r, c] = P[s + r, s + c]
@@ -392,7 +403,9 @@ def update_contact(arrays, layout, settings, normal, dt, results):
         results.contact.flag[i], results.contact.probability[i] = down, p
         results.contact.latest[i] = down
         if lifted > 0.5:
-            mix_with_air(feet, i, settings, x, P, lifted, tracking.foot_rows, tracking.block)
+            light = light_load(feet, i, settings, force, threshold) if math.isnan(given) else 0.0
+            mix_with_air(feet, i, settings, x, P, lifted, light, tracking.foot_rows,
+                         tracking.block)
 
 
 @part
@@ -413,4 +426,6 @@ def mix_latest_with_air(robot, settings, tracking, probability, normals, dt):
                                   robot.contact_levels[i, 1], settings.largest_evidence)
         p = bayes_update(relax(probability[i], settings.switching_rate, dt), evidence)
         if p < 0.5:
-            mix_with_air(feet, i, settings, x, P, 1.0 - p, tracking.foot_rows, tracking.block)
+            light = light_load(feet, i, settings, force, robot.contact_levels[i, 0])
+            mix_with_air(feet, i, settings, x, P, 1.0 - p, light, tracking.foot_rows,
+                         tracking.block)

@@ -1,6 +1,8 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """Forces within what the ground can give: on robots that trot and step, deviations to match."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from motions import RATE, Scene, quadruped
@@ -8,7 +10,9 @@ from robots import golden
 from zoo_runs import short_run
 
 from benchmarks.zoo.estimators import shipped
+from benchmarks.zoo.scenarios import SCENARIOS
 from benchmarks.zoo.scoring import score
+from benchmarks.zoo.simulate import simulate
 from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.contact.solution import friction_used
 from legged_dynamics.dynamics import BaseMotion, Motion
@@ -154,3 +158,11 @@ def test_no_force_exceeds_all_of_its_causes_when_feet_pull_and_then_push(kind):
                     P = r.covariance_of(foot.link, latest)[:3, :3]
                     own = np.sqrt(force @ P @ force) / max(size, 1e-9)
                     assert size < most + 2.5 * own, (seed, k, foot.link, latest)
+
+
+def test_bars_hold_where_a_sole_is_loaded_and_unloaded_slowly():
+    """Below the threshold of contact a foot is called up, but bears what its torques show."""
+    slow = simulate(replace(SCENARIOS['biped-steps'], name='slow', period=11.0))
+    found = score(slow, shipped())['raw'].phases
+    for phase in ('double', 'change'):      # every foot that stands, and after it lands or lifts
+        assert found[phase].normalised < 1.4 and found[phase].inside > 90.0, phase

@@ -417,7 +417,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
         given = row[layout.given_contact + i]
         lifted = 1.0 - contact.probability[i] if math.isnan(given) else 1.0 - given
         if lifted > 0.5:
-            mix_with_air(feet, i, settings, x, P, lifted, tracking.foot_rows, tracking.block)
+            mix_with_air(feet, i, settings, x, P, lifted, 0.0, tracking.foot_rows, tracking.block)
     for r in range(nx):
         latest[r] = x[r]
         for c in range(nx):
@@ -425,7 +425,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     for i in range(nf):
         lifted = 1.0 - contact.probability[i]
         if math.isnan(row[layout.given_contact + i]) and lifted <= 0.5:
-            mix_with_air(feet, i, settings, latest, covariance, lifted, tracking.foot_rows,
+            mix_with_air(feet, i, settings, latest, covariance, lifted, 0.0, tracking.foot_rows,
                          tracking.block)
     _keep_unilateral(feet, up, latest, covariance)
     found = results.forces
