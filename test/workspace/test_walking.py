@@ -246,7 +246,7 @@ def test_a_fast_trot_steps_quicker_so_that_no_foot_goes_further_than_the_body_is
                                          'walking.acceleration': 2.0})
     bearing, speed = [], []
     for k in range(2000):
-        walker.command(1.4 if k > 600 else 0.5, 0.0, 0.0)
+        walker.command(1.7 if k > 600 else 0.5, 0.0, 0.0)
         plan = walker.update(state, replace(measurement, stamp_ns=k * 2_000_000),
                              np.ones(4, bool), np.zeros((4, 3)))
         bearing.append(plan.legs.bearing[0])
@@ -254,9 +254,9 @@ def test_a_fast_trot_steps_quicker_so_that_no_foot_goes_further_than_the_body_is
     lifts = np.flatnonzero(np.diff(np.array(bearing, int)) < 0)
     cycles = np.diff(lifts) * 0.002
     slow, fast = cycles[lifts[1:] < 600].mean(), cycles[lifts[:-1] > 1200].mean()
-    assert speed[-1] == pytest.approx(1.4, abs=1e-6)
+    assert speed[-1] == pytest.approx(1.7, abs=1e-6)
     assert fast < 0.95 * slow
-    assert 1.4 * 0.6 * fast == pytest.approx(walker.height, rel=0.02)
+    assert 1.7 * 0.6 * fast == pytest.approx(walker.height, rel=0.02)
 
 
 @pytest.fixture(scope='module')

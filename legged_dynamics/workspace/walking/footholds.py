@@ -54,8 +54,7 @@ class FootholdSettings:
     # Largest acceleration of a foot of soles across the ground, in g. A leg that is swung faster
     # throws the body on, which asks for a longer step; at half, pushes ahead are not caught.
     swift: float = 2.0
-    # Part of a trot's cycle to which it is shortened at high speed. At half the legs of a robot of
-    # 15 kg need all their effort.
+    # Part of the cycle of a diagonal gait to which it is shortened at high speed; not tried below.
     shortest: float = 0.75
     # Parts by which a trot's stance may be shorter and narrower; effort that needs none of that
     # [of its limit], and what such a part costs of the same; half a step.
