@@ -22,6 +22,7 @@ from legged_dynamics.estimation.actuators.equations import (
 )
 from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
+from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import parts as layout
 from legged_dynamics.model.actuators import ARMATURE
 from legged_dynamics.model.parts import Tree
@@ -197,11 +198,15 @@ class Regression:
 
 def factorized(information: np.ndarray, more: np.ndarray) -> np.ndarray:
     """Return the Cholesky factor of a matrix given by its upper triangle, with more diagonal."""
-    factor = information.copy()
-    factor.flat[::len(factor) + 1] += more
-    if not factorize_upper(factor):     # cannot be, but for rounding
-        return factorized(information, more + 1e-6 * np.abs(information).max())
-    return factor
+    largest = float(np.abs(information).max())
+    # Rounding may take the least of it away; joints that never moved leave none at all.
+    for share in (0.0, 1e-6, 1e-4, 1e-2, 1.0):
+        factor = information.copy()
+        factor.flat[::len(factor) + 1] += more + share * (largest or 1.0)
+        if factorize_upper(factor):
+            return factor
+    raise MeasurementError('expected finite sums of what is learned of actuators, got '
+                           f'{np.count_nonzero(~np.isfinite(information))} that are not')
 
 
 def solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
