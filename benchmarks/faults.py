@@ -12,11 +12,11 @@ command.
 Simulated robot, watchdog and controller are processes of their own on the loopback interface, in
 lock-step (`benchmarks.fault_bus`) with their default deadlines.
 Rows are judged by the order of events and by ticks (joint states), never by wall time. A robot
-that drops limp reaches 2 m/s; one that is let down stays below `SOFT` and `UPRIGHT`: the others
+that drops limp reaches 2 m/s; one that is let down stays below `SOFT` and `UPRIGHT`: all others
 fall, and are counted in the last line. A row that falls is as wanted only where it says why
 nothing else is possible. The second command prints the rows of `test/nodes/test_fault_table.py`,
-on the in-process bus with simulated time. The exit code is 1 where a row is not as wanted, 2 where
-there was none.
+on the in-process bus with simulated time. The exit code is 1 where a row is not as wanted, 2
+where there was none.
 """
 from __future__ import annotations
 

@@ -84,8 +84,8 @@ def test_a_fall_is_as_wanted_only_where_the_row_says_why(row):
 
 def test_falls_on_the_bus_are_in_the_last_line(monkeypatch, capsys):
     bus = MagicMock(state=lambda node: '', largest=lambda ticks: 0.3, states=[], began=0,
-                    words=[(0, 'no joint states'), (0, '100 ms old')], fastest=2.3, height=0.1, tilt=0.0,
-                    sent=[(0, np.zeros(1), '')], rate=500.0)
+                    words=[(0, 'no joint states'), (0, '100 ms old')], fastest=2.3, height=0.1,
+                    tilt=0.0, sent=[(0, np.zeros(1), '')], rate=500.0)
     monkeypatch.setattr(faults, 'FaultBus', lambda environment: bus)
     monkeypatch.setattr(faults, 'DomainLease', MagicMock())
     monkeypatch.setattr(faults.signal, 'signal', lambda *_: None)

@@ -167,8 +167,8 @@ class MotorOutput:
 
     ``timeout_ns``: age from which joint states are not used. `effort`: the next efforts, then
     those sent; `held` (2, nj): where the joints were at the last command, and the average of what
-    was sent; `memory` (3, nj): what was sent last, means of places and efforts over a cycle; `cut`:
-    bits of the limits.
+    was sent; `memory` (3, nj): what was sent last, and the means of places and efforts over
+    cycles; `cut`: bits of the limits.
     """
 
     def __init__(self, model: RobotModel, joints: Sequence[str], settings: SafetySettings,
@@ -206,10 +206,7 @@ class MotorOutput:
 
     def take(self, believed: np.ndarray, sample_ns: int) -> None:
         """Use a joint state (2, nj) of a time."""
-        first = self.sample_ns is None
         self.state[:], self.sample_ns = believed, sample_ns
-        if first:
-            self.follow()
 
     def fresh(self, now_ns: int, limit_ns: int = 10**18) -> bool:
         """Return whether the joint state may be used, and is not older than a limit."""

@@ -13,8 +13,10 @@ from benchmarks.zoo.robots import biped
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.parameters import Parameter
+from legged_dynamics.ros.nodes.body.controller import WALK_SETTINGS
 from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
+from legged_dynamics.workspace.settings import SETTINGS as WORKSPACE_SETTINGS
 
 TWIST = 'geometry_msgs/msg/TwistStamped'
 
@@ -160,3 +162,23 @@ def test_a_biped_walks_on_velocity_commands_and_stands_in_silence():
     walk.run(4.5)
     assert walk.node.mode() == 'holds'
     assert not walk.robot.fallen
+
+
+def test_live_changes_do_not_throw_a_walking_robot():
+    random, loop = np.random.default_rng(4), Walk(gait='trot')
+    loop.run(0.6)
+    loop.go(1.5, ahead=0.3)
+    # Another gait, or silence, is a stand in between, after which everything is taken.
+    apart = ('walking.command_timeout', 'walking.delay')
+    settings = [one for one in (*WORKSPACE_SETTINGS, *WALK_SETTINGS)
+                if isinstance(one.default, float) and one.name not in apart
+                and not one.name.startswith('cmd_vel')]
+    taken = 0
+    for one in random.choice(len(settings), 50):
+        one = settings[one]
+        value = (loop.node.parameters[one.name] or 1.0) * math.exp(random.uniform(-1.5, 1.5))
+        taken += loop.change(**{one.name: float(np.clip(value, one.lower, one.upper))}).successful
+        loop.go(0.1, ahead=0.3)
+        assert loop.node.mode() == 'walks' and not loop.robot.fallen, one.name
+    assert taken > 40
+    assert loop.node._controller.settings != loop.node._wanted

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What the watchdog alone does with a robot that walks when its controller is gone, over a cycle."""
+"""What the watchdog alone does with a robot that walks, when its controller is gone."""
 import copy
 import math
 from collections import deque
