@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.signal import butter
 
-from legged_dynamics.diagnosis.doctor.evidence import Likelihood, block_scores
+from legged_dynamics.diagnosis.doctor.evidence import Drive, Likelihood, block_scores
 from legged_dynamics.diagnosis.doctor.hypotheses import DEGREE, Corrector
 from legged_dynamics.diagnosis.doctor.linear_model import (
     FRICTION,
@@ -55,6 +56,7 @@ class ParametricFault:
     rank: float         # of it and small errors, in the units of `Likelihood`, by torques alone
     config: RobotConfig     # with its correction
     size: np.ndarray    # (k,): of its components, for `ParametricFaults.text`
+    drive: Drive | None = None      # where no configuration corrects it
 
 
 class _Noise:
@@ -151,7 +153,7 @@ class ParametricFaults:
                 continue
             found.append(ParametricFault(
                 kind, (subject,), self.text(config, kind, subject, x[moved]), evidence, rank,
-                corrected, x[moved]))
+                corrected, x[moved], self._drive(moved, x)))
         return sorted(found, key=lambda one: -one.evidence)
 
     def _likeliest_reading(self, config: RobotConfig) -> float:
@@ -178,6 +180,12 @@ class ParametricFaults:
         except LeggedDynamicsError:
             return None
         return config
+
+    def _drive(self, moved: np.ndarray, x: np.ndarray) -> Drive | None:
+        """Return the drives of a fault: they yield."""
+        parts = [partial(drive, float(x[i])) for i in moved
+                 if (drive := self._linear.parameters[i].drive)]
+        return (lambda s: np.sum([drive(s) for drive in parts], axis=0)) if parts else None
 
     def _score(self, x: np.ndarray) -> float:
         """Return the log-likelihood of torques in the units of `Likelihood`."""
@@ -206,6 +214,14 @@ class ParametricFaults:
                               for value, (limit, _) in zip(x, self._linear.typical))
             return (f'The rotors are heavier than the YAML says, by {sizes} kg m^2 at the joints '
                     'from the hip on (armature).')
+        if kind == 'elasticity':
+            return ('Links are behind their motors in proportion to the torque: the drives are '
+                    'elastic.')
+        if kind == 'play':
+            return 'Links are behind their motors by the sign of the torque: the drives have play.'
+        if kind == 'effort_drift':
+            return ('The gain of the efforts drifts, by a factor of '
+                    f'{(2.0 + first) / (2.0 - first):.2g} from first to last.')
         if kind == 'total_mass':
             mass = config.apply_to(self._model).total_mass
             return f'The robot weighs {mass * (1.0 + first):.3g} kg, not {mass:.3g} kg.'
@@ -267,6 +283,7 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
     return found
 
 
-_SUBJECTS = {'armature': 'joint_states', 'effort_delay': 'joint_states', 'total_mass': 'base',
+_SUBJECTS = {'armature': 'joint_states', 'elasticity': 'joint_states', 'play': 'joint_states',
+             'effort_drift': 'joint_states', 'effort_delay': 'joint_states', 'total_mass': 'base',
              'center_of_mass': 'base', 'imu_mount': 'imu', 'clock_offset': 'imu',
              'foot_radius': 'feet'}
