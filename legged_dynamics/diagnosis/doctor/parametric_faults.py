@@ -167,6 +167,8 @@ class ParametricFaults:
             scale = abs(float(np.mean(x)))
             return scale < PARAMETRIC.least_scale_error or (
                 kind == 'total_mass' and scale > PARAMETRIC.largest_mass_error)
+        if kind == 'effort_drift':      # a gain that is constant is none
+            return abs(float(x[-1])) < PARAMETRIC.least_scale_error
         return kind == 'armature' and all(
             abs(size) < PARAMETRIC.wrong_armature * stated
             for size, (_, stated) in zip(x, self._linear.typical))
@@ -221,7 +223,7 @@ class ParametricFaults:
             return 'Links are behind their motors by the sign of the torque: the drives have play.'
         if kind == 'effort_drift':
             return ('The gain of the efforts drifts, by a factor of '
-                    f'{(2.0 + first) / (2.0 - first):.2g} from first to last.')
+                    f'{(2.0 + x[-1]) / (2.0 - x[-1]):.2g} from first to last.')
         if kind == 'total_mass':
             mass = config.apply_to(self._model).total_mass
             return f'The robot weighs {mass * (1.0 + first):.3g} kg, not {mass:.3g} kg.'
@@ -280,6 +282,7 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
             + common('damping', DEVIATIONS['damping'].faulty, PARAMETRIC.damping_spread))
         found['effort_scale', 'joint_states'] = common(
             'effort_scale_joint', PARAMETRIC.common_gain, 0.0)
+        found['effort_drift', 'joint_states'] += found['effort_scale', 'joint_states']
     return found
 
 
