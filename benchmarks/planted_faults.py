@@ -528,6 +528,32 @@ def _with_play(p: RecordedRobot, play: float) -> RecordedRobot:
     return p.joints(position=log.position + 0.5 * play * np.clip(log.effort / firm, -1.0, 1.0))
 
 
+def elastic(p: RecordedRobot, stiffness: float) -> RecordedRobot:
+    """
+    Return a recording of motors that move the same links through springs [N m/rad].
+
+    The spring carries what the link needs, and each motor its rotor in addition.
+    """
+    from scipy.signal import butter, sosfiltfilt
+    log, names = p.log.joints, p.model.joint_names
+    period = 1e-9 * float(np.median(np.diff(log.stamp_ns)))
+    joints = p.config.apply_to(p.model).joints
+    rotor = np.array([joints[names.index(name)].armature for name in log.names])
+    low_pass = butter(2, 2.0 * 60.0 * period, output='sos')
+    effort, velocity = (sosfiltfilt(low_pass, x, axis=0) for x in (log.effort, log.velocity))
+    lead = (effort - rotor * np.gradient(velocity, period, axis=0)) / stiffness
+    rate = np.gradient(lead, period, axis=0)
+    return p.joints(position=log.position + lead, velocity=log.velocity + rate,
+                    effort=log.effort + rotor * np.gradient(rate, period, axis=0))
+
+
+def drifting(p: RecordedRobot, last: float, seconds: float) -> RecordedRobot:
+    """Return a recording whose torques' gain goes from 1 to another within a time."""
+    stamp = p.log.joints.stamp_ns
+    part = np.clip(1e-9 * (stamp - stamp[0]) / seconds, 0.0, 1.0)[:, None]
+    return p.joints(effort=p.log.joints.effort * (1.0 + (last - 1.0) * part))
+
+
 def _shaken(p: RecordedRobot, deviation: float) -> RecordedRobot:
     stamp = p.log.joints.stamp_ns
     shake = np.random.default_rng(1).normal(0.0, 1e9 * deviation, len(stamp))
@@ -568,7 +594,10 @@ def unforeseen(p: RecordedRobot) -> list[Unforeseen]:
           of(knee, other)),
         U('friction 5 % of a thigh, wrong sign of a knee', ('friction', 'effort_sign'),
           lambda x: gain(with_friction(x, 0.05, thigh), knee, -1.0), of(thigh, knee)),
-        U('play of 0.5 degrees in all joints', (), lambda x: _with_play(x, 0.5 * degree)),
+        U('play of 0.5 degrees in all joints', ('play',), lambda x: _with_play(x, 0.5 * degree)),
+        U('springs of 1000 N m/rad in all joints', ('elasticity',), lambda x: elastic(x, 1000.0)),
+        U('gain drifting to 0.85 in 6 s', ('effort_drift', 'total_mass', 'effort_scale'),
+          lambda x: drifting(x, 0.85, 6.0)),
         U('offset of 2 degrees of a knee', ('position_offset',),
           lambda x: _shifted(x, knee, 2.0 * degree), of(knee)),
         U('knees of two legs swapped', ('swapped_joints',),

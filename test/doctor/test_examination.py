@@ -9,7 +9,7 @@ import pytest
 from recorded_robots import healthy, with_friction, with_stated_friction
 
 from benchmarks.doctor_table import WITH_TROT, available
-from benchmarks.planted_faults import planted_faults
+from benchmarks.planted_faults import _with_play, drifting, elastic, planted_faults
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
 from legged_dynamics.diagnosis.doctor.examination import _Candidate, _impossible, _named, examine
 from legged_dynamics.diagnosis.doctor.hypotheses import Corrector, Finding
@@ -184,6 +184,43 @@ def test_without_efforts_what_moves_is_still_judged():
     found = examine(faulty.model, faulty.config, faulty.log)
     assert [finding.kind for finding in found.findings] == ['accelerometer_sign']
     assert any('no effort' in said for said in found.unchecked)
+
+
+def test_elastic_drives_are_no_offsets_of_encoders():
+    """Springs that yield by some degrees under the robot's weight; stiff ones are left alone."""
+    recorded = healthy('anymal_class', WALK)
+    soft = elastic(recorded, 1000.0)
+    found, = examine(soft.model, soft.config, soft.log).findings
+    assert found.kind == 'elasticity' and not found.fix
+    stiff = elastic(recorded, 1e5)
+    assert examine(stiff.model, stiff.config, stiff.log).healthy
+
+
+@pytest.mark.parametrize('degrees', [0.5, 1.0])
+def test_play_is_never_certain_to_be_something_else(degrees):
+    loose = _with_play(healthy('anymal_class', WALK), np.deg2rad(degrees))
+    for finding in examine(loose.model, loose.config, loose.log).findings:
+        assert finding.kind == 'play' or finding.text.startswith('Cannot tell apart')
+        assert not finding.fix
+
+
+def test_a_gain_that_drifts_is_told():
+    recorded = healthy('anymal_class', WALK)
+    faulty = drifting(recorded, 0.85, recorded.log.duration)
+    findings = examine(faulty.model, faulty.config, faulty.log).findings
+    drift, = (one for one in findings if one.kind == 'effort_drift')
+    assert not any(one.fix for one in findings)
+    factor, = re.findall(r'a factor of ([0-9.]+)', drift.text)
+    assert float(factor) == pytest.approx(0.85, abs=0.06)
+
+
+def test_stamps_that_jitter_are_no_late_imu():
+    recorded = healthy('anymal_class', WALK)
+    stamp = recorded.log.joints.stamp_ns
+    late = np.random.default_rng(2).uniform(0.0, 4e6, len(stamp)).astype(np.int64)
+    kinds = {one.kind for one in examine(recorded.model, recorded.config,
+                                         recorded.joints(stamp_ns=stamp + late).log).findings}
+    assert kinds == {'stamps_back', 'stamp_jitter'}
 
 
 def test_names_of_another_style_are_matched():

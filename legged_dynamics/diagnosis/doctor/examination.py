@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
+from legged_dynamics.diagnosis.doctor.evidence import Drive, Evidence, Likelihood
 from legged_dynamics.diagnosis.doctor.hypotheses import Finding, Hypothesis, changes, hypotheses
 from legged_dynamics.diagnosis.doctor.parametric_faults import (
     FRICTION,
@@ -30,9 +30,11 @@ from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
+# Faults that no setting corrects, so that what is left of them hides smaller ones.
+WITHOUT_MEND = (FRICTION, 'elasticity', 'play', 'effort_drift')
 # Faults that change torques, or the masses that they are compared with.
 OF_TORQUES = (FRICTION, 'armature', 'effort_delay', 'effort_scale', 'effort_scale_joint',
-              'effort_sign', 'effort_order', 'total_mass', 'center_of_mass')
+              'effort_sign', 'effort_order', 'total_mass', 'center_of_mass', *WITHOUT_MEND)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,7 @@ class _Candidate:
     config: RobotConfig
     rank: float
     size: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    drive: Drive | None = None
 
 
 def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examination:
@@ -132,8 +135,9 @@ def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examinati
         fixed = best.finding if not best.finding.fixable else replace(
             best.finding, fix=changes(start, config, model.joint_names))
         found[key] = fixed, start, size
-        if fixed.kind == FRICTION:
-            unchecked = [*unchecked, 'Smaller faults of actuators beside friction.']
+        if fixed.kind in WITHOUT_MEND:
+            unchecked = [*unchecked, 'Smaller faults of actuators beside '
+                         f'{fixed.kind.replace("_", " ")}.']
             break
     samples = observe(signals, model, first)
     return Examination((*findings, *(one for one, _, _ in found.values())), before, after, config,
@@ -174,20 +178,21 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
     def fixable(one: ParametricFault) -> bool:
         """Tell whether no mass or friction explains it as well, nor the base's errors on soles."""
         unsure = soles and one.kind in OF_TORQUES and one.evidence < SEARCH.large
-        return one.kind != FRICTION and not unsure and not _impossible(one) and not (
+        return one.kind not in WITHOUT_MEND and not unsure and not _impossible(one) and not (
             one.kind in OF_SCALE and abs(np.mean(one.size)) < PARAMETRIC.largest_mass_error)
 
     by_size = [_Candidate(Finding(one.kind, one.subject, _text(one), one.evidence,
                                   advice=_ADVICE.get(one.kind, '') or (
                                       _UNTOLD[False] if _impossible(one) else ''),
                                   fixable=fixable(one)),
-                          one.config, one.rank, one.size) for one in parametric.compare(config)
+                          one.config, one.rank, one.size, one.drive)
+               for one in parametric.compare(config)
                if one.kind not in OF_SCALE or one.kind in said or not said & set(OF_SCALE)]
     ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
     worth = [one for one in by_size if one.finding.evidence > 0.0]
     if worth and worth[0].finding.kind != FRICTION:     # a large one shows in all evidence
         worth[:SEARCH.compared] = [replace(one, rank=max(one.rank, likelihood.evaluate(
-            one.config).score - now.score)) for one in worth[:SEARCH.compared]]
+            one.config, one.drive).score - now.score)) for one in worth[:SEARCH.compared]]
         largest = max(worth[:SEARCH.compared], key=lambda one: one.rank)
         if largest.rank > max(SEARCH.large, worth[0].rank):
             kind = largest.finding.kind
@@ -226,6 +231,11 @@ def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
     if finding.kind in OF_SCALE and not finding.fixable:
         text = f'Cannot tell apart: {finding.text.rstrip(".?")}; or: {_SAME_SCALE[finding.kind]}'
         return replace(best, finding=replace(finding, text=text, advice=_UNTOLD[True]))
+    if finding.kind in _YIELDING and finding.evidence < SEARCH.large:
+        return replace(best, finding=replace(
+            finding, text=f'Cannot tell apart: {finding.text.rstrip(".")}; or: '
+            f'{_YIELDING[finding.kind]}',
+            also=tuple(other.text for other in rivals if other.kind not in _YIELDING)[:3]))
     if not rivals:
         return best
     texts = tuple(other.text.removeprefix('Cannot tell apart: ') for other in rivals)[:3]
@@ -241,10 +251,18 @@ def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
 
 _SAME_SCALE = {'effort_scale': 'The robot weighs more or less than the URDF says.',
                'total_mass': 'All efforts read too much or too little.'}
+_YIELDING = {'elasticity': 'The drives have play, by the sign of the torque.',
+             'play': 'The drives are elastic, in proportion to the torque.'}
 _UNTOLD = {True: 'Nothing is changed for it. Weigh the robot: that tells.',
            False: 'Nothing is changed for it. A recording with slow and with quick swings of '
            'each leg in the air tells them apart.'}
-_ADVICE = {FRICTION: 'No sign or scale of a torque is changed for it. Measure friction '
+_ADVICE = {
+    'elasticity': 'No setting corrects it: forces are as wrong as the legs bend. Read the '
+                  "joints on the links' side, where the drives allow it.",
+    'play': 'No setting corrects it. Look at gears and couplings.',
+    'effort_drift': 'No setting corrects it. Look at the temperature of motors and current '
+                    'sensors; weigh the robot to tell the gain from the mass.',
+    FRICTION: 'No sign or scale of a torque is changed for it. Measure friction '
            '(legged-dynamics identify), state it (robot.joint_friction, robot.joint_damping) and '
            'examine again.'}
 

@@ -12,16 +12,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.signal import sosfiltfilt
 
-from legged_dynamics.diagnosis.doctor.evidence import Likelihood
+from legged_dynamics.diagnosis.doctor.evidence import Drive, Likelihood
 from legged_dynamics.diagnosis.doctor.hypotheses import Corrector, legs_of
 from legged_dynamics.diagnosis.doctor.settings import DEVIATIONS, PARAMETRIC, TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
-from legged_dynamics.diagnosis.identification.samples import Samples, Signals, observe
+from legged_dynamics.diagnosis.identification.samples import (
+    Samples,
+    Signals,
+    deflected,
+    observe,
+)
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.model.actuators import ActuatorModel
@@ -41,6 +47,7 @@ class Parameter:
     apply: Apply | None = None
     step: float = 0.0       # of the difference quotient, where its effect is found by one
     common: float = 0.0     # deviation that a healthy robot has in all parameters of the kind
+    drive: Callable[[float, Samples], np.ndarray] | None = None     # for drives that yield
 
 
 def healthy_covariance(parameters: Sequence[Parameter]) -> np.ndarray:
@@ -142,9 +149,12 @@ class _Linearization:
 
     # ---- equations -------------------------------------------------------------------------
 
-    def _observe(self, config: RobotConfig) -> tuple[Samples, Equations]:
+    def _observe(self, config: RobotConfig, drive: Drive | None = None
+                 ) -> tuple[Samples, Equations]:
         model = config.apply_to(self.model)
         s = observe(self.signals, model, config)
+        if drive is not None:
+            s = deflected(s, drive(s))
         return s, motion_equations(model, feet_table(model, config.feet), s.position, s.velocity,
                                    s.acceleration, s.base, s.up)
 
@@ -227,10 +237,11 @@ class _Linearization:
                    np.hstack([np.zeros((len(y), 6)), -(M[:, 6:] @ force[..., None])[..., 0]]),
                    None)
         for one in self._geometry():
-            moved = one.apply(self.config, one.step)     # type: ignore[misc]
-            y_moved, M_moved = self._parts(*self._observe(moved))
+            moved = one.apply(self.config, one.step) if one.apply else self.config
+            drive = partial(one.drive, one.step) if one.drive else None
+            y_moved, M_moved = self._parts(*self._observe(moved, drive))
             column = y_moved - y - ((M_moved - M) @ force[..., None])[..., 0]
-            yield one, column / one.step, self.likelihood.evaluate(moved).residual
+            yield one, column / one.step, self.likelihood.evaluate(moved, drive).residual
 
     def _typical(self) -> list[tuple[float, float]]:
         """Return effort limits, and stated armature as a part of them, from the hip on."""
@@ -268,8 +279,12 @@ class _Linearization:
                 self._joint_list('armature', 'armature', alike)), {
                     j: limit[j] * s.acceleration[:, j] for j in alike}
         if self.known.any():
+            known = [j for alike in self._alike() for j in alike]
             yield Parameter('effort_delay', '', self._delay('effort_delay'), _older), {
-                j: -self.rate[:, j] for alike in self._alike() for j in alike}
+                j: -self.rate[:, j] for j in known}
+            ramp = (s.time - s.time.mean()) / np.ptp(s.time)
+            yield Parameter('effort_drift', '', DEVIATIONS['effort_drift'].healthy), {
+                j: ramp * needed[:, j] for j in known}
 
     def _geometry(self) -> Iterator[Parameter]:
         """Yield parameters whose effect is found by differences."""
@@ -291,6 +306,8 @@ class _Linearization:
             return lambda c, x: m.sensors(c, accelerometer_bias=tuple(
                 (np.asarray(c.sensors.accelerometer_bias) + x * e).tolist()))
 
+        if not self.soles:
+            yield from self._drives()
         for j in [j for _, joints in self.legs for j in joints]:
             yield one('position_offset', shifted(j), joint=self.model.joint_names[j])
         if self.known.any():
@@ -306,11 +323,28 @@ class _Linearization:
             yield replace(one('clock_offset', lambda c, x: m.sensors(
                 c, imu_delay=c.sensors.imu_delay + x), 2e-3), healthy=self._delay('clock_offset'))
 
+    def _drives(self) -> Iterator[Parameter]:
+        """Yield springs between motors and links, and play, which turns with the torque."""
+        def parameter(kind: str, joints: list[int], joint: str, shape: Callable) -> Parameter:
+            rigid = np.setdiff1d(range(len(self.limit)), joints)
+
+            def drive(x: float, s: Samples) -> np.ndarray:
+                turned = x * shape(np.where(s.has_effort, s.effort, 0.0) / self.limit)
+                turned[:, rigid] = 0.0
+                return turned
+            return Parameter(kind, joint, DEVIATIONS[kind].healthy, step=1e-3, drive=drive)
+        for k, alike in enumerate(self._alike()):
+            yield parameter('elasticity', alike, str(k), lambda load: load)
+        if self.known.any():
+            yield parameter('play', [j for alike in self._alike() for j in alike], '',
+                            lambda load: 0.5 * np.tanh(load / PARAMETRIC.firm))
+
     def _delay(self, kind: str) -> float:
         """Return a healthy robot's deviation of a delay [s]: wrong friction looks like one."""
         rate = np.sqrt(np.mean(self.rate[:, self.known] ** 2)) if self.known.any() else np.inf
         unsure = np.sqrt(np.mean(np.square(self.unsure * self.limit)))
-        return math.hypot(DEVIATIONS[kind].healthy, float(unsure / max(rate, 1e-9)))
+        return math.hypot(DEVIATIONS[kind].healthy, float(unsure / max(rate, 1e-9)),
+                          PARAMETRIC.jitter * self.signals.jitter)
 
     # ---- corrections -----------------------------------------------------------------------
 

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.signal import butter
 
-from legged_dynamics.diagnosis.doctor.evidence import Likelihood, block_scores
+from legged_dynamics.diagnosis.doctor.evidence import Drive, Likelihood, block_scores
 from legged_dynamics.diagnosis.doctor.hypotheses import DEGREE, Corrector
 from legged_dynamics.diagnosis.doctor.linear_model import (
     FRICTION,
@@ -55,6 +56,7 @@ class ParametricFault:
     rank: float         # of it and small errors, in the units of `Likelihood`, by torques alone
     config: RobotConfig     # with its correction
     size: np.ndarray    # (k,): of its components, for `ParametricFaults.text`
+    drive: Drive | None = None      # where no configuration corrects it
 
 
 class _Noise:
@@ -151,7 +153,7 @@ class ParametricFaults:
                 continue
             found.append(ParametricFault(
                 kind, (subject,), self.text(config, kind, subject, x[moved]), evidence, rank,
-                corrected, x[moved]))
+                corrected, x[moved], self._drive(moved, x)))
         return sorted(found, key=lambda one: -one.evidence)
 
     def _likeliest_reading(self, config: RobotConfig) -> float:
@@ -165,6 +167,8 @@ class ParametricFaults:
             scale = abs(float(np.mean(x)))
             return scale < PARAMETRIC.least_scale_error or (
                 kind == 'total_mass' and scale > PARAMETRIC.largest_mass_error)
+        if kind == 'effort_drift':      # a gain that is constant is none
+            return abs(float(x[-1])) < PARAMETRIC.least_scale_error
         return kind == 'armature' and all(
             abs(size) < PARAMETRIC.wrong_armature * stated
             for size, (_, stated) in zip(x, self._linear.typical))
@@ -178,6 +182,12 @@ class ParametricFaults:
         except LeggedDynamicsError:
             return None
         return config
+
+    def _drive(self, moved: np.ndarray, x: np.ndarray) -> Drive | None:
+        """Return the drives of a fault: they yield."""
+        parts = [partial(drive, float(x[i])) for i in moved
+                 if (drive := self._linear.parameters[i].drive)]
+        return (lambda s: np.sum([drive(s) for drive in parts], axis=0)) if parts else None
 
     def _score(self, x: np.ndarray) -> float:
         """Return the log-likelihood of torques in the units of `Likelihood`."""
@@ -206,6 +216,14 @@ class ParametricFaults:
                               for value, (limit, _) in zip(x, self._linear.typical))
             return (f'The rotors are heavier than the YAML says, by {sizes} kg m^2 at the joints '
                     'from the hip on (armature).')
+        if kind == 'elasticity':
+            return ('Links are behind their motors in proportion to the torque: the drives are '
+                    'elastic.')
+        if kind == 'play':
+            return 'Links are behind their motors by the sign of the torque: the drives have play.'
+        if kind == 'effort_drift':
+            return ('The gain of the efforts drifts, by a factor of '
+                    f'{(2.0 + x[-1]) / (2.0 - x[-1]):.2g} from first to last.')
         if kind == 'total_mass':
             mass = config.apply_to(self._model).total_mass
             return f'The robot weighs {mass * (1.0 + first):.3g} kg, not {mass:.3g} kg.'
@@ -264,9 +282,11 @@ def _hypotheses(linear: LinearModel) -> dict[tuple[str, str], np.ndarray]:
             + common('damping', DEVIATIONS['damping'].faulty, PARAMETRIC.damping_spread))
         found['effort_scale', 'joint_states'] = common(
             'effort_scale_joint', PARAMETRIC.common_gain, 0.0)
+        found['effort_drift', 'joint_states'] += found['effort_scale', 'joint_states']
     return found
 
 
-_SUBJECTS = {'armature': 'joint_states', 'effort_delay': 'joint_states', 'total_mass': 'base',
+_SUBJECTS = {'armature': 'joint_states', 'elasticity': 'joint_states', 'play': 'joint_states',
+             'effort_drift': 'joint_states', 'effort_delay': 'joint_states', 'total_mass': 'base',
              'center_of_mass': 'base', 'imu_mount': 'imu', 'clock_offset': 'imu',
              'foot_radius': 'feet'}

@@ -110,7 +110,8 @@ class Deviation(NamedTuple):
 
 
 # By kind of parameter. Friction, damping, offsets of effort and rotor inertia: parts of the
-# effort limit; lengths: of the height; mass: of itself; else SI units.
+# effort limit; lengths: of the height; mass: of itself; drift: of efforts, from the first to the
+# last; elasticity: rad at the effort limit; play: rad; else SI units.
 DEVIATIONS = {
     'effort_scale_joint': Deviation(0.02, 0.15),
     'friction': Deviation(0.004, 0.05),
@@ -123,6 +124,9 @@ DEVIATIONS = {
     'center_of_mass': Deviation(0.006, 0.1),
     'total_mass': Deviation(0.002, 0.2),
     'clock_offset': Deviation(5e-4, 0.02),
+    'effort_drift': Deviation(0.02, 0.15),
+    'elasticity': Deviation(0.002, 0.05),
+    'play': Deviation(0.001, 0.02),
     'foot_radius': Deviation(0.01, 0.05)}
 
 
@@ -140,6 +144,8 @@ class ParametricFaultSettings:
     least_noise_soles: float = 0.12     # tolerances: 0.3 % of the weight, for flat feet
     largest_correlation: float = 0.98   # of noise from sample to sample
     noise_iterations: int = 6   # of weights and correlation
+    firm: float = 0.02          # of the effort limit: torque at which play is taken up
+    jitter: float = 2.0         # of the stamps' jitter: deviation of a delay
     presliding: float = 0.003   # rad that a joint turns before dry friction is full
     swing_speed: float = 2.0    # rad/s of a swinging leg, at which viscous friction is stated
     stated_armature: float = 0.1    # of a stated rotor inertia: its deviation

@@ -371,9 +371,9 @@ def _covariance(problem: Problem, x: np.ndarray, prior: Any, signals: Signals) -
     """
     Return the covariance of the unknowns, by the jackknife over blocks of time.
 
-    There are fewer blocks than unknowns: correlations are those of the scatter of single rows, and
-    no deviation is less than theirs. Of the ground's height, to which offsets are fitted, residuals
-    tell too little: its tolerance counts.
+    There are fewer blocks than unknowns: correlations are those of the scatter of single rows,
+    and no deviation is less than theirs. Of the ground's height, to which offsets are fitted,
+    residuals tell too little: its tolerance counts.
     """
     u = problem.unknowns
     at = problem(x)

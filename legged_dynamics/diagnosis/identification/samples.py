@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -159,6 +159,8 @@ class Signals:
         NaN where there is none.
     band, sample_rate : float [Hz]
         Cut-off of the low-pass, and rate of the recording.
+    jitter : float [s]
+        Deviation of the stamps of joints and IMU from even steps.
 
     """
 
@@ -177,6 +179,7 @@ class Signals:
     orientation: np.ndarray
     band: float
     sample_rate: float
+    jitter: float = 0.0
 
     @property
     def has_imu(self) -> bool:
@@ -215,7 +218,13 @@ def filtered(log: SensorLog, band: float = FILTER.band, spacing: float | None = 
     imu_time, gyro, gyro_rate, accelerometer, orientation = imu
     return Signals(joints.names, grid[keep], q[keep], v[keep], a[keep], tau[keep], rate[keep],
                    effort_rate[keep], imu_time, gyro, gyro_rate, accelerometer, orientation, band,
-                   1.0 / period)
+                   1.0 / period, math.hypot(*(_jitter(one) for one in (joints, log.imu) if one)))
+
+
+def _jitter(log: JointLog | ImuLog) -> float:
+    """Return by how much stamps are off [s]: half the width of two thirds of the steps."""
+    low, high = np.percentile(np.diff(log.stamp_ns), (16, 84))
+    return 0.5e-9 * float(high - low) / math.sqrt(2.0)
 
 
 def _imu_signals(log: SensorLog, zero: int, band: float) -> tuple[np.ndarray, ...]:
@@ -361,6 +370,15 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples
     base, up, attitude = _base(signals, model, config)
     return Samples(signals.time, signals.position[:, order] * scale + offset, velocity,
                    acceleration, effort, rate, base, up, attitude)
+
+
+def deflected(samples: Samples, deflection: np.ndarray) -> Samples:
+    """Return the samples of links that are behind their motors, (n, nj) [rad]."""
+    rate = np.gradient(deflection, samples.time, axis=0)
+    return replace(
+        samples, position=samples.position - deflection, velocity=samples.velocity - rate,
+        acceleration=samples.acceleration - np.gradient(rate, samples.time, axis=0),
+        rate=samples.rate - rate)
 
 
 def _order(signals: Signals, wanted: tuple[str, ...]) -> list[int]:

@@ -141,6 +141,7 @@ class TorqueErrorProblem:
         starts = self._table.index[:, 1]
         sizes = self._table.index[:, 2]
         self._columns = [np.arange(start, start + size) for start, size in zip(starts, sizes)]
+        self._first = np.cumsum([0, *sizes[:-1]])   # each foot's place among all columns
         self._phi = self._regressors()
         self._limit = self._limits()
 
@@ -177,9 +178,7 @@ class TorqueErrorProblem:
         mass, center = float(body.mass), np.asarray(body.com, float)
         proper = a + np.cross(alpha, center) + np.cross(w, np.cross(w, center))
         phi[:, :3, at + 2], phi[:, 3:6, at + 2] = proper, np.cross(center, proper)
-        for k in range(3):
-            shift = np.zeros(3)
-            shift[k] = 1.0
+        for k, shift in enumerate(np.eye(3)):
             moved = np.cross(alpha, shift) + np.cross(w, np.cross(w, shift))
             phi[:, :3, at + 3 + k] = mass * moved
             phi[:, 3:6, at + 3 + k] = mass * (np.cross(shift, proper) + np.cross(center, moved))
@@ -298,32 +297,27 @@ class TorqueErrorProblem:
 
         Over the samples ``where``; that force less the true one is ``row @ theta``.
         """
-        index, columns = self._measured, np.concatenate(self._columns)
-        at = sum(len(own) for own in self._columns[:foot])
-        forces, rows = [], []
-        for k in where:
-            jacobian = self.equations.jacobian[k][columns][:, index]
-            inverse = np.linalg.pinv(jacobian.T, rcond=1e-3)[at:at + 3]
-            left = self.equations.effort[k, index] - self._samples.effort[k, index]
-            up = self._samples.up[k]
-            forces.append(up @ inverse @ left)
-            # left = J^T w - phi theta
-            rows.append(-up @ inverse @ self._phi[k, 6:])
-        return float(np.mean(forces)), np.mean(rows, axis=0)
+        inverse = self._inverse(where)[:, self._first[foot]:self._first[foot] + 3]
+        lift = np.einsum('ki,kij->kj', self._samples.up[where], inverse)
+        # left = J^T w - phi theta
+        rows = -np.einsum('kj,kjp->kp', lift, self._phi[where, 6:])
+        return float(np.sum(lift * self._left()[where], axis=1).mean()), rows.mean(axis=0)
 
     def forces_by_torque(self) -> np.ndarray:
         """Return the force that torques alone give each foot, in the air too, (n, nf, 3) [N]."""
-        eq, index = self.equations, self._measured
-        left = eq.effort[:, index] - self._samples.effort[:, index]
+        left = self._left()
+        forces = np.einsum('kij,kj->ki', self._inverse(np.arange(len(left))), left)
+        return np.stack([forces[:, at:at + 3] for at in self._first], axis=1)
+
+    def _left(self) -> np.ndarray:
+        """Return the torques that forces must explain, (n, nj) [N m]."""
+        return self.equations.effort[:, self._measured] - self._samples.effort[:, self._measured]
+
+    def _inverse(self, where: np.ndarray) -> np.ndarray:
+        """Return what gives the forces of all feet by torques, (k, nc, nj)."""
         columns = np.concatenate(self._columns)
-        out = np.zeros((len(left), len(self._columns), 3))
-        for k, row in enumerate(left):
-            forces = np.linalg.pinv(eq.jacobian[k][columns][:, index].T, rcond=1e-3) @ row
-            at = 0
-            for i, own in enumerate(self._columns):
-                out[k, i] = forces[at:at + 3]
-                at += len(own)
-        return out
+        jacobian = self.equations.jacobian[where][:, columns][:, :, self._measured]
+        return np.linalg.pinv(jacobian.transpose(0, 2, 1), rcond=1e-3)
 
     def noise_in_forces(self, misfit: float, k: int) -> np.ndarray:
         """
