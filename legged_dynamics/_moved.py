@@ -75,6 +75,8 @@ MOVED = {
     'dynamics.rigid_body': 'dynamics.kinematics',
     'estimation.actuator_equations': 'estimation.actuators.equations',
     'estimation.actuator_learning': 'estimation.actuators',
+    'estimation.filter.results': 'estimation.filter.layout',
+    'estimation.mass_error': 'estimation.push',
     'estimation.off_feet': 'estimation.link_contacts',
     'estimation.stand': 'estimation.rails',
     'force_map.contact_force_map': 'force_map.affine',

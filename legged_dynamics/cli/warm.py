@@ -60,6 +60,7 @@ def _run(args: argparse.Namespace) -> int:
         try:
             for name in names:
                 warm(name)
+                kernel_cache.finish_background()
                 kernel_cache.mark_warm(name)
         finally:
             kernel_cache.watchers.remove(count)

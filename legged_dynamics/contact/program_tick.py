@@ -187,12 +187,7 @@ def _explain(p, free, wrench, results):
 
 @lean_kernel
 def program_tick(q, v, a, base, effort, program):
-    """
-    Fill the results for one sample of motion and measured torque; return the status.
-
-    ``effort`` (nv,), NaN where unknown, may be empty; ``program``: a packed `Program`. The
-    status is `DONE`, `MISFIT`, `NOT_UNIT`, `NOT_FINITE` or `NOT_SOLVED`.
-    """
+    """Check the inputs' sizes, then `solve_sample_within`; return its status or `MISFIT`."""
     p = opened(program)
     integers, measured = p.integers, effort.shape[0] != 0
     if not fits(integers, q, v, a, base) or (measured and effort.shape[0] != v.shape[0]):
@@ -202,7 +197,12 @@ def program_tick(q, v, a, base, effort, program):
 
 @inlined_part
 def solve_sample_within(p, memory, q, v, a, base, effort):
-    """Fill the results as `program_tick` does, for inputs that fit."""
+    """
+    Fill the results for one sample of motion and measured torque; return the status.
+
+    ``effort`` (nv,), NaN where unknown, may be empty. The status is `DONE`, `NOT_UNIT`,
+    `NOT_FINITE` or `NOT_SOLVED`.
+    """
     tree, feet, settings, bodies, states, external = memory
     integers, results, measured = p.integers, p.results, effort.shape[0] != 0
     index, normal = feet.index, load3(settings, NORMAL)

@@ -405,12 +405,7 @@ def report_residual(bodies, effort, results):
 
 @lean_kernel
 def tick(q, v, a, base, integers, floats, results):
-    """
-    Fill the results for one sample of motion; return the status.
-
-    ``base`` (9,): angular velocity, angular and proper acceleration, base axes. The status
-    is `DONE`, `MISFIT`, `NOT_UNIT` or `NOT_FINITE`.
-    """
+    """Check the inputs' sizes, then `solve_sample`; return its status or `MISFIT`."""
     if not fits(integers, q, v, a, base):
         return MISFIT
     return solve_sample(integers, carve(integers, floats), q, v, a, base, results)
@@ -418,7 +413,11 @@ def tick(q, v, a, base, integers, floats, results):
 
 @inlined_part
 def solve_sample(integers, memory, q, v, a, base, results):
-    """Fill the results as `tick` does, for inputs that fit."""
+    """
+    Fill the results for one sample of motion; return `DONE`, `NOT_UNIT` or `NOT_FINITE`.
+
+    ``base`` (9,): angular velocity, angular and proper acceleration, base axes.
+    """
     tree, feet, settings, bodies, states, external = memory
     normal = load3(settings, NORMAL)
     if not abs(dot(normal, normal) - 1.0) < 2e-6:

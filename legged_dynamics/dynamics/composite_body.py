@@ -10,6 +10,7 @@ what joint j feels while joint i alone accelerates the bodies beyond it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -251,11 +252,18 @@ class CompositeBody:
             When the positions do not fit the model or are not finite.
 
         """
+        return self._run(_composite_body, position)
+
+    def once(self, position: np.ndarray) -> np.ndarray:
+        """Return the same without compiling anything."""
+        return self._run(as_python(_composite_body), position)
+
+    def _run(self, kernel: Callable[..., bool], position: np.ndarray) -> np.ndarray:
         try:
             self._q[:] = position       # type: ignore[call-overload]
         except (TypeError, ValueError):
             fill(self._q, position, 'joint positions')
-        if not _composite_body(*self._arguments):
+        if not kernel(*self._arguments):
             state_vector(position, self.model.nq, 'joint positions')
         return self._mass_matrix
 
@@ -282,7 +290,7 @@ def mass_matrix(model: RobotModel, position: np.ndarray) -> np.ndarray:
         When the positions do not fit the model or are not finite.
 
     """
-    return CompositeBody(model).mass_matrix(position).copy()
+    return CompositeBody(model).once(position)
 
 
 # -------------------------------------------------------------------------------------------------

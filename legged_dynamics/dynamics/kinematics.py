@@ -46,7 +46,7 @@ from legged_dynamics.spatial.algebra import (
     z_axis,
 )
 from legged_dynamics.spatial.frames import Transform
-from legged_dynamics.spatial.jit import inlined_part, lean_kernel, part
+from legged_dynamics.spatial.jit import as_python, inlined_part, lean_kernel, part
 from legged_dynamics.spatial.layout import get3, get6, get9, put3, put6, put9
 from legged_dynamics.spatial.symmetric import about_origin, rotate_symmetric
 
@@ -180,7 +180,8 @@ def frame_poses(model: RobotModel, position: np.ndarray,
     """
     q = state_vector(position, model.nq, 'joint positions')
     bodies = body_workspace(model)
-    forward_kinematics(model.tree, q, np.zeros(model.nv), np.zeros(model.nv), np.zeros(9), bodies)
+    still = np.zeros(model.nv)
+    as_python(forward_kinematics)(model.tree, q, still, still, np.zeros(9), bodies)
     poses = {}
     for link in links if links is not None else model.frames:
         body, pose = model.frame(link)

@@ -8,7 +8,7 @@
 #   scratch, tracking     filter.layout.Scratch and filter.layout.Tracking
 #   window, row, middle   measurements: (samples, input_size), the newest, the one estimated
 #   memory                filter.memory.Memory or a group of it, kept from tick to tick
-#   results, found        filter.results.Results or a group of it
+#   results, found        filter.layout.Results or a group of it
 #   bodies, states        body table, and the feet's frames and contact points, base axes
 #   x, P                  (nx,), (nx, nx): tracked state and its covariance [N, N m]
 #   up, normal            against gravity, and the ground's; unit tuples, base axes

@@ -11,6 +11,7 @@ update by force where torque is measured; `contact_by_motion` has the update wit
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +54,7 @@ from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.optimization.factorizations import factorize
 from legged_dynamics.spatial.algebra import add, cross, dot, load3, subtract
-from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.jit import as_python, part
 from legged_dynamics.spatial.layout import get3
 
 
@@ -96,10 +97,10 @@ class ContactLevels:
         table, nv = feet_table(model, config.feet), model.nv
         bodies, states = body_workspace(model), np.zeros((len(config.feet), N_FOOT_STATE))
         jacobian = np.zeros((table.size, nv))
-        forward_kinematics(model.tree, nominal_position(model, config), np.zeros(nv),
-                           np.zeros(nv), np.zeros(9), bodies)
-        contact_points(table, bodies, (0.0, 0.0, 1.0), states)
-        contact_jacobians(model.tree, table, bodies, states, jacobian)
+        as_python(forward_kinematics)(model.tree, nominal_position(model, config), np.zeros(nv),
+                                      np.zeros(nv), np.zeros(9), bodies)
+        as_python(contact_points)(table, bodies, (0.0, 0.0, 1.0), states)
+        as_python(contact_jacobians)(model.tree, table, bodies, states, jacobian)
         for name in config.unknown_efforts:     # they measure nothing
             jacobian[:, model.joint_index(name)] = 0.0
         self._legs = [jacobian[start:start + size]
@@ -109,19 +110,19 @@ class ContactLevels:
         self._friction = model.tree.constants[1:, FRICTION] ** 2
         self._settings, self._weight = settings, model.total_mass * GRAVITY
         self._largest = TUNED.largest_noise if model.floating else LEVELS.largest_alone
-        self._known = self.of(np.zeros(nv))[:, 2]
+        self._known = np.array([level[2] for level in self.of(np.zeros(nv))])
 
-    def of(self, doubt: np.ndarray | None = None) -> np.ndarray:
+    def of(self, doubt: np.ndarray | None = None) -> Iterator[tuple[float, ...]]:
         """
-        Return the levels (nf, 4), as fractions of the weight.
+        Yield the levels of each foot, as fractions of the weight.
 
         Contact threshold (even odds), error of a swing foot, error by noise and doubt, and by
         doubt alone. ``doubt`` (nv,): actuator torque variance [(N m)^2].
         """
-        settings, weight, levels = self._settings, self._weight, np.zeros((len(self._legs), 4))
+        settings, weight, nf = self._settings, self._weight, len(self._legs)
         scale = np.sqrt(self._stated + (self._friction if doubt is None else doubt)
                         + (1e-9 * weight) ** 2)
-        for level, leg, known in zip(levels, self._legs, self._known):
+        for leg, known in zip(self._legs, self._known):
             # A straight leg does not measure the force along it: there the upper bound holds.
             # By singular values: measured and unmeasured directions may differ by any factor.
             U, s, _ = np.linalg.svd(leg / scale)
@@ -134,10 +135,8 @@ class ContactLevels:
             noise = settings.contact_force_noise or min(max(error, LEVELS.least_noise),
                                                         self._largest)
             threshold = settings.contact_force_threshold or max(
-                min(2.0 * noise, LEVELS.share / len(levels)),
-                min(hidden, LEVELS.doubted_share / len(levels)))
-            level[:] = threshold, max(noise, hidden), error, doubted
-        return levels
+                min(2.0 * noise, LEVELS.share / nf), min(hidden, LEVELS.doubted_share / nf))
+            yield threshold, max(noise, hidden), error, doubted
 
 
 def foot_homes(model: RobotModel, config: RobotConfig) -> np.ndarray:
@@ -151,8 +150,8 @@ def _leg_length(model: RobotModel, config: RobotConfig) -> float:
     """Return the longest distance between a foot and its leg's first joint, standing [m]."""
     longest = 0.0
     bodies = body_workspace(model)
-    forward_kinematics(model.tree, nominal_position(model, config), np.zeros(model.nv),
-                       np.zeros(model.nv), np.zeros(9), bodies)
+    as_python(forward_kinematics)(model.tree, nominal_position(model, config), np.zeros(model.nv),
+                                  np.zeros(model.nv), np.zeros(9), bodies)
     for foot, home in zip(config.feet, foot_homes(model, config)):
         chain = model.chain(model.frame(foot.link).body)
         hip = bodies[min(chain), POSITION:POSITION + 3] if len(chain) else np.zeros(3)

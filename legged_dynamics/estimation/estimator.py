@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from legged_dynamics.dynamics.composite_body import branch_ends, branches_of
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators import ActuatorFinding, ActuatorLearner
+from legged_dynamics.estimation.actuators.equations import regress_block
 from legged_dynamics.estimation.attitude import acceleration_noise, effort_place
 from legged_dynamics.estimation.contact import ContactLevels, foot_homes, motion_levels
 from legged_dynamics.estimation.filter import layout as codes
@@ -26,7 +29,7 @@ from legged_dynamics.estimation.filter.layout import Robot, allocate, make_layou
 from legged_dynamics.estimation.filter.memory import TILT
 from legged_dynamics.estimation.filter.noise import momentum_time
 from legged_dynamics.estimation.filter.settings import TUNED
-from legged_dynamics.estimation.filter.tick import tick
+from legged_dynamics.estimation.filter.tick import tick, tick_by_motion
 from legged_dynamics.estimation.ground import given_normals, limits_of
 from legged_dynamics.estimation.ground_reaction import (
     OFF_FEET,
@@ -36,9 +39,8 @@ from legged_dynamics.estimation.ground_reaction import (
     ResultLayout,
     places_of_results,
 )
-from legged_dynamics.estimation.input_row import InputRow
 from legged_dynamics.estimation.link_contacts import FoundContacts, LinkContacts
-from legged_dynamics.estimation.measurement import LateSignal, Measurement
+from legged_dynamics.estimation.measurement import InputRow, LateSignal, Measurement
 from legged_dynamics.estimation.push import add_external_columns, external_settings
 from legged_dynamics.estimation.rails import Rails
 from legged_dynamics.estimation.settings import (
@@ -55,6 +57,8 @@ from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import actuators, parts
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.spatial.jit import compile_ahead
+from legged_dynamics.spatial.kernel_cache import in_background, is_kept
 from legged_dynamics.spatial.packed import pack
 
 # A foot's force is known once its deviation is below this fraction of an even share of the weight.
@@ -80,6 +84,10 @@ class GroundReactionEstimator:
         Feet, IMU mount, joint physics and the noise that weighs the equations.
     settings : EstimatorSettings or mapping, optional
         Checked settings, or dotted parameter names of `estimation.settings.SETTINGS`.
+    wait : bool
+        Whether to wait until all is compiled. Else learning of the actuators joins once it is, in
+        seconds of the first run on a machine: `compiling` says so, and only a replay that joins
+        at the same sample has the same bits.
 
     Raises
     ------
@@ -99,7 +107,8 @@ class GroundReactionEstimator:
     """
 
     def __init__(self, model: RobotModel, config: RobotConfig,
-                 settings: EstimatorSettings | Mapping[str, Any] | None = None):
+                 settings: EstimatorSettings | Mapping[str, Any] | None = None, *,
+                 wait: bool = True):
         if not isinstance(settings, EstimatorSettings):
             settings = EstimatorSettings.from_parameters(settings)
         self.settings = settings
@@ -135,6 +144,11 @@ class GroundReactionEstimator:
         self._velocity.late = config.noise.velocity_age
         self._period = round(1e9 / settings.rate)
         self._learner: ActuatorLearner | None = None
+        self._is_to_join = False
+        self._joining: Future[ActuatorLearner] | None = None
+        # A file of what was learned is read, and refused, at once.
+        self._wait = wait or bool(settings.actuators_file) or (
+            is_kept(regress_block) and is_kept(tick_by_motion))
         arrays.robot.effort_map[:, 0] = 1.0
         self._velocity_noise = arrays.robot.stated_noise[:nj].copy()
         self._place(config.noise.effort_age)
@@ -159,8 +173,13 @@ class GroundReactionEstimator:
 
     @property
     def actuators(self) -> ActuatorLearner | None:
-        """What was learned of the actuators, and how well; None where learning is off."""
+        """What was learned of the actuators, and how well; None where nothing is learned."""
         return self._learner
+
+    @property
+    def compiling(self) -> bool:
+        """Whether learning of the actuators still waits for its kernels."""
+        return self._is_to_join or self._joining is not None
 
     @property
     def actuator_findings(self) -> tuple[ActuatorFinding, ...]:
@@ -172,11 +191,29 @@ class GroundReactionEstimator:
         s = self.settings
         # It learns from the base's equations, which a fixed base has not.
         if s.actuators_learn and s.fusion != 'base_only' and self.model.floating:
-            places = [int(self._layouts[0][name]) for name in _LEARNED_FROM]
-            self._learner = ActuatorLearner(self.model, self.config, s.rate, places,
-                                            len(self._arrays.row), s.actuators_file)
-            self._use(self._learner)
+            if self._wait:
+                self._learner = self._new_learner()
+                self._use(self._learner)
+            self._is_to_join = self._learner is None and self._joining is None
         self._restart()
+
+    def _new_learner(self) -> ActuatorLearner:
+        places = [int(self._layouts[0][name]) for name in _LEARNED_FROM]
+        return ActuatorLearner(self.model, self.config, self.settings.rate, places,
+                               len(self._arrays.row), self.settings.actuators_file)
+
+    def _compile_rest(self) -> ActuatorLearner:
+        """Return a learner, and compile what a robot without torques needs."""
+        learner = self._new_learner()
+        compile_ahead(tick_by_motion, self._packed)
+        return learner
+
+    def _join(self, joining: Future[ActuatorLearner]) -> None:
+        """Let the learner learn from now on, where it is ready."""
+        if joining.done():
+            self._joining, self._wait = None, True
+            self._learner = joining.result()
+            self._use(self._learner)
 
     def _restart(self) -> None:
         """Forget all measurements, but not what they taught of the actuators."""
@@ -219,6 +256,8 @@ class GroundReactionEstimator:
         """
         stamp = measurement.stamp_ns
         faults = 0
+        if self._joining is not None:
+            self._join(self._joining)
         if stamp - self._newest != self._period:    # an even step, by far the most common, is fine
             faults = self._check_time(stamp)
         arrays, places = self._arrays, self._results.places
@@ -239,6 +278,8 @@ class GroundReactionEstimator:
         self._out[:] = 0.0
         arrays.results.faults[0] = faults if learner is None else faults | learner.faults
         mode = tick(self._packed)
+        if mode == codes.BY_MOTION:
+            mode = tick_by_motion(self._packed)
         out = self._out.copy()
         if mode == codes.NOT_FINITE:
             if learner is not None:
@@ -254,9 +295,11 @@ class GroundReactionEstimator:
                 self._write_link_contacts(self._link_contacts.found, out)
         out.setflags(write=False)
         if busy and learner is not None:
-            self._levels.follow(learner.torque_variance)    # of the step before: no update is long
+            self._levels.follow(learner.torque_variance)    # of a step before: no update is long
             if learner.learn(out[places['feet.ground_normal'][0]]):
                 self._use(learner)
+        if self._is_to_join:        # from now on, for what was just compiled is needed first
+            self._is_to_join, self._joining = False, in_background(self._compile_rest)
         return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
 
     # ---- actuators -------------------------------------------------------------------------
@@ -289,13 +332,6 @@ class GroundReactionEstimator:
                                                    self.settings.half_window)
         self._settings['effort_age'] = age
 
-    def _doubt_imu(self, late: float) -> None:
-        """Take readings of an IMU that is late [s] for as uncertain as their last change."""
-        # Continued along its slope a reading would be worse at every impact.
-        rate = self.settings.rate
-        self._settings['imu_late'] = late * rate
-        self._settings['jump_share'] = np.hypot(jump_share(rate), late * rate)
-
     def _use(self, learner: ActuatorLearner) -> None:
         """Give the tick what is known of the actuators now."""
         # On its feet alone a robot cannot tell its torques' errors from a push: it has to walk.
@@ -309,10 +345,15 @@ class GroundReactionEstimator:
         load = value[actuators.LOAD_FRICTION]
         robot.effort_map[:, 2] = np.where(load > LEAST_LOAD_FRICTION, load, 0.0)
         robot.doubt[:] = learner.doubt.reshape(len(robot.doubt), -1)
-        self._levels.follow(learner.torque_variance)
+        while self._levels.follow(learner.torque_variance):
+            pass
         robot.contact_levels[:] = self._levels.value
         self._place(learner.effort_age if learner.walks else self.config.noise.effort_age)
-        self._doubt_imu(learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0)
+        # Readings of a late IMU are as uncertain as their last change: continued along their slope
+        # they would be worse at every impact.
+        late = (learner.imu_late if learner.faults & Fault.IMU_LATE else 0.0) * self.settings.rate
+        self._settings['imu_late'] = late
+        self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
         self._settings['scale_doubt'] = learner.scale_doubt
         self._velocity.late = learner.velocity_late
         # What is behind a low-pass is noisier than its differences say.
@@ -426,17 +467,27 @@ class LearnedLevels:
     """Levels of contact (`value`) by what is known of torques: at first, by what is stated."""
 
     def __init__(self, levels: ContactLevels, n_joints: int):
-        self._levels, self.value = levels, levels.of()
+        self._levels, self._new = levels, list(levels.of())
+        self.value = np.array(self._new)
         self._variance = np.full(n_joints, -1.0)    # that they belong to
         self._seen: np.ndarray | None = None
+        self._work: Iterator[tuple[float, ...]] = iter(())
 
-    def follow(self, variance: np.ndarray) -> None:
-        """Find the levels anew where a variance of torques, (nj,), has changed enough."""
-        if variance is self._seen:
-            return
-        self._seen = variance
-        if not (np.abs(variance - self._variance) <= SAME_LEVELS * self._variance).all():
-            self._variance, self.value = variance, self._levels.of(variance)
+    def follow(self, variance: np.ndarray) -> bool:
+        """
+        Find the levels anew, foot by foot, where a variance of torques, (nj,), has changed enough.
+
+        Each call does two feet; return whether it had to.
+        """
+        if variance is not self._seen:
+            self._seen = variance
+            if not (np.abs(variance - self._variance) <= SAME_LEVELS * self._variance).all():
+                self._variance, self._work, self._new = variance, self._levels.of(variance), []
+        new = list(islice(self._work, 2))
+        self._new += new
+        if new and len(self._new) == len(self.value):
+            self.value = np.array(self._new)
+        return bool(new)
 
 
 def _add_columns(joint: np.ndarray, coordinates: np.ndarray) -> None:

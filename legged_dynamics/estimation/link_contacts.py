@@ -15,9 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from threading import Thread
 
 import numpy as np
-from scipy.optimize import nnls
 
 from legged_dynamics.dynamics.kinematics import FORCE, POSITION, ROTATION, body_workspace
 from legged_dynamics.dynamics.motion import GRAVITY
@@ -163,6 +164,8 @@ class LinkContacts:
                                 for b in range(model.n_bodies)], float)
         self._sliding = np.array([joint.kind == 'prismatic' for joint in model.joints])
         self._rows = np.empty((self._every, max(part.stop for part in columns.values())))
+        # Slow to import, and needed only once something touches the ground.
+        Thread(target=import_module, args=('scipy.optimize',)).start()
         self._workspace, self._tau = body_workspace(model), np.zeros(model.nv)
         self._still = np.zeros(model.nv)
         self._stops = end_stops(model).T + np.array([[settings.stop], [-settings.stop]])
@@ -391,6 +394,7 @@ def _solved(cones: np.ndarray, right: np.ndarray, weight: float) -> tuple[np.nda
     rows = np.hstack(list(cones))
     n = rows.shape[1]
     # Of all forces that explain the readings alike, the smallest ones.
+    from scipy.optimize import nnls
     share, left = nnls(np.vstack([rows, np.eye(n) / weight]),
                        np.concatenate([right, np.zeros(n)]))
     return share, left ** 2

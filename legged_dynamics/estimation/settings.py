@@ -18,6 +18,7 @@ from legged_dynamics.model.parts import JOINT, SPHERICAL
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.spatial.jit import as_python
 
 
 @dataclass(frozen=True)
@@ -151,8 +152,8 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     """
     noise, bodies, tau = config.noise, body_workspace(model), np.zeros(model.nv)
     at_rest = np.array([0, 0, 0, 0, 0, 0, 0, 0, GRAVITY], float)
-    newton_euler(model.tree, nominal_position(model, config), np.zeros(model.nv),
-                 np.zeros(model.nv), at_rest, bodies, tau)
+    as_python(newton_euler)(model.tree, nominal_position(model, config), np.zeros(model.nv),
+                            np.zeros(model.nv), at_rest, bodies, tau)
     weight = model.total_mass * GRAVITY
     error = (noise.mass * bodies[0, FORCE:FORCE + 6]) ** 2
     error[3:] += (weight * noise.center_of_mass) ** 2

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares, nnls
 
 from legged_dynamics.exceptions import MeasurementError
 from legged_dynamics.model import parts
@@ -170,6 +169,7 @@ def _corner_loads(model: RobotModel, feet: Sequence[Foot], bodies: Sequence[Tran
     # 1974); of all solutions the shortest, thanks to a small weight on their length.
     length = SMALL_WEIGHT * np.eye(len(points))
     wanted = np.concatenate([[1.0, 0.0, 0.0], np.zeros(len(points))])
+    from scipy.optimize import nnls  # slow to import
     share = nnls(np.vstack([A, length]), wanted)[0]
     return points, owner, share, float(np.linalg.norm((A @ share)[1:]) / max(share.sum(), 1e-9))
 
@@ -285,6 +285,7 @@ class _Leg:
         low, high = self._limits.T
         n, foot = len(self.places), self._foot
         turns = 0.5 * (-1.0) ** np.arange(n)
+        from scipy.optimize import least_squares  # slow to import
         best = None
         starts = (0.5 * (low + high), self._middle + turns, self._middle - turns)
         for start in starts if near is None else (near,):

@@ -9,12 +9,13 @@ beside it does those. With ``NUMBA_DISABLE_JIT=1`` the same text runs as ordinar
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
-from numba import njit
+from numba import njit, typeof
 from numba.extending import register_jitable
 
-from legged_dynamics.spatial.kernel_cache import keep, once
+from legged_dynamics.spatial.kernel_cache import PACKAGE, keep, once
 from legged_dynamics.spatial.linking import KernelPipeline, PartPipeline
 
 # numpy's error model: a division by zero gives inf or nan, as in C, and is caught where the
@@ -55,9 +56,28 @@ part = register_jitable(**PART)
 inlined_part = register_jitable(forceinline=True, **PART)
 
 
+_as_python: dict[Any, Callable[..., Any]] = {}
+
+
 def as_python(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel's uncompiled function, for a call too rare to compile."""
-    return getattr(function, 'py_func', function)
+    """Return a kernel as Python with all that it calls, for a call too rare to compile."""
+    plain = getattr(function, 'py_func', function)
+    found = _as_python.get(plain)
+    if found is None:
+        names = dict(plain.__globals__)
+        found = _as_python[plain] = FunctionType(plain.__code__, names, plain.__name__,
+                                                 plain.__defaults__, plain.__closure__)
+        for name in plain.__code__.co_names:
+            called = getattr(names.get(name), 'py_func', names.get(name))
+            if isinstance(called, FunctionType) and called.__module__.startswith(PACKAGE):
+                names[name] = as_python(called)
+    return found
+
+
+def compile_ahead(function: Callable[..., Any], *arguments: Any) -> None:
+    """Compile a kernel for the types of these arguments, without running it."""
+    if hasattr(function, 'compile'):
+        function.compile(tuple(map(typeof, arguments)))
 
 
 def compile_only_for(function: Callable[..., Any], *arguments: Any) -> None:

@@ -27,8 +27,9 @@ import shutil
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 from numba.core import caching, codegen, compiler, config, sigutils, types
@@ -172,8 +173,10 @@ def source_digest(path: Path) -> str:
     return digest.hexdigest()[:20]
 
 
-# What was loaded or compiled by this process, for `export`.
+# What was loaded or compiled by this process, for `export`: keys, and that of any version.
 _used: dict[str, str] = {}
+_ANY = 'any signature'
+_Result = TypeVar('_Result')
 # What machine code depends on besides its text.
 _MADE_BY = ' '.join(map(str, (numba.__version__, codegen.ll.llvm_version_info,
                               sysconfig.get_config_var('SOABI'))))
@@ -235,11 +238,17 @@ class _KernelCache(caching.NullCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled."""
-        own, key = _own(), self._keys(sig)[0]
+        own, key, any_version = _own(), self._keys(sig)[0], self._keys(_ANY)[0]
         self._tell(key)
         if self._enabled and own is not None and not data.library.has_dynamic_globals and all(
                 lifted.can_cache for lifted in data.lifted):
             own.put(key, self._name, dumps(data._reduce()))
+            own.mark_warm(any_version)
+
+    def is_kept(self) -> bool:
+        """Return whether some version is kept."""
+        return any(store.is_warm(key) for store in (_own(), _ahead()) if store
+                   for key in self._keys(_ANY))
 
     def release(self) -> None:
         """Let others compile this kernel."""
@@ -249,7 +258,7 @@ class _KernelCache(caching.NullCache):
         self._claimed = None
 
     def _tell(self, key: str) -> None:
-        _used[key] = self._name
+        _used[key] = self._keys(_ANY)[0]
         for watcher in watchers:
             watcher(self._name)
 
@@ -271,6 +280,30 @@ def keep(dispatcher: Any) -> Any:
                 cache.release()
         dispatcher.compile = compile
     return dispatcher
+
+
+def is_kept(dispatcher: Any) -> bool:
+    """Return whether a kernel need not be compiled: some version of it is kept."""
+    cache = getattr(dispatcher, '_cache', None)
+    return not hasattr(dispatcher, 'py_func') or (
+        isinstance(cache, _KernelCache) and cache.is_kept())
+
+
+_unfinished: list[Future] = []
+
+
+def in_background(work: Callable[[], _Result]) -> Future[_Result]:
+    """Do work that compiles kernels beside the caller."""
+    with_one_thread = ThreadPoolExecutor(1)
+    _unfinished.append(found := with_one_thread.submit(work))
+    with_one_thread.shutdown(wait=False)
+    return found
+
+
+def finish_background() -> None:
+    """Wait until all kernels are compiled that are compiled in the background."""
+    while _unfinished:
+        _unfinished.pop().result()
 
 
 def once(dispatcher: Any) -> Any:
@@ -357,6 +390,7 @@ def export(path: Path, names: Sequence[str]) -> int:
     if own is None:
         return 0
     count = own.copy(_used, made)
-    for name in names:
-        made.mark_warm(f'{name}-{kernels_digest()}')
+    for mark in (*dict.fromkeys(_used.values()), *(f'{name}-{kernels_digest()}'
+                                                    for name in names)):
+        made.mark_warm(mark)
     return count

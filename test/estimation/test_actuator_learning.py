@@ -4,6 +4,7 @@
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from legged_dynamics.estimation import (
     Fault,
     GroundReactionEstimator,
 )
+from legged_dynamics.estimation import estimator as estimator_module
 from legged_dynamics.estimation.actuators.equations import CONSTANT
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.contact import ContactLevels, find_swinging
@@ -37,6 +39,7 @@ from legged_dynamics.model.actuators import (
 )
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.parameter_file import written_file
+from legged_dynamics.spatial.kernel_cache import finish_background
 
 NJ = 12
 STARTS = (1, 1 + NJ, 1 + 2 * NJ, 1 + 3 * NJ, 4 + 3 * NJ)
@@ -263,6 +266,15 @@ def test_torques_that_are_all_too_large_are_as_well_a_heavier_robot():
     assert (learner.value[GAIN] == 1.0).all() and not learner.findings
 
 
+def ended(work):
+    """Return what a generator returns at its end."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value
+
+
 def test_the_evidence_for_wrong_gains_is_that_of_all_data_at_once():
     learner = Moving((), sway=4.0, gain=1.06).learn(0.2)
     rng, at = np.random.default_rng(1), learner.parameters.of_torques
@@ -271,8 +283,8 @@ def test_the_evidence_for_wrong_gains_is_that_of_all_data_at_once():
     A = rng.standard_normal((60, len(at))) / wide
     b = A @ (wide * rng.standard_normal(len(at))) + rng.standard_normal(60)
     C = np.linalg.inv(A.T @ A + np.diag(tight ** -2.0))
-    found = learner.hypotheses.odds_of_gains(
-        np.linalg.cholesky(C), C @ A.T @ b, tight, learner.walks)
+    found = ended(learner.hypotheses.odds_of_gains(
+        np.linalg.cholesky(C), C @ A.T @ b, tight, learner.walks))
     alike = np.diag(tight ** 2)
     alike[:n, :n] += settings.mass_deviation ** 2
     loose, loaded = tight.copy(), wide.copy()
@@ -311,7 +323,8 @@ def test_doubted_torques_raise_the_levels_of_point_feet_and_not_of_soles():
     for made, moved in ((robot('anymal_class'), True), (robot('biped'), False)):
         model = made.config.apply_to(made.model)
         levels = ContactLevels(model, made.config, EstimatorSettings())
-        sure, doubted = levels.of(np.zeros(model.nv)), levels.of(np.full(model.nv, 25.0))
+        sure, doubted = (np.array(list(levels.of(np.full(model.nv, variance))))
+                         for variance in (0.0, 25.0))
         assert np.allclose(sure[:, 3], 0.0) and (doubted[:, 3] > 0.02).all()
         assert np.allclose(doubted[:, 2] ** 2, sure[:, 2] ** 2 + doubted[:, 3] ** 2)
         assert (doubted[:, :2] > sure[:, :2]).all() == moved
@@ -457,3 +470,42 @@ def test_a_robot_on_its_belly_teaches_nothing():
         chain = [b - 1 for b in robot.model.chain(robot.model.frame(foot.link).body)]
         robot.q0[chain[1:]] = np.sign(robot.q0[chain[1:]]) * (1.35, 2.7)
     np.testing.assert_allclose(robot.learn(3.0).value, before, rtol=1e-3, atol=1e-3)
+
+
+def test_forces_are_estimated_while_learning_still_waits_for_its_kernels(monkeypatch):
+    """Until it joins all is as with learning off; then it learns."""
+    ready, scene = Event(), Scene(*quadruped(**QUIET))
+    made = estimator_module.GroundReactionEstimator._new_learner
+    monkeypatch.setattr(estimator_module, 'is_kept', lambda kernel: False)
+    monkeypatch.setattr(estimator_module.GroundReactionEstimator, '_new_learner',
+                        lambda self: ready.wait(60.0) and made(self))
+    waits = GroundReactionEstimator(scene.model, scene.config, {'rate': RATE}, wait=False)
+    off = GroundReactionEstimator(scene.model, scene.config, {
+        'rate': RATE, 'actuators.learn': False})
+    for k in range(10):
+        m = scene.measurement(k)
+        np.testing.assert_array_equal(waits.update(m).data, off.update(m).data)
+    assert waits.compiling and waits.actuators is None
+    ready.set()
+    finish_background()
+    for k in range(10, 60):
+        waits.update(scene.measurement(k))
+    assert not waits.compiling and waits.actuators.seconds > 0.0
+    waits.reset()
+    assert waits.actuators is not None and not waits.compiling
+
+
+def test_no_sample_does_more_than_a_step_of_an_estimate(monkeypatch):
+    steps, renew = [], ActuatorLearner._renew
+
+    def counted(self):
+        for step in renew(self):
+            steps[-1] += 1
+            yield step
+        steps[-1] += 1
+    monkeypatch.setattr(ActuatorLearner, '_renew', counted)
+    take = ActuatorLearner.take
+    monkeypatch.setattr(ActuatorLearner, 'take',
+                        lambda self, *row: steps.append(0) or take(self, *row))
+    Moving((0, 3)).learn(1.0)
+    assert max(steps) == 1 and sum(steps) > 100

@@ -4,7 +4,10 @@
 import numpy as np
 import pytest
 
-from legged_dynamics.spatial.jit import kernel, lean_kernel, part
+from legged_dynamics.dynamics.kinematics import N_BODY_STATE
+from legged_dynamics.dynamics.newton_euler import newton_euler
+from legged_dynamics.model.parts import N_CONSTANTS, N_TOPOLOGY, Tree
+from legged_dynamics.spatial.jit import as_python, kernel, lean_kernel, part
 
 
 @part
@@ -33,3 +36,11 @@ def test_a_product_is_rounded_before_it_is_added(compiled):
     assert compiled(remainder)(1.0 + e, 1.0 + e, 1.0 + 2.0 * e) == (0.0, 0.0)
     a, b = np.random.default_rng(1).normal(size=(2, 101))
     assert compiled(sum_of_products)(a, b) == sum_of_products(a, b)
+
+
+def test_what_a_kernel_calls_runs_as_python_too():
+    """Compiled, an index beyond the array would write over what lies there."""
+    tree = Tree(np.zeros((2, N_TOPOLOGY), np.int64), np.zeros((2, N_CONSTANTS)))
+    still, bodies = np.zeros(1), np.zeros((2, N_BODY_STATE))
+    with pytest.raises(IndexError):
+        as_python(newton_euler)(tree, still, still, still, np.zeros(9), bodies[:1], still)

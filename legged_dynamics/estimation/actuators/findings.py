@@ -1,11 +1,15 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What was learned against what is stated: faults, and the lines to write into the YAML."""
+"""What was learned: against what is stated (faults, lines for the YAML), and kept in a file."""
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
 
 import numpy as np
+import yaml
 
 from legged_dynamics.dynamics.jacobians import (
     N_FOOT_STATE,
@@ -18,6 +22,7 @@ from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinemati
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.ground_reaction import Fault
+from legged_dynamics.exceptions import ConfigurationError, OutputError
 from legged_dynamics.model.actuators import (
     ARMATURE,
     DAMPING,
@@ -31,6 +36,7 @@ from legged_dynamics.model.actuators import (
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.parameter_file import rounded, written_line
+from legged_dynamics.spatial.jit import as_python
 
 
 @dataclass(frozen=True)
@@ -100,20 +106,20 @@ class Findings:
             model, config, table, settings.lever_arm * leg_length)
 
     def of_parameters(self, value: np.ndarray, covariance: np.ndarray, typical: np.ndarray
-                      ) -> list[ActuatorFinding]:
-        """Return frictions, armatures and gains that are stated otherwise than they are."""
+                      ) -> Iterator[ActuatorFinding]:
+        """Yield frictions, armatures and gains that are stated otherwise than they are."""
         settings = self._settings
-        found = [self._of_parameter(*each, value, covariance, typical) for each in (
-            (FRICTION, Fault.FRICTION_MISSTATED, settings.friction_effect,
-             settings.friction_tolerance),
-            (ARMATURE, Fault.ARMATURE_MISSTATED, settings.armature_effect,
-             settings.armature_tolerance),
-            (GAIN, Fault.GAIN_MISSTATED, settings.gain_effect, settings.gain_tolerance))]
-        return [one for one in found if one is not None]
+        for each in (
+                (FRICTION, Fault.FRICTION_MISSTATED, settings.friction_effect,
+                 settings.friction_tolerance),
+                (ARMATURE, Fault.ARMATURE_MISSTATED, settings.armature_effect,
+                 settings.armature_tolerance),
+                (GAIN, Fault.GAIN_MISSTATED, settings.gain_effect, settings.gain_tolerance)):
+            yield from self._of_parameter(*each, value, covariance, typical)
 
     def _of_parameter(self, row: int, fault: Fault, effect: float, tolerance: float,
                       values: np.ndarray, covariance: np.ndarray, typical: np.ndarray
-                      ) -> ActuatorFinding | None:
+                      ) -> Iterator[ActuatorFinding]:
         value, was, factor = values[row], self._stated.value[row], typical[:, row]
         variance = covariance[:, row, row]
         rest = 0.0
@@ -131,10 +137,10 @@ class Findings:
         bad = (self._in_legs & (torque > effect * self._bears)
                & (off > tolerance * was) & (off > self._settings.finding_deviations * sigma))
         if not bad.any():
-            return None
+            return
         worst = int(np.argmax(np.where(bad, off / sigma, 0.0)))
         value = value - rest        # with the damping that stays stated
-        return ActuatorFinding(
+        yield ActuatorFinding(
             fault, tuple(self._joints[j] for j in np.flatnonzero(bad)), PARAMETERS[row],
             float(value[worst]), float(sigma[worst]), UNITS[row],
             self.line(row, value, value > self._settings.offer_deviations * sigma))
@@ -161,9 +167,40 @@ def _arms(model: RobotModel, config: RobotConfig, table: FeetTable, least: float
     nj, nf = model.n_joints, len(config.feet)
     bodies, states = body_workspace(model), np.zeros((nf, N_FOOT_STATE))
     jacobian = np.zeros((table.size, nj))
-    forward_kinematics(model.tree, config.nominal_in(model), np.zeros(nj), np.zeros(nj),
-                       np.zeros(9), bodies)
-    contact_points(table, bodies, (0.0, 0.0, 1.0), states)
-    contact_jacobians(model.tree, table, bodies, states, jacobian)
+    as_python(forward_kinematics)(model.tree, config.nominal_in(model), np.zeros(nj),
+                                  np.zeros(nj), np.zeros(9), bodies)
+    as_python(contact_points)(table, bodies, (0.0, 0.0, 1.0), states)
+    as_python(contact_jacobians)(model.tree, table, bodies, states, jacobian)
     moved = [np.linalg.norm(jacobian[start:start + 3], axis=0) for start in table.index[:, START]]
     return np.maximum(np.max(moved, axis=0), least)
+
+
+class Record:
+    """A file of theta with deviations, the date, and the time that it rests on; '' is none."""
+
+    def __init__(self, file: str):
+        self._file = file
+        self.exists = bool(file) and Path(file).is_file()
+
+    def write(self, names: Sequence[str], theta: np.ndarray, deviation: np.ndarray,
+              seconds: float) -> None:
+        """Write what was learned; OutputError when the file cannot be written."""
+        if not self._file:
+            return
+        known = {'written': datetime.now(timezone.utc).isoformat(timespec='seconds'),
+                 'seconds': round(seconds, 1), 'parameters': dict(zip(names, (
+                     [float(value), float(sigma)] for value, sigma in zip(theta, deviation))))}
+        try:
+            Path(self._file).write_text(yaml.safe_dump(known, sort_keys=False), encoding='utf-8')
+        except OSError as error:
+            raise OutputError(f'actuators.file: {self._file} cannot be written: {error}') from None
+
+    def read(self, names: Sequence[str]) -> np.ndarray:
+        """Return theta and its deviation, (n, 2); ConfigurationError for another robot's file."""
+        try:
+            kept = yaml.safe_load(Path(self._file).read_text(encoding='utf-8'))['parameters']
+            return np.array([kept[name] for name in names], float).reshape(-1, 2)
+        except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError):
+            raise ConfigurationError(
+                f'actuators.file: {self._file} does not hold what was learned of this robot; '
+                'delete it, or name another file') from None

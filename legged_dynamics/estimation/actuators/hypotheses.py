@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.estimation.actuators.parameters import Parameters
-from legged_dynamics.estimation.actuators.prior import Prior
+from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.regression import factorized, solved, variances
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.filter.settings import TUNED
@@ -37,7 +36,11 @@ class Estimate:
 
 
 class Hypotheses:
-    """Parameters whose stated value data have `rejected`, and odds of what torques may be."""
+    """
+    Parameters whose stated value data have `rejected`, and odds of what torques may be.
+
+    What takes long yields, so that its steps can be spread over samples.
+    """
 
     def __init__(self, parameters: Parameters, prior: Prior, weight: float,
                  settings: LearnerSettings):
@@ -50,6 +53,8 @@ class Hypotheses:
                        gain=settings.gain_weight, load_friction=settings.load_friction_weight)
         self._weights = np.array([weights.get(word, 1.0) for word in parameters.first_words])
         self._of_torques = self._priors_of_torques()
+        self._wrong_gain = (settings.gain_factor * float(      # variance
+            np.median(prior.tight[parameters.gains]))) ** 2
         self.gain_doubt = 0.0       # variance of gains that may be wrong
         self.scale_doubt = 0.0      # deviation of all forces alike, as a share
 
@@ -58,12 +63,14 @@ class Hypotheses:
         group = self._parameters.group
         self.rejected |= np.isin(group, group[which])
 
-    def estimate(self, information: np.ndarray, right: np.ndarray, noisy: float) -> Estimate:
+    def estimate(self, information: np.ndarray, right: np.ndarray, noisy: float
+                 ) -> Generator[None, None, Estimate]:
         """Return the estimate of theta by the sums of the regression, still without variances."""
         prior, gains = self._prior, self._parameters.gains
         deviation = np.where(self.rejected, prior.wide, prior.tight)
         weight = deviation ** -2.0
         factor = factorized(information, weight)
+        yield
         # What is known of the IMU's delay given all else; with little data the noise's part of it
         # is not known well enough to be taken off whole.
         known = 1.0 / variances(factor, [len(weight) - 1])[0] - weight[-1]
@@ -71,6 +78,7 @@ class Hypotheses:
         corrected = weight.copy()
         corrected[-1] -= noise
         factor = factorized(information, corrected)
+        yield
         joint = solved(factor, right + weight * prior.mean)
         # All gains alike, or all masses: the equations cannot tell, only how far each may be off.
         theta = joint.copy()
@@ -99,23 +107,29 @@ class Hypotheses:
         found.effort_delay = float(off[at] - pull * off[-1]) / (variance * sensed)
         found.effort_delay_information = sensed
 
-    def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool) -> None:
+    def test(self, found: Estimate, information: np.ndarray, swung: bool, walks: bool
+             ) -> Iterator[None]:
         """Reject the group that data contradict most, if they do; complete the estimate."""
         parameters, settings = self._parameters, self._settings
         invert_upper(found.factor)
         V = found.factor = np.triu(found.factor)
+        yield
         at = parameters.of_torques
-        odds = self.odds_of_gains(V[at], found.joint[at], found.deviation[at], walks)
+        odds = yield from self.odds_of_gains(V[at], found.joint[at], found.deviation[at], walks)
+        yield
         variance = found.variance = np.maximum(np.einsum('ij,ij->i', V, V),
                                                1e-6 * self._prior.tight ** 2)
         # A stated value is believed until the data pull it away; parameters of one kind are
         # rejected together, and first those that are pulled most.
         z = np.abs(found.theta - self._prior.mean) / np.sqrt(
             np.maximum(found.deviation ** 2 - variance, 0.1 * found.deviation ** 2))
-        self._test_kinds(z, found, swung)
+        yield
+        yield from self._test_kinds(z, found, swung)
         z[parameters.gains] = settings.rejection / settings.gain_odds * (
             odds[1] - max(odds[0], odds[2], odds[3]))
+        yield
         self._test_delays(z, found, information)
+        yield
         # What much dry friction does at rest nothing explains: others are then pulled by it.
         if self.rejected[parameters.place[:, FRICTION]].any():
             z[parameters.beside_friction] *= settings.secondary_weight
@@ -129,7 +143,7 @@ class Hypotheses:
         if z[worst] > settings.rejection:
             self.reject(np.array([worst]))
 
-    def _test_kinds(self, z: np.ndarray, found: Estimate, swung: bool) -> None:
+    def _test_kinds(self, z: np.ndarray, found: Estimate, swung: bool) -> Iterator[None]:
         """Judge frictions, and armatures, together: many are off, and none by many deviations."""
         prior, settings = self._prior, self._settings
         for kind, least, error in (
@@ -137,7 +151,7 @@ class Hypotheses:
                 (self._parameters.leg_armatures, settings.armature_odds,
                  settings.armature_deviation)):
             known = np.maximum(found.deviation[kind], error * np.abs(prior.mean[kind]))
-            stated, unknown = evidence(
+            stated, unknown = yield from evidence(
                 found.factor[kind], (found.joint - prior.mean)[kind], found.deviation[kind],
                 [_independent(each) for each in (known, prior.wide[kind])])
             # A robot that stands may be pushed.
@@ -186,23 +200,23 @@ class Hypotheses:
         return found
 
     def odds_of_gains(self, V: np.ndarray, theta: np.ndarray, deviation: np.ndarray,
-                      walks: bool) -> list[float]:
+                      walks: bool) -> Generator[None, None, list[float]]:
         """Return the logarithm of the evidence for each of `_priors_of_torques`."""
         settings = self._settings
-        odds = evidence(V, theta, deviation, self._of_torques)
+        odds = yield from evidence(V, theta, deviation, self._of_torques)
+        yield
         likely = [math.exp(each - max(odds) - (settings.right_gain_odds if k else 0.0))
                   for k, each in enumerate(odds)]
         if not walks:           # a robot that stands says the same again and again
             likely = [1.0, 0.0, 0.0, 0.0]
         # Wrong gains are doubted torques; of what all of them share, masses may be wrong as well.
-        self.gain_doubt = likely[1] / sum(likely) * (settings.gain_factor * float(
-            np.median(self._prior.tight[self._parameters.gains]))) ** 2
+        self.gain_doubt = likely[1] / sum(likely) * self._wrong_gain
         self.scale_doubt = settings.mass_deviation * math.sqrt(likely[3] / sum(likely))
         return odds
 
 
 def evidence(V: np.ndarray, theta: np.ndarray, deviation: np.ndarray,
-             priors: Sequence[Gaussian]) -> list[float]:
+             priors: Sequence[Gaussian]) -> Generator[None, None, list[float]]:
     """
     Return the log-evidence of zero-mean Gaussian priors of some parameters.
 
@@ -210,6 +224,7 @@ def evidence(V: np.ndarray, theta: np.ndarray, deviation: np.ndarray,
     (1992). ``V V^T``: covariance of the estimate theta with the prior deviations.
     """
     factor = np.einsum('ik,jk->ij', V, V)
+    yield
     factorize_upper(factor)
     invert_upper(factor)
     inverse = np.triu(factor)
@@ -217,7 +232,9 @@ def evidence(V: np.ndarray, theta: np.ndarray, deviation: np.ndarray,
     right = np.einsum('ij,j->i', information, theta)
     information -= np.diag(deviation ** -2.0)       # of the data alone
     odds = []
-    for precision, log_determinant in priors:
+    for k, (precision, log_determinant) in enumerate(priors):
+        if k % 2 == 0:
+            yield
         factor = information + precision
         factorize_upper(factor)
         odds.append(float(0.5 * (np.sum(right * solved(factor, right.copy())) + log_determinant)

@@ -11,24 +11,22 @@ from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators.equations import HELD
-from legged_dynamics.estimation.actuators.findings import ActuatorFinding, Delay, Findings
+from legged_dynamics.estimation.actuators.findings import ActuatorFinding, Delay, Findings, Record
 from legged_dynamics.estimation.actuators.hypotheses import Estimate, Hypotheses
-from legged_dynamics.estimation.actuators.parameters import Parameters
-from legged_dynamics.estimation.actuators.prior import Prior
-from legged_dynamics.estimation.actuators.record import Record
+from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.regression import (
     Lengths,
     Regression,
     Rows,
+    VelocityDelay,
     factorized,
     solved,
     variances,
 )
 from legged_dynamics.estimation.actuators.settings import LEARNER, LearnerSettings
 from legged_dynamics.estimation.actuators.torque_doubt import TorqueDoubt
-from legged_dynamics.estimation.actuators.velocity_delay import VelocityDelay
 from legged_dynamics.estimation.ground_reaction import Fault
-from legged_dynamics.model.actuators import DELAY, FRICTION, GAIN, OFFSET
+from legged_dynamics.model.actuators import DELAY, FRICTION, GAIN
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -114,6 +112,8 @@ class ActuatorLearner:
             self._recall(self._record.read(self.names))
         self._working = False
         self._work: Iterator[None] = iter(())
+        # Steps of an estimate in a sample: it takes as long at any rate.
+        self._steps = max(round(settings.step_rate / rate), 1)
         for _ in self._solve():
             pass
 
@@ -180,17 +180,13 @@ class ActuatorLearner:
         """
         regression = self.regression
         if not regression.complete:
-            self._working = next(self._work, DONE) is not DONE
-            return not self._working
-        if not regression.add_block(up) or self._working or not regression.is_due():
-            return False
-        keep, new = regression.forget()
-        self._velocity.count(keep, new * len(self.stated.limit))
-        if (regression.swung >= self._settings.velocity_delay_blocks and regression.block >= 3
-                and self._velocity.update(regression.x.lag)):
-            regression.clear()          # what is learned begins anew
-            self.hypotheses.rejected[:] = False
-        self._work, self._working = self._solve(), True
+            for _ in range(self._steps):
+                if next(self._work, DONE) is DONE:
+                    self._working = False
+                    return True
+        elif regression.add_block(up) and not self._working and regression.is_due():
+            self._work, self._working = self._renew(), True
+            next(self._work)
         return False
 
     def restart(self) -> None:
@@ -222,31 +218,46 @@ class ActuatorLearner:
 
     # ---- an estimate -----------------------------------------------------------------------
 
+    def _renew(self) -> Iterator[None]:
+        """Let old blocks count less, and make a new estimate."""
+        regression = self.regression
+        keep, new = regression.forget()
+        self._velocity.count(keep, new * len(self.stated.limit))
+        if (regression.swung >= self._settings.velocity_delay_blocks and regression.block >= 3
+                and self._velocity.update(regression.x.lag)):
+            regression.clear()          # what is learned begins anew
+            self.hypotheses.rejected[:] = False
+        yield
+        yield from self._solve()
+
     def _solve(self) -> Iterator[None]:
         """Make a new estimate; yields where the rest may wait for the next sample."""
         x, hypotheses = self.regression.x, self.hypotheses
-        found = hypotheses.estimate(x.information, x.right, float(x.noisy[0]))
+        information, right = x.information.copy(), x.right.copy()   # blocks come in meanwhile
+        found = yield from hypotheses.estimate(information, right, float(x.noisy[0]))
         yield
-        self._fit_freely(found)
+        yield from self._fit_freely(found, information, right)
         yield
-        hypotheses.test(found, x.information, self.regression.swung > 0.0, self.walks)
-        yield
-        self._use(found)
-        yield
-        yield       # here the estimator finds what follows from doubt
-        self._find()
+        yield from hypotheses.test(found, information, self.regression.swung > 0.0, self.walks)
+        yield from self._use(found)
+        for _ in self.parameters.legs[::2]:
+            yield       # here the estimator finds what follows from doubt, for two legs each
+        yield from self._find()
+        yield       # and here it takes all over
 
-    def _fit_freely(self, found: Estimate) -> None:
+    def _fit_freely(self, found: Estimate, information: np.ndarray, right: np.ndarray
+                    ) -> Iterator[None]:
         """Estimate with all parameters free: residuals are of what none explains."""
-        x, prior = self.regression.x, self.prior
+        x, prior, parameters = self.regression.x, self.prior, self.parameters
         free = np.maximum(prior.wide, prior.tight) ** -2.0
-        factor = factorized(x.information, free)
-        x.theta[:] = solved(factor, x.right + free * prior.mean)
-        frictions, kind = np.unique(self.parameters.place[:, FRICTION], return_inverse=True)
+        factor = factorized(information, free)
+        x.theta[:] = solved(factor, right + free * prior.mean)
+        yield
+        frictions, kind = parameters.friction_of_kinds
         x.dry[:] = (x.theta[frictions] ** 2 + variances(factor, frictions))[kind]
         self.hypotheses.find_effort_delay(found, factor, free, x.theta)
 
-    def _use(self, found: Estimate) -> None:
+    def _use(self, found: Estimate) -> Iterator[None]:
         """Put an estimate to use: values, covariances, doubt."""
         x, parameters = self.regression.x, self.parameters
         self._estimate, self._deviation = found, np.sqrt(found.variance)
@@ -256,17 +267,24 @@ class ActuatorLearner:
         # So are offsets, but for what those of one kind share: wrong masses of links do the same.
         learned = rejected | self.prior.free | parameters.offsets | parameters.frictions
         x.used[:] = np.where(learned, found.theta, self.prior.mean)
-        for kind in parameters.kinds:
-            offsets = parameters.place[kind, OFFSET]
+        yield
+        for offsets in parameters.offsets_of_kinds:
             x.used[offsets] -= x.used[offsets].mean()
+        yield
         local = x.used[parameters.place].T.copy()
         local[GAIN] = 1.0 / (1.0 - np.clip(local[GAIN], -0.5, 0.5))
         self.value = local
+        yield
         own = found.factor[parameters.place]    # of each joint's parameters
         self.covariance = np.einsum('jkn,jln->jkl', own, own)
+        yield
         doubt = self._torque_doubt
         gain = None if rejected[parameters.gains].any() else self.hypotheses.gain_doubt
-        self.doubt = doubt.covariance(self.covariance, learned[parameters.place], gain, x)
+        found_doubt = doubt.covariance(self.covariance, learned[parameters.place], gain)
+        yield
+        doubt.add_unexplained(found_doubt, x)
+        self.doubt = found_doubt
+        yield
         if self.seconds > 0.0:
             doubt.follow_motion(x)
         self.torque_variance = doubt.torque_variance(self.doubt, self.value[FRICTION])
@@ -295,10 +313,14 @@ class ActuatorLearner:
         """How late the IMU's readings are found to be [s]."""
         return float(self._estimate.theta[-1]) + self._settings.imu_delay
 
-    def _find(self) -> None:
+    def _find(self) -> Iterator[None]:
         """Compare what was learned with what is stated."""
-        found = self._findings.of_parameters(self.value, self.covariance,
-                                             self._torque_doubt.typical)
+        found: list[ActuatorFinding] = []
+        for one in self._findings.of_parameters(self.value, self.covariance,
+                                                self._torque_doubt.typical):
+            found.append(one)
+            yield       # a line of YAML takes its time
+        yield
         found += [delay.finding() for delay in self._delays()]
         self.findings: tuple[ActuatorFinding, ...] = tuple(found)
         self.faults = sum(one.fault for one in found)

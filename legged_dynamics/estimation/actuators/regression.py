@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import N_FOOT_STATE
+from legged_dynamics.dynamics.jacobians import N_FOOT_STATE, FeetTable
 from legged_dynamics.dynamics.kinematics import body_workspace
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
@@ -20,8 +20,7 @@ from legged_dynamics.estimation.actuators.equations import (
     Learning,
     regress_block,
 )
-from legged_dynamics.estimation.actuators.parameters import Parameters
-from legged_dynamics.estimation.actuators.prior import Prior
+from legged_dynamics.estimation.actuators.parameters import Parameters, Prior
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.model import parts as layout
 from legged_dynamics.model.actuators import ARMATURE
@@ -99,7 +98,9 @@ class Regression:
         spread = np.concatenate([[base ** 2] * 3, [(base * leg_length) ** 2] * 3,
                                  (settings.first_joint_residual * stated.limit) ** 2])
         return Learning(
-            tree=Tree(model.tree.topology, bare), feet=table, joints=joints,
+            # Writable like those of the tick: its parts are then compiled for both at once.
+            tree=Tree(model.tree.topology.copy(), bare),
+            feet=FeetTable(table.index.copy(), table.geometry.copy()), joints=joints,
             place=parameters.place, at=np.array(rows.columns, np.int64), constants=constants,
             mount=np.concatenate([mount.pose.R.ravel(), mount.pose.p]), noise=noise,
             uncertain=noise.copy(), slip_noise=(velocity / FRICTION_SPEED) ** 2 / block,
@@ -196,7 +197,8 @@ class Regression:
 
 def factorized(information: np.ndarray, more: np.ndarray) -> np.ndarray:
     """Return the Cholesky factor of a matrix given by its upper triangle, with more diagonal."""
-    factor = information + np.diag(more)
+    factor = information.copy()
+    factor.flat[::len(factor) + 1] += more
     if not factorize_upper(factor):     # cannot be, but for rounding
         return factorized(information, more + 1e-6 * np.abs(information).max())
     return factor
@@ -210,5 +212,42 @@ def solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def variances(factor: np.ndarray, which: Sequence[int] | np.ndarray) -> np.ndarray:
     """Return elements of the diagonal of the inverse of a factorized matrix."""
-    return np.array([solved(factor, one)[i]
-                     for i, one in zip(which, np.eye(len(factor))[which])])
+    units = np.zeros((len(which), len(factor)))
+    units[np.arange(len(which)), which] = 1.0
+    return np.array([solved(factor, unit)[i] for i, unit in zip(which, units)])
+
+
+class VelocityDelay:
+    """Delay [s] that velocities are to be corrected by, and their noise once they are late."""
+
+    def __init__(self, stated: float, rate: float, settings: LearnerSettings):
+        self.late = self._stated = stated
+        self.least = max(settings.velocity_delay, settings.velocity_delay_samples / rate)
+        self.deviation = self.noise = self._count = 0.0
+        self._settings, self._period = settings, 1.0 / rate
+
+    def count(self, keep: float, new: int) -> None:
+        """Count what the sums rest on: the share of the old that stays, and what is new."""
+        self._count = keep * (self._count + new)
+
+    def update(self, sums: np.ndarray) -> bool:
+        """Find the delay by the sums of `equations.LAG`; return whether its correction changes."""
+        settings = self._settings
+        error, motion, noise = sums[[LAG.error, LAG.motion, LAG.noise]]
+        if not motion > 0.0:
+            return False
+        late = float(error / motion)
+        if self.late or late > self.least:
+            self.noise = settings.velocity_noise_factor * math.sqrt(noise / self._count)
+        # Four blocks count as one.
+        self.deviation = math.sqrt(4.0 * noise / (self._count * motion))
+        least = settings.velocity_delay_share * self.late or self.least
+        # Of slow motion the ratio is of small numbers: it counts once known to half a sample.
+        if abs(late) < max(least, settings.finding_deviations * self.deviation) or (
+                self.deviation > 0.5 * self._period):
+            return False
+        self.late = max(self.late + late, 0.0)
+        if self.late < self.least and not self._stated:
+            self.late = self.noise = 0.0
+        self._count = 0.0
+        return True

@@ -15,6 +15,7 @@ class LearnerSettings:
     first_interval: float = 0.05        # s between estimates, at first
     first_blocks: float = 100.0         # blocks with swinging legs that "at first" lasts for
     interval: float = 0.5               # s between estimates after that
+    step_rate: float = 500.0            # 1/s, of an estimate's steps: each is shorter than a tick
     settling_time: float = 10.0         # s after which most blocks are left out
     skipped_blocks: int = 3             # of four that are left out then
     settled_interval: float = 2.0       # s between estimates then

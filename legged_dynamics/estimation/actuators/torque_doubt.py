@@ -28,10 +28,10 @@ class TorqueDoubt:
             settings.typical_load * limit, np.full(nj, settings.typical_acceleration),
             settings.typical_torque * limit, np.ones(nj), settings.typical_torque_rate * limit], 1)
 
-    def covariance(self, covariance: np.ndarray, learned: np.ndarray, gain: float | None,
-                   x: Learning) -> np.ndarray:
+    def covariance(self, covariance: np.ndarray, learned: np.ndarray, gain: float | None
+                   ) -> np.ndarray:
         """
-        Return the covariance of parameters for the tick, (nj, 7, 7).
+        Return the covariance of parameters for the tick, (nj, 7, 7), with `add_unexplained`.
 
         ``learned`` (nj, 7): which are in use as learned; ``gain``: variance of gains, None where
         they are among these.
@@ -42,6 +42,10 @@ class TorqueDoubt:
         doubt = covariance * doubted[:, :, None] * doubted[:, None]
         if gain is not None:
             doubt[:, GAIN, GAIN] = gain
+        return doubt
+
+    def add_unexplained(self, doubt: np.ndarray, x: Learning) -> None:
+        """Add what no parameter explains of torques to their offsets' variances."""
         # Beside noise and what no parameter explains: that is in the residuals of a healthy robot.
         # Of so few blocks their mean square varies by its own size.
         noise = 2.0 * np.maximum(self._usual, x.spread[6:])
@@ -49,7 +53,6 @@ class TorqueDoubt:
         for kind in self._parameters.kinds:     # what shows in one leg is likely so in its like
             known = left[kind][np.isfinite(left[kind])]
             doubt[kind, OFFSET, OFFSET] += known.mean() if len(known) else 0.0
-        return doubt
 
     def torque_variance(self, doubt: np.ndarray, friction: np.ndarray) -> np.ndarray:
         """Return the variance of each joint's torque in typical motion, (nj,) [(N m)^2]."""

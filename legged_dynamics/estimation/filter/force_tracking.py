@@ -9,7 +9,7 @@ another (`push`). Every instant gives
     J^T w + J_e^T e = tau_model - tau_measured        one equation for each joint
     A w + A_e e     = b - B m                         six of the base
 
-with the mass parameters m (`mass_error`). Between ticks w is a random walk whose rate follows
+with the mass parameters m (`push`). Between ticks w is a random walk whose rate follows
 how much forces have changed of late, and e decays; a foot whose own joints contradict its
 prediction may have had an impact and gets more process noise. Contact is decided afterwards: see
 `contact`.

@@ -46,13 +46,15 @@ from legged_dynamics.estimation.filter.normal_equations import (
     add_base_information,
     joint_information,
 )
-from legged_dynamics.estimation.mass_error import (
+from legged_dynamics.estimation.push import (
     feet_carry_weight,
     mass_columns,
     mean_mass_columns,
+    predict_external,
+    slow_push_variance,
     update_mass_error,
+    write_external,
 )
-from legged_dynamics.estimation.push import predict_external, slow_push_variance, write_external
 from legged_dynamics.model.parts import DAMPING, FRICTION
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
 from legged_dynamics.spatial.algebra import (

@@ -43,6 +43,7 @@ from legged_dynamics.estimation.filter.layout import (
     ACCEL,
     BASE,
     RESIDUAL,
+    SEEN,
     TAU,
     WEIGHTS,
 )
@@ -286,13 +287,14 @@ def tick(packed):
     Take the measurement in `Arrays.row`, estimate the forces, and return the mode.
 
     `layout.UNAVAILABLE` while the window fills; `layout.NOT_FINITE` without finite joint
-    positions and velocities (row not taken).
+    positions and velocities (row not taken); `layout.BY_MOTION` where no torque is measured and
+    `tick_by_motion` is to go on.
     """
     arrays = opened(packed)
     layout, settings, results = arrays.layout[0], arrays.settings[0], arrays.results
     robot, scratch, memory = arrays.robot, arrays.scratch, arrays.memory
     window, row, now = arrays.window, arrays.row, arrays.middle
-    feet, tree, vectors, status = robot.feet, robot.tree, scratch.vectors, memory.status
+    tree, vectors, status = robot.tree, scratch.vectors, memory.status
     nj, n = layout.joints, window.shape[0]
     for k in range(layout.position, layout.velocity + nj):
         if not math.isfinite(row[k]):
@@ -333,25 +335,45 @@ def tick(packed):
         if robot.columns[j, 0] > 0 and math.isfinite(now[layout.effort + j]):
             used += 1
 
-    # 5 Forces and contact: by torque, else by motion.
+    # 5 Forces and contact, by torque here.
     if used > 0 and settings.use_torque > 0.5:
         track_by_torque(arrays, layout, settings, up, normal, imu, dt, results)
         status[STATUS.by_motion] = 0.0
-        settle, bearing = 1.0, memory.contact.probability
-    else:
-        used = 0
+        return _finish(arrays, layout, settings, R_WB, imu, point, dt, True)
+    store3(arrays.seen, SEEN.point, point)
+    arrays.seen[SEEN.imu], arrays.seen[SEEN.dt] = 1.0 if imu else 0.0, dt
+    return codes.BY_MOTION
+
+
+@lean_kernel
+def tick_by_motion(packed):
+    """Go on after a `tick` that had no torque to go by; return the mode."""
+    arrays = opened(packed)
+    layout, settings, results = arrays.layout[0], arrays.settings[0], arrays.results
+    R_WB, seen = load9(results.base_rotation, 0), arrays.seen
+    imu, dt = seen[SEEN.imu] > 0.5, seen[SEEN.dt]
+    track_by_motion(arrays, layout, settings, R_WB, imu, dt, results)
+    for k in range(6):      # motion does not determine it: it may be as large as the weight
+        results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
+    return _finish(arrays, layout, settings, R_WB, imu, load3(seen, SEEN.point), dt, False)
+
+
+@part
+def _finish(arrays, layout, settings, R_WB, imu, point, dt, by_torque):
+    """Follow the ground, fill and filter the results; return the mode."""
+    robot, scratch, memory, results = (arrays.robot, arrays.scratch, arrays.memory,
+                                       arrays.results)
+    feet, states = robot.feet, results.feet.states
+    settle, bearing = 1.0, memory.contact.probability
+    if not by_torque:
         settle = min(dt / (settings.place_time * settings.natural_time), 1.0)
-        bearing = vectors[WEIGHTS]
-        track_by_motion(arrays, layout, settings, R_WB, imu, dt, results)
-        for k in range(6):      # motion does not determine it: it may be as large as the weight
-            results.external.deviation[k] = settings.weight * (1.0 if k < 3 else settings.reach)
-    states = results.feet.states
+        bearing = scratch.vectors[WEIGHTS]
     follow_ground(arrays, settings, states, R_WB, imu, bearing, settle, dt)
     _residuals(robot, scratch, imu, results)
     if settings.two_samples > 0.5:
         interpolate_sample(memory.previous, results.contact, results.forces.coordinates)
-    if used > 0:        # without torque the filter itself keeps to friction and contact
-        keep_limits(feet, layout, arrays.ground, window[-1], results)
+    if by_torque:       # without torque the filter itself keeps to friction and contact
+        keep_limits(feet, layout, arrays.ground, arrays.window[-1], results)
     write_link_wrench(settings, scratch.bodies, point, results.external)
     _mark_observable(feet, settings, results.forces.covariance, results.contact.observable)
 
@@ -359,9 +381,9 @@ def tick(packed):
     write_wrenches(feet, states, results.forces.coordinates, results.wrenches.raw)
     write_wrenches(feet, states, results.forces.latest, results.wrenches.latest)
     filter_wrenches(feet, settings, states, R_WB, memory.filter, dt, results.wrenches)
-    for j in range(nj):
-        results.joint_acceleration[j] = accel[j]
+    for j in range(layout.joints):
+        results.joint_acceleration[j] = scratch.vectors[ACCEL, j]
     base_used = imu and settings.use_base > 0.5
-    if used > 0:
+    if by_torque:
         return codes.FUSED if base_used else codes.TORQUE_ONLY
     return codes.BASE_ONLY if base_used else codes.UNAVAILABLE

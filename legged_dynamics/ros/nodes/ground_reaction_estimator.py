@@ -283,7 +283,7 @@ class GroundReactionNode(Component):
     # ---- building --------------------------------------------------------------------------
 
     def _build(self, model: RobotModel) -> None:
-        estimator = GroundReactionEstimator(model, self.common.config, self._settings)
+        estimator = GroundReactionEstimator(model, self.common.config, self._settings, wait=False)
         if self._estimator is None:
             self._topics = _ReactionTopics(self.common, estimator, self._pushed(estimator.model))
             self._base_state = BaseStateOutput(self.common, model)
@@ -379,6 +379,8 @@ class GroundReactionNode(Component):
                                                  reaction.observable)
                 if down and not seen) or 'none',
             'contacts off the feet': '; '.join(map(str, reaction.contacts_off_feet)) or 'none'}
+        if self._estimator is not None and self._estimator.compiling:
+            values['actuators'] = 'learning joins when it is compiled'
         if reaction.faults & Fault.NO_EFFORT:
             values['contact in doubt'] = ', '.join(
                 foot for foot, doubt in zip(reaction.feet, self._doubt)
