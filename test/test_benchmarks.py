@@ -53,7 +53,7 @@ def drifting(monkeypatch):
 
 @pytest.mark.parametrize('table, figure', [
     ('gaits', 'drift'), ('ground', 'drift'), ('bipeds', 'drift'), ('pushes', 'after a push'),
-    ('bipeds', 'after a push'), ('random', 'speed error'), ('urdf', 'drift')])
+    ('soles', 'after a push'), ('random', 'speed error'), ('urdf', 'drift')])
 def test_runs_of_every_table_are_in_the_last_line(drifting, capsys, table, figure):
     asked = ['--urdf', 'one.urdf', 'two.urdf'] if table == 'urdf' else ['--only', table]
     assert walking.main([*asked, '--quick']) == 1       # some fell

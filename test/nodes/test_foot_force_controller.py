@@ -104,7 +104,7 @@ def test_efforts_were_within_the_limits_at_all_times(robot):
 
 def test_without_the_imu_the_legs_hold_the_body_for_a_while(robot, monkeypatch):
     imu = robot.simulator.component._imu
-    monkeypatch.setattr(imu, 'publish', lambda message: None)
+    monkeypatch.setattr(imu, 'send', lambda *sample: None)
     robot.run(0.4)
     level, text = robot.status()['forces']
     assert level == WARN
@@ -165,7 +165,7 @@ def test_a_pushed_robot_comes_back_and_one_that_falls_is_let_go(robot, monkeypat
     robot.run(1.0)
     assert robot.stands()
     assert robot.status()['forces'][0] == OK
-    monkeypatch.setattr(robot.simulator.component._imu, 'publish', lambda message: None)
+    monkeypatch.setattr(robot.simulator.component._imu, 'send', lambda *sample: None)
     robot.run(0.7)
     assert robot.status()['forces'] == (
         ERROR, 'let go: no IMU reading for too long; activate the node again')

@@ -99,7 +99,7 @@ def test_commands_beyond_what_was_tried_are_slowed_down_and_said(walk):
     walk.go(1.5, ahead=3.0, left=1.5, turning=3.0)
     level, text = walk.status()['walking']
     assert level == 1 and 'trot has not been tried at (3.00 m/s, 1.50 m/s, 3.00 rad/s)' in text
-    assert velocity == pytest.approx([0.24, 0.12, 0.24], abs=1e-6)      # 8 %
+    assert velocity == pytest.approx([0.3, 0.15, 0.3], abs=1e-6)      # 10 %
     assert not walk.robot.fallen
 
 
@@ -132,7 +132,7 @@ def test_a_gait_that_the_robot_cannot_use_is_refused(walk):
         False, 'tripod: expected a robot on which 3 feet always stand, got one of 4 feet on which '
         '2 would')
     done, said = walk.node._walk.request('trot')
-    assert done and '0.60 m/s ahead, 0.20 m/s to the side or turns at 0.60 rad/s' in said
+    assert done and '0.90 m/s ahead, 0.30 m/s to the side or turns at 0.60 rad/s' in said
 
 
 def test_a_body_that_walks_takes_no_targets(walk):

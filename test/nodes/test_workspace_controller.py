@@ -169,7 +169,7 @@ def test_gains_change_at_run_time_but_only_to_what_goes_together(standing):
 
 
 def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standing):
-    publish, standing.robot._imu.publish = standing.robot._imu.publish, lambda message: None
+    send, standing.robot._imu.send = standing.robot._imu.send, lambda *sample: None
     standing.run(0.2)
     level, text = standing.status('body')
     assert level == WARN and 'no IMU reading' in text
@@ -182,7 +182,7 @@ def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standi
     standing.go(DOWN)
     standing.run(0.01)
     assert 'not under control' in standing.node.judge(standing.bus.now_ns)['targets'][1]
-    standing.robot._imu.publish = publish
+    standing.robot._imu.send = send
     standing.run(0.1)
     assert standing.status('body')[0] == ERROR
     standing.host.component.deactivate()
