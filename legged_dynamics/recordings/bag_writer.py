@@ -38,8 +38,6 @@ from legged_dynamics.exceptions import BagError, ConfigurationError
 from legged_dynamics.ros.middleware.cdr import serialize
 from legged_dynamics.ros.middleware.messages import DEFINITIONS
 
-MESSAGES = 'legged_dynamics_msgs'     # the optional package with messages of our own
-
 # Of rosbag2's metadata: 8 is what ROS 2 Jazzy writes, and Humble reads it too.
 VERSION = 8
 # An mcap bag is at most this far behind [s].
