@@ -298,6 +298,8 @@ class GroundReactionEstimator:
             self._levels.follow(learner.torque_variance)    # of a step before: no update is long
             if learner.learn(out[places['feet.ground_normal'][0]]):
                 self._use(learner)
+            # At once, for blocks of velocities as late as before would make it twice as late.
+            self._velocity.late = learner.velocity_late
         if self._is_to_join:        # from now on, for what was just compiled is needed first
             self._is_to_join, self._joining = False, in_background(self._compile_rest)
         return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)

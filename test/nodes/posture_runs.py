@@ -3,8 +3,8 @@
 """
 Quadrupeds that stand up and sit down under the workspace node, over and over: what came of it.
 
-``PYTHONPATH=.:test:test/nodes python test/nodes/posture_runs.py [robot ...]`` prints the table of
-docs/workspace_measured.md; a robot is one of the package's own, or one of benchmarks/zoo.
+``PYTHONPATH=.:test:test/nodes python test/nodes/posture_runs.py [robot ...]`` prints a table;
+a robot is one of the package's own, or one of benchmarks/zoo.
 """
 import sys
 

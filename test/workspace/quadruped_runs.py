@@ -3,8 +3,8 @@
 """
 Simulated quadrupeds under workspace control, in process: what they did, against the truth.
 
-``PYTHONPATH=test python test/workspace/quadruped_runs.py`` prints the table of
-docs/workspace_measured.md.
+``PYTHONPATH=test python test/workspace/quadruped_runs.py`` prints a
+table.
 """
 from types import SimpleNamespace
 

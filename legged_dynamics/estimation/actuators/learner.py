@@ -225,7 +225,8 @@ class ActuatorLearner:
         self._velocity.count(keep, new * len(self.stated.limit))
         if (regression.swung >= self._settings.velocity_delay_blocks and regression.block >= 3
                 and self._velocity.update(regression.x.lag)):
-            regression.clear()          # what is learned begins anew
+            regression.clear()          # what is learned begins anew, by rows corrected alike
+            regression.restart()
             self.hypotheses.rejected[:] = False
         yield
         yield from self._solve()
