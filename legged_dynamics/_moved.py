@@ -1,14 +1,16 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Old module paths: each works for one version after its module has moved, and warns."""
+"""Names that are imported when they are first used, and old module paths, for one version."""
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 # Old path to new path, both below the package; of a package that has moved, all that is in it
 # moves with it, but for what has a line of its own. Lines of 0.2.0 end with 0.4.0.
@@ -241,3 +243,19 @@ def install() -> None:
     """Let old paths be imported."""
     if _Finder not in sys.meta_path:
         sys.meta_path.append(_Finder)       # type: ignore[arg-type]
+
+
+def lazy_names(package: str, homes: dict[str, str]) -> tuple[Callable[[str], Any],
+                                                             Callable[[], list[str]]]:
+    """
+    Return ``__getattr__`` and ``__dir__`` of a package; importing it stays cheap.
+
+    ``homes``: the module below the package that defines each public name.
+    """
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f'module {package!r} has no attribute {name!r}')
+        value = getattr(import_module(f'{package}.{homes[name]}'), name)
+        setattr(sys.modules[package], name, value)
+        return value
+    return get, lambda: sorted(homes)

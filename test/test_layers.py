@@ -14,7 +14,7 @@ from legged_dynamics.model.feet import KINDS
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'legged_dynamics'
 # From the ground up; a layer may import itself and what stands before it.
-LAYERS = ('_moved', '_lazy', 'exceptions', 'parameter_file', 'schema', 'resources',
+LAYERS = ('_moved', 'exceptions', 'parameter_file', 'schema', 'resources',
           'node_registry', 'spatial', 'optimization', 'model', 'dynamics', 'force_map', 'contact',
           'people.gait', 'estimation', 'workspace', 'stickybot', 'safety',
           'diagnosis.identification', 'diagnosis.doctor', 'simulation', 'testing',

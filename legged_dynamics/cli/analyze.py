@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,6 @@ INTERRUPTED = 130
 SOME_FAILED = 4
 ALL_FAILED = 2
 FAILED = 'failed.csv'
-
-
-
 
 
 def _is_batch(args: argparse.Namespace) -> bool:
@@ -233,9 +231,6 @@ LOG_BAG = 'log_bag'
 LOG_RATE = 'log_rate.yaml'
 
 
-
-
-
 def _run(args: argparse.Namespace) -> int:
     """Analyse, print the tables, write the report."""
     from legged_dynamics.recordings.replay import AnalysisOptions
@@ -252,11 +247,10 @@ def _run(args: argparse.Namespace) -> int:
     if bag.suffix.lower() == '.csv':
         return _analyse_csv(args, options)
     out = args.out or Path(f'{bag.resolve().stem}_analysis')
-    if (code := _analyse_climb(bag, options, out)) is not None:
-        return code
-    if not (options.report or options.csv or options.enriched):
-        return show_analysis(*analyse_into(bag, options, out))
-    with output_folder(out, (ENRICHED, CSV, REPORT)):
+    writes = options.report or options.csv or options.enriched
+    with output_folder(out, (ENRICHED, CSV, REPORT)) if writes else nullcontext():
+        if _analyse_climb(bag, options, out):
+            return 0
         analysis, report = analyse_into(bag, options, out)
     code = show_analysis(analysis, report)
     if args.rrd is not None:
@@ -268,23 +262,22 @@ def _run(args: argparse.Namespace) -> int:
     return code
 
 
-def _analyse_climb(bag: Path, options: AnalysisOptions, out: Path) -> int | None:
-    """Report a climb by the forces of its wall; None for a recording on the ground."""
+def _analyse_climb(bag: Path, options: AnalysisOptions, out: Path) -> bool:
+    """Report a climb by the forces of its wall; False for a recording on the ground."""
     from legged_dynamics.pages.page import command_line
     from legged_dynamics.recordings.bags import BagReader
-    from legged_dynamics.reproductions.climbing import recording as climbs
+    from legged_dynamics.recordings.report import climb as climbs
 
     with BagReader(bag) as reader:
         if not climbs.is_climb(reader):
-            return None
+            return False
         climb = climbs.read_climb(reader)
     print(f'{climbs.verdict(climb)}\n')
     show(climbs.climb_table(climb))
     if options.report:
-        with output_folder(out, (REPORT,)):
-            page = climbs.write_recorded_climb(climb, out, command_line(f'analyze {bag}'))
+        page = climbs.write_recorded_climb(climb, out, command_line(f'analyze {bag}'))
         print(f'\nReport: {page.resolve()}')
-    return 0
+    return True
 
 
 def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
@@ -374,9 +367,6 @@ def show_analysis(analysis: Analysis, report: Path | None, most: int | None = No
     if report is not None:
         print(f'\nReport: {report.resolve()}')
     return DOUBTFUL if reasons or unsure else 0
-
-
-
 
 
 def fresh(path: Path, bag: Path) -> Path:

@@ -275,9 +275,6 @@ SETTLING = 1.0          # s for the last estimates to reach the recorder
 WINDOW = 25
 
 
-
-
-
 def _run(args: argparse.Namespace) -> int:
     """Run the demo."""
     from legged_dynamics.cli.analyze import analyse_into

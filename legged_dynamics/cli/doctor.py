@@ -23,9 +23,6 @@ UNTRUSTED = 3   # exit code when forces are not right within the limit
 PAGE = 'validation.html'
 
 
-
-
-
 def _run(args: argparse.Namespace) -> int:
     """Examine, print the findings, write fixes and report."""
     from legged_dynamics.diagnosis.doctor.examination import examine
@@ -87,9 +84,6 @@ def _findings(examined: Any, name: str, extent: str) -> str:
 
 # -------------------------------------------------------------------------------------------------
 # Verb ``validate``: how far forces can be trusted on a robot, without force sensors.
-
-
-
 
 
 def _run_validate(args: argparse.Namespace) -> int:

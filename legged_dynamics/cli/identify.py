@@ -29,9 +29,6 @@ UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another 
 PER_JOINT = {'coulomb': 'joint_friction', 'viscous': 'joint_damping', 'armature': 'armature'}
 
 
-
-
-
 def _run(args: argparse.Namespace) -> int:
     """Identify, print the table, write YAML and URDF."""
     from legged_dynamics.diagnosis.identification.identify import NEEDS, identify, lacking

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 FALL = 1e-3
 
 
-
-
-
 def _run(args: argparse.Namespace) -> int:
     """Print everything."""
     import warnings

@@ -32,9 +32,6 @@ FLUSH_PERIOD = 0.5          # s: who is killed loses no more
 DEPTH = 2000                # messages: what may queue while the disk is slow
 
 
-
-
-
 def _run(args: argparse.Namespace) -> int:
     """Record until told to stop."""
     from legged_dynamics.recordings.bag_writer import BagWriter, Recorder
@@ -221,9 +218,6 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
 
 # -------------------------------------------------------------------------------------------------
 # Verb ``repair``: what is whole in a recording that was cut off, as a new bag.
-
-
-
 
 
 def _run_repair(args: argparse.Namespace) -> int:

@@ -12,9 +12,6 @@ PAPERS = ('biped',)
 MARKDOWN = 'robustness.md'
 
 
-
-
-
 def _run(args: argparse.Namespace) -> int:
     """Run, print the tables, write the report."""
     from legged_dynamics.cli.output import ProgressBar, show

@@ -34,9 +34,6 @@ UNITREE = 'unitree'
 ESTIMATOR = 'ground_reaction_estimator'
 
 
-
-
-
 def _run(args: argparse.Namespace) -> int:
     """Run the node and return its exit code."""
     module = NODES[args.node].module

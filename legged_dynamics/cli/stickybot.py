@@ -22,9 +22,6 @@ FRAME_RATE = 20.0       # 1/s
 TITLES = {'off': 'plain', 'turning': 'forces reduced by turning hips', 'full': 'forces reduced'}
 
 
-
-
-
 def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
     """Return the settings of the options; ``more``: named space__name, None for unchanged."""
     from legged_dynamics.resources import robot_files
@@ -103,9 +100,6 @@ def _film(comparison: Comparison, folder: Path) -> list[Path]:
 OPTIONS = {'amplitude': 'gait.amplitude', 'stiffness': 'stickybot.stiffness_scale',
            'damping': 'stickybot.damping_ratio', 'inclination': 'stickybot.inclination',
            'limbs': 'stickybot.n_limbs'}
-
-
-
 
 
 def _run_sweep(args: argparse.Namespace) -> int:

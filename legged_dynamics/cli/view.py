@@ -22,9 +22,6 @@ from legged_dynamics.cli.arguments import (
 PORT = 8080
 
 
-
-
-
 def _run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     from legged_dynamics.view.show import Show, close_page, open_page

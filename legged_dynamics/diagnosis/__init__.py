@@ -9,7 +9,7 @@ trusted (`validation`).
 """
 from typing import TYPE_CHECKING
 
-from legged_dynamics._lazy import lazy_names
+from legged_dynamics._moved import lazy_names
 
 if TYPE_CHECKING:
     from legged_dynamics.diagnosis.doctor.checkup import Checkup

@@ -3,7 +3,7 @@
 """Pages, tables, charts and pictures, of which every report is made."""
 from typing import TYPE_CHECKING
 
-from legged_dynamics._lazy import lazy_names
+from legged_dynamics._moved import lazy_names
 
 if TYPE_CHECKING:
     from legged_dynamics.pages.page import Chart, Table

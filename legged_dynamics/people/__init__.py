@@ -9,7 +9,7 @@ motion that is already in memory. Modules: `gait` (contacts and forces of a reco
 """
 from typing import TYPE_CHECKING
 
-from legged_dynamics._lazy import lazy_names
+from legged_dynamics._moved import lazy_names
 
 if TYPE_CHECKING:
     from legged_dynamics.people.gait.double_support import DoubleSupport

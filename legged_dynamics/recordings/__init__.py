@@ -3,7 +3,7 @@
 """Recordings in and out: bags, their topics, the replay of one by the estimator, its report."""
 from typing import TYPE_CHECKING
 
-from legged_dynamics._lazy import lazy_names
+from legged_dynamics._moved import lazy_names
 
 if TYPE_CHECKING:
     from legged_dynamics.recordings.bag_writer import BagWriter

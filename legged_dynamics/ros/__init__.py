@@ -8,7 +8,7 @@ their interface.
 """
 from typing import TYPE_CHECKING
 
-from legged_dynamics._lazy import lazy_names
+from legged_dynamics._moved import lazy_names
 
 if TYPE_CHECKING:
     from legged_dynamics.ros.conversions.reading import JointStateReader, SensorReader

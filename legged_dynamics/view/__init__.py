@@ -3,7 +3,7 @@
 """A robot and the forces on its feet in a browser, from the bus or from a bag."""
 from typing import TYPE_CHECKING
 
-from legged_dynamics._lazy import lazy_names
+from legged_dynamics._moved import lazy_names
 
 if TYPE_CHECKING:
     from legged_dynamics.view.show import Show, close_page, open_page

@@ -7,7 +7,7 @@ import pytest
 from legged_dynamics.cli import main
 from legged_dynamics.recordings.bag_writer import BagWriter
 from legged_dynamics.recordings.bags import BagReader
-from legged_dynamics.reproductions.climbing import recording
+from legged_dynamics.recordings.report import climb as recording
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 

@@ -267,7 +267,6 @@ def _columns_of(source: Path) -> Series:
     return column
 
 
-
 _BOTH = "The base's pose is that of {}, its rotation and acceleration are those of {}"
 
 

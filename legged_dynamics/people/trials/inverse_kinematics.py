@@ -180,6 +180,5 @@ def _some(names: Sequence[str]) -> str:
     return ', '.join(names[:8]) + (', ...' if len(names) > 8 else '') if names else 'none'
 
 
-
 if __name__ == '__main__':
     print(json.dumps(_tool(json.load(sys.stdin))))

@@ -138,7 +138,6 @@ _POLYGON = (0.3, 0.5, 1.0)
 _PRESSURE = (1.0, 0.1, 0.1)
 
 
-
 def reaction_markers(make: MarkerMaker, contact_point: np.ndarray, force: np.ndarray,
                      contact: Sequence[bool], *, observable: Sequence[bool] | None = None,
                      center_of_pressure: np.ndarray | None = None,

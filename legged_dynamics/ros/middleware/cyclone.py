@@ -191,7 +191,6 @@ def _process(qos: Any) -> str:
 # no `from __future__ import annotations` here: Cyclone reads annotations as objects
 
 
-
 _PLAIN = {'bool': bool, 'string': str}      # all others are Cyclone's, under ROS 2's names
 
 
