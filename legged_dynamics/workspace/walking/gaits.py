@@ -58,6 +58,7 @@ GAITS = {
 }
 
 
+@cache
 def fastest(gait: str) -> tuple[float, float, float]:
     """Return the largest tried velocities: ahead, sideways [m/s], turning [rad/s]."""
     ahead, left, turning = np.abs(GAITS[gait].tried).max(axis=0).tolist()
@@ -146,7 +147,7 @@ class Timing(NamedTuple):
     @property
     def step_time(self) -> float:
         """Time from one touch-down to the next [s]."""
-        return self.cycle / len(np.unique(np.round(self.offsets, 6)))
+        return self.cycle / len({round(offset, 6) for offset in self.offsets.tolist()})
 
     @property
     def shift_time(self) -> float:
