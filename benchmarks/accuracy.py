@@ -43,7 +43,7 @@ def row(name: str) -> dict[str, object]:
         'in 95 % bars': late['inside'],
         **{f'in bars, {phase}': late.get(f'inside_{phase}', math.nan) for phase in PHASES},
         'contact, %': late.get('agreement', math.nan),
-        'observer: live': peer.on_line, 'off line, observer': peer.zero_phase}
+        'observer: live': peer.on_line, 'observer: off line': peer.zero_phase}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

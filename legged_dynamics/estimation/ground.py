@@ -308,12 +308,12 @@ def keep_limits(feet, layout, ground, row, results):
 
 
 @part
-def keep_believable(feet, total, most, w, P, observable):
+def keep_believable(feet, total, most, w, P):
     """
     Scale down a foot's force ``w`` that exceeds all causes by more than its deviation.
 
     ``total``: what moves the base; ``most`` (nf,): what the foot's own joints allow [N]. Beyond,
-    the deviation was wrong: ``P`` gains what is cut off, and the foot is not observable.
+    the deviation was wrong: ``P`` gains what is cut off.
     """
     for i in range(feet.index.shape[0]):
         s, n = feet.index[i, START], feet.index[i, SIZE]
@@ -332,4 +332,3 @@ def keep_believable(feet, total, most, w, P, observable):
                     P[r, c] += (1.0 - left) ** 2 * w[r] * w[c]
             for r in range(s, s + n):
                 w[r] *= left
-            observable[i] = 0.0

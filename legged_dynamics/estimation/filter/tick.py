@@ -377,7 +377,7 @@ def _finish(arrays, layout, settings, R_WB, imu, point, dt, by_torque):
     bounded = by_torque or base_used
     if bounded:
         keep_believable(feet, total, scratch.vectors[MOST], results.forces.coordinates,
-                        results.forces.covariance, results.contact.observable)
+                        results.forces.covariance)
     follow_ground(arrays, settings, states, R_WB, imu, bearing, settle, dt)
     _residuals(robot, scratch, imu, results)
     if settings.two_samples > 0.5:
@@ -391,7 +391,7 @@ def _finish(arrays, layout, settings, R_WB, imu, point, dt, by_torque):
             total = max(total, settings.weight / GRAVITY * norm(
                 load3(window[-1], layout.acceleration)))
         keep_believable(feet, total, scratch.vectors[MOST], results.forces.latest,
-                        results.forces.latest_covariance, results.contact.observable)
+                        results.forces.latest_covariance)
 
     # 6 Filter.
     write_wrenches(feet, states, results.forces.coordinates, results.wrenches.raw)
