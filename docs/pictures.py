@@ -97,9 +97,11 @@ def main(arguments: list[str]) -> int:
         yaml, _ = robot_files('anymal_class')
         scale = [-1.0 if joint == WRONG else 1.0
                  for joint in RobotConfig.from_yaml(yaml).joints]
-        write_yaml(folder / 'wrong.yaml', read_parameter_file(yaml),
+        (folder / 'wrong').mkdir()
+        write_yaml(folder / 'wrong' / yaml.name, read_parameter_file(yaml),
                    {'robot.sensors.effort_scale': scale}, 'With a wrong sign')
-        run('doctor', str(bag), '--robot', 'wrong.yaml', '-o', 'doctor.html', folder=folder)
+        run('doctor', str(bag), '--robot', f'wrong/{yaml.name}', '-o', 'doctor.html',
+            folder=folder)
         take((folder / 'doctor.html').as_uri(), 'doctor.png', (1200, 700))
         run('reproduce', 'biped', '-o', 'biped', folder=folder)
         shutil.copy(folder / 'biped' / 'figure_5_joints.png', IMAGES / 'biped.png')

@@ -28,7 +28,7 @@ def first_line(monkeypatch, contact, observable, mode, residual=0.0):
 def test_forces_that_nothing_determines_are_counted(monkeypatch):
     down = np.ones((60, 2), bool)
     known, mode = down.copy(), np.full(60, int(Mode.FUSED))
-    assert 'nothing determines' not in first_line(monkeypatch, down, known, mode)
+    assert 'not determined' not in first_line(monkeypatch, down, known, mode)
     known[10:13, 1] = False
     assert 'In 3 of 60 samples' in first_line(monkeypatch, down, known, mode)
     down[10, 1] = False                     # in the air there is no force to determine

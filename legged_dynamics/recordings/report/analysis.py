@@ -512,13 +512,13 @@ def verdict(analysis: Analysis) -> tuple[str, bool]:
 
 
 def undetermined(series: EstimateSeries) -> str:
-    """Return after a space how often no measurement determines a force; empty for never."""
+    """Return after a space how often measurements leave a force open; empty for never."""
     unknown = series.contact.values.astype(bool) & ~series.observable.values.astype(bool)
     unknown[series.mode.values == Mode.UNAVAILABLE] = False
     count = int(unknown.any(axis=1).sum())
-    return (f' In {count} of {len(unknown)} samples nothing determines the force of a foot in '
-            'contact: it is what was expected beforehand, or as much as weight and torques allow, '
-            'within its deviation.') if count else ''
+    return (f' In {count} of {len(unknown)} samples the force of a foot in contact is not '
+            'determined to half of an even share of the weight, as where a foot lands; its '
+            'deviation says so.') if count else ''
 
 
 # What the estimates of a report are made from.
