@@ -269,9 +269,7 @@ class Footholds:
         on_way = course.place + middle * travel + turn @ hip
         if math.isinf(self._pull):
             return on_way
-        others = np.arange(len(places)) != foot
-        beside = hip - timing.hips[others].mean(axis=0)
-        start = places[others].mean(axis=0)
+        beside, start = hip - timing.hips[1 - foot], places[1 - foot]
         step = beside + turn.T @ travel * (0.5 * timing.cycle)
         step = step + np.clip(turn.T @ (on_way - start) - step, -self._pull, self._pull)
         side = math.copysign(1.0, beside[1])
@@ -294,13 +292,11 @@ class Footholds:
         the rest.
         """
         timing, s, height = course.timing, STEPS, self._stance.height
-        others, turn = np.arange(len(places)) != foot, turned(course.yaw)[:2, :2]
-        here = places[others].mean(axis=0)
+        turn, here = turned(course.yaw)[:2, :2], places[1 - foot]
         off = step_correction(error @ turn, course.body.omega, left, timing.shift_time,
                               self._reach[foot])
         x, y = ((planned - here) @ turn + off).tolist()
-        most, beside = s.reach * height, float(
-            timing.hips[foot, 1] - timing.hips[others, 1].mean())
+        most, beside = s.reach * height, float(timing.hips[foot, 1] - timing.hips[1 - foot, 1])
         side = math.copysign(1.0, beside)
         y = side * min(max(side * y, s.apart * side * beside), side * beside + most)
         haste = 1.0 + min(math.hypot(*off.tolist()) / (0.1 * height), 1.0) * (s.haste - 1.0)

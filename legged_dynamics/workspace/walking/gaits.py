@@ -133,6 +133,7 @@ class Timing(NamedTuple):
     hips: np.ndarray  # (nf, 2) [m]: places of the feet under the body, level base axes
     clearance: float  # m
     single: bool  # Whether feet swing one after the other, and the body is led over the others
+    beats: int  # of a cycle: instants at which feet touch down
 
     @property
     def swing_time(self) -> float:
@@ -147,7 +148,7 @@ class Timing(NamedTuple):
     @property
     def step_time(self) -> float:
         """Time from one touch-down to the next [s]."""
-        return self.cycle / len({round(offset, 6) for offset in self.offsets.tolist()})
+        return self.cycle / self.beats
 
     @property
     def shift_time(self) -> float:

@@ -140,14 +140,18 @@ class PressureReference:
     """
 
     def __init__(self, stance: Stance, feet: Sequence[Foot]):
-        self._stance, self._feet, self.plan = stance, feet, PressurePlan(1.0)
+        self._stance, self.plan, self._corners = stance, PressurePlan(1.0), []
+        for foot in feet:
+            front, back, left, right = foot.shrunk(1.0 - REFERENCE.used).edges
+            x, y = 0.5 * (front - back), 0.5 * (left - right)
+            self._corners.append(np.array([[x, y], [-x, y], [-x, -y], [x, -y]]))
         self._lift_yaw = 0.0
 
     def start(self, state: BodyState, body: Pendulum, floor: Floor) -> None:
         """Begin where the body is."""
         self.yaw = heading_of(state.rotation)
         self.place, self._rise = body.place[:2].copy(), float(state.position[2])
-        self.foot_yaw = [self.yaw for _ in self._feet]
+        self.foot_yaw = [self.yaw for _ in self._corners]
         self._learnt = np.zeros(2)
 
     def follow(self, body: Pendulum, speed: np.ndarray, leash: float, dt: float) -> None:
@@ -192,11 +196,8 @@ class PressureReference:
         """Return the polygon in which the centre of pressure may be, (k, 2) counterclockwise."""
         found = []
         for i in np.flatnonzero(bearing):
-            front, back, left, right = self._feet[i].shrunk(1.0 - REFERENCE.used).edges
-            x, y = 0.5 * (front - back), 0.5 * (left - right)
-            corners = np.array([[x, y], [-x, y], [-x, -y], [x, -y]])
             turn = turned(self.foot_yaw[i] + self._stance.headings[i])[:2, :2]
-            found.append(state.foot_position[i, :2] + corners @ turn.T)
+            found.append(state.foot_position[i, :2] + self._corners[i] @ turn.T)
         return found[0] if len(found) == 1 else convex_hull(np.vstack(found))
 
 

@@ -166,11 +166,11 @@ class ContactSchedule:
             if leg.swing is not None:
                 self._feel(i, state, felt[i], force[i], dt, settings)
                 continue
-            self._watch(i, state, felt[i], stepping, settings)
+            self._watch(i, state, felt[i], stepping)
             if phase < t.duty:
                 leg.early = False
             elif lifting and self.held <= 0.0 and not leg.early and self._may_lift(i):
-                self._lift(i, state, settings)
+                self._lift(i, state)
 
     def _feel(self, foot: int, state: BodyState, felt: bool, force: np.ndarray, dt: float,
               settings: WalkSettings) -> None:
@@ -185,10 +185,11 @@ class ContactSchedule:
         leg.touch = leg.touch + dt if felt else 0.0
         if across > max(c.stub * self._weight, up) and 0.1 < leg.part < c.nearly:
             leg.swing.rise(settings.lowering * height * dt, 2.0 * settings.clearance * height)
-        above = self._floor.above(state.foot_position[foot])
-        if felt and (leg.firm > c.lasting or (leg.over > 0.0 and leg.touch > c.lasting)
-                     or (leg.part > c.nearly and above < c.near * height)):
-            self._land(foot, above, settings)
+        if felt:
+            above = self._floor.above(state.foot_position[foot])
+            if (leg.firm > c.lasting or (leg.over > 0.0 and leg.touch > c.lasting)
+                    or (leg.part > c.nearly and above < c.near * height)):
+                self._land(foot, above, settings)
 
     def _may_lift(self, foot: int) -> bool:
         """Return whether the other feet can bear the body."""
@@ -200,7 +201,7 @@ class ContactSchedule:
         return sum(self.legs[i].early or (self.clock + t.offsets[i]) % 1.0 < t.duty
                    for i in down) >= 2
 
-    def _lift(self, foot: int, state: BodyState, settings: WalkSettings) -> None:
+    def _lift(self, foot: int, state: BodyState) -> None:
         leg = self.legs[foot]
         start = state.foot_position[foot] + [0.0, 0.0, self._stance.radius[foot]]
         leg.swing = SwingPath(start, self.timing.clearance + self._rough)
@@ -221,8 +222,7 @@ class ContactSchedule:
             self.clock = (self.clock + ahead / t.cycle) % 1.0
         self.haste = 1.0
 
-    def _watch(self, foot: int, state: BodyState, felt: bool, stepping: bool,
-               settings: WalkSettings) -> None:
+    def _watch(self, foot: int, state: BodyState, felt: bool, stepping: bool) -> None:
         """Notice that a foot that is to bear is in the air, and that it bears again."""
         leg = self.legs[foot]
         if stepping and self._soles:
@@ -236,5 +236,5 @@ class ContactSchedule:
                 leg.loose = True
                 return
             # It is lowered like a foot that lands late, against the friction of its joints too.
-            self._lift(foot, state, settings)
+            self._lift(foot, state)
             leg.since, leg.part = self.timing.swing_time, 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -77,12 +78,12 @@ class Stance:
                    math.sqrt(GRAVITY / (height + float((level @ com)[2]))),
                    np.diag(mass_matrix(model, position))[-len(position):].copy())
 
-    @property
+    @cached_property
     def width(self) -> float:
         """The larger of length and width [m]."""
         return float(np.ptp(self.places, axis=0).max()) or 0.2
 
-    @property
+    @cached_property
     def furthest(self) -> float:
         """Distance of the furthest foot from the middle [m]."""
         return float(np.hypot(*self.places.T).max())

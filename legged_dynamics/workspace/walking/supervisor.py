@@ -86,7 +86,8 @@ class PushWatch:
     """Notices that a standing body is pushed, and that a pushed one is at rest again."""
 
     def __init__(self, stance: Stance, feet: Sequence[Foot], soles: bool):
-        self._stance, self._feet, self._soles = stance, feet, soles
+        self._stance, self._soles = stance, soles
+        self._outlines = [(foot.corners - foot.center)[:, :2] for foot in feet]
         self.reset()
 
     def reset(self) -> None:
@@ -141,8 +142,8 @@ class PushWatch:
     def _corners(self, state: BodyState) -> np.ndarray:
         """Return where the feet touch the ground, (n, 2) [m]."""
         turn = turned(heading_of(state.rotation))[:2, :2]
-        return np.vstack([place[:2] + (foot.corners - foot.center)[:, :2] @ turn.T
-                          for place, foot in zip(state.foot_position, self._feet)])
+        return np.vstack([place[:2] + outline @ turn.T
+                          for place, outline in zip(state.foot_position, self._outlines)])
 
 
 def must_step(ends: np.ndarray, middle: np.ndarray, divergent: np.ndarray, yaw: float) -> bool:

@@ -275,12 +275,14 @@ class Walker:
         # Legs that bear near their limits also swing slower and lower.
         longer, less, low = (STEPS.narrowed_cycle, STEPS.narrowed_duty_cut,
                              STEPS.narrowed_clearance) if eased.any() else (1.0, 0.0, 1.0)
-        return Timing(gait, offsets_of(gait, stance.places), s.duty or row.duty - less,
+        offsets = offsets_of(gait, stance.places)
+        return Timing(gait, offsets, s.duty or row.duty - less,
                       haste * (s.cycle or longer * row.cycle / stance.omega),
                       stance.places * (1.0 - eased),
                       min(low * min(s.clearance, row.clearance) * stance.height,
                           float(self._reach.high.min())),
-                      row.order == 'wave' or len(stance.feet) == 2)
+                      row.order == 'wave' or len(stance.feet) == 2,
+                      len({round(offset, 6) for offset in offsets.tolist()}))
 
     # ---- a tick ----------------------------------------------------------------------------
 
@@ -340,7 +342,7 @@ class Walker:
         late = self._late > (0.75 if self.state is Walking.WALK else 0.5)
         asked = self.walk and self.settings.gait != 'stand' and not (self.rest or late)
         recovers = self.settings.recovery and (soles or len(self._config.feet) > 2)
-        held, still = math.isinf(schedule.held), not schedule.swinging
+        held = math.isinf(schedule.held)
         settled = held and plan.left <= 0.0 and (
             math.hypot(*body.speed[:2].tolist()) < 0.5 * SUPERVISOR.slow
             or plan.left < -SUPERVISOR.longest)
@@ -350,7 +352,8 @@ class Walker:
             'pushed': lambda: recovers and self._pushes.pushed(state, body, self.led, dt),
             'at rest': lambda: settled if soles else self._pushes.rests(
                 state, schedule.timing.cycle, dt),
-            'stands still': lambda: settled if soles else still and not self._lifting(state)})
+            'stands still': lambda: settled if soles else not (
+                schedule.swinging or self._lifting(state))})
         if before is not None:
             self._enter(before, state, body)
         elif soles and held and self.walking:
@@ -408,12 +411,12 @@ class Walker:
     def _pace(self, dt: float) -> None:
         """Let the velocity approach the one that is asked for."""
         x, y, turning = self._velocity.tolist()
-        wanted = (0.0, 0.0, 0.0)
-        if self.state is Walking.WALK:
+        wanted, usual, walks = (0.0, 0.0, 0.0), self._gait_timing, self.state is Walking.WALK
+        hurries = walks and self._hurries
+        least = usual.cycle * (STEPS.shortest if hurries else 1.0)
+        if walks:
             ahead, left, turn = self._wanted.tolist()
-            least = self._gait_timing.cycle * (STEPS.shortest if self._hurries else 1.0)
-            part = min(1.0, self._footholds.cycle_for(
-                (ahead, left, turn), self._gait_timing) / least)
+            part = min(1.0, self._footholds.cycle_for((ahead, left, turn), usual) / least)
             part *= min(max(3.0 - 4.0 * self._late, 0.0), 1.0)
             wanted = ahead * part, left * part, turn * part
         step = self.settings.acceleration * dt
@@ -422,12 +425,11 @@ class Walker:
         part = min(1.0, step / far) if far else 0.0
         self._velocity[:] = (x + gap[0] * part, y + gap[1] * part,
                              turning + min(max(faster, -3.0 * step), 3.0 * step))
-        if self.state is Walking.WALK and self._hurries:
-            usual = self._gait_timing
-            cycle = self._footholds.cycle_for(self._velocity.tolist(), usual)
-            if cycle < usual.cycle or self._schedule.timing.cycle < usual.cycle:
-                self._schedule.timing = usual._replace(
-                    cycle=min(max(cycle, STEPS.shortest * usual.cycle), usual.cycle))
+        if hurries:
+            cycle = min(max(self._footholds.cycle_for(self._velocity.tolist(), usual), least),
+                        usual.cycle)
+            if cycle != self._schedule.timing.cycle:
+                self._schedule.timing = usual._replace(cycle=cycle)
 
     @property
     def _beside(self) -> float:
@@ -460,7 +462,7 @@ class Walker:
         else:
             target = self._lead(state, body, speed, dt)
         moved = self._unmoved.copy()
-        if not bearing.all():
+        if schedule.swinging:
             self._move_legs(state, q, v, self._course(body, speed), target, moved, dt)
         points, calm = pressure is None, self.state in (Walking.WALK, Walking.HALT)
         falling = (points and len(bearing) == 4
@@ -604,8 +606,8 @@ class Walker:
                 self._goal(state, course, foot), reference.error(body), left, course).tolist())
         # Across the ground as complex numbers: of two elements arrays are slow.
         here, pace = complex(*body.place.tolist()), complex(*body.speed.tolist())
-        then, bearing = (here + pace * left, pace), self._schedule.bearing
-        if self.state is Walking.RECOVER and bearing.any():
+        then = here + pace * left, pace
+        if self.state is Walking.RECOVER and (bearing := self._schedule.bearing).any():
             place, fast = fall(body.place, body.speed,
                                self._floor.places[bearing, :2].mean(axis=0),
                                GRAVITY / body.omega ** 2, left)
