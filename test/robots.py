@@ -21,6 +21,14 @@ def golden(name):
     return json.loads((GOLDEN / name).read_text())
 
 
+def crouching_biped():
+    """Return the recorded biped, and its joints in the crouch of its first case."""
+    recorded = golden('004_contact_id.json')
+    model = RobotModel.from_urdf(recorded['urdf'])
+    crouch = dict(zip(recorded['v_order'][1:], recorded['cases'][0]['q'][7:]))
+    return model, np.array([crouch[name] for name in model.joint_names])
+
+
 def random_inertia(rng, mass=None):
     """Return a physically possible inertia, from a cloud of points."""
     points = rng.normal(size=(8, 3)) * 0.1

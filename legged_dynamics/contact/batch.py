@@ -62,7 +62,7 @@ def _set_sample(samples, t, memory):
 
 @lean_kernel
 def _each(samples, integers, floats, results):
-    """Run `tick` on each sample; return the status, and the number of a bad sample."""
+    """Run `solve_sample` on each; return the status, and the number of a bad sample."""
     memory = carve(integers, floats)
     for t in range(samples.q.shape[0]):
         _set_sample(samples, t, memory)
@@ -75,7 +75,7 @@ def _each(samples, integers, floats, results):
 
 @lean_kernel
 def _each_within(samples, program, results):
-    """Run `program_tick` on each sample; return the status, and the number of a bad sample."""
+    """Run `solve_sample_within` on each; return the status, and the number of a bad sample."""
     p = opened(program)
     memory = carve(p.integers, p.floats)
     for t in range(samples.q.shape[0]):

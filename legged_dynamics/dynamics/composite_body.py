@@ -254,10 +254,6 @@ class CompositeBody:
         """
         return self._run(_composite_body, position)
 
-    def once(self, position: np.ndarray) -> np.ndarray:
-        """Return the same without compiling anything."""
-        return self._run(as_python(_composite_body), position)
-
     def _run(self, kernel: Callable[..., bool], position: np.ndarray) -> np.ndarray:
         try:
             self._q[:] = position       # type: ignore[call-overload]
@@ -290,7 +286,8 @@ def mass_matrix(model: RobotModel, position: np.ndarray) -> np.ndarray:
         When the positions do not fit the model or are not finite.
 
     """
-    return CompositeBody(model).once(position)
+    # A call too rare to compile.
+    return CompositeBody(model)._run(as_python(_composite_body), position).copy()
 
 
 # -------------------------------------------------------------------------------------------------

@@ -28,11 +28,8 @@ from legged_dynamics.contact.contact_evidence import (
 from legged_dynamics.dynamics.jacobians import (
     BODY,
     CONTACT,
-    N_FOOT_STATE,
     SIZE,
     START,
-    contact_jacobians,
-    contact_points,
     feet_table,
     has_moment,
 )
@@ -48,7 +45,11 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.filter.layout import WEIGHTS
 from legged_dynamics.estimation.filter.memory import LIFT
 from legged_dynamics.estimation.filter.settings import TUNED
-from legged_dynamics.estimation.settings import EstimatorSettings, nominal_position
+from legged_dynamics.estimation.settings import (
+    EstimatorSettings,
+    nominal_position,
+    standing_jacobian,
+)
 from legged_dynamics.model.parts import FRICTION
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -94,13 +95,8 @@ class ContactLevels:
     """Levels of normal force from torque noise, standing; those of settings go first."""
 
     def __init__(self, model: RobotModel, config: RobotConfig, settings: EstimatorSettings):
-        table, nv = feet_table(model, config.feet), model.nv
-        bodies, states = body_workspace(model), np.zeros((len(config.feet), N_FOOT_STATE))
-        jacobian = np.zeros((table.size, nv))
-        as_python(forward_kinematics)(model.tree, nominal_position(model, config), np.zeros(nv),
-                                      np.zeros(nv), np.zeros(9), bodies)
-        as_python(contact_points)(table, bodies, (0.0, 0.0, 1.0), states)
-        as_python(contact_jacobians)(model.tree, table, bodies, states, jacobian)
+        table = feet_table(model, config.feet)
+        jacobian = standing_jacobian(model, config, table)
         for name in config.unknown_efforts:     # they measure nothing
             jacobian[:, model.joint_index(name)] = 0.0
         self._legs = [jacobian[start:start + size]
@@ -110,7 +106,7 @@ class ContactLevels:
         self._friction = model.tree.constants[1:, FRICTION] ** 2
         self._settings, self._weight = settings, model.total_mass * GRAVITY
         self._largest = TUNED.largest_noise if model.floating else LEVELS.largest_alone
-        self._known = np.array([level[2] for level in self.of(np.zeros(nv))])
+        self._known = np.array([level[2] for level in self.of(np.zeros(model.nv))])
 
     def of(self, doubt: np.ndarray | None = None) -> Iterator[tuple[float, ...]]:
         """

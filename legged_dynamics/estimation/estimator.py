@@ -263,16 +263,18 @@ class GroundReactionEstimator:
         arrays, places = self._arrays, self._results.places
         self._input.fill(measurement, contact)
         dt = 0.0 if self._newest == _NEVER else (stamp - self._newest) * 1e-9
+        learner = self._learner
+        if learner is not None:
+            self._velocity.late = learner.velocity_late
         if self._velocity.late > 0.0:
             self._velocity.correct(self._input.views.velocity, dt)
         if self._transmission is not None:
             self._transmission.advance(self._input.views.velocity, self._input.views.effort, dt)
-            if self._learner is None:
+            if learner is None:
                 arrays.robot.doubt[self._transmission.joints, _OFFSET_VARIANCE] = (
                     self._transmission.variance)
         if self._rails is not None:
             self._fill_base(self._rails, dt)
-        learner = self._learner
         busy = learner is not None and learner.take(arrays.row, stamp)
         arrays.stamps[-1] = stamp
         self._out[:] = 0.0
@@ -298,8 +300,6 @@ class GroundReactionEstimator:
             self._levels.follow(learner.torque_variance)    # of a step before: no update is long
             if learner.learn(out[places['feet.ground_normal'][0]]):
                 self._use(learner)
-            # At once, for blocks of velocities as late as before would make it twice as late.
-            self._velocity.late = learner.velocity_late
         if self._is_to_join:        # from now on, for what was just compiled is needed first
             self._is_to_join, self._joining = False, in_background(self._compile_rest)
         return GroundReaction(self._stamps[0], stamp, _MODES[mode], self._results, out)
@@ -357,7 +357,6 @@ class GroundReactionEstimator:
         self._settings['imu_late'] = late
         self._settings['jump_share'] = np.hypot(jump_share(self.settings.rate), late)
         self._settings['scale_doubt'] = learner.scale_doubt
-        self._velocity.late = learner.velocity_late
         # What is behind a low-pass is noisier than its differences say.
         noise = self._velocity_noise
         robot.stated_noise[:len(noise)] = np.maximum(noise, learner.velocity_noise)

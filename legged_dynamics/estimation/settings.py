@@ -9,7 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.kinematics import FORCE, body_workspace, frame_poses
+from legged_dynamics.dynamics.jacobians import (
+    N_FOOT_STATE,
+    FeetTable,
+    contact_jacobians,
+    contact_points,
+)
+from legged_dynamics.dynamics.kinematics import (
+    FORCE,
+    body_workspace,
+    forward_kinematics,
+    frame_poses,
+)
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.dynamics.newton_euler import newton_euler
 from legged_dynamics.estimation.filter.equation_errors import SLOW_TIME
@@ -198,6 +209,17 @@ def check_floating_robot(model: RobotModel, config: RobotConfig) -> None:
 # leg's length, by which ground and rubber give way.
 RISEN = 1.5
 GIVING_WAY = 0.001
+
+
+def standing_jacobian(model: RobotModel, config: RobotConfig, table: FeetTable) -> np.ndarray:
+    """Return the contact coordinates' Jacobian by joint (nc, nv) in the standing pose, level."""
+    bodies, states = body_workspace(model), np.zeros((len(config.feet), N_FOOT_STATE))
+    jacobian, still = np.zeros((table.size, model.nv)), np.zeros(model.nv)
+    as_python(forward_kinematics)(model.tree, nominal_position(model, config), still, still,
+                                  np.zeros(9), bodies)
+    as_python(contact_points)(table, bodies, (0.0, 0.0, 1.0), states)
+    as_python(contact_jacobians)(model.tree, table, bodies, states, jacobian)
+    return jacobian
 
 
 class RobotSize(NamedTuple):

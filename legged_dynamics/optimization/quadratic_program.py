@@ -95,15 +95,23 @@ def _product(s, i, j):
 
 
 @part
+def _factor_row(s, i, p):
+    """Factor products of row p with the first i active rows, and itself; return its square."""
+    gram, square = s.gram, _product(s, p, p)
+    for j in range(i + 1):
+        total = _product(s, p, s.active[j]) if j < i else square
+        for c in range(j):
+            total -= gram[i, c] * gram[j, c]
+        gram[i, j] = total * gram[j, j] if j < i else total
+    return square
+
+
+@part
 def _factor_gram(s, ready, k):
     """Factor the products of active rows from number ``ready`` on; return if independent."""
     gram = s.gram
     for i in range(ready, k):
-        for j in range(i + 1):
-            total = _product(s, s.active[i], s.active[j])
-            for c in range(j):
-                total -= gram[i, c] * gram[j, c]
-            gram[i, j] = total * gram[j, j] if j < i else total
+        _factor_row(s, i, s.active[i])
         if not gram[i, i] > 0.0:
             return False
         gram[i, i] = 1.0 / math.sqrt(gram[i, i])
@@ -199,15 +207,7 @@ def _start_from(s, n_equal, k):
         for i in range(k):      # rows that are sums of those before them are dropped
             if kept == n:       # rounding may hide that the others are
                 break
-            for j in range(kept + 1):
-                gram[kept, j] = _product(s, active[i], active[i] if j == kept else active[j])
-            diagonal = gram[kept, kept]
-            for j in range(kept):
-                total = gram[kept, j]
-                for c in range(j):
-                    total -= gram[kept, c] * gram[j, c]
-                gram[kept, j] = total * gram[j, j]
-                gram[kept, kept] -= gram[kept, j] * gram[kept, j]
+            diagonal = _factor_row(s, kept, active[i])
             if gram[kept, kept] > DEPENDENT_IN_GRAM * diagonal:
                 gram[kept, kept] = 1.0 / math.sqrt(gram[kept, kept])
                 active[kept] = active[i]

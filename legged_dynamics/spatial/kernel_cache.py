@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import numba
 from numba.core import caching, codegen, compiler, config, sigutils, types
@@ -238,12 +239,12 @@ class _KernelCache(caching.NullCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled."""
-        own, key, any_version = _own(), self._keys(sig)[0], self._keys(_ANY)[0]
+        own, key = _own(), self._keys(sig)[0]
         self._tell(key)
         if self._enabled and own is not None and not data.library.has_dynamic_globals and all(
                 lifted.can_cache for lifted in data.lifted):
             own.put(key, self._name, dumps(data._reduce()))
-            own.mark_warm(any_version)
+            own.mark_warm(_used[key])
 
     def is_kept(self) -> bool:
         """Return whether some version is kept."""
@@ -289,21 +290,21 @@ def is_kept(dispatcher: Any) -> bool:
         isinstance(cache, _KernelCache) and cache.is_kept())
 
 
-_unfinished: list[Future] = []
+_unfinished: WeakSet[Future[Any]] = WeakSet()     # what is made is not kept for it
 
 
 def in_background(work: Callable[[], _Result]) -> Future[_Result]:
     """Do work that compiles kernels beside the caller."""
     with_one_thread = ThreadPoolExecutor(1)
-    _unfinished.append(found := with_one_thread.submit(work))
+    _unfinished.add(found := with_one_thread.submit(work))
     with_one_thread.shutdown(wait=False)
     return found
 
 
 def finish_background() -> None:
     """Wait until all kernels are compiled that are compiled in the background."""
-    while _unfinished:
-        _unfinished.pop().result()
+    for work in list(_unfinished):
+        work.result()
 
 
 def once(dispatcher: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from over_time_reference import Reference, balances, parts_of, swing
-from robots import CONFIG, golden
+from robots import CONFIG, crouching_biped
 from scipy.optimize import minimize
 
 from legged_dynamics.contact import (
@@ -58,14 +58,11 @@ def case(kind):
         model = RobotModel.from_urdf(str(CONFIG / 'robots' / 'anymal_class.urdf'))
         return Case(model, [PointFoot(link, 0.03) for link in LINKS],
                     np.tile([0.0, 0.7, -1.4], 4))
-    recorded = golden('004_contact_id.json')
-    model = RobotModel.from_urdf(recorded['urdf'])
-    crouch = dict(zip(recorded['v_order'][1:], recorded['cases'][0]['q'][7:]))
+    model, q = crouching_biped()
     if kind == 'line':
-        return Case(model, [LineFoot(link, 0.12, -0.05) for link in ('l_foot', 'r_foot')],
-                    np.array([crouch[name] for name in model.joint_names]))
+        return Case(model, [LineFoot(link, 0.12, -0.05) for link in ('l_foot', 'r_foot')], q)
     return Case(model, [FlatFoot(link, 0.12, -0.05, 0.03, -0.02) for link in ('l_foot', 'r_foot')],
-                np.array([crouch[name] for name in model.joint_names]))
+                q)
 
 
 def stepping(kind, frames):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from motions import RATE, Scene, quadruped
-from robots import golden
+from robots import crouching_biped
 from zoo_runs import short_run
 
 from benchmarks.zoo.estimators import shipped
@@ -18,7 +18,7 @@ from legged_dynamics.contact.solution import friction_used
 from legged_dynamics.dynamics import BaseMotion, Motion
 from legged_dynamics.estimation import GroundReactionEstimator, Measurement
 from legged_dynamics.estimation.ground import limits_of
-from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig, RobotModel
+from legged_dynamics.model import FlatFoot, PointFoot, RobotConfig
 
 SOLE = FlatFoot('sole', 0.1, -0.1, 0.05, -0.05)
 
@@ -106,13 +106,9 @@ def standing_on(kind, rng):
     noise = {f'noise.{name}': value for name, value in NOISE.items()}
     if kind in ('point', 'straight'):
         model, config = quadruped(**noise)
-        order = [config.joints.index(name) for name in model.joint_names]
-        bent = np.array(config.nominal_position)[order] + 0.1 * rng.normal(size=12)
+        bent = config.nominal_in(model) + 0.1 * rng.normal(size=12)
         return model, config, bent if kind == 'point' else 1e-3 * rng.normal(size=12)
-    recorded = golden('004_contact_id.json')
-    model = RobotModel.from_urdf(recorded['urdf'])
-    crouch = dict(zip(recorded['v_order'][1:], recorded['cases'][0]['q'][7:]))
-    q = np.array([crouch[name] for name in model.joint_names])
+    model, q = crouching_biped()
     config = RobotConfig.from_parameters({
         'robot.feet': ['l_foot', 'r_foot'],
         'robot.foot_type': {'sole': 'flat', 'edge': 'line'}[kind],

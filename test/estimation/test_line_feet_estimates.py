@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from motions import QUIET, Scene, known_robot, quadruped
-from robots import golden
+from robots import crouching_biped
 
 from legged_dynamics.contact import ContactInverseDynamics
 from legged_dynamics.dynamics import BaseMotion, Motion, frame_jacobian, frame_poses
 from legged_dynamics.estimation import LegOdometry, Measurement
-from legged_dynamics.model import PointFoot, RobotConfig, RobotModel
+from legged_dynamics.model import PointFoot, RobotConfig
 from legged_dynamics.spatial.rotations import rotation_from_vector, skew
 
 RATE, FEET = 500.0, ('l_foot', 'r_foot')
@@ -26,11 +26,8 @@ class Skater:
     """Stands still with the blades level, squeezed and pressed ahead of their middles."""
 
     def __init__(self, seed, contact=(True, True), kind='line'):
-        recorded = golden('004_contact_id.json')
-        self.model = RobotModel.from_urdf(recorded['urdf'])
-        crouch = dict(zip(recorded['v_order'][1:], recorded['cases'][0]['q'][7:]))
+        self.model, self.q = crouching_biped()
         names = self.model.joint_names
-        self.q = np.array([crouch[name] for name in names])
         self.q += 0.05 * np.random.default_rng(seed).normal(size=len(names))
         poses = frame_poses(self.model, self.q, FEET)
         self.config = RobotConfig.from_parameters({

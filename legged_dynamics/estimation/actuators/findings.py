@@ -12,16 +12,13 @@ import numpy as np
 import yaml
 
 from legged_dynamics.dynamics.jacobians import (
-    N_FOOT_STATE,
     START,
     FeetTable,
-    contact_jacobians,
-    contact_points,
 )
-from legged_dynamics.dynamics.kinematics import body_workspace, forward_kinematics
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation.actuators.settings import LearnerSettings
 from legged_dynamics.estimation.ground_reaction import Fault
+from legged_dynamics.estimation.settings import standing_jacobian
 from legged_dynamics.exceptions import ConfigurationError, OutputError
 from legged_dynamics.model.actuators import (
     ARMATURE,
@@ -36,7 +33,6 @@ from legged_dynamics.model.actuators import (
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.parameter_file import rounded, written_line
-from legged_dynamics.spatial.jit import as_python
 
 
 @dataclass(frozen=True)
@@ -164,13 +160,7 @@ def _line(name: str, value: float | list[float]) -> str:
 
 def _arms(model: RobotModel, config: RobotConfig, table: FeetTable, least: float) -> np.ndarray:
     """Return how far each joint moves a foot in the nominal posture [m/rad or 1], at least."""
-    nj, nf = model.n_joints, len(config.feet)
-    bodies, states = body_workspace(model), np.zeros((nf, N_FOOT_STATE))
-    jacobian = np.zeros((table.size, nj))
-    as_python(forward_kinematics)(model.tree, config.nominal_in(model), np.zeros(nj),
-                                  np.zeros(nj), np.zeros(9), bodies)
-    as_python(contact_points)(table, bodies, (0.0, 0.0, 1.0), states)
-    as_python(contact_jacobians)(model.tree, table, bodies, states, jacobian)
+    jacobian = standing_jacobian(model, config, table)
     moved = [np.linalg.norm(jacobian[start:start + 3], axis=0) for start in table.index[:, START]]
     return np.maximum(np.max(moved, axis=0), least)
 

@@ -165,7 +165,7 @@ class ActuatorLearner:
         """
         Learn from a block of measurements, or go on with what follows from the last one.
 
-        A new estimate is made in steps, of which each call does one: no call is long.
+        A new estimate is made in steps, few in each call: no call is long.
 
         Parameters
         ----------
