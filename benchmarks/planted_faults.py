@@ -521,7 +521,7 @@ def _held_for(p: RecordedRobot, joints: list[int], first: float, last: float) ->
     return p.joints(effort=effort)
 
 
-def _with_play(p: RecordedRobot, play: float) -> RecordedRobot:
+def with_play(p: RecordedRobot, play: float) -> RecordedRobot:
     """Return a recording whose motors, with their encoders, lead the links by half the play."""
     log = p.log.joints
     firm = 0.02 * np.abs(log.effort).max(axis=0)
@@ -594,7 +594,7 @@ def unforeseen(p: RecordedRobot) -> list[Unforeseen]:
           of(knee, other)),
         U('friction 5 % of a thigh, wrong sign of a knee', ('friction', 'effort_sign'),
           lambda x: gain(with_friction(x, 0.05, thigh), knee, -1.0), of(thigh, knee)),
-        U('play of 0.5 degrees in all joints', ('play',), lambda x: _with_play(x, 0.5 * degree)),
+        U('play of 0.5 degrees in all joints', ('play',), lambda x: with_play(x, 0.5 * degree)),
         U('springs of 1000 N m/rad in all joints', ('elasticity',), lambda x: elastic(x, 1000.0)),
         U('gain drifting to 0.85 in 6 s', ('effort_drift', 'total_mass', 'effort_scale'),
           lambda x: drifting(x, 0.85, 6.0)),

@@ -25,8 +25,7 @@ DOCS = ROOT / 'docs'
 BEGIN, END = '<!-- measured -->', '<!-- end of measured -->'
 # When and at which commit all rows were measured, and the command that makes them.
 MEASURED = re.compile(
-    r'Measured on (?P<date>\d{4}-\d\d-\d\d) '
-    r'at (?P<commit>[0-9a-f]{8})'
+    r'Measured on (?P<date>\d{4}-\d\d-\d\d) at (?P<commit>[0-9a-f]{8})'
     r'(?: by `(?P<command>[^`]+)`)?\.')
 ROW = re.compile(r'^\|( *:?-+:? *\|)+$', re.MULTILINE)      # below the head of a table
 

@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument('--example-robot-data', metavar='FOLDER',
                         help='where the package of that name is installed')
     parser.add_argument('--json', metavar='FILE', help='write all figures there')
-    parser.add_argument('--page', action='store_true', help="print the documentation's page")
+    parser.add_argument('--page', action='store_true', help='print all tables as one page')
     parser.add_argument('--markdown', metavar='FILE', help='write the table there')
     return parser
 

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sections of the documentation's page: several draws of the noise, other noise and sensors."""
+"""Sections of the page of the zoo: several draws of the noise, other noise and sensors."""
 from __future__ import annotations
 
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation's page of the zoo: one row a scenario, estimators side by side."""
+"""All of the zoo as one page: one row a scenario, estimators side by side."""
 from __future__ import annotations
 
 import math

@@ -129,7 +129,7 @@ def test_results_that_deserve_no_trust():
     reactions = SimpleNamespace(
         contact=np.ones((n, 2), bool), root_residual=np.zeros((n, 6)), feet=('a', 'b'),
         supported=np.ones(n, bool), inside_soles=np.ones(n, bool), force=np.full((n, 2, 3), 300.0),
-        deviation=np.full((n, 2, 3), 20.0))
+        deviation=np.full((n, 2, 3), 20.0), flat=False)
     result = SimpleNamespace(reactions=reactions,
                              dynamics=SimpleNamespace(noise=np.zeros((1, 6))), errors={},
                              method='travelling', weight=600.0, together=None, alignment=None,

@@ -9,7 +9,7 @@ import pytest
 from recorded_robots import healthy, with_friction, with_stated_friction
 
 from benchmarks.doctor_table import WITH_TROT, available
-from benchmarks.planted_faults import _with_play, drifting, elastic, planted_faults
+from benchmarks.planted_faults import drifting, elastic, planted_faults, with_play
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
 from legged_dynamics.diagnosis.doctor.examination import _Candidate, _impossible, _named, examine
 from legged_dynamics.diagnosis.doctor.hypotheses import Corrector, Finding
@@ -198,7 +198,7 @@ def test_elastic_drives_are_no_offsets_of_encoders():
 
 @pytest.mark.parametrize('degrees', [0.5, 1.0])
 def test_play_is_never_certain_to_be_something_else(degrees):
-    loose = _with_play(healthy('anymal_class', WALK), np.deg2rad(degrees))
+    loose = with_play(healthy('anymal_class', WALK), np.deg2rad(degrees))
     for finding in examine(loose.model, loose.config, loose.log).findings:
         assert finding.kind == 'play' or finding.text.startswith('Cannot tell apart')
         assert not finding.fix

@@ -12,7 +12,6 @@ healthy robot leaves costs next to nothing, and no single impact decides.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,20 +19,12 @@ import numpy as np
 from legged_dynamics.diagnosis.doctor.settings import TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
 from legged_dynamics.diagnosis.identification.problem import standing_height
-from legged_dynamics.diagnosis.identification.samples import (
-    Samples,
-    Signals,
-    deflected,
-    observe,
-)
+from legged_dynamics.diagnosis.identification.samples import Drive, Samples, Signals, observe
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.actuators import FRICTION, LOAD_FRICTION, ActuatorModel
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-
-# By how much motors lead their links, (n, nj) [rad].
-Drive = Callable[[Samples], np.ndarray]
 
 # Kinds of evidence that come from torques.
 TORQUES = ('balance', 'cone')
@@ -88,9 +79,7 @@ class Likelihood:
     def evaluate(self, config: RobotConfig, drive: Drive | None = None) -> Evidence:
         """Return the evidence for a configuration, and drives that are not rigid."""
         model = config.apply_to(self.model)
-        samples = observe(self.signals, model, config)
-        if drive is not None:
-            samples = deflected(samples, drive(samples))
+        samples = observe(self.signals, model, config, drive)
         feet = feet_table(model, config.feet)
         eq = motion_equations(model, feet, samples.position, samples.velocity,
                               samples.acceleration, samples.base, samples.up)

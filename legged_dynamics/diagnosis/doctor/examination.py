@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from legged_dynamics.diagnosis.doctor.evidence import Drive, Evidence, Likelihood
+from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
 from legged_dynamics.diagnosis.doctor.hypotheses import Finding, Hypothesis, changes, hypotheses
 from legged_dynamics.diagnosis.doctor.parametric_faults import (
     FRICTION,
@@ -24,7 +24,13 @@ from legged_dynamics.diagnosis.doctor.parametric_faults import (
 )
 from legged_dynamics.diagnosis.doctor.settings import PARAMETRIC, SEARCH
 from legged_dynamics.diagnosis.doctor.streams import check_streams
-from legged_dynamics.diagnosis.identification.samples import SensorLog, Signals, filtered, observe
+from legged_dynamics.diagnosis.identification.samples import (
+    Drive,
+    SensorLog,
+    Signals,
+    filtered,
+    observe,
+)
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model.robot_config import RobotConfig
@@ -33,8 +39,8 @@ from legged_dynamics.model.robot_model import RobotModel
 # Faults that no setting corrects, so that what is left of them hides smaller ones.
 WITHOUT_MEND = (FRICTION, 'elasticity', 'play', 'effort_drift')
 # Faults that change torques, or the masses that they are compared with.
-OF_TORQUES = (FRICTION, 'armature', 'effort_delay', 'effort_scale', 'effort_scale_joint',
-              'effort_sign', 'effort_order', 'total_mass', 'center_of_mass', *WITHOUT_MEND)
+OF_TORQUES = (*WITHOUT_MEND, 'armature', 'effort_delay', 'effort_scale', 'effort_scale_joint',
+              'effort_sign', 'effort_order', 'total_mass', 'center_of_mass')
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,16 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.signal import sosfiltfilt
 
-from legged_dynamics.diagnosis.doctor.evidence import Drive, Likelihood
+from legged_dynamics.diagnosis.doctor.evidence import Likelihood
 from legged_dynamics.diagnosis.doctor.hypotheses import Corrector, legs_of
 from legged_dynamics.diagnosis.doctor.settings import DEVIATIONS, PARAMETRIC, TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
-from legged_dynamics.diagnosis.identification.samples import (
-    Samples,
-    Signals,
-    deflected,
-    observe,
-)
+from legged_dynamics.diagnosis.identification.samples import Drive, Samples, Signals, observe
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.model.actuators import ActuatorModel
@@ -152,9 +147,7 @@ class _Linearization:
     def _observe(self, config: RobotConfig, drive: Drive | None = None
                  ) -> tuple[Samples, Equations]:
         model = config.apply_to(self.model)
-        s = observe(self.signals, model, config)
-        if drive is not None:
-            s = deflected(s, drive(s))
+        s = observe(self.signals, model, config, drive)
         return s, motion_equations(model, feet_table(model, config.feet), s.position, s.velocity,
                                    s.acceleration, s.base, s.up)
 

@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 from scipy.signal import butter
 
-from legged_dynamics.diagnosis.doctor.evidence import Drive, Likelihood, block_scores
+from legged_dynamics.diagnosis.doctor.evidence import Likelihood, block_scores
 from legged_dynamics.diagnosis.doctor.hypotheses import DEGREE, Corrector
 from legged_dynamics.diagnosis.doctor.linear_model import (
     FRICTION,
@@ -36,7 +36,7 @@ from legged_dynamics.diagnosis.doctor.settings import (
     TOLERANCES,
     Deviation,
 )
-from legged_dynamics.diagnosis.identification.samples import Signals
+from legged_dynamics.diagnosis.identification.samples import Drive, Signals
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel

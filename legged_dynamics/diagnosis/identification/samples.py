@@ -11,7 +11,7 @@ filter after them, thousands of times cheaper.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -343,8 +343,13 @@ class Samples:
         return np.isfinite(self.effort).all(axis=0)
 
 
-def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples:
-    """Return the signals' samples under a configuration's corrections and IMU mount."""
+# By how much motors lead their links, (n, nj) [rad].
+Drive = Callable[[Samples], np.ndarray]
+
+
+def observe(signals: Signals, model: RobotModel, config: RobotConfig,
+            drive: Drive | None = None) -> Samples:
+    """Return samples under a configuration's corrections and IMU mount, and drives that give."""
     c, names = config.sensors, model.joint_names
     order = _order(signals, c.driver_names(names))
     scale, offset = c.per_joint('position_scale', names, 1.0), c.per_joint(
@@ -368,11 +373,12 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig) -> Samples
         velocity[:, blind] = rate[:, blind]
         acceleration[:, blind] = np.gradient(rate[:, blind], signals.time, axis=0)
     base, up, attitude = _base(signals, model, config)
-    return Samples(signals.time, signals.position[:, order] * scale + offset, velocity,
-                   acceleration, effort, rate, base, up, attitude)
+    samples = Samples(signals.time, signals.position[:, order] * scale + offset, velocity,
+                      acceleration, effort, rate, base, up, attitude)
+    return samples if drive is None else _deflected(samples, drive(samples))
 
 
-def deflected(samples: Samples, deflection: np.ndarray) -> Samples:
+def _deflected(samples: Samples, deflection: np.ndarray) -> Samples:
     """Return the samples of links that are behind their motors, (n, nj) [rad]."""
     rate = np.gradient(deflection, samples.time, axis=0)
     return replace(

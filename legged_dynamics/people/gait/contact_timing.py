@@ -108,14 +108,15 @@ def contact_timing(dynamics: GaitInverseDynamics, settings: GaitSettings,
     """Return which feet are on the ground, and time and deviation of every change."""
     moved = moved or soles_of(dynamics, settings)
     contact = detect_stance(dynamics, settings, moved) if contact is None else contact
-    flat = flat_footed(dynamics, contact, settings)
+    flat = flat_footed(dynamics, contact, settings, moved)
     # Where flight has been made free of force, the load says nothing new.
-    signs, signed = replace(_Signs.of(dynamics.as_recorded, contact), flat=flat), []
+    signs, signed = _Signs.of(dynamics.as_recorded, contact), []
+    find = signs.of_flat if flat else signs.of_change
     for i in range(contact.shape[1]):
         edges = [0, *(np.flatnonzero(contact[1:, i] != contact[:-1, i]) + 1), len(contact)]
         for before, sample, after in zip(edges, edges[1:-1], edges[2:]):
             landing = bool(contact[sample, i])
-            times = signs.of_change(i, landing, before, sample, after)
+            times = find(i, landing, before, sample, after)
             signed.append(ContactChange(i, landing, *_combined(
                 times, (sample - 0.5) * signs.dt, signs.unit)))
     first, found = contact[0], signed
@@ -160,7 +161,6 @@ class _Signs:
     speed: list[np.ndarray]
     toe_height: list[np.ndarray]
     toe_speed: list[np.ndarray]
-    flat: bool = False
 
     @classmethod
     def of(cls, dynamics: GaitInverseDynamics, contact: np.ndarray) -> _Signs:
@@ -179,8 +179,6 @@ class _Signs:
     def of_change(self, foot: int, landing: bool, before: int, sample: int,
                   after: int) -> list[tuple[float, float]]:
         """Return times and deviations [s] of a change that was detected at a sample."""
-        if self.flat:
-            return self._of_flat(foot, landing, before, sample, after)
         reach = max(round(TIMING.reach * self.unit / self.dt), 2)
         window = max(before, sample - reach), min(after, sample + reach)
         others = np.delete(self.contact, foot, axis=1).any(axis=1)
@@ -233,9 +231,8 @@ class _Signs:
         return [(at * self.dt - delay * self.unit, deviation * self.unit)
                 for at, delay, deviation in found if at is not None]
 
-
-    def _of_flat(self, foot: int, landing: bool, before: int, sample: int,
-                 after: int) -> list[tuple[float, float]]:
+    def of_flat(self, foot: int, landing: bool, before: int, sample: int,
+                after: int) -> list[tuple[float, float]]:
         """Return the same for a sole that stays flat, which nothing but its speed tells."""
         speed = self.speed[foot]
         fastest = (before if landing else sample) + int(np.argmax(

@@ -329,7 +329,7 @@ class DoubleSupport:
                     'expected contact flags of shape '
                     f'({len(dynamics.motion)}, {len(self.feet)}), got {flags.shape}')
             timing = given_timing(flags, dynamics,
-                                  flat=flat_footed(dynamics, flags, self.settings))
+                                  flat=flat_footed(dynamics, flags, self.settings, moved))
         motion, contact = dynamics.motion, timing.contact
         outside = outside_soles(dynamics, contact)
         reference = self._soles()

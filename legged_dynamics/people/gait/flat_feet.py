@@ -26,7 +26,12 @@ from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import center_of_pressure
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.stance_detection import runs, speed_scale
+from legged_dynamics.people.gait.stance_detection import (
+    SoleMotion,
+    runs,
+    soles_of,
+    speed_scale,
+)
 
 
 @dataclass(frozen=True)
@@ -49,15 +54,13 @@ class FlatFeetSettings:
 FLAT = FlatFeetSettings()
 
 
-def flat_footed(dynamics: GaitInverseDynamics, contact: np.ndarray,
-                settings: GaitSettings) -> bool:
+def flat_footed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
+                moved: SoleMotion | None = None) -> bool:
     """Return whether a robot walks flat-footed on its own odometry."""
     stepping = contact.shape[1] == 2 and any(_steps(contact))
     if not (stepping and settings.odometry_error and all(foot.moments for foot in dynamics.feet)):
         return False
-    speed = np.stack([np.linalg.norm(np.gradient(points, dynamics.step, axis=0)
-                                     - dynamics.ground_velocity[:, i, None], axis=2).min(axis=1)
-                      for i, points in enumerate(dynamics.sole_points())], axis=1)
+    speed = (moved or soles_of(dynamics, settings)).speed
     upright, rest = ~_toppled(dynamics), FLAT.rest_speed * speed_scale(dynamics)
     level = dynamics.foot_rotation[contact & upright[:, None]][:, 2, 2]
     return bool(len(level) and np.quantile(level, 0.25) > np.cos(FLAT.largest_tilt)
@@ -90,13 +93,14 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
                 settings: GaitSettings) -> np.ndarray:
     """Return each foot's share of the vertical load (n, nf), of two that walk flat."""
     center, apart = _seen(dynamics, contact)
-    first = (center * apart).sum(axis=1) / np.maximum((apart ** 2).sum(axis=1), 1e-6)
+    squared = np.maximum((apart ** 2).sum(axis=1), 1e-6)
+    first = (center * apart).sum(axis=1) / squared
     first = np.where(np.isfinite(first), first, 0.5)
     for at, landing, phase in _steps(contact):
         knots = np.linspace(0.0, 1.0, len(FLAT.landed))
         law = np.interp(phase, knots, FLAT.landed)
         law = law if landing == 0 else 1.0 - law
-        seen = seen_variance(apart[at], settings)
+        seen = settings.odometry_error ** 2 / squared[at]      # variance of the share
         trust = FLAT.landed_error ** 2 / (FLAT.landed_error ** 2 + seen)
         first[at] += (1.0 - trust) * (law - first[at])
     both, first = contact.all(axis=1), first.clip(0.0, 1.0)
@@ -104,16 +108,10 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
     return share.astype(float)
 
 
-def seen_variance(apart: np.ndarray, settings: GaitSettings) -> np.ndarray:
-    """Return the variance (k,) of a share by the centre of pressure of feet (k, 2) [m] apart."""
-    return settings.odometry_error ** 2 / np.maximum((apart ** 2).sum(axis=1), 1e-6)
-
-
-def landed_law(phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variance of the law of a step, and how fast it passes the load over."""
+def landed_rate(phase: np.ndarray) -> np.ndarray:
+    """Return how fast the law of a step passes the load over."""
     knots = np.linspace(0.0, 1.0, len(FLAT.landed))
-    rate = np.interp(phase, knots, np.gradient(np.array(FLAT.landed), knots))
-    return np.full(phase.shape, FLAT.landed_error ** 2), rate
+    return np.interp(phase, knots, np.gradient(np.array(FLAT.landed), knots))
 
 
 def _seen(dynamics: GaitInverseDynamics, contact: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

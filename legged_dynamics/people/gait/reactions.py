@@ -10,11 +10,11 @@ from scipy.special import ndtr
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.contact_timing import ContactTiming
-from legged_dynamics.people.gait.flat_feet import FLAT, landed_law
+from legged_dynamics.people.gait.flat_feet import FLAT, landed_rate
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import TRANSFER, impact_error
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.stance_detection import runs
+from legged_dynamics.people.gait.stance_detection import runs, speed_scale
 
 # -------------------------------------------------------------------------------------------------
 # Standard deviations of the force on each foot, from what is not known about a motion.
@@ -139,8 +139,8 @@ def _landing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming) -> n
     reach, variance = BARS.impact_time * unit, np.zeros(len(time))
     velocity = np.gradient(dynamics.base_position[:, None] + dynamics.foot_arm, dynamics.step,
                            axis=0) - dynamics.ground_velocity
-    velocity /= np.sqrt(GRAVITY * dynamics.leg_length)
-    for change in (change for change in timing.changes if change.landing):
+    velocity /= speed_scale(dynamics)
+    for change in filter(lambda one: one.landing, timing.changes):
         before = int(np.searchsorted(time, change.time - reach))
         lost = velocity[before, change.foot]
         if timing.flat:
@@ -196,12 +196,12 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
             error = settings.odometry_error
         seen = ((error / length[part]) ** 2)[:, None]
         if not step:        # without an even share, odometry errs by all of that
-            own = np.full(s.shape, np.inf if timing.flat else settings.uneven_share ** 2)
+            own = np.inf if timing.flat else settings.uneven_share ** 2
         elif timing.flat:
-            own, rate = landed_law(phase)
+            own, rate = FLAT.landed_error ** 2, landed_rate(phase)
         else:
             own = settings.rate_error ** 2 * 4.0 * s * (1.0 - s)
-        variance[part] = seen / np.maximum(1.0 + seen / np.maximum(own, 1e-12), 1e-12)
+        variance[part] = seen / (1.0 + seen / np.maximum(own, 1e-12))
         if step:
             duration = max((end - first) * dynamics.step, dynamics.step)
             down, up = (_deviation(timing, landing, time[at]) for landing, at in
@@ -277,6 +277,8 @@ class GaitReactions:
         That each foot is on the ground.
     covariance : (n, nf, 3, 3) array [N^2]
         Of `force`, by what is not known about the motion (`force_covariance`).
+    flat : bool
+        Whether a robot walks flat-footed on its own odometry (`flat_feet`).
 
     """
 
@@ -295,6 +297,7 @@ class GaitReactions:
     inside_soles: np.ndarray
     probability: np.ndarray
     covariance: np.ndarray
+    flat: bool = False
 
     @property
     def deviation(self) -> np.ndarray:
@@ -327,4 +330,5 @@ def gait_reactions(dynamics: GaitInverseDynamics, timing: ContactTiming, wrench:
         position + pressed, position, R_WF, dynamics.joint_efforts(wrench),
         dynamics.wrench + dynamics.noise - carried, np.array(reference), supported,
         inside_soles, timing.probability,
-        force_covariance(dynamics, timing, f, dynamics.points(reference), settings, by_markers))
+        force_covariance(dynamics, timing, f, dynamics.points(reference), settings, by_markers),
+        timing.flat)

@@ -380,7 +380,7 @@ def _in_contact(trial: _Trial, options: GaitOptions, settings: GaitSettings
     smoother, moved = WrenchSmoother(recorded, settings), soles_of(recorded, settings)
 
     def timed(dynamics: GaitInverseDynamics) -> ContactTiming:
-        return given_timing(contact, dynamics, flat=flat_footed(dynamics, contact, settings)
+        return given_timing(contact, dynamics, flat=flat_footed(dynamics, contact, settings, moved)
                             ) if given else contact_timing(dynamics, settings, moved, contact)
 
     # Noise of the poses looks like flight where the load is small.

@@ -25,8 +25,7 @@ from legged_dynamics.pages.section import (
     ReportSection,
 )
 from legged_dynamics.people.gait.double_support import METHODS
-from legged_dynamics.people.gait.flat_feet import fallen, flat_footed
-from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.flat_feet import fallen
 from legged_dynamics.people.gait.stance_detection import runs
 from legged_dynamics.people.trials.accuracy import FootErrors
 from legged_dynamics.people.trials.analysis import MODEL, ROBOT, SCALE, GaitResult
@@ -250,7 +249,7 @@ def doubts(result: GaitResult) -> list[str]:
     if not r.contact.any():
         found.append('no foot is ever on the ground: is the floor level, are the feet those of '
                      'the model?')
-    if flat_footed(result.dynamics, r.contact, GaitSettings()):
+    if r.flat:
         fell = np.flatnonzero(fallen(result.dynamics, r.contact))
         if len(fell):
             found.append(f'the robot falls, or tips over the edge of a sole, from '

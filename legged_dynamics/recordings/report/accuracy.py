@@ -427,7 +427,8 @@ def _allowed(model: RobotModel, config: RobotConfig, settings: EstimatorSettings
     slow = replace(noise, effort=white * noise.effort, effort_percent=white * noise.effort_percent,
                    joint_effort=tuple(white * value for value in noise.joint_effort))
     quiet = replace(config, noise=slow)
-    levels = np.array(list(ContactLevels(quiet.apply_to(model), quiet, settings).of()))[:, 2]
+    levels = np.array([level[2] for level in ContactLevels(
+        quiet.apply_to(model), quiet, settings).of()])
     gain = noise.effort_gain / np.sqrt(max(len(config.feet), 1))
     deviation = np.sqrt(np.sum(levels ** 2) + gain ** 2 + noise.mass ** 2
                         + (noise.accelerometer_bias / GRAVITY) ** 2)

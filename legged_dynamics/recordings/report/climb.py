@@ -56,8 +56,9 @@ class RecordedClimb:
 
 
 def is_climb(bag: BagReader) -> bool:
-    """Return whether a recording has the grips of a climbing robot."""
-    return any(name.endswith(GRIPS) and topic.count for name, topic in bag.topics.items())
+    """Return whether a recording has the grips of a climbing robot, and forces."""
+    return (any(name.endswith(GRIPS) and topic.count for name, topic in bag.topics.items())
+            and any(name.endswith('/wrench') for name in bag.of_type(WRENCH)))
 
 
 def read_climb(bag: BagReader) -> RecordedClimb:
