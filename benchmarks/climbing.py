@@ -232,13 +232,14 @@ def under(changes: Mapping[str, Any], seconds: float = SECONDS) -> Conditions:
 
 def cases() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield names and settings."""
+    def named(angle: int) -> str:
+        return {0: 'floor', 90: 'wall, 90°', 180: 'ceiling'}.get(angle, f'{angle}°')
+
     for angle in (0, 45, 90, 100, 105, 110, 120):
-        name = {0: 'floor', 90: 'wall, 90°', 180: 'ceiling'}.get(angle, f'{angle}°')
-        yield f'{name}, directional pads', {'stickybot.inclination': math.radians(angle)}
+        yield f'{named(angle)}, directional pads', {'stickybot.inclination': math.radians(angle)}
     for angle in (90, 120, 180):
-        name = {90: 'wall, 90°', 180: 'ceiling'}.get(angle, f'{angle}°')
-        yield f'{name}, disc pads', {'stickybot.inclination': math.radians(angle),
-                                     'adhesion.kind': 'disc'}
+        yield f'{named(angle)}, disc pads', {'stickybot.inclination': math.radians(angle),
+                                             'adhesion.kind': 'disc'}
     for mass in (0.1, 0.2, 0.3):
         yield f'payload of {1000 * mass:.0f} g, known, directional pads', {
             'stickybot.body_mass': 0.29 + mass}

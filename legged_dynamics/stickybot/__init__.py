@@ -70,13 +70,10 @@ _MOVED = {
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _MOVED.items():
-        if name not in names:
-            continue
-        place = f'{_EXAMPLES}.{module}'
-        warnings.warn(f'{__name__}.{name} is now {place}.{name}', DeprecationWarning, stacklevel=2)
-        return getattr(import_module(place), name)
-    if name not in _RENAMED:
+    module = next((module for module, names in _MOVED.items() if name in names), None)
+    if module is None and name not in _RENAMED:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    warnings.warn(f'{__name__}.{name} is now {_RENAMED[name]}', DeprecationWarning, stacklevel=2)
-    return globals()[_RENAMED[name]]
+    now = f'{_EXAMPLES}.{module}.{name}' if module else f'{__name__}.{_RENAMED[name]}'
+    warnings.warn(f'{__name__}.{name} is now {now}', DeprecationWarning, stacklevel=2)
+    home, _, new = now.rpartition('.')
+    return getattr(import_module(home), new)

@@ -352,8 +352,7 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
         bounds[i, :len(b)] = b
     m = 6 + sum(len(b) for _, b in found) + 2 * nv
     balance = np.repeat([1.0, upright ** 2], 3)
+    qp = QuadraticProgram.of_size(nc, m)
     return DivisionProgram(
-        ground, cones, bounds, balance, np.zeros((nc, nc)), np.zeros(nc), np.zeros((m, nc)),
-        np.zeros(m), np.zeros(m + nc + 1, np.int64), np.zeros(m + nc + 1), np.zeros(nc),
-        np.zeros(m + nc + 2, np.int64), np.zeros((m, nc)), np.zeros((nc + 1, nc + 1)),
-        np.zeros((4, max(m, nc + 1))), np.zeros((m + nc, 2), np.int64))
+        ground, cones, bounds, balance, qp.H, qp.g, qp.C, qp.d, qp.active, qp.u, qp.x,
+        np.zeros(m + nc + 2, np.int64), qp.rows, qp.gram, qp.vectors, qp.span)

@@ -3,8 +3,7 @@
 """
 Simulated quadrupeds under workspace control, in process: what they did, against the truth.
 
-``PYTHONPATH=test python test/workspace/quadruped_runs.py`` prints a
-table.
+``PYTHONPATH=test python test/workspace/quadruped_runs.py`` prints a table.
 """
 from types import SimpleNamespace
 

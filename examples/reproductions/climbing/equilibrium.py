@@ -234,29 +234,7 @@ class _Statics:
 
 def find_equilibrium(model: StickybotModel, state: StickybotState,
                      rest: RestPosition | None = None) -> StickybotState:
-    """
-    Return the pose of rest next to a state, with its feet as they are.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    state : StickybotState
-        Where to begin; its velocities do not count.
-    rest : RestPosition, optional
-        The model's own unless given.
-
-    Returns
-    -------
-    StickybotState
-        At rest, with the same feet on the wall.
-
-    Raises
-    ------
-    SimulationError
-        When there is none near.
-
-    """
+    """Return the pose of rest next to a state, its feet as they are; SimulationError if none."""
     statics = _Statics(model, state)
     statics.settle((rest or RestPosition.nominal(model)).packed(model)[0])
     return statics.state()
@@ -265,31 +243,11 @@ def find_equilibrium(model: StickybotModel, state: StickybotState,
 def static_sensitivity(model: StickybotModel, state: StickybotState, rest: RestPosition
                        ) -> np.ndarray:
     """
-    Return how the reactions follow the rest angles once everything has settled.
+    Return dF_r,i / dr_phi,j (k, 2, N) [N/rad] of the feet on the wall, once all has settled.
 
     The frozen gradient (48) holds for the first instant, in which only the foot's own limb reacts
-    to its rest angle. This one holds at the new equilibrium: the changes over all feet sum to
-    zero.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    state : StickybotState
-        Near the equilibrium, which is found first.
-    rest : RestPosition
-        Rest positions of hips and inner joints.
-
-    Returns
-    -------
-    (k, 2, N) array [N/rad]
-        dF_r,i / dr_phi,j for the k feet on the wall.
-
-    Raises
-    ------
-    SimulationError
-        When there is no equilibrium near.
-
+    to its rest angle. This one holds at the new equilibrium, found from a state near to it: the
+    changes over all feet sum to zero.
     """
     statics = _Statics(model, state)
     u, _ = rest.packed(model)

@@ -112,26 +112,7 @@ class AffineMaps:
 
 
 def affine_maps(model: StickybotModel, state: StickybotState) -> AffineMaps:
-    """
-    Return the affine maps of a state, (30)-(35) and (45)-(57).
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    state : StickybotState
-        Pose and motion.
-
-    Returns
-    -------
-    AffineMaps
-
-    Raises
-    ------
-    MeasurementError
-        When the state does not fit the model.
-
-    """
+    """Return the affine maps of a state, (30)-(35) and (45)-(57)."""
     z, v, attached = state.packed(model)
     n = model.n_limbs
     c, s = math.cos(z[2]), math.sin(z[2])
@@ -236,26 +217,8 @@ def frozen_forces(model: StickybotModel, state: StickybotState, rest: RestPositi
     """
     Return the foot forces of a frozen state as functions of the rest angles, (48).
 
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    state : StickybotState
-        Pose and motion.
-    rest : RestPosition
-        Present rest positions.
-
-    Returns
-    -------
-    FrozenForces
-
-    Raises
-    ------
-    ConfigurationError
-        When a rest angle has no effect (no stiffness), or no foot is on the wall.
-    MeasurementError
-        When state or rest positions do not fit the model.
-
+    ``rest``: as they are now. ConfigurationError without a foot on the wall, or where a rest angle
+    has no effect.
     """
     maps = affine_maps(model, state)
     _, _, attached = state.packed(model)
@@ -340,22 +303,9 @@ def equal_magnitudes(frozen: FrozenForces) -> list[EqualForces]:
 
 def frozen_least_maximum(frozen: FrozenForces) -> tuple[float, np.ndarray]:
     """
-    Return the least maximum of ``|F_i|`` that keeps the angular acceleration, and its u.
+    Return the least maximum of ``|F_i|`` that keeps the angular acceleration [N], and its u.
 
     A solution always exists; it is not below the largest floor.
-
-    Parameters
-    ----------
-    frozen : FrozenForces
-        Foot forces of the frozen state.
-
-    Returns
-    -------
-    float [N]
-        The least maximum.
-    (k,) array [rad]
-        Rest angles.
-
     """
     n = len(frozen.feet)
     basis, u0 = np.zeros((n + 1, n)), np.zeros(n)
@@ -378,22 +328,10 @@ def frozen_least_maximum(frozen: FrozenForces) -> tuple[float, np.ndarray]:
 
 def angular_acceleration_range(frozen: FrozenForces, limit: float) -> tuple[float, float]:
     """
-    Return the angular accelerations of the body that keep every ``|F_i| <= limit``.
+    Return the least and largest acceleration [rad/s^2] that keep every ``|F_i| <= limit`` [N].
 
-    Closed form: each rest angle has an interval of its own, and the moment is their sum.
-
-    Parameters
-    ----------
-    frozen : FrozenForces
-        Foot forces of the frozen state.
-    limit : float [N]
-        Largest force allowed.
-
-    Returns
-    -------
-    float, float [rad/s^2]
-        Least and largest; NaN, NaN when a foot's floor is above the limit.
-
+    Closed form: each rest angle has an interval of its own, and the moment is their sum. NaN, NaN
+    when a foot's floor is above the limit.
     """
     floor = frozen.floor
     if not limit >= floor.max():

@@ -150,7 +150,7 @@ def choose_forces(machine, memory, z, holds, share, wanted, sets, ridge):
     Choose foot forces for wanted body accelerations; return whether found.
 
     ``share`` (N,) > 0: relative load of feet; ``sets``: half-planes to keep to; ``ridge``:
-    see :func:`force_program.solve_forces`. Fills ``memory.planned``, zero off the wall.
+    see :func:`force_allocation.solve_forces`. Fills ``memory.planned``, zero off the wall.
     """
     report, planned = memory.report, memory.planned
     n = _begin_sharing(memory, holds)

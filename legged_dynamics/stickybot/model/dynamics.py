@@ -395,12 +395,8 @@ def balance(model: StickybotModel, state: StickybotState, rest: RestPosition) ->
 
     Parameters
     ----------
-    model : StickybotModel
-        The robot on its wall.
-    state : StickybotState
-        Pose and motion.
-    rest : RestPosition
-        Where hips and inner joints are held.
+    model, state, rest
+        As for :func:`accelerations`.
 
     Returns
     -------
