@@ -44,12 +44,12 @@ CATCH_UP = 25
 CLOCK_SET_NS = 100_000_000
 
 
-def _imu_numbers(sample: Any, variances: Sequence[float]) -> list[float]:
+def _imu_numbers(sample: Any, covariances: Sequence[Sequence[float]]) -> list[float]:
     """Return the numbers of an Imu behind its header."""
     found: list[float] = []
-    for values, variance in zip((sample.orientation, sample.angular_velocity,
-                                 sample.linear_acceleration), variances):
-        found += [*values.tolist(), *(variance * np.eye(3)).ravel().tolist()]
+    for values, covariance in zip((sample.orientation, sample.angular_velocity,
+                                   sample.linear_acceleration), covariances):
+        found += [*values.tolist(), *covariance]
     return found
 
 
@@ -170,7 +170,10 @@ class SimulatedRobotNode(Component):
 
         def prepared(topic: str, message: Any) -> PreparedPublisher:
             return self.common.endpoints.prepared(topic, message, qos.reliable(500))
-        rest = [0.0] * len(self._plant.joints)
+        rest, noise = [0.0] * len(self._plant.joints), self._plant.noise
+        variances = ((noise.orientation ** 2, noise.gyro ** 2, noise.accelerometer ** 2)
+                     if self.parameters['sensor_noise'] else (1e-12, 1e-12, 1e-12))
+        self._covariances = [(one * np.eye(3)).ravel().tolist() for one in variances]
         self._joint_states = prepared('joint_states', convert.joint_state(
             made, 0, self._plant.joints, rest, rest, rest))
         self._imu = prepared('imu/data', convert.imu(made, 0, self._plant.imu_link, still[:3],
@@ -270,13 +273,11 @@ class SimulatedRobotNode(Component):
     # ---- topics ----------------------------------------------------------------------------
 
     def _publish(self) -> None:
-        noise, sample = self._plant.noise, self._robot.read()
+        sample = self._robot.read()
         ns = sample.stamp_ns
         if self._clock is not None:
             self._clock.publish(convert.clock(self.dialect, ns))
-        variances = ((noise.orientation ** 2, noise.gyro ** 2, noise.accelerometer ** 2)
-                     if self.parameters['sensor_noise'] else (1e-12, 1e-12, 1e-12))
-        self._imu.send(ns, _imu_numbers, sample, variances)
+        self._imu.send(ns, _imu_numbers, sample, self._covariances)
         self._joint_states.send(ns, lambda: np.concatenate(
             [sample.position, sample.velocity, sample.effort]).tolist())  # type: ignore[list-item]
         if self.parameters['publish_truth']:
