@@ -249,7 +249,7 @@ def _run(args: argparse.Namespace) -> int:
     out = args.out or Path(f'{bag.resolve().stem}_analysis')
     writes = options.report or options.csv or options.enriched
     with output_folder(out, (ENRICHED, CSV, REPORT)) if writes else nullcontext():
-        if _analyse_climb(bag, options, out):
+        if _analyse_climb(bag, options, out, args.open):
             return 0
         analysis, report = analyse_into(bag, options, out)
     code = show_analysis(analysis, report)
@@ -262,7 +262,7 @@ def _run(args: argparse.Namespace) -> int:
     return code
 
 
-def _analyse_climb(bag: Path, options: AnalysisOptions, out: Path) -> bool:
+def _analyse_climb(bag: Path, options: AnalysisOptions, out: Path, opened: bool) -> bool:
     """Report a climb by the forces of its wall; False for a recording on the ground."""
     from legged_dynamics.pages.page import command_line
     from legged_dynamics.recordings.bags import BagReader
@@ -277,6 +277,8 @@ def _analyse_climb(bag: Path, options: AnalysisOptions, out: Path) -> bool:
     if options.report:
         page = climbs.write_recorded_climb(climb, out, command_line(f'analyze {bag}'))
         print(f'\nReport: {page.resolve()}')
+        if opened:
+            show_page(page)
     return True
 
 

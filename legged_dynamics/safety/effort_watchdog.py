@@ -16,10 +16,11 @@ by their own readings.
 Everything it needs is allocated and compiled when it is made; its loop does neither.
 
 Hardware holds the last command indefinitely. A watchdog that is killed leaves it there, and the
-next one cannot ask the motors what they were told. The efforts are therefore written to a file
-that is mapped into memory (a copy of some numbers for each command; the kernel keeps the pages
-when the process is killed), with a flag that is cleared when nothing is sent any more. A watchdog
-that finds the flag set, and motors that deliver these efforts, takes the robot over.
+next one cannot ask the motors what they were told. The efforts, and the means that would be held,
+are therefore written to a file that is mapped into memory (a copy of some numbers for each
+command; the kernel keeps the pages when the process is killed), with a flag that is cleared when
+nothing is sent any more. A watchdog that finds the flag set, and motors that deliver these
+efforts, takes the robot over.
 """
 from __future__ import annotations
 

@@ -190,7 +190,6 @@ class MotorOutput:
         self.watch.reset()
         self.sample_ns: int | None = None
         self.sent_ns = 0
-        self._obeyed_ns: int | None = None
         self.rest()
 
     def rest(self) -> None:
@@ -202,7 +201,8 @@ class MotorOutput:
         """Go on from these efforts, clipped to their limits."""
         self.last[:] = np.clip(effort, -self.limits, self.limits)
         self.held[1] = self._usual[1] = self.last
-        self._commanded, self._obeyed_ns = 0.0, None    # s since, and when last
+        self._commanded = 0.0       # s since
+        self._obeyed_ns: int | None = None      # when last
 
     def take(self, believed: np.ndarray, sample_ns: int) -> None:
         """Use a joint state (2, nj) of a time."""

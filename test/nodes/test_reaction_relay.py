@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from robots import CONFIG
 
-import legged_dynamics.ros.unitree_low_level  # noqa: F401  (it fills the table)
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus

@@ -49,19 +49,22 @@ class Recorded(Laboratory):
     def step(self, effort):
         """Have efforts pass through the watchdog, and keep the state where that is wanted."""
         if effort is not None:
-            now = round(self.time * 1e9) + 10**9
             self.hear()
-            assert self.dog.command(now, effort, OWNER, round(self.time / 0.002))
-            effort = self.dog.output(now)
+            assert self.dog.command(self.now, effort, OWNER, round(self.time / 0.002))
+            effort = self.dog.output(self.now)
         super().step(effort)
         if self.due and self.time >= self.due[0]:
             self.due.pop(0)
             self.kept.append((copy.copy(self.data), copy.deepcopy(self.dog), list(self._queue),
                               self._steps, self.effort.copy()))
 
+    @property
+    def now(self):
+        return round(self.time * 1e9) + 10**9
+
     def hear(self):
-        now, data = round(self.time * 1e9) + 10**9, self.data
-        self.dog.joints(now, now, data.qpos[self._qpos], data.qvel[self._dofs],
+        data = self.data
+        self.dog.joints(self.now, self.now, data.qpos[self._qpos], data.qvel[self._dofs],
                         data.actuator_force)
 
     def walk(self, gait, velocity):
@@ -76,12 +79,11 @@ class Recorded(Laboratory):
         data, dog, queue, self._steps, self.effort = kept
         self.data, self.dog, self._queue = copy.copy(data), copy.deepcopy(dog), deque(queue)
         self.time, height, fastest, least = self._steps * STEP, data.xpos[self._body][2], 0.0, 1.0
-        without(self.dog, round(self.time * 1e9) + 10**9)
+        without(self.dog, self.now)
         end = self.time + seconds
         while self.time < end:
             self.hear()
-            now = round(self.time * 1e9) + 10**9
-            super().step(self.dog.output(now) if self.dog.overdue(now) else None)
+            super().step(self.dog.output(self.now) if self.dog.overdue(self.now) else None)
             z = self.data.xpos[self._body][2]
             fastest, height = max(fastest, (height - z) / 0.002), z
             least = min(least, self.data.xmat[self._body][8])
@@ -121,7 +123,7 @@ def test_so_do_other_walks(gait, velocity, slope):
     assert (found < (SOFT, TILT)).all()
 
 
-def test_a_controller_that_is_back_within_the_hold_walks_on(trotting):
-    """What is held for 60 ms is on the way to a stand, and near enough to the gait."""
+def test_within_the_hold_the_robot_is_near_enough_to_its_gait(trotting):
+    """What is held is on the way to a stand: a controller that comes back can walk on."""
     fastest, tilt = trotting.end(trotting.kept[0], seconds=0.09)
     assert trotting.dog.state is WatchdogState.HOLDING and fastest < 0.5 and tilt < 10.0

@@ -348,28 +348,29 @@ def foot_reactions(dialect: Dialect, feet: Sequence[str], base: str) -> Any:
 
 def reaction_numbers(reaction: GroundReaction) -> list[float]:
     """Return the numbers of a FootReactions behind its header."""
-    net, rows = reaction.net_wrench, _rows(reaction)
-    rows[:, 15], rows[:, 16] = reaction.latest_contact, reaction.observable
-    rows[:, 17] = reaction.contact_probability
-    return [*rows.ravel().tolist(),
+    net = reaction.net_wrench
+    return [*foot_rows(reaction).ravel().tolist(),
             *(net if math.isfinite(net.sum()) else np.nan_to_num(net)).tolist()]
 
 
 def deviations(reaction: GroundReaction) -> np.ndarray:
     """Return one standard deviation (nf, 6) of the feet's newest wrenches, in foot axes."""
-    return _rows(reaction)[:, 6:12]
+    return foot_rows(reaction)[:, 6:12]
 
 
 def forces_in_base(reaction: GroundReaction) -> np.ndarray:
     """Return the forces (nf, 3) [N] in the axes of the base."""
-    return _rows(reaction)[:, 12:15]
+    return foot_rows(reaction)[:, 12:15]
 
 
-def _rows(reaction: GroundReaction) -> np.ndarray:
+def foot_rows(reaction: GroundReaction) -> np.ndarray:
+    """Return a row (18,) a foot: wrench, deviations, force in base axes, and three of contact."""
     rows = np.zeros((len(reaction.feet), 18))
     place, shape = reaction.layout.places['feet.states']
     _fill_rows(reaction.layout.table.index, reaction.data[place].reshape(shape),
                reaction.latest_covariance, reaction.wrench, np.zeros((6, 6)), rows)
+    rows[:, 15], rows[:, 16] = reaction.latest_contact, reaction.observable
+    rows[:, 17] = reaction.contact_probability
     return rows
 
 
@@ -405,8 +406,8 @@ def _fill_rows(index, states, covariance, wrench, to_foot, rows):
 def odometry_of(dialect: Dialect, state: BodyState, frame: str, base: str) -> Any:
     """Return a base state as a nav_msgs/Odometry, with its covariances."""
     message = odometry(dialect, state.stamp_ns, frame, base, state.position,
-                               quaternion_from_rotation(state.rotation), state.twist[:3],
-                               state.twist[3:])
+                       quaternion_from_rotation(state.rotation), state.twist[:3],
+                       state.twist[3:])
     pose, twist = np.zeros(36), np.zeros(36)
     pose[[0, 7, 14]] = state.position_deviation ** 2
     pose[[21, 28]], pose[35] = state.tilt_deviation ** 2, state.heading_deviation ** 2
@@ -427,9 +428,10 @@ WHOLE_BODY = 'whole_body_state_msgs/msg/WholeBodyState'
 class WholeBodyNumbers:
     """Numbers of a robot's WholeBodyState: centroidal state, joints, contacts of the feet."""
 
+    _inertia: CompositeBody
+
     def __init__(self, model: RobotModel, feet: Sequence[str], friction: float):
-        self._feet, self._friction = tuple(feet), friction
-        self.use(model)
+        self.model, self._feet, self._friction = model, tuple(feet), friction
 
     def use(self, model: RobotModel) -> None:
         """Use a robot from now on; its kernels are compiled."""

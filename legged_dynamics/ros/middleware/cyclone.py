@@ -336,7 +336,7 @@ class _TopicInfo(NamedTuple):
 
 
 class _CyclonePublisher:
-    """A protocol.Publisher on DDS; a message without subscribers is not serialized."""
+    """A publisher on DDS; a message without subscribers is not serialized."""
 
     def __init__(self, node: StandaloneNode, writer: DataWriter, name: str, latched: bool,
                  matching: _Matching):

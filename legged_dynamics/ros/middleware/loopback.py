@@ -22,7 +22,7 @@ from legged_dynamics.ros.middleware.protocol import Bounds, Component, Publicati
 
 
 class _LoopbackPublisher:
-    """A protocol.Publisher on the loopback; keeps the last messages when latched."""
+    """A publisher on the loopback; keeps the last messages when latched."""
 
     def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
                  qos: QoSProfile):

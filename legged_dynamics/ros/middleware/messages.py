@@ -19,7 +19,7 @@ from typing import Any
 
 from legged_dynamics.exceptions import MiddlewareError
 
-# Message definitions as in Jazzy's .msg files, by full name; `define` and `define_all` add others.
+# Message definitions as in Jazzy's .msg files, by full name; `define` adds others.
 DEFINITIONS: dict[str, str] = {}
 # ROS primitive -> (struct code, default); the numeric codes are also those of array.array.
 PRIMITIVES: dict[str, tuple[str, Any]] = {
@@ -117,12 +117,6 @@ def define(name: str, text: str) -> None:
         raise MiddlewareError(f'{name} is defined already, and otherwise')
 
 
-def define_all(path: Path) -> None:
-    """Add the messages of a file of .msg texts, each below a rule and 'MSG: package/Type'."""
-    for section in re.split(r'^={80}\nMSG: ', path.read_text(encoding='utf-8'), flags=re.M)[1:]:
-        define(*section.split('\n', 1))
-
-
 @cache
 def message_class(name: str) -> type:
     """Return a message's dataclass, with ``ros_type``, its full name; made on first use."""
@@ -174,5 +168,8 @@ def _repeated(make: Callable[[], Any], size: int) -> list[Any]:
     return [make() for _ in range(size)]
 
 
-# Those of ROS 2 that the package uses, as in Jazzy, and its own.
-define_all(Path(__file__).with_name('definitions.msg'))
+# Those of ROS 2 that the package uses, as in Jazzy, its own and those of others, each below a rule
+# and 'MSG: package/Type'.
+for _section in re.split(r'^={80}\nMSG: ', Path(__file__).with_name('definitions.msg').read_text(
+        encoding='utf-8'), flags=re.M)[1:]:
+    define(*_section.split('\n', 1))

@@ -238,7 +238,7 @@ class QoSProfile:
 
 
 class QoSPresets:
-    """The protocol.QoS of the loopback and of Cyclone DDS, as ``dialect.qos`` offers it."""
+    """QoS profiles of the loopback and of Cyclone DDS, as ``dialect.qos`` offers them."""
 
     sensor_data = QoSProfile(depth=5, reliable=False)
     latched = QoSProfile(depth=1, latched=True)

@@ -69,7 +69,7 @@ NO_NODE = 'a DDS application without a ROS node'
 
 
 class _RclpyQoS:
-    """The protocol.QoS in rclpy's profiles."""
+    """The profiles of `QoSPresets`, as rclpy's."""
 
     sensor_data = qos_profile_sensor_data
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -555,11 +555,10 @@ class Spinner:
     Runs callbacks with the cheapest executor.
 
     Event-driven since rclpy 7.1.4 (Jazzy); an older one builds a wait set at every wake,
-    half a core at 500 Hz. `one_at_a_time`: whether a spin runs one callback at most.
+    half a core at 500 Hz, and runs one callback at most in a spin.
     """
 
     def __init__(self, context: Any = None):
-        self.one_at_a_time = not EVENTS
         if EVENTS:
             from rclpy.experimental import EventsExecutor
             self.executor = EventsExecutor(context=context)
@@ -568,7 +567,7 @@ class Spinner:
 
     def spin(self, seconds: float = _LONGEST_WAIT_S) -> None:
         """Run callbacks for ``seconds``; with an older executor, one at most."""
-        if self.one_at_a_time:
+        if not EVENTS:
             self.executor.spin_once(timeout_sec=seconds)
         else:       # leaving and entering it costs as much as a callback: not at every wake
             self.executor.spin_until_future_complete(Future(), seconds)

@@ -144,7 +144,7 @@ def run_polled(component_class: type[Component], argv: Sequence[str],
         if not node.start(lambda: not stopping):
             return exit_code(node.fault)
         while not stopping and ros2.rclpy.ok():
-            for _ in range(_ROS_CALLBACKS if spinner.one_at_a_time else 1):
+            for _ in range(1 if ros2.EVENTS else _ROS_CALLBACKS):
                 spinner.spin(_ROS_SPIN_S)
             work(node.component)
     return 0

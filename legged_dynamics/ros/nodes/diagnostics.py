@@ -201,7 +201,7 @@ class DiagnosticsPublisher:
         # All robots publish their statuses on the same topic.
         self._name = f'{component.node.get_namespace()}/{component.node.get_name()}'.strip('/')
         self._hardware = component.node.get_namespace().strip('/')
-        self._stamp = lambda: component.node.get_clock().now().nanoseconds
+        self._stamp = component.node.now_ns
         self._now = clock or self._stamp
         self._last_ns = 0
         self._levels: dict[str, str] = {}

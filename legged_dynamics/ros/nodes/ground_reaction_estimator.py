@@ -35,7 +35,7 @@ from legged_dynamics.ros.conversions.markers import (
     deviations,
     foot_contacts,
     foot_reactions,
-    forces_in_base,
+    foot_rows,
     installed,
     odometry_of,
     reaction_numbers,
@@ -71,10 +71,7 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     ``center_of_pressure.x`` (base link) and so on; unknown values are left out.
     """
     values = np.concatenate([
-        np.hstack([reaction.wrench, np.asarray(reaction.latest_contact, float)[:, None],
-                   np.asarray(reaction.observable, float)[:, None],
-                   reaction.contact_probability[:, None], deviations(reaction),
-                   forces_in_base(reaction)]).ravel(),
+        foot_rows(reaction)[:, [*range(6), *range(15, 18), *range(6, 15)]].ravel(),
         reaction.net_wrench, reaction.center_of_pressure, reaction.external_wrench,
         reaction.external_deviation, reaction.ground_normal, reaction.external_torque])
     known = np.isfinite(values)
@@ -201,9 +198,9 @@ class BaseStateOutput:
         """Track and publish the base at one sample; return why not, or ''."""
         listened = (self._odom.get_subscription_count()
                     or self._velocity.get_subscription_count()
-                    or any(slip.get_subscription_count() for slip in self._slips)
-                    or (self._whole is not None and self._whole.get_subscription_count()))
-        if self._odometry is None or not (listened or self._follows):
+                    or any(slip.get_subscription_count() for slip in self._slips))
+        whole = self._whole is not None and self._whole.get_subscription_count()
+        if self._odometry is None or not (listened or whole or self._follows):
             return ''
         stamp, contact = measurement.stamp_ns, reaction.latest_contact
         if reaction.mode == Mode.UNAVAILABLE:

@@ -76,7 +76,7 @@ class SteadyClock:
 
     def wall(self) -> int:
         """Return the time [ns] that stamps refer to, which may be set back."""
-        raw = self._node.get_clock().now().nanoseconds
+        raw = self._node.now_ns()
         if raw < self._raw:         # simulated time begins anew
             self._heard = 0
         self._raw = raw

@@ -47,7 +47,7 @@ class SafetyReport:
     def publish(self, level: str, message: str, values: dict[str, Any]) -> None:
         """Publish a status of level 'OK', 'WARN' or 'ERROR', with key figures."""
         dialect = self._common.dialect
-        stamp = self._common.node.get_clock().now().nanoseconds
+        stamp = self._common.node.now_ns()
         self._publisher.publish(convert.diagnostics(dialect, stamp, [convert.diagnostic_status(
             dialect, level, self._name, message, values, self._hardware)]))
 

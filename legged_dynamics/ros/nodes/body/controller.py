@@ -440,7 +440,7 @@ class BodyController(ControllerNode):
         """Use new gains, weights and limits; a robot that walks takes them when it stands."""
         controller = self._controller
         assert controller is not None
-        if controller.settings != self._wanted and not self._walk.walker.walking:
+        if controller.settings is not self._wanted and not self._walk.walker.walking:
             controller.configure(self._wanted)
             self._targets.reference.settings = self._wanted
 
