@@ -163,6 +163,7 @@ MOVED = {
     'view.looks': 'view.figure',
     'view.snapshot': 'view.figure',
     'workspace.minimum_jerk': 'workspace.reference',
+    'workspace.planar': 'reproductions.planar',
     'workspace.stance_feet': 'workspace.control_tick',
     'workspace.walking.biped': 'workspace.walking',
 }

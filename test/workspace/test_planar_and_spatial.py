@@ -10,10 +10,10 @@ from tolerances import GOLDEN
 from legged_dynamics.estimation.leg_odometry import BodyState, OdometryFault
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.reproductions.planar import CROUCH, PlanarController, PlanarState
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.controller import WorkspaceController
-from legged_dynamics.workspace.planar import CROUCH, PlanarController, PlanarState
 
 PAPER_GAINS = {
     'gains.linear.stiffness': [3.0] * 3, 'gains.linear.damping': [2.46] * 3,
