@@ -135,7 +135,7 @@ MOVED = {
     'reports.validation': 'diagnosis.report',
     'safety.envelope': 'safety.motor_output',
     'safety.last_efforts': 'safety.effort_watchdog',
-    'simulation.climbing_twin': 'simulation.climbing_robot',
+    'simulation.climbing_twin': 'reproductions.climbing.twin',
     'simulation.gait': 'simulation.schedule',
     'simulation.pacing': 'simulation.hardware',
     'simulation.physics_text': 'simulation.plant',

@@ -12,6 +12,7 @@ from wall_climbs import YAML, placed, plant_of
 
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.reproductions.climbing.twin import ClimbingTwin
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation import (
     ClimbingPlant,
@@ -21,7 +22,6 @@ from legged_dynamics.simulation import (
     make_robot,
 )
 from legged_dynamics.simulation.climbing_plant import PadFault
-from legged_dynamics.simulation.climbing_robot import ClimbingTwin
 from legged_dynamics.stickybot import (
     Adhesion,
     ClimbingSimulation,
