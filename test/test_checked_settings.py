@@ -33,8 +33,6 @@ def kinds():
 
 
 KINDS = kinds()
-# Settings that go with the other value of one only.
-COMPANIONS = {'dynamics': {'division.method': 'even'}}
 
 
 def another(one):
@@ -64,7 +62,7 @@ def test_a_name_reaches_its_own_field_and_no_other(kind):
     for field in fields(kind):
         one = field.metadata['setting']
         assert getattr(rest, field.name) == one.default
-        given = {one.name: another(one), **COMPANIONS.get(one.name, {})}
+        given = {one.name: another(one)}
         changed = kind.from_parameters(given)
         differing = {other.metadata['setting'].name for other in fields(kind)
                      if getattr(changed, other.name) != getattr(rest, other.name)}

@@ -71,12 +71,3 @@ def test_torques_agree_where_the_legs_do_the_same(seed):
     state = symmetric_state(seed)
     planar = PlanarController(ROBOT).update(state, CROUCH, 0.01)
     close(spatial_command(state).effort, planar.torque)
-
-
-@pytest.mark.parametrize('seed', range(4))
-def test_big_bases_agree(seed):
-    state = moving_state(seed)
-    planar = PlanarController(ROBOT, big_base=1e6).update(state, CROUCH, 0.01)
-    spatial = spatial_command(state, dynamics='big_base')
-    np.testing.assert_allclose(in_plane(spatial.inertia), planar.dynamics.inertia, atol=1e-5)
-    np.testing.assert_allclose(TO_PAPER * spatial.bias[PLANE], planar.dynamics.bias, atol=1e-4)
