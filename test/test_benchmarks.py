@@ -119,6 +119,7 @@ NOTHING = {
     'motion_only --simulated': (['--simulated', 'talos-stand'], {'recording': missing}),
     'people': (['walks=FOLDER'], {}),
     'sensitivity': (['--only', 'no such number'], {}),
+    'walking_sensitivity': (['--only', 'no such number'], {}),
     'zoo.sensitivity': (['biped-steps', '--only', 'no such number'], {}),
     'tables': (['--only', 'no such table'], {'version': lambda: '01234567'}),
     'soak': (['--minutes', '0'], {'Soak': lambda *_: MagicMock(times=[], processes={})}),
