@@ -28,7 +28,7 @@ from legged_dynamics.parameter_file import read_parameters, shown
 # Names that nodes and launch files of ROS 2 read, and groups of them.
 _ROS_NAMES = frozenset({'use_sim_time', 'autostart', 'start_type_description_service'})
 _ROS_GROUPS = frozenset({'qos_overrides'})
-_DECLARATION = re.compile(r"\b[sS]etting\(\s*'([\w.]+)'")
+DECLARATION = re.compile(r"\b[sS]etting\(\s*'([\w.]+)'")
 
 # Words that YAML and ROS 2 read as a boolean where they are not quoted.
 YAML_WORDS = {True: ('on', 'yes', 'y', 'true'), False: ('off', 'no', 'n', 'false')}
@@ -277,7 +277,7 @@ def declared() -> tuple[frozenset[str], frozenset[str]]:
     ms: importing them all would take seconds and require MuJoCo.
     """
     found = {name for path in Path(__file__).parent.rglob('*.py')
-             for name in _DECLARATION.findall(path.read_text(encoding='utf-8'))}
+             for name in DECLARATION.findall(path.read_text(encoding='utf-8'))}
     groups = {name.split('.', 1)[0] for name in found if '.' in name}
     return (frozenset(groups | _ROS_GROUPS),
             frozenset({name for name in found if '.' not in name} | _ROS_NAMES))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stdout
 from xml.etree import ElementTree
 
 import numpy as np
@@ -359,12 +360,12 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch):
     assert '31m' not in plain.getvalue() and '[not markup] 3 m' in plain.getvalue()
 
 
-def test_a_table_says_the_same_on_a_terminal_and_in_a_pipe(monkeypatch, capsys):
+def test_a_table_says_the_same_on_a_terminal_and_in_a_pipe(capsys):
     progress.show(TABLE)
     assert capsys.readouterr().out == f'{TABLE.text}\n'
     terminal = Terminal()
-    monkeypatch.setattr(sys, 'stdout', terminal)
-    progress.show(TABLE)
+    with redirect_stdout(terminal):
+        progress.show(TABLE)
     for word in ('Errors', 'foot', 'error [N]', 'LF', '12.25'):
         assert word in terminal.getvalue()
 

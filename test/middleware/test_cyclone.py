@@ -399,9 +399,9 @@ def test_who_listens_is_known_in_callbacks_after_it_was_asked_outside(bus):
 
 
 def test_names_on_the_dds_bus():
-    assert cyclone._dds_topic('/imu/data') == 'rt/imu/data'
-    assert cyclone._ros_topic('rt/imu/data') == '/imu/data'
-    assert cyclone._ros_topic('rq/x/_service_eventRequest') is None
-    assert cyclone._dds_type('sensor_msgs/Imu') == 'sensor_msgs::msg::dds_::Imu_'
-    assert cyclone._ros_type('sensor_msgs::msg::dds_::Imu_') == 'sensor_msgs/msg/Imu'
-    assert cyclone._ros_type('HelloWorld') is None
+    assert cyclone.dds_topic('/imu/data') == 'rt/imu/data'
+    assert cyclone.ros_topic('rt/imu/data') == '/imu/data'
+    assert cyclone.ros_topic('rq/x/_service_eventRequest') is None
+    assert cyclone.dds_type('sensor_msgs/Imu') == 'sensor_msgs::msg::dds_::Imu_'
+    assert cyclone.ros_type('sensor_msgs::msg::dds_::Imu_') == 'sensor_msgs/msg/Imu'
+    assert cyclone.ros_type('HelloWorld') is None

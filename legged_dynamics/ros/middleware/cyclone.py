@@ -60,23 +60,23 @@ from legged_dynamics.ros.middleware.protocol import Bounds, Publication, QoSProf
 # ROS 2's names on the DDS bus.
 
 
-def _dds_topic(full_topic: str) -> str:
+def dds_topic(full_topic: str) -> str:
     """Return the DDS name of a ROS topic: '/imu/data' becomes 'rt/imu/data'."""
     return f'rt{full_topic}'
 
 
-def _ros_topic(dds_name: str) -> str | None:
+def ros_topic(dds_name: str) -> str | None:
     """Return the ROS name of a DDS topic, or None when it is not a ROS topic."""
     return dds_name[2:] if dds_name.startswith('rt/') else None
 
 
-def _dds_type(name: str) -> str:
+def dds_type(name: str) -> str:
     """Return the DDS name of a message: 'sensor_msgs::msg::dds_::Imu_' for sensor_msgs/msg/Imu."""
     package, _, kind = full_name(name).partition('/msg/')
     return f'{package}::msg::dds_::{kind}_'
 
 
-def _ros_type(dds_name: str) -> str | None:
+def ros_type(dds_name: str) -> str | None:
     """Return the ROS name of a DDS type, or None when it is not a ROS message."""
     found = re.fullmatch(r'(\w+)::(\w+)::dds_::(\w+)_', dds_name)
     return '/'.join(found.groups()) if found else None
@@ -156,7 +156,7 @@ class _Publications:
                     offered = _profile_of(entry.qos)
                     self._found.setdefault(entry.topic_name, []).append(Publication(
                         names.get(entry.participant_key, f'participant {entry.participant_key}'),
-                        _ros_type(entry.type_name) or entry.type_name, offered.reliable,
+                        ros_type(entry.type_name) or entry.type_name, offered.reliable,
                         offered.latched))
         return self._found.get(topic, [])
 
@@ -195,9 +195,9 @@ _PLAIN = {'bool': bool, 'string': str}      # all others are Cyclone's, under RO
 
 
 @cache
-def _idl_struct(name: str) -> type[IdlStruct]:
+def idl_struct(name: str) -> type[IdlStruct]:
     """Return the IDL dataclass of a message in the table."""
-    return make_idl_struct(name.rsplit('/', 1)[1], _dds_type(name).replace('::', '.'),
+    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
                            {entry.name: _idl_type(entry) for entry in definition(name).fields})
 
 
@@ -208,7 +208,7 @@ def _envelope(name: str) -> type[IdlStruct]:
     fields: dict[str, Any] = {'opaque': types.uint8}
     if name in DEFINITIONS:
         fields = {entry.name: _idl_type(entry) for entry in definition(name).fields}
-    made = make_idl_struct(name.rsplit('/', 1)[1], _dds_type(name).replace('::', '.'), fields,
+    made = make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields,
                            dataclassify=False)
     for method in (_init, _serialize):
         setattr(made, {'_init': '__init__', '_serialize': 'serialize'}[method.__name__], method)
@@ -230,7 +230,7 @@ def _deserialize(cls: Any, data: bytes, *_: Any, **__: Any) -> Any:
 
 
 def _idl_type(entry: Field) -> Any:
-    element: Any = (_idl_struct(entry.type) if entry.is_message else
+    element: Any = (idl_struct(entry.type) if entry.is_message else
                     _PLAIN.get(entry.type) or getattr(types, entry.type))
     make: Any = types
     if entry.size is None:
@@ -523,7 +523,7 @@ class CycloneBus:
             self._publications = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
         found: dict[tuple[str, str], QoSProfile] = {}
         for entry in self._publications.read(100_000):
-            topic, kind = _ros_topic(entry.topic_name or ''), _ros_type(entry.type_name or '')
+            topic, kind = ros_topic(entry.topic_name or ''), ros_type(entry.type_name or '')
             alive = entry.sample_info.instance_state == InstanceState.Alive
             if topic is None or kind is None or not alive:
                 continue
@@ -552,7 +552,7 @@ class CycloneBus:
 
     def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
         """Return the publishers of other processes on a topic; as StandaloneNode asks."""
-        return self._publications_of_others().of(_dds_topic(topic))
+        return self._publications_of_others().of(dds_topic(topic))
 
     def _publications_of_others(self) -> _Publications:
         if self._known is None:
@@ -568,7 +568,7 @@ class CycloneBus:
     def _create(self, kind: Any, topic: str, name: str, qos: QoSProfile) -> Any:
         made = _policies(qos, name)
         try:
-            dds = Topic(self._participant, _dds_topic(topic), _envelope(name))
+            dds = Topic(self._participant, dds_topic(topic), _envelope(name))
             return kind(self._participant, dds, made)
         except DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error

@@ -111,8 +111,8 @@ class LoopbackBus:
         self.logs: list[LogRecord] = []
         self.queue: deque[_LoopbackSubscription] = deque()
         self._nodes: list[StandaloneNode] = []
-        self._publishers: list[_LoopbackPublisher] = []
-        self._subscriptions: list[_LoopbackSubscription] = []
+        self.publishers: list[_LoopbackPublisher] = []
+        self.subscriptions: list[_LoopbackSubscription] = []
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
@@ -175,23 +175,23 @@ class LoopbackBus:
 
     def topics(self) -> list[tuple[str, str]]:
         """Return topic and ROS type of all publishers, sorted."""
-        return sorted({(entry.topic, entry.type) for entry in self._publishers})
+        return sorted({(entry.topic, entry.type) for entry in self.publishers})
 
     def matches(self, publisher: _LoopbackPublisher) -> list[_LoopbackSubscription]:
         """Return the subscriptions that a publisher reaches, in the order of their creation."""
-        return [entry for entry in self._subscriptions
+        return [entry for entry in self.subscriptions
                 if entry.topic == publisher.topic and entry.type == publisher.type
                 and publisher.qos.serves(entry.qos)]
 
     def _publishers_of(self, subscription: _LoopbackSubscription) -> list[_LoopbackPublisher]:
         """Return the publishers that reach a subscription."""
-        return [entry for entry in self._publishers if subscription in self.matches(entry)]
+        return [entry for entry in self.publishers if subscription in self.matches(entry)]
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> _LoopbackPublisher:
         """Return a publisher; as StandaloneNode asks."""
         publisher = _LoopbackPublisher(self, node, topic, name, qos)
-        self._publishers.append(publisher)
+        self.publishers.append(publisher)
         return publisher
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
@@ -199,8 +199,8 @@ class LoopbackBus:
                   raw: bool) -> _LoopbackSubscription:
         """Return a subscription, with what latched publishers have kept already queued."""
         subscription = _LoopbackSubscription(self, node, topic, name, callback, qos, raw)
-        self._subscriptions.append(subscription)
-        for publisher in self._publishers:
+        self.subscriptions.append(subscription)
+        for publisher in self.publishers:
             if qos.latched and subscription in self.matches(publisher):
                 for cdr in publisher.kept:
                     subscription.offer(cdr)
@@ -209,13 +209,13 @@ class LoopbackBus:
     def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
         """Return the publishers of other nodes on a topic; as StandaloneNode asks."""
         return [Publication(entry.node.full_name, entry.type, entry.qos.reliable,
-                            entry.qos.latched) for entry in self._publishers
+                            entry.qos.latched) for entry in self.publishers
                 if entry.topic == topic and entry.node is not node]
 
     def withdraw(self, endpoint: _LoopbackPublisher | _LoopbackSubscription) -> None:
         """Take a publisher or subscription off the bus."""
         if isinstance(endpoint, _LoopbackSubscription):
             endpoint.close()
-            self._subscriptions.remove(endpoint)
+            self.subscriptions.remove(endpoint)
         else:
-            self._publishers.remove(endpoint)
+            self.publishers.remove(endpoint)

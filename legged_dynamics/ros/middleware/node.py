@@ -112,16 +112,16 @@ class NodeClock:
 
     def __init__(self, wall_ns: Callable[[], int] = time.time_ns,
                  steady_ns: Callable[[], int] = time.monotonic_ns):
-        self._wall_ns = wall_ns
+        self.wall_ns = wall_ns
         self.steady_ns = steady_ns
 
     def now(self) -> _Instant:
         """Return the present time."""
-        return _Instant(self._wall_ns())
+        return _Instant(self.wall_ns())
 
     def follow(self, ns: int) -> None:
         """Set simulated time [ns]; from the first call on, the clock stops between calls."""
-        self._wall_ns = self.steady_ns = lambda: ns
+        self.wall_ns = self.steady_ns = lambda: ns
 
 
 class _NodeTimer:

@@ -27,14 +27,15 @@ CHOICE = 'LEGGED_DYNAMICS_MIDDLEWARE'
 _LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
 
 
-def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
+def choose_backend(environ: Mapping[str, str] = os.environ,
+                   find: Callable[[str], object] = find_spec) -> str:
     """Return 'rclpy' or 'cyclonedds': as the environment says, else rclpy if installed."""
     wanted = environ.get(CHOICE, '')
     if wanted and wanted not in BACKENDS:
         raise MiddlewareError(f'expected {CHOICE} to be one of {", ".join(BACKENDS)}, '
                               f'got {wanted!r}')
     for backend in (wanted,) if wanted else BACKENDS:
-        if find_spec(backend) is not None:
+        if find(backend) is not None:
             return backend
     missing = f'{wanted} cannot' if wanted else 'neither rclpy nor cyclonedds can'
     raise MiddlewareError(f'{missing} be imported: source a ROS 2 installation, or '

@@ -173,9 +173,9 @@ class FootForceController(BodyController):
 
     def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
         """Build the force map."""
-        assert self._controller is not None
-        self._model = self._controller.model
-        self._map.build(self._model, config.feet, self._controller)
+        assert self.controller is not None
+        self._model = self.controller.model
+        self._map.build(self._model, config.feet, self.controller)
 
     def warm(self, measurement: Measurement) -> None:
         """Run all code once, the force map included."""
@@ -228,14 +228,14 @@ class FootForceController(BodyController):
 
     def _judge_forces(self, now: int) -> tuple[str, str]:
         command = self.command
-        assert command is not None and self._controller is not None
+        assert command is not None and self.controller is not None
         if self.lost:
             return 'ERROR', f'let go: {self.lost}; activate the node again'
         since, why = self._refused
         problems = [why] if now - since < DIAGNOSTICS.fault_memory_ns else []
         if self._blind_ns is not None:
             problems.append(BLIND)
-        given = self._controller.forces()
+        given = self.controller.forces()
         for foot, why in command.clipped.items():
             problems.append(f'{self._feet[foot]}: {_newtons(command.asked[foot])} asked, '
                             f'{_newtons(given[foot])} given: {why}')

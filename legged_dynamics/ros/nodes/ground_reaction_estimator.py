@@ -361,7 +361,7 @@ class GroundReactionNode(Component):
         """Read parameters, join the topics, and build the estimator once the URDF is known."""
         self._settings = _settings(self.parameters)
         self._estimates = InputMonitor('estimate', round(self.parameters['input_timeout'] * 1e9))
-        self._estimator: GroundReactionEstimator | None = None
+        self.estimator: GroundReactionEstimator | None = None
         self._reaction: GroundReaction | None = None
         self._doubt = np.zeros(0)
         if self.parameters['whole_body_state']:
@@ -375,8 +375,8 @@ class GroundReactionNode(Component):
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
-        if self._estimator is not None:
-            self._estimator.reset()
+        if self.estimator is not None:
+            self.estimator.reset()
             self._base_state.reset()
         self.input.start()
 
@@ -387,12 +387,12 @@ class GroundReactionNode(Component):
     def cleanup(self) -> None:
         """Leave all topics; keep what was learned of the actuators, where a file is given."""
         self.common.close()
-        if self._estimator is not None and self._estimator.actuators is not None:
+        if self.estimator is not None and self.estimator.actuators is not None:
             try:
-                self._estimator.actuators.keep()
+                self.estimator.actuators.keep()
             except OutputError as error:
                 self.node.get_logger().warning(str(error))
-        self._estimator = None
+        self.estimator = None
 
     def on_fault(self, error: Exception) -> None:
         """Show an unexpected failure of a callback in the diagnostics."""
@@ -402,16 +402,16 @@ class GroundReactionNode(Component):
 
     def _build(self, model: RobotModel) -> None:
         estimator = GroundReactionEstimator(model, self.common.config, self._settings, wait=False)
-        if self._estimator is None:
+        if self.estimator is None:
             self._topics = _ReactionTopics(self.common, estimator, self._pushed(estimator.model))
             self._base_state = BaseStateOutput(self.common, model)
-        elif estimator.feet != self._estimator.feet:
+        elif estimator.feet != self.estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         else:
             self._base_state.build(model)
         self.common.warm_up(model, lambda one: reaction_numbers(estimator.update(one)))
         estimator.reset()
-        self._estimator = estimator
+        self.estimator = estimator
         self._publish_fixed_frames(estimator.model)
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
@@ -441,12 +441,12 @@ class GroundReactionNode(Component):
         self._foot_frames.publish(messages[0])
 
     def _take(self, measurement: Measurement) -> None:
-        reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
+        reaction = self.estimator.update(measurement)  # type: ignore[union-attr]
         faults = int(reaction.faults) & ~int(Fault.WARMING_UP)
         in_doubt = self._contacts_in_doubt(reaction, faults)
         self._reaction = reaction
         if faults:
-            findings = self._estimator.actuator_findings    # type: ignore[union-attr]
+            findings = self.estimator.actuator_findings    # type: ignore[union-attr]
             texts = [*_texts(faults), *map(str, findings)]
             if in_doubt:
                 texts.append(f'contact of {", ".join(in_doubt)} is in doubt, and with it how the '
@@ -497,7 +497,7 @@ class GroundReactionNode(Component):
                                                  reaction.observable)
                 if down and not seen) or 'none',
             'contacts off the feet': '; '.join(map(str, reaction.contacts_off_feet)) or 'none'}
-        if self._estimator is not None and self._estimator.compiling:
+        if self.estimator is not None and self.estimator.compiling:
             values['actuators'] = 'learning joins when it is compiled'
         if reaction.faults & Fault.NO_EFFORT:
             values['contact in doubt'] = ', '.join(
