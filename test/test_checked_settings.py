@@ -107,6 +107,6 @@ def test_every_choice_is_taken_as_yaml_reads_it(one):
 def test_a_node_takes_off_for_a_word():
     one = Setting('control.reduction', 'full', '', 'How.', choices=('off', 'full'))
     store = ParameterStore({one.name: Override('', one.name, parse_value('off', 'test'), '-p')})
-    node = SimpleNamespace(declare_parameter=lambda name, value, descriptor: store.declare(
+    node = SimpleNamespace(declare_parameter=lambda name, value, descriptor: store.declare_parameter(
         name, value, descriptor))
     assert declare_settings(node, StandaloneDialect(), [one]) == {one.name: 'off'}

@@ -242,7 +242,7 @@ class _ComponentNode(LifecycleNode):
     A lifecycle node whose transitions are those of the component it hosts.
 
     Exceptions of its callbacks are logged and reported to it, failed requests refused; the
-    node goes on. Methods as in :class:`~.protocol.Node`. `autostart`: whether to activate
+    node goes on. Methods as in `node.StandaloneNode`. `autostart`: whether to activate
     itself; `busy`: what prevents configuring now.
     """
 
@@ -596,29 +596,26 @@ def ros2_process(component_class: type[Component], argv: Sequence[str]
 def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
     """Run a component as a ROS 2 lifecycle node; return the exit code."""
     arguments = RosArguments.parse(argv)
-    try:
-        with ros2_process(component_class, argv) as (node, spinner, stopping):
-            node.warn_of_undeclared_parameters(arguments)
+    with ros2_process(component_class, argv) as (node, spinner, stopping):
+        node.warn_of_undeclared_parameters(arguments)
 
-            def spin(going: Callable[[], bool]) -> None:
-                while going() and not stopping and rclpy.ok():
-                    _spin(spinner, node)
-            with Compilation(component_class, node.get_logger()) as compilation:
-                def compiling() -> bool:
-                    done, node.busy = compilation.done, compilation.state
-                    return not done
-                spin(compiling)
-                node.busy = ''
-            if not stopping and node.autostart and not node.start(lambda: not stopping):
-                return exit_code(node.fault)
-            # the compiler's objects are here to stay; scanning them would stall callbacks
-            gc.collect()
-            gc.freeze()
-            spin(lambda: True)
-            while len(stopping) == 1 and rclpy.ok() and not node.leave():
+        def spin(going: Callable[[], bool]) -> None:
+            while going() and not stopping and rclpy.ok():
                 _spin(spinner, node)
-    except SystemExit as request:
-        return request.code if isinstance(request.code, int) else int(bool(request.code))
+        with Compilation(component_class, node.get_logger()) as compilation:
+            def compiling() -> bool:
+                done, node.busy = compilation.done, compilation.state
+                return not done
+            spin(compiling)
+            node.busy = ''
+        if not stopping and node.autostart and not node.start(lambda: not stopping):
+            return exit_code(node.fault)
+        # the compiler's objects are here to stay; scanning them would stall callbacks
+        gc.collect()
+        gc.freeze()
+        spin(lambda: True)
+        while len(stopping) == 1 and rclpy.ok() and not node.leave():
+            _spin(spinner, node)
     return 0
 
 
