@@ -138,26 +138,21 @@ def do_jobs(args: argparse.Namespace, title: str, out: Path, data: DataSet, jobs
 def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOptions, out: Path,
                  most: int) -> dict[str, str]:
     """Make the reports of the oddest recordings; return all that are there, by recording."""
-    from legged_dynamics.recordings.fleet.report import (
-        REPORTS,
-        ReportJob,
-        all_summaries,
-        make_report,
-    )
+    from legged_dynamics.recordings.fleet import report as fleet
     from legged_dynamics.recordings.fleet.summarise import each_result
 
     odd = sorted((outlier for robot in facts for outlier in robot.outliers()),
                  key=lambda one: -one.far)
     chosen = list(dict.fromkeys(outlier.recording for outlier in odd))[:most]
-    rows = all_summaries(facts).set_index('recording').to_dict('index')
-    made = {name: f'{REPORTS}/{name}/{REPORT}' for name in chosen}
-    jobs = [ReportJob(name, Path(rows[name]['path']), options, rows[name]['worst_at'],
-                      rows[name]['duration'], out / REPORTS / name)
+    rows = fleet.all_summaries(facts).set_index('recording').to_dict('index')
+    made = {name: f'{fleet.REPORTS}/{name}/{REPORT}' for name in chosen}
+    jobs = [fleet.ReportJob(name, Path(rows[name]['path']), options, rows[name]['worst_at'],
+                      rows[name]['duration'], out / fleet.REPORTS / name)
             for name in chosen if not ((report := out / made[name]).is_file()
                                        and report.stat().st_mtime
                                        > rows[name]['written'].timestamp())]
     with counting('Reports', len(jobs)) as advance:
-        for job, result in each_result(client, make_report, jobs):
+        for job, result in each_result(client, fleet.make_report, jobs):
             advance(isinstance(result, BaseException))
             if isinstance(result, BaseException):
                 del made[job.recording]
@@ -168,27 +163,22 @@ def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOpti
 def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
               reports: dict[str, str]) -> int:
     """Write the report, print what came out, and return the exit code."""
-    from legged_dynamics.recordings.fleet.report import (
-        all_summaries,
-        by_day,
-        counted,
-        verdict,
-        write_fleet_report,
-    )
+    from legged_dynamics.recordings.fleet import report as fleet
+
     odd = [outlier for robot in facts for outlier in robot.outliers()]
-    rows = all_summaries(facts)
+    rows = fleet.all_summaries(facts)
     if failed:
-        print(f'{counted(len(failed), "recording")} could not be analysed:')
+        print(f'{fleet.counted(len(failed), "recording")} could not be analysed:')
         for outcome in failed:
             print(f'- {outcome.path}: {outcome.error}')
-    print(verdict(facts, odd))
+    print(fleet.verdict(facts, odd))
     for outlier in odd[:20]:
         usual = f'; usual {outlier.usual}' if outlier.usual else ''
         print(f'- {outlier.recording}: {outlier.what} {outlier.value}{usual}')
     for robot in facts[:10]:
         print()
-        show(by_day(robot))
-    print(f'\nReport: {write_fleet_report(facts, failed, out, reports)}')
+        show(fleet.by_day(robot))
+    print(f'\nReport: {fleet.write_fleet_report(facts, failed, out, reports)}')
     if failed:
         return SOME_FAILED if len(rows) else ALL_FAILED
     return 0 if rows['trusted'].all() else DOUBTFUL

@@ -9,44 +9,14 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from legged_dynamics.cli.analyze import (
-    ALL_FAILED,
-    FAILED,
-    SOME_FAILED,
-    do_jobs,
-    fresh,
-    list_failed,
-    need_for_many,
-)
+from legged_dynamics.cli import analyze
 from legged_dynamics.cli.output import output_folder, say, show
 from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.people.trials import batch, export, report
 from legged_dynamics.people.trials.analysis import ORIGIN, analyse_gait, sample_walk
-from legged_dynamics.people.trials.batch import (
-    find_trials,
-    jobs_of,
-    summarise_trial,
-    trials_data,
-    trials_table,
-    verdict_of,
-    write_trials_report,
-)
 from legged_dynamics.people.trials.c3d import read_c3d
 from legged_dynamics.people.trials.cycles import gait_cycles, steps_table, write_cycles
-from legged_dynamics.people.trials.export import (
-    write_bag,
-    write_csv,
-    write_opensim,
-    write_parquet,
-)
 from legged_dynamics.people.trials.inverse_kinematics import inverse_kinematics
-from legged_dynamics.people.trials.report import (
-    doubts,
-    errors_table,
-    feet_table,
-    joints_table,
-    verdict,
-    write_report,
-)
 from legged_dynamics.people.trials.subject import CUTOFF, GaitOptions
 from legged_dynamics.recordings.file_formats import C3D, OSIM, TRC, format_of
 from legged_dynamics.recordings.report.analysis import DOUBTFUL, distrust
@@ -76,38 +46,37 @@ def run(args: argparse.Namespace) -> int:
         result.notes[:0] = solved
         if args.sample:
             result.notes.insert(0, ORIGIN)
-        reasons = doubts(result)
+        reasons = report.doubts(result)
         if reasons:
             say(distrust(reasons), 'bold red')
-        print(f'{verdict(result)[0]}\n')
+        print(f'{report.verdict(result)[0]}\n')
         for note in result.notes:
             print(f'- {note}')
         cycles = gait_cycles(result)
-        for table in (feet_table(result), steps_table(result, cycles), joints_table(result),
-                      errors_table(result)):
+        for table in (report.feet_table(result), steps_table(result, cycles),
+                      report.joints_table(result), report.errors_table(result)):
             if table.rows:
                 print()
                 show(table)
         print(end='' if silent else '\n')
         if not args.no_csv:
-            write_csv(result, out / CSV)
+            export.write_csv(result, out / CSV)
             print(f'Table:  {(out / CSV).resolve()}')
             if cycles.curves:
                 write_cycles(cycles, out / CYCLES)
                 print(f'Cycles: {(out / CYCLES).resolve()}')
         if args.parquet:
-            print(f'Table:  {write_parquet(result, out / PARQUET).resolve()}')
+            print(f'Table:  {export.write_parquet(result, out / PARQUET).resolve()}')
         if args.opensim:
-            print(f'Tables: {", ".join(str(path) for path in write_opensim(result, out))}')
+            print(f'Tables: {", ".join(str(path) for path in export.write_opensim(result, out))}')
         if not args.no_bag:
             def bag() -> Path:
-                write_bag(result, fresh(out / BAG, args.motion), description, args.storage)
+                export.write_bag(result, analyze.fresh(out / BAG, args.motion), description,
+                                 args.storage)
                 return out / BAG
             _optional('Bag', 'rosbags', bag)
         if not args.no_report:
-            def report() -> Path:
-                return write_report(result, out, cycles)
-            _optional('Report', 'matplotlib', report)
+            _optional('Report', 'matplotlib', lambda: report.write_report(result, out, cycles))
     return DOUBTFUL if reasons else 0
 
 
@@ -137,22 +106,23 @@ def _is_batch(args: argparse.Namespace) -> bool:
 def _many(args: argparse.Namespace, options: GaitOptions) -> int:
     """Analyse all trials, write data set and report; return the exit code."""
     from legged_dynamics.recordings.fleet.data_set import FOLDER, TRIALS
-    need_for_many('trials')
+    analyze.need_for_many('trials')
     out = args.out or Path('inverse_dynamics_of_many')
-    with output_folder(out, (FOLDER, REPORT, FAILED)):
-        jobs, failed = jobs_of(find_trials(args.motion), options, out, not args.no_series)
-        data = trials_data(out.resolve())
-        failed += do_jobs(args, 'Trials', out, data, jobs, summarise_trial)
-        list_failed(failed, out / FAILED)
-        print(f'{verdict_of(data, failed)}\n')
-        table = trials_table(data)
+    with output_folder(out, (FOLDER, REPORT, analyze.FAILED)):
+        jobs, failed = batch.jobs_of(batch.find_trials(args.motion), options, out,
+                                     not args.no_series)
+        data = batch.trials_data(out.resolve())
+        failed += analyze.do_jobs(args, 'Trials', out, data, jobs, batch.summarise_trial)
+        analyze.list_failed(failed, out / analyze.FAILED)
+        print(f'{batch.verdict_of(data, failed)}\n')
+        table = batch.trials_table(data)
         if table.rows:
             show(table)
         for outcome in failed:
             print(f'- {outcome.path}: {outcome.error}')
-        print(f'\nReport: {write_trials_report(data, failed, out)}')
+        print(f'\nReport: {batch.write_trials_report(data, failed, out)}')
         if failed:
-            return SOME_FAILED if table.rows else ALL_FAILED
+            return analyze.SOME_FAILED if table.rows else analyze.ALL_FAILED
         trusted = data.read(TRIALS, ('trusted',)).column('trusted').to_pylist()
         return 0 if all(trusted) else DOUBTFUL
 

@@ -77,7 +77,6 @@ class ParameterDescriptor:
     lower: float | None = None
     upper: float | None = None
     read_only: bool = False
-    constraints: str = ''
     dynamic_typing: bool = False
 
 
@@ -165,14 +164,14 @@ class ParameterStore:
         """Have a callback accept or refuse changes at run time."""
         self._callbacks.append(callback)
 
-    def warn_of_undeclared(self, logger: Any, others: Iterable[str] = ()) -> None:
+    def warn_of_undeclared(self, logger: Any) -> None:
         """
         Warn of each override for this node that no declaration took.
 
         Those for all nodes only if this node has their group of settings, or no node has.
         Raises ConfigurationError for one on the command line.
         """
-        own = {*self._parameters, *others}
+        own = set(self._parameters)
         own_groups = {name.split('.', 1)[0] for name in own if '.' in name}
         for name, override in self._overrides.items():
             if name in own:
@@ -309,12 +308,11 @@ class StandaloneDialect(Dialect):
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False, constraints: str = '',
+                             read_only: bool = False,
                              dynamic_typing: bool = False) -> ParameterDescriptor:
         """Return a descriptor for ``declare_parameter``."""
         lower, upper = range or (None, None)
-        return ParameterDescriptor(description, lower, upper, read_only, constraints,
-                                   dynamic_typing)
+        return ParameterDescriptor(description, lower, upper, read_only, dynamic_typing)
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
         """Return the answer of an on-set-parameters callback."""

@@ -62,8 +62,7 @@ class Dialect(Protocol):
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False, constraints: str = '',
-                             dynamic_typing: bool = False) -> Any:
+                             read_only: bool = False, dynamic_typing: bool = False) -> Any:
         """Return a descriptor for ``declare_parameter``; a bound of None is no bound."""
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> Any:
