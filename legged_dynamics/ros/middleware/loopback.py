@@ -14,11 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from legged_dynamics.ros.middleware.arguments import RosArguments
-from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.cdr import serialize
 from legged_dynamics.ros.middleware.lifecycle import ComponentHost
 from legged_dynamics.ros.middleware.messages import message_class
-from legged_dynamics.ros.middleware.node import LogRecord, NodeClock, StandaloneNode
-from legged_dynamics.ros.middleware.protocol import Bounds, Component, Publication, QoSProfile
+from legged_dynamics.ros.middleware.node import (
+    LogRecord,
+    NodeClock,
+    StandaloneNode,
+    Subscription,
+)
+from legged_dynamics.ros.middleware.protocol import Component, Publication, QoSProfile
 
 
 class _LoopbackPublisher:
@@ -45,20 +50,17 @@ class _LoopbackPublisher:
         return len(self._bus.matches(self))
 
 
-class _LoopbackSubscription:
+class _LoopbackSubscription(Subscription):
     """Waits for messages of one topic; the queue keeps the last ``depth``."""
 
-    def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
-                 callback: Callable[..., None], qos: QoSProfile, raw: bool):
-        self._bus, self._node, self._callback, self._raw = bus, node, callback, raw
-        self.topic, self.type, self.qos = topic, name, qos
+    def __init__(self, bus: LoopbackBus, qos: QoSProfile, *what: Any):
+        super().__init__(lambda: bus.now_ns, *what)
+        self._bus, self.qos, self.dropped = bus, qos, 0
         self._pending: deque[tuple[bytes, int]] = deque(maxlen=qos.depth)
-        self.dropped = self.source_ns = 0
-        self._bounds = Bounds(name, topic, lambda: bus.now_ns)
 
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""
-        return len(self._bus._publishers_of(self))
+        return sum(self in self._bus.matches(entry) for entry in self._bus.publishers)
 
     def offer(self, cdr: bytes) -> None:
         """Take a message in; the oldest makes room when the queue is full."""
@@ -71,12 +73,7 @@ class _LoopbackSubscription:
         if not self._pending:
             return False
         cdr, self.source_ns = self._pending.popleft()
-        if self._raw:
-            self._node.call(self._callback, cdr, self._bus.now_ns)
-        elif why := self._bounds.refuse(len(cdr)):
-            self._node.get_logger().warning(why, throttle_duration_sec=1.0)
-        else:
-            self._node.call(self._callback, deserialize(cdr, self.type))
+        self.hand_over(cdr, self._bus.now_ns)
         return True
 
     def close(self) -> None:
@@ -183,10 +180,6 @@ class LoopbackBus:
                 if entry.topic == publisher.topic and entry.type == publisher.type
                 and publisher.qos.serves(entry.qos)]
 
-    def _publishers_of(self, subscription: _LoopbackSubscription) -> list[_LoopbackPublisher]:
-        """Return the publishers that reach a subscription."""
-        return [entry for entry in self.publishers if subscription in self.matches(entry)]
-
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> _LoopbackPublisher:
         """Return a publisher; as StandaloneNode asks."""
@@ -198,7 +191,7 @@ class LoopbackBus:
                   callback: Callable[..., None], qos: QoSProfile,
                   raw: bool) -> _LoopbackSubscription:
         """Return a subscription, with what latched publishers have kept already queued."""
-        subscription = _LoopbackSubscription(self, node, topic, name, callback, qos, raw)
+        subscription = _LoopbackSubscription(self, qos, node, topic, name, callback, raw)
         self.subscriptions.append(subscription)
         for publisher in self.publishers:
             if qos.latched and subscription in self.matches(publisher):

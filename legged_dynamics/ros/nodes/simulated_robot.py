@@ -195,9 +195,13 @@ class SimulatedRobotNode(Component):
         if self._lock_step is not None:
             return      # commands come with the answers, which have the stamp of their sample
         numbers = 'std_msgs/msg/Float64MultiArray'
-        self.common.endpoints.subscription(numbers, COMMANDS, self._on_command, qos.reliable(1))
+        self.common.endpoints.subscription(
+            numbers, COMMANDS, lambda message: self._take(
+                message, self._plant.joints, self.robot.command_effort), qos.reliable(1))
         if self.robot.grips:
-            self.common.endpoints.subscription(numbers, GRIPS, self._on_grips, qos.reliable(1))
+            self.common.endpoints.subscription(
+                numbers, GRIPS, lambda message: self._take(
+                    message, self._plant.feet, self.robot.command_grips), qos.reliable(1))
 
     # ---- time ------------------------------------------------------------------------------
 
@@ -289,12 +293,6 @@ class SimulatedRobotNode(Component):
             self._odometry.send(ns, lambda: [
                 *truth.base_position.tolist(), *truth.base_orientation.tolist(), *unknown,
                 *truth.base_velocity.tolist(), *unknown])
-
-    def _on_command(self, message: Any) -> None:
-        self._take(message, self._plant.joints, self.robot.command_effort)
-
-    def _on_grips(self, message: Any) -> None:
-        self._take(message, self._plant.feet, self.robot.command_grips)
 
     def _take(self, message: Any, names: Sequence[str], obey: Callable[[Any], None]) -> None:
         now = self.common.now()

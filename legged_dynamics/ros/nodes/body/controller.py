@@ -125,7 +125,7 @@ class _BodyWalk:
             'geometry_msgs/msg/TwistStamped' if stamped else 'geometry_msgs/msg/Twist', 'cmd_vel',
             self._on_stamped if stamped else self._on_velocity, qos)
         endpoints.subscription('std_msgs/msg/String', '~/gait',
-                               self._on_gait, qos)
+                               lambda message: self.request(message.data), qos)
         endpoints.service('std_srvs/srv/Trigger', '~/walk', partial(self._serve, True))
         endpoints.service('std_srvs/srv/Trigger', '~/halt', partial(self._serve, False))
 
@@ -256,9 +256,6 @@ class _BodyWalk:
         usual = gait if gait != 'stand' else self.walker.usual
         response.success, response.message = self.request(usual if walk else 'stand')
         return response
-
-    def _on_gait(self, message: Any) -> None:
-        self.request(message.data)
 
     def _say_slower(self, velocity: tuple[float, float, float], part: float) -> None:
         ahead, left, turning = velocity
