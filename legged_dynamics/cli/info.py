@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import math
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 from legged_dynamics.cli.arguments import write_file
 from legged_dynamics.exceptions import ConfigurationError, OutputError
@@ -36,8 +38,6 @@ def run(args: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)       # shown in their own section
         model = RobotModel.from_urdf(source)
-    print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} moving joints, '
-          f'{len(model.links)} links; the base is {model.base_link}')
     yaml, config, unknown = None, None, ''
     try:
         yaml = robot_files(args.robot)[0] if args.robot else recognise(model, by_name=True)
@@ -46,12 +46,18 @@ def run(args: argparse.Namespace) -> int:
         if args.robot:
             raise
         unknown = str(error)
+    odd = [*model.warnings, *_joint_warnings(model),
+           *(standing_warnings(model, config) if config else [])]
+    if args.json:
+        print(json.dumps(_facts(model, config, odd), indent=1))
+        return 0
+    print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} moving joints, '
+          f'{len(model.links)} links; the base is {model.base_link}')
     print(f'Robot YAML: {yaml or "none of the package is of this name"}\n')
     for line in _tree_lines(model):
         print(line)
     print('\nWarnings')
-    standing = standing_warnings(model, config) if config else []
-    for warning in [*model.warnings, *_joint_warnings(model), *standing] or ['none']:
+    for warning in odd or ['none']:
         print(f'  {warning}')
     if yaml is None or config is None:
         print(f'\nFeet\n  not known: {unknown}\n  `legged-dynamics new-robot {source}` writes '
@@ -65,6 +71,20 @@ def run(args: argparse.Namespace) -> int:
         path = write_picture(model, config, picture, read_description_file(source))
         print(f'\nCheck picture: {path}')
     return 0
+
+
+def _facts(model: RobotModel, config: RobotConfig | None, odd: list[str]) -> dict[str, Any]:
+    """Return what is printed with ``--json``; SI units."""
+    def stated(value: Any) -> Any:
+        return None if isinstance(value, float) and math.isinf(value) else value
+    return {
+        'name': model.name, 'mass': model.total_mass, 'base_link': model.base_link,
+        'links': {name: link.mass for name, link in model.links.items()},
+        'joints': {joint.name: {key: stated(getattr(joint, key)) for key in (
+            'kind', 'parent', 'child', 'lower', 'upper', 'velocity', 'effort')}
+            for joint in model.joints},
+        'feet': {foot.link: foot.kind for foot in config.feet} if config else None,
+        'warnings': odd}
 
 
 def _beside(robot: str) -> Path:

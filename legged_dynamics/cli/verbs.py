@@ -318,7 +318,9 @@ INFO = Verb(
         robot_arguments()[0], argument('--urdf', 'FILE', 'another way to give it',
                                        check=urdf_file),
         argument('--picture', 'SVG', 'where to draw skeleton, feet, soles, IMU axes and load per '
-                 'foot; default, with --robot: NAME_check.svg in the present folder', Path)))
+                 'foot; default, with --robot: NAME_check.svg in the present folder', Path),
+        switch('--json', 'print one object for programs instead, without feet where no YAML is '
+               'known, and draw nothing; a limit that is not stated is null')))
 NEW_ROBOT = Verb(
     'new-robot', 'info:run_new', "write a robot's YAML from its URDF",
     'Writes a commented YAML for a URDF: guesses feet, their radius or soles, the IMU, the order '
