@@ -207,7 +207,7 @@ def under(changes: Mapping[str, Any], seconds: float = SECONDS) -> Conditions:
     found, period, start = Conditions(), 1.0 / RATE, 0.0
     for step in range(round((STARTING + seconds) * RATE)):
         bus.step(period)
-        robot = wall.component._robot
+        robot = wall.component.robot
         if robot.fallen:
             break
         if step * period < STARTING:

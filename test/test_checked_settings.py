@@ -5,7 +5,6 @@ import pkgutil
 import random
 from dataclasses import fields, make_dataclass, replace
 from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 
@@ -105,6 +104,4 @@ def test_every_choice_is_taken_as_yaml_reads_it(one):
 def test_a_node_takes_off_for_a_word():
     one = Setting('control.reduction', 'full', '', 'How.', choices=('off', 'full'))
     store = ParameterStore({one.name: Override('', one.name, parse_value('off', 'test'), '-p')})
-    node = SimpleNamespace(declare_parameter=lambda name, value, descriptor: store.declare(
-        name, value, descriptor))
-    assert declare_settings(node, StandaloneDialect(), [one]) == {one.name: 'off'}
+    assert declare_settings(store, StandaloneDialect(), [one]) == {one.name: 'off'}

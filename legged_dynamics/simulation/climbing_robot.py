@@ -68,7 +68,7 @@ class _WallFeet:
         v[:3] = data.qvel[self._root_dofs]
         v[climber.joint_columns] = self._plant.limbs.link_rates(data.qvel[self._dofs], v[2])
         for i in np.flatnonzero(~self.attached):
-            v[climber.foot_columns[i]] = (self._foot_jacobian(i) @ data.qvel)[:2]
+            v[climber.foot_columns[i]] = (self.foot_jacobian(i) @ data.qvel)[:2]
         return StickybotState.unpacked(climber, z, v, self.attached)
 
     def hold(self, i: int) -> None:
@@ -82,7 +82,7 @@ class _WallFeet:
         grip = self._grips[i]
         model.eq_data[grip, 3:6] = data.site_xpos[self.sites[i]]
         if not self.attached[i]:
-            J = self._foot_jacobian(i)[:2]
+            J = self.foot_jacobian(i)[:2]
             inverse = np.zeros((2, model.nv))
             mujoco.mj_solveM(model, data, inverse, J)
             data.qvel[:] -= inverse.T @ np.linalg.solve(J @ inverse.T, J @ data.qvel)
@@ -133,7 +133,7 @@ class _WallFeet:
         z[climber.joint_columns] = self._plant.limbs.link_angles(data.qpos[self._qpos], z[2])
         return z
 
-    def _foot_jacobian(self, i: int) -> np.ndarray:
+    def foot_jacobian(self, i: int) -> np.ndarray:
         J = np.zeros((3, self._model.nv))
         mujoco.mj_jacSite(self._model, self._data, J, None, self.sites[i])
         return self.R_WA.T @ J
@@ -175,7 +175,7 @@ class ClimbingRobot(SimulatedHardware):
                          start_ns=start_ns)
         self.grips = plant.feet
         model = self.model
-        self._base = model.body(plant.base_link).id
+        self.base = model.body(plant.base_link).id
         self._root = np.array([model.joint(name).dofadr[0] for name in ROOT_JOINTS])
         self._height = model.joint(ROOT_JOINTS[1]).qposadr[0]
         self._per_check = (max(round(PAD_CHECK / plant.timestep), 1) if plant.pads else
@@ -301,13 +301,13 @@ class ClimbingRobot(SimulatedHardware):
 
         """
         data, sites = self.data, self.feet.sites
-        R_WB, R_WA = data.xmat[self._base].reshape(3, 3), self.feet.R_WA
+        R_WB, R_WA = data.xmat[self.base].reshape(3, 3), self.feet.R_WA
         force_W = self.feet.reactions() @ R_WA.T
         wrench = np.zeros((len(sites), 6))
         wrench[:, :3] = np.einsum('fij,fi->fj', data.site_xmat[sites].reshape(-1, 3, 3), force_W)
         attached = self.feet.attached
         point = np.where(attached[:, None], data.site_xpos[sites], np.nan)
-        w, x, y, z = data.xquat[self._base]
+        w, x, y, z = data.xquat[self.base]
 
         def in_base(rates: np.ndarray) -> np.ndarray:
             along = R_WA @ np.array([rates[0], rates[1], 0.0])
@@ -315,7 +315,7 @@ class ClimbingRobot(SimulatedHardware):
         return TrueState(
             stamp_ns=self.stamp_ns, position=data.qpos[self._qpos], velocity=data.qvel[self._dofs],
             acceleration=data.qacc[self._dofs], effort=data.actuator_force.copy(),
-            friction=np.zeros(len(self._dofs)), base_position=data.xpos[self._base].copy(),
+            friction=np.zeros(len(self._dofs)), base_position=data.xpos[self.base].copy(),
             base_orientation=np.array([x, y, z, w]), base_velocity=in_base(data.qvel[self._root]),
             base_acceleration=in_base(data.qacc[self._root]),
             feet=FootContacts(wrench, attached.copy(), point, 0))

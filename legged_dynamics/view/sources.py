@@ -153,9 +153,9 @@ class Player:
     """
 
     def __init__(self, show: Show, recorded: RecordedView, at: float = 0.0):
-        self._show, self._snapshots, self._time = show, recorded.snapshots, recorded.time
-        self._rows = show.curves(self._snapshots, self._time.tolist())
-        end = float(self._time[-1])
+        self.show, self.snapshots, self.time = show, recorded.snapshots, recorded.time
+        self._rows = show.curves(self.snapshots, self.time.tolist())
+        end = float(self.time[-1])
         gui = show.server.gui
         self.slider = gui.add_slider('time [s]', 0.0, max(end, 1e-3), 0.01,
                                      min(max(at, 0.0), end), order=-2.0)
@@ -173,15 +173,15 @@ class Player:
             Wall time since the last call.
 
         """
-        at, end = float(self.slider.value), float(self._time[-1])
+        at, end = float(self.slider.value), float(self.time[-1])
         if self.playing.value and end > 0.0:
             at = at + seconds * float(self.speed.value)
             self.slider.value = at = at if at <= end else 0.0
-        index = max(int(np.searchsorted(self._time, at, side='right')) - 1, 0)
+        index = max(int(np.searchsorted(self.time, at, side='right')) - 1, 0)
         still = not self.playing.value
         # When it is paused the curves catch up with the scene.
         if index != self._drawn or still > self._still:
-            self._show.draw(self._snapshots[index], float(self._time[index]), still, self._rows)
+            self.show.draw(self.snapshots[index], float(self.time[index]), still, self._rows)
         self._drawn, self._still = index, still
 
 

@@ -76,7 +76,7 @@ def test_the_view_costs_nothing_while_it_is_not_there():
     robot.run(20)
     names = [topic for topic, _ in robot.bus.topics()]
     assert f'{NODE}/reactions' in names
-    publisher = next(entry for entry in robot.bus._publishers
+    publisher = next(entry for entry in robot.bus.publishers
                      if entry.topic == f'{NODE}/reactions')
     assert publisher.get_subscription_count() == 0
     view = viewer(robot)
