@@ -294,7 +294,7 @@ class _Panel:
     def _said(self, figure: Figure, time: float) -> str:
         if figure.forces is None:
             return ('<b>no estimates yet</b><br><small>the ground_reaction_estimator publishes '
-                    'them on ~/reactions</small>')
+                    'them on ~/foot_reactions</small>')
         forces, margins = figure.forces, figure.margins
         lines = ['<div style="margin:0 0.8em;font-size:0.85em"><table style="width:100%">'
                  f'<tr style="text-align:left"><th>{time:.2f} s</th><th>N</th><th>&plusmn;</th>'

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from legged_dynamics.recordings.bags import BagMessage, BagReader
 from legged_dynamics.recordings.replay import Replay, ReplayPlan
 from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot, choose_robot
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, odometry_topic
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.conversions import markers
 from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run_polled
@@ -204,7 +206,12 @@ def play(show: Show, recorded: RecordedView, rate: float,
 # -------------------------------------------------------------------------------------------------
 # From the bus.
 
-REACTIONS = 'ground_reaction_estimator/reactions'
+_ARRAY = 'foot_reactions'
+REACTIONS = f'ground_reaction_estimator/{_ARRAY}'
+PACKED = 'ground_reaction_estimator/reactions'      # on ROS 2 without legged_dynamics_msgs
+_BESIDE = {'external_wrench': 'geometry_msgs/msg/WrenchStamped',
+           'external_wrench_stddev': 'geometry_msgs/msg/WrenchStamped',
+           'center_of_pressure': 'geometry_msgs/msg/PointStamped'}
 # Estimates that are older than the joints by more than this belong to another time.
 _STALE_NS = 500_000_000
 
@@ -267,7 +274,13 @@ class ViewNode(Component):
                 kind, topic, lambda message: self._newest.__setitem__(name, message), qos)
         keep('sensor_msgs/msg/JointState', options.joint_states or 'joint_states', 'joints')
         keep('sensor_msgs/msg/Imu', options.imu or 'imu/data', 'imu')
-        keep('sensor_msgs/msg/JointState', options.reactions or REACTIONS, 'reactions')
+        topic = options.reactions or (REACTIONS if markers.installed(self.dialect) else PACKED)
+        if topic.rpartition('/')[2] == _ARRAY:
+            keep(markers.REACTIONS, topic, 'reactions')
+            for name, kind in _BESIDE.items():
+                keep(kind, topic.removesuffix(_ARRAY) + name, name)
+        else:
+            keep('sensor_msgs/msg/JointState', topic, 'reactions')
         if options.odometry:
             keep('nav_msgs/msg/Odometry', options.odometry, 'odometry')
 
@@ -286,7 +299,7 @@ class ViewNode(Component):
         self._read = SampleReader(robot.model, config)
         self._forces = ForcesReader(tuple(foot.link for foot in config.feet))
         self._mount = model.frame(config.imu_link or model.base_link)
-        self._rotation = np.eye(3)
+        self._rotation, self._base = np.eye(3), model.base_link
         self.wrong = 'waiting for joint_states'
 
     def snapshot(self) -> Snapshot | None:
@@ -317,6 +330,20 @@ class ViewNode(Component):
         forces = None if message is None else self._forces(message)
         if forces is None or abs(forces.stamp_ns - stamp_ns) > _STALE_NS:
             return None
+        return self._with_the_rest(forces)
+
+    def _with_the_rest(self, forces: Forces) -> Forces:
+        """Add push and centre of pressure of the same time, where they are told in base axes."""
+        rest = {name: message for name in _BESIDE if (message := self._newest.get(name))
+                and message.header.frame_id == self._base and 10 * abs(
+                    convert.stamp_ns(message.header.stamp) - forces.stamp_ns) <= _STALE_NS}
+        if 'center_of_pressure' in rest:
+            at = rest['center_of_pressure'].point
+            forces = replace(forces, center_of_pressure=np.array([at.x, at.y, at.z]))
+        if len(rest.keys() & {'external_wrench', 'external_wrench_stddev'}) == 2:
+            external, deviation = (convert.read_wrench(rest[name])[1]
+                                   for name in ('external_wrench', 'external_wrench_stddev'))
+            forces = replace(forces, external=external, external_deviation=deviation)
         return forces
 
 
