@@ -358,7 +358,15 @@ def own_page(origin: str | None, host: str) -> bool:
 
 
 def close_page(server: Any) -> None:
-    """Stop serving a page of :func:`open_page`."""
+    """
+    Stop serving.
+
+    Parameters
+    ----------
+    server : viser.ViserServer
+        Server to stop.
+
+    """
     with contextlib.redirect_stdout(io.StringIO()):     # it prints a message
         server.stop()
 
