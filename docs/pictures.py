@@ -104,7 +104,9 @@ def main(arguments: list[str]) -> int:
             folder=folder)
         take((folder / 'doctor.html').as_uri(), 'doctor.png', (1200, 700))
         run('reproduce', 'biped', '-o', 'biped', folder=folder)
-        shutil.copy(folder / 'biped' / 'figure_5_joints.png', IMAGES / 'biped.png')
+        for name, picture in (('figure_5_joints', 'biped'), ('figures_1_2_model', 'biped_model'),
+                              ('figure_3_controller', 'biped_controller')):
+            shutil.copy(folder / 'biped' / f'{name}.png', IMAGES / f'{picture}.png')
         run('stickybot', '-o', 'stickybot', folder=folder)
         shutil.copy(folder / 'stickybot' / 'forces.png', IMAGES / 'stickybot.png')
         browser.close()

@@ -17,10 +17,11 @@ DOCS = Path(__file__).resolve().parent.parent / 'docs'
 TOPICS = (DOCS / 'topics.md').read_text(encoding='utf-8')
 # What makes a node open all that it can have open at once, and robots that it needs for that.
 EVERYTHING = {
-    'ground_reaction_estimator': {'external.point': [0.1, 0.0, 0.0], 'whole_body_state': True},
+    'ground_reaction_estimator': {'external.point': [0.1, 0.0, 0.0], 'whole_body_state': True,
+                                  'map.rate': 10.0},
     'simulated_robot': {'publish_clock': True},
     'unitree': {'unitree.command': True, 'unitree.foot_force': 'estimate',
-                'external.point': [0.1, 0.0, 0.0], 'whole_body_state': True},
+                'external.point': [0.1, 0.0, 0.0], 'whole_body_state': True, 'map.rate': 10.0},
     'workspace_controller': {'publish_tf': True}}
 ROBOTS = {'simulated_robot': ('anymal_class', 'stickybot'), 'unitree': ('go2',)}
 # Every node's, told of all of them at the top of the page.

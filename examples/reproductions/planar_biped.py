@@ -40,6 +40,7 @@ from legged_dynamics.reproductions.planar import (
     biped_urdf,
     start_state,
 )
+from legged_dynamics.reproductions.planar.biped import HEEL, TRUNK
 from legged_dynamics.reproductions.planar_biped_plant import PlanarBiped
 from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.rotations import rotation_from_rpy
@@ -325,13 +326,109 @@ def crouch(run: Run) -> Crouch:
 
 
 # -------------------------------------------------------------------------------------------------
-# The paper's figures 4 to 7, and two that it does not have: the errors, and the ground forces.
+# The paper's figures 1 to 7, and two that it does not have: the errors, and the ground forces.
 
 
 COORDINATES = ('x [cm]', 'z [cm]', 'angle [deg]')
 UNITS = np.array([100.0, 100.0, 180.0 / np.pi])     # cm and degrees, as the paper has them
 JOINTS = ('hip', 'knee', 'ankle')
 LEGS = (('left', '-'), ('right', '--'))
+
+
+def _outline(pose: np.ndarray, joints: np.ndarray) -> dict[str, np.ndarray]:
+    """Return head, hip, knee, ankle and the corners of the sole, (x, z) [m], of one leg."""
+    biped, angle = Biped(), pose[2] + np.concatenate([[0.0], np.cumsum(joints)])
+    turn = [np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]) for a in angle]
+    hip = pose[:2] - turn[0] @ [0.0, biped.hip_to_center]
+    head = hip + turn[0] @ [0.0, TRUNK * biped.height]
+    knee = hip - turn[1] @ [0.0, biped.thigh]
+    ankle = knee - turn[2] @ [0.0, biped.shank]
+    corners = np.array([[0.0, 0.0], [HEEL, -biped.ankle], [HEEL - biped.foot, -biped.ankle]])
+    return {'head': head, 'hip': hip, 'knee': knee, 'ankle': ankle,
+            'sole': ankle + corners @ turn[3].T}
+
+
+def _draw_biped(axes: Axes, pose: np.ndarray, joints: np.ndarray, shift: float, width: float,
+                color: str) -> dict[str, np.ndarray]:
+    offset = np.array([shift, 0.0])
+    parts = {name: places + offset for name, places in _outline(pose, joints).items()}
+    bones = np.array([parts[name] for name in ('head', 'hip', 'knee', 'ankle')])
+    axes.plot(*bones.T, color=color, linewidth=width, solid_capstyle='round', alpha=0.55)
+    axes.plot(*bones[1:].T, 'o', color=color, markersize=4)
+    axes.fill(*parts['sole'].T, color=color, alpha=0.55)
+    return parts
+
+
+def _draw_model(done: Sequence[Crouch]) -> Figure:
+    """Draw the biped as it crouches, figure 1, and its links in the zero configuration, 2."""
+    figure = style.new_figure(4.6)
+    standing, model = figure.subplots(1, 2, width_ratios=(1.5, 1.0))
+    trace = done[-1].trace
+    for k, instant in enumerate((0.0, 0.5, 1.0, trace.time[-1])):
+        row = int(np.abs(trace.time - instant).argmin())
+        _draw_biped(standing, trace.pose[row], trace.position[row, :3], 0.75 * k, 9.0,
+                    foot_color(0))
+        standing.plot(trace.pose[row, 0] + 0.75 * k, trace.pose[row, 1], 'x', color=style.TEXT)
+        standing.text(0.75 * k, -0.12, f'{trace.time[row]:g} s', ha='center', fontsize=9)
+    standing.axhline(0.0, color='#999999', linewidth=0.8)
+    style.dress(standing, 'one beside the other; x to the back', 'z [m]',
+                'Figure 1: the biped, as simulated')
+    standing.set_xticks([])
+    biped = Biped()
+    height = biped.ankle + biped.shank + biped.thigh + biped.hip_to_center
+    parts = _draw_biped(model, np.array([0.0, height, 0.0]), np.zeros(3), 0.0, 12.0,
+                        foot_color(2))
+    middles = {'body': np.array([0.0, height]), 'thigh': 0.5 * (parts['hip'] + parts['knee']),
+               'shank': 0.5 * (parts['knee'] + parts['ankle']), 'foot': parts['ankle'] - [0, 0.03]}
+    for (kind, middle), numbers in zip(middles.items(), ('1', '2, 5', '3, 6', '4, 7')):
+        model.text(0.14, middle[1], f'{numbers}: {kind}\n{biped.masses[kind]:.2f} kg, '
+                   f'{biped.inertias[kind]:.3f} kg m$^2$', fontsize=8.5, va='center')
+    for name in ('hip', 'knee', 'ankle'):
+        model.text(-0.08, parts[name][1], name, fontsize=8.5, ha='right', va='center')
+    for tip, text in (((0.25, 0.0), 'x'), ((0.0, 0.25), 'z')):
+        end = (-0.55 + tip[0], 1.2 + tip[1])
+        model.annotate('', end, (-0.55, 1.2), arrowprops={'arrowstyle': '-|>',
+                                                         'color': style.TEXT})
+        model.text(end[0] + 0.03, end[1], text, fontsize=9)
+    model.set_xlim(-0.75, 0.85)
+    style.dress(model, 'x [m]', 'z [m]', 'Figure 2: links in the zero configuration')
+    for axes in (standing, model):
+        axes.set_aspect('equal')
+        axes.set_ylim(-0.2, 1.6)
+        axes.grid(False)
+    return figure
+
+
+def _draw_controller(done: Sequence[Crouch]) -> Figure:
+    """Draw the block diagram of the controller, figure 3."""
+    figure = style.new_figure(2.6)
+    axes = figure.subplots()
+    axes.axis('off')
+    axes.set_title('Figure 3: the controller at each tick', loc='left', fontsize=10,
+                   color=style.TEXT)
+    blocks = {'robot': (0.0, 0.0, 'biped\n(MuJoCo, or\npinned feet)'),
+              'velocity': (1.2, 0.0, 'velocity\npropagation\n(3.1)-(3.11)'),
+              'dynamics': (2.4, 0.0, 'workspace\ndynamics\n(3.12)-(3.20)'),
+              'force': (3.6, 0.0, 'workspace\nforce\n(3.21)-(3.23)'),
+              'joints': (4.8, 0.0, 'force\npropagation\n(3.24)-(3.27)'),
+              'wanted': (3.6, 1.0, 'pose, twist and acceleration\nwanted; gains')}
+    for x, y, text in blocks.values():
+        axes.text(x, y, text, ha='center', va='center', fontsize=9, color=style.TEXT, bbox={
+            'boxstyle': 'round,pad=0.45', 'facecolor': '#eef2f6', 'edgecolor': foot_color(0)})
+    arrows = (((0.36, 0.0), (0.84, 0.0), 'joint states,\npose, twist'),
+              ((1.56, 0.0), (2.04, 0.0), '$V$, $a$, $b$'),
+              ((2.76, 0.0), (3.24, 0.0), '$P_1$, $z_1$'),
+              ((3.96, 0.0), (4.44, 0.0), '$F_1$'), ((3.6, 0.75), (3.6, 0.4), ''))
+    for start, tip, text in arrows:
+        axes.annotate('', tip, start, arrowprops={'arrowstyle': '-|>', 'color': '#777777'})
+        axes.text(0.5 * (start[0] + tip[0]), 0.12, text, ha='center', fontsize=8)
+    axes.plot([4.8, 4.8, 0.0, 0.0], [-0.4, -0.85, -0.85, -0.6], color='#777777', linewidth=1.2)
+    axes.annotate('', (0.0, -0.3), (0.0, -0.7), arrowprops={
+        'arrowstyle': '-|>', 'color': '#777777', 'shrinkA': 0})
+    axes.text(2.4, -0.78, 'joint torques', ha='center', fontsize=8)
+    axes.set_xlim(-0.5, 5.3)
+    axes.set_ylim(-1.0, 1.35)
+    return figure
 
 
 def _draw_pose(done: Sequence[Crouch]) -> Figure:
@@ -458,6 +555,11 @@ EXPLANATION = (
     'with feet of a million body masses. "Pinned" feet cannot move; on MuJoCo, soles lie on the '
     'ground, with restitution 0.1.')
 FIGURES: dict[str, tuple[str, Callable[[Sequence[Crouch]], Figure], str]] = {
+    'figures_1_2_model': ('Figures 1 and 2: the biped', _draw_model,
+                          'On MuJoCo, from the side; it faces left. The cross is the centre of '
+                          'mass of the body. Of a leg, mass and inertia are of one link.'),
+    'figure_3_controller': ('Figure 3: the controller', _draw_controller,
+                            'In brackets: the equations of the paper.'),
     'figure_4_pose': ('Figure 4: pose of the body', _draw_pose,
                       'The curves of both plants coincide.'),
     'figure_5_joints': ('Figure 5: joint angles', _draw_joint_angles,

@@ -240,32 +240,21 @@ class ContactForceMap(AffineMap):
         return self.data[self.layout.n_rows:, columns].reshape(-1, 3, 3)
 
     def rows(self, link: str) -> slice:
-        """
-        Return the rows of one foot.
-
-        Raises UnknownNameError when that foot is not in contact.
-        """
+        """Return the rows of one foot; UnknownNameError when it is not in contact."""
         if link not in self.feet:
             raise UnknownNameError('foot in contact', link, self.feet)
         return self.layout.rows[self.feet.index(link)]
 
     def of_foot(self, link: str) -> ForceMap:
-        """
-        Return the map of one foot alone.
-
-        Raises UnknownNameError when that foot is not in contact.
-        """
+        """Return the map of one foot alone; UnknownNameError when it is not in contact."""
         rows = self.rows(link)
         return ForceMap(self.offset[rows], self.matrix[rows], self.columns)
 
     def in_axes(self, R: np.ndarray) -> ContactForceMap:
         """
-        Return the map in other axes.
+        Return the map in other axes, ``R`` (3, 3) from base axes.
 
-        Contact points and feet stay in the base frame, and so does a line foot's moment, which is
-        about an axis of its own.
-
-        ``R`` (3, 3): rotation from base axes into the new ones.
+        Contact points, feet and a line foot's moment stay in the base frame.
         """
         data, R = self.data.copy(), np.asarray(R, float)
         for rows in self.layout.vectors:

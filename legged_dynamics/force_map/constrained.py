@@ -390,11 +390,17 @@ class ConstrainedForceMap:
         if not outcome:
             return ContactForceMap(work.layout, work.rows.copy(), None)
         if outcome == NOT_FINITE:
-            _refuse(self.model, position, velocity, work.scratch.vectors[WORLD, :N_WORLD])
+            state_vector(position, self.model.nq, 'joint positions')
+            state_vector(velocity, self.model.nv, 'joint velocities')
+            state_vector(work.scratch.vectors[WORLD, :N_WORLD], N_WORLD,
+                         'values of angular velocity, R_WB, gravity and ground normal')
         if outcome == NOT_POSITIVE:
             raise MeasurementError('the mass matrix is singular in this pose: a part that moves '
                                    'has neither mass nor inertia')
-        return work.redundant_result()
+        data, nc, na = work.rows.copy(), work.layout.n_rows, len(self.columns)
+        data[:nc, :na + 1], redundancy = _proximal_solution(
+            data[:nc, :na + 1], data[:nc, na + 1:na + 1 + nc])
+        return ContactForceMap(work.layout, data, redundancy)
 
     def _workspace(self, in_contact: Sequence[bool]) -> _Workspace:
         on = tuple(map(bool, in_contact))
@@ -435,14 +441,6 @@ class _Workspace:
         self.rows = self.arguments[1][start:start + table.size + len(feet)]
         self.loaded, self.tilted = False, True     # so that the first call fills all
 
-    def redundant_result(self) -> ContactForceMap:
-        data = self.rows.copy()
-        nc, na = self.layout.n_rows, len(self.layout.columns)
-        solution, redundancy = _proximal_solution(data[:nc, :na + 1],
-                                                  data[:nc, na + 1:na + 1 + nc])
-        data[:nc, :na + 1] = solution
-        return ContactForceMap(self.layout, data, redundancy)
-
 
 def _proximal_solution(right: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, Redundancy]:
     """Minimise ``|G x - r|^2 + proximal^2 |x|^2`` for each column r."""
@@ -453,11 +451,3 @@ def _proximal_solution(right: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, Re
     gain = eigenvalues / (eigenvalues ** 2 + proximal ** 2)
     rank = int((eigenvalues > RANK_TOLERANCE * eigenvalues[-1]).sum())
     return (U * gain) @ (U.T @ right), Redundancy(rank, float(proximal))
-
-
-def _refuse(model: RobotModel, position: np.ndarray, velocity: np.ndarray,
-            world: np.ndarray) -> None:
-    """Raise the error that says which input is not finite."""
-    state_vector(position, model.nq, 'joint positions')
-    state_vector(velocity, model.nv, 'joint velocities')
-    state_vector(world, 18, 'values of angular velocity, R_WB, gravity and ground normal')

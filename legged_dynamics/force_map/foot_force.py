@@ -130,22 +130,12 @@ class Stance:
         return new_q, self._moved(q, v, new_v)
 
     def efforts(self, position: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        """
-        Return the efforts of `model`'s joints, from those of the robot's.
-
-        ``position`` (nq,) [rad or m]: joint positions in the robot's order. ``effort`` (nv,) [N m
-        or N]: efforts in the robot's order. Returns (nv,) array [N m or N].
-        """
+        """Return efforts (nv,) of `model`'s joints by the robot's, at the robot's ``position``."""
         return self._moved(np.asarray(position, float), np.asarray(effort, float),
                            np.zeros(self.model.nv))
 
     def robot_efforts(self, position: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        """
-        Return the efforts of the robot's joints, from those of `model`'s.
-
-        ``position`` (nq,) [rad or m]: joint positions in the robot's order. ``effort`` (nv,) [N m
-        or N]: efforts in the order of `model`. Returns (nv,) array [N m or N].
-        """
+        """Return efforts (nv,) of the robot's joints by `model`'s, at the robot's ``position``."""
         return self._moved(np.asarray(position, float), np.asarray(effort, float),
                            np.zeros(self.robot.nv), back=True)
 
@@ -350,12 +340,9 @@ class FootForce:
 
     def joint_efforts(self, torque: np.ndarray) -> np.ndarray:
         """
-        Return the joint efforts of torques of the map's columns.
+        Return the joint efforts (nv,) of torques of the map's columns, 0 without a column.
 
-        A hip torque m_H becomes ``E^T m_H`` at the hip's joints; joints without a column get 0.
-
-        ``torque`` (m,) [N m or N]: torques in the order of the columns. Returns (nv,) array [N m
-        or N].
+        A hip torque m_H becomes ``E^T m_H`` at the hip's joints.
         """
         torque = np.asarray(torque, float)
         values, hip = torque.copy(), self.hip_axes.shape[1]

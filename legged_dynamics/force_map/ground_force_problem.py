@@ -9,8 +9,8 @@ Unknown are the contact coordinates w of all feet. Known are a prior and rows,
 
 of any number and in any order: the six equations of the base, one a joint whose torque is
 measured, an expected share, the last force; and limits ``C w >= d``: friction, the edges of soles,
-unilateral contact, torques. An unknown external wrench is an error of the rows in which it appears
-(`with_external`). With ``P_0 = G G^T``, ``R = W W^T`` and ``W^-1 H G = U S V^T`` the solution is
+unilateral contact, torques. An unknown external wrench is an error ``E P E^T`` of the rows in
+which it appears. With ``P_0 = G G^T``, ``R = W W^T`` and ``W^-1 H G = U S V^T`` the solution is
 
     w = w_0 + G V S (1 + S^2)^-1 U^T W^-1 (r - H w_0),   L = G V (1 + S^2)^-1/2,   P = L L^T,
 
@@ -194,24 +194,6 @@ class GroundForceProblem:
         return replace(self, rows=np.vstack([self.rows, rows]),
                        right=np.concatenate([self.right, right]), error=whole)
 
-    def with_external(self, columns: np.ndarray, covariance: np.ndarray) -> GroundForceProblem:
-        """
-        Return the problem with an external wrench of mean zero in all present rows.
-
-        ``columns`` (k, 6): effect of the wrench on each row: of the base ``[1, 0; [p]x, 1]``, of
-        joints ``J^T``. ``covariance`` (6, 6): covariance of the wrench; a vector is a diagonal of
-        variances. Raises ConfigurationError when shapes do not fit.
-        """
-        P = np.array(covariance, float)
-        E = np.array(columns, float)
-        P = np.diag(P) if P.ndim == 1 else P
-        k = len(self.right)
-        if E.shape != (k, 6) or P.shape != (6, 6):
-            raise ConfigurationError(f'expected what a wrench does to all {k} rows, ({k}, 6), and '
-                                     f'its covariance (6, 6) or (6,), got shapes {E.shape} and '
-                                     f'{P.shape}')
-        return replace(self, error=self.error + E @ P @ E.T)
-
     def with_limits(self, limits: np.ndarray, least: np.ndarray) -> GroundForceProblem:
         """
         Return the problem with limits ``limits w >= least`` in addition.
@@ -232,15 +214,7 @@ class GroundForceProblem:
         return replace(self, limits=self.limits[:0], least=self.least[:0])
 
     def solve(self) -> GroundForces:
-        """
-        Find the likeliest forces within the limits.
-
-        Returns
-        -------
-        GroundForces
-            Mean, covariance, residual, multipliers, active limits and outcome.
-
-        """
+        """Find the likeliest forces within the limits."""
         w, L, size = self._given()
         mean, covariance, multipliers, active, outcome = _bounded_by(w, L, self.limits, self.least)
         residual = self.right - self.rows @ mean

@@ -76,15 +76,6 @@ class ForcePolytope:
     triangles: np.ndarray
     dimension: int
 
-    def largest_along(self, direction: np.ndarray) -> np.ndarray:
-        """
-        Return the force of the set that is largest along a direction.
-
-        ``direction`` (3,): direction in the axes of the set, of any length. Returns (3,) array
-        [N].
-        """
-        return self.vertices[np.argmax(self.vertices @ np.asarray(direction, float))]
-
     def clipped(self, A: np.ndarray, b: np.ndarray) -> ForcePolytope:
         """
         Return the part of the set within ``A f >= b``, such as a friction cone.

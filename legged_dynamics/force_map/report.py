@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -154,14 +153,18 @@ def draw_force_map(study: StandingReach) -> Figure:
                     x=0.01, ha='left', fontsize=11, color=style.TEXT)
     panels = figure.subfigures(n, 1, squeeze=False)[:, 0]
     for panel, reach, allowed in zip(panels, study.reach, study.allowed):
-        height = _drawn_height(study, allowed)
+        height = max(float(allowed.vertices[:, 2].max(initial=0.0)), study.weight / n)
         cone = np.vstack([np.zeros(3), height * study.cone.edges() / study.cone.edges()[:, 2:]])
         for axes, (x, y) in zip(panel.subplots(1, 3), ((0, 2), (1, 2), (0, 1))):
             _draw_projection(axes, reach, allowed, cone, [x, y])
             style.dress(axes, x=FORCES[x], y=FORCES[y])
         panel.suptitle(_title(reach), x=0.01, ha='left', fontsize=10, color=style.TEXT)
-    figure.legend(handles=_keys(), loc='outside lower center', ncols=5, frameon=False,
-                  fontsize=8.5)
+    keys = [Patch(color=PRODUCIBLE, alpha=0.4, label='within effort limits'),
+            Line2D([], [], color=ELLIPSOID, label='within the ellipsoid of efforts'),
+            Patch(color=CONE, alpha=0.4, label='friction cone'),
+            Patch(color=ALLOWED, alpha=0.6, label='both'),
+            Line2D([], [], color=NOW, marker='o', markersize=4, label='standing still')]
+    figure.legend(handles=keys, loc='outside lower center', ncols=5, frameon=False, fontsize=8.5)
     return figure
 
 
@@ -178,11 +181,6 @@ def weakest(reach: FootReach) -> str:
     values = [f'{value:+.2f}' for value in reach.map.weakest_direction]
     force, moment = ', '.join(values[:3]), ', '.join(values[3:])
     return f'force ({force})' + (f', moment ({moment})' if moment else '')
-
-
-def _drawn_height(study: StandingReach, allowed: ForcePolytope) -> float:
-    highest = float(allowed.vertices[:, 2].max(initial=0.0))
-    return max(highest, study.weight / max(len(study.reach), 1))
 
 
 def _draw_projection(axes: Axes, reach: FootReach, allowed: ForcePolytope, cone: np.ndarray,
@@ -215,11 +213,3 @@ def _hull(points: np.ndarray) -> np.ndarray:
     if len(points) > 2 and widths[1] > 1e-6 * widths[0]:
         return points[ConvexHull(points).vertices]
     return points[np.argsort(along @ axes[0])[[0, -1]]]
-
-
-def _keys() -> list[Any]:
-    return [Patch(color=PRODUCIBLE, alpha=0.4, label='within effort limits'),
-            Line2D([], [], color=ELLIPSOID, label='within the ellipsoid of efforts'),
-            Patch(color=CONE, alpha=0.4, label='friction cone'),
-            Patch(color=ALLOWED, alpha=0.6, label='both'),
-            Line2D([], [], color=NOW, marker='o', markersize=4, label='standing still')]

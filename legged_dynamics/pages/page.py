@@ -156,13 +156,13 @@ class Bars:
     def html(self, group: str = 'time') -> str:
         """Return the bars as HTML; charts of a group share horizontal axis and cursor."""
         time = np.linspace(0.0, self.end, 2001)
+        bars, true = ([[[round(value, 4) for value in span] for span in row] for row in spans]
+                      for spans in (self.spans, self.truth))
         return _host({
             'title': self.title, 'unit': '', 'group': group, 'least': 1.0, 'digits': 0,
-            'height': 90 + 30 * len(self.rows), 'along': 'time [s]', 'dates': False,
-            'window': self.window, 'overview': False, 'band': 0.0,
-            'time': _packed(time, '<f8'), 'series': [], 'rows': list(self.rows),
-            'bars': [[[round(value, 4) for value in span] for span in row] for row in self.spans],
-            'true': [[[round(value, 4) for value in span] for span in row] for row in self.truth]})
+            'height': 90 + 30 * len(self.rows), 'along': 'time [s]', 'window': self.window,
+            'time': _packed(time, '<f8'), 'series': [], 'rows': list(self.rows), 'bars': bars,
+            'true': true})
 
 
 def _host(data: dict[str, Any]) -> str:
@@ -331,22 +331,10 @@ class HtmlPage:
         self._headings.append(text)
         self._parts.append(f'<h2 id="s{len(self._headings)}">{escape(text)}</h2>')
 
-    def verdict(self, text: str, judged: bool = True, caution: bool = False) -> None:
-        """Say in a sentence at the top what came out."""
-        kind = 'verdict amber' if caution else 'verdict' if judged else 'verdict open'
-        self._said.append(f'<p class="{kind}">{escape(unsigned_zero(text))}</p>')
-
-    def banner(self, text: str) -> None:
-        """Warn in red above all else, and above earlier warnings, that data are not trusted."""
-        self._said.insert(0, f'<p class="banner" role="alert">{escape(text)}</p>')
-
-    def caution(self, text: str) -> None:
-        """Warn in amber above all else that a result is doubtful."""
-        self._said.insert(0, f'<p class="caution" role="status">{escape(text)}</p>')
-
-    def remark(self, text: str) -> None:
-        """Say in grey below the verdict what to know of how the data came about."""
-        self._said.append(f'<p class="remark">{escape(text)}</p>')
+    def say(self, kind: str, text: str, role: str = '') -> None:
+        """Say a sentence on the first screen, of a class of the style sheet."""
+        role = f' role="{role}"' if role else ''
+        self._said.append(f'<p class="{kind}"{role}>{escape(unsigned_zero(text))}</p>')
 
     def opening(self, picture: str, caption: str, cards: Iterable[tuple[str, str]]) -> None:
         """Put a vector picture and key figures on the first screen, below what is said."""
@@ -396,7 +384,7 @@ class HtmlPage:
         for index, row in enumerate(rows):
             names = ' '.join(name for name, chosen in (('strong', strong), ('first', first))
                              if index in chosen)
-            cells = ''.join(f'<td{_wraps(cell)}>{_cell(cell)}</td>' for cell in row)
+            cells = ''.join(map(_cell, row))
             lines.append(f'<tr class="{names}">{cells}</tr>' if names else f'<tr>{cells}</tr>')
         self._tables += 1
         self._parts.append('<div class="wide" tabindex="0" role="region" '
@@ -417,12 +405,14 @@ class HtmlPage:
         parts = [*self._parts[:self._top], *self._said, contents, *self._parts[self._top:]]
         made = [command, *([f'robot {robot}'] if robot else []), versions(),
                 datetime.now().astimezone().isoformat(' ', 'minutes')]
+        scripts = ''.join(f'<script>{(ASSETS / name).read_text(encoding="utf-8")}</script>'
+                          for name in ('uPlot.iife.min.js', 'report.js') if self._charts)
         return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
                 f'<title>{escape(self._title)}</title><style>{_styles(self._charts)}</style>'
                 '</head><body><main>\n' + '\n'.join(parts)
                 + f'\n</main><footer>{"<br>".join(escape(line) for line in made)}</footer>'
-                + (_scripts() if self._charts else '') + '</body></html>\n')
+                + scripts + '</body></html>\n')
 
 
 def _figure(inside: str, caption: str) -> str:
@@ -436,22 +426,12 @@ def _cards(cards: Iterable[tuple[str, str]]) -> str:
     return f'<div class="cards">{rows}</div>'
 
 
-def _wraps(cell: str | Link) -> str:
-    """Return the attribute of a cell whose text is wrapped, so that its column stays in sight."""
-    return ' class="text"' if isinstance(cell, str) and len(cell) > LONG else ''
-
-
 def _cell(cell: str | Link) -> str:
+    """Return a cell; a long text is wrapped, so that its column stays in sight."""
     if isinstance(cell, Link):
-        return f'<a href="{escape(quote(cell.target))}">{escape(cell.text)}</a>'
-    return escape(cell)
-
-
-def _scripts() -> str:
-    """Return what a page with charts needs at its end."""
-    library = (ASSETS / 'uPlot.iife.min.js').read_text(encoding='utf-8')
-    ours = (ASSETS / 'report.js').read_text(encoding='utf-8')
-    return f'<script>{library}</script><script>{ours}</script>'
+        return f'<td><a href="{escape(quote(cell.target))}">{escape(cell.text)}</a></td>'
+    wraps = ' class="text"' if len(cell) > LONG else ''
+    return f'<td{wraps}>{escape(cell)}</td>'
 
 
 def _styles(charts: bool) -> str:

@@ -23,10 +23,10 @@ from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.spatial.convex_hull import convex_hull
 from legged_dynamics.spatial.frames import GRAVITY, Transform
 
-# Name, axis to the right, axis upwards, axis towards the viewer, each with its sign.
-VIEWS = (('from the right: x forward', (0, 1), (2, 1), (1, -1)),
-         ('from behind: y to the left', (1, -1), (2, 1), (0, -1)),
-         ('from above: x forward', (0, 1), (1, 1), (2, 1)))
+# Name and axes: to the right, upwards, towards the viewer.
+VIEWS = (('from the right: x forward', np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])),
+         ('from behind: y to the left', np.array([[0, -1, 0], [0, 0, 1], [-1, 0, 0]])),
+         ('from above: x forward', np.eye(3)))
 SIZE = 440
 # Room at the sides for labels [pixels].
 SIDE = 100
@@ -47,13 +47,8 @@ _STYLE = ('.body{fill:#c9d1da;stroke:#5a6470;stroke-width:0.8;stroke-linejoin:ro
 # Bodies as points whose convex hull is their outline.
 
 
-class _Solid(NamedTuple):
-    body: int
-    points: np.ndarray          # (k, 3) [m], body frame
-
-
-def _solids(model: RobotModel, urdf: str) -> list[_Solid]:
-    """Return the shapes of all bodies; none for a body without any, or with meshes only."""
+def _solids(model: RobotModel, urdf: str, poses: Sequence[Transform]) -> list[np.ndarray]:
+    """Return the points (k, 3) [m] of all shapes but meshes, in the axes of the bodies' poses."""
     found = []
     for link, shapes in (read_looks(urdf).shapes if urdf else {}).items():
         if link not in model.frames:
@@ -62,7 +57,8 @@ def _solids(model: RobotModel, urdf: str) -> list[_Solid]:
         for shape in shapes:
             points = _points(shape)
             if len(points):
-                found.append(_Solid(body, pose.p + points @ pose.R.T))
+                placed = poses[body] @ pose
+                found.append(placed.p + points @ placed.R.T)
     return found
 
 
@@ -92,24 +88,18 @@ class _View:
     """An orthographic view; rows of `axes` point right, up and towards the viewer."""
 
     def __init__(self, left: float, width: float, height: float, axes: np.ndarray,
-                 points: np.ndarray, side: float = SIDE):
+                 points: np.ndarray):
         seen = points @ axes[:2].T
         low, high = seen.min(axis=0), seen.max(axis=0)
-        room = np.array([width - 2 * side, height - TOP - BOTTOM])
+        room = np.array([width - 2 * SIDE, height - TOP - BOTTOM])
         self.scale = float((room / np.maximum(high - low, 1e-3)).min())
         self._axes, self._middle = axes, 0.5 * (low + high)
         self._center = np.array([left + width / 2, TOP + room[1] / 2])
         self._left, self._width, self._height = left, width, height
 
-    def rescale(self, scale: float) -> None:
-        self.scale = scale
-
     def __call__(self, point: np.ndarray) -> tuple[float, float]:
         x, y = (self._axes[:2] @ point - self._middle) * self.scale
         return float(self._center[0] + x), float(self._center[1] - y)
-
-    def depth(self, points: np.ndarray) -> float:
-        return float((points @ self._axes[2]).mean())
 
     def polygon(self, points: np.ndarray, style: str) -> str:
         flat = convex_hull(points @ self._axes[:2].T)
@@ -137,18 +127,16 @@ class _View:
                 f'y2="{neck[1]:.1f}" stroke="{color}" stroke-width="{width}"/>'
                 f'<polygon points="{corners}" fill="{color}"/>')
 
-    def bodies(self, model: RobotModel, poses: Sequence[Transform], solids: Sequence[_Solid]
-               ) -> list[str]:
+    def bodies(self, model: RobotModel, poses: Sequence[Transform],
+               solids: Sequence[np.ndarray]) -> list[str]:
         """Draw bones, and above them the shapes, far ones first."""
         parts = []
         for body, pose in enumerate(poses):
             if body:
                 parent = poses[int(model.tree.topology[body, tree.PARENT])]
                 parts.append(self.line(parent.p, pose.p, 'class="bone"'))
-        placed = [poses[body].p + points @ poses[body].R.T for body, points in solids]
-        parts += [self.polygon(points, 'class="body"')
-                  for points in sorted(placed, key=self.depth)]
-        return parts
+        near = sorted(solids, key=lambda points: float((points @ self._axes[2]).mean()))
+        return parts + [self.polygon(points, 'class="body"') for points in near]
 
     def labels(self, items: Sequence[tuple[np.ndarray, str, str]]) -> list[str]:
         """Write labels at both sides, one below the other, with a line to what they are of."""
@@ -189,13 +177,6 @@ class _View:
                 f'<text x="{end + 6:.1f}" y="{y + 4}">{length:g} m</text>']
 
 
-def _rows(*axes: tuple[int, int]) -> np.ndarray:
-    found = np.zeros((3, 3))
-    for row, (axis, sign) in zip(found, axes):
-        row[axis] = sign
-    return found
-
-
 def _svg(width: float, height: float, parts: Sequence[str], label: str) -> str:
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
             f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label)}">'
@@ -229,31 +210,31 @@ def robot_picture(model: RobotModel, config: RobotConfig, position: np.ndarray,
         Text of an SVG file.
 
     """
-    poses, solids = body_poses(model, position), _solids(model, urdf)
+    poses = body_poses(model, position)
+    solids = _solids(model, urdf, poses)
     loads, fall = foot_loads(model, config.feet, poses) if config.feet else (np.zeros(0), 0.0)
     imu = link_pose(model, poses, config.imu_link or model.base_link)
     center, weight = center_of_mass(model, poses), model.total_mass * GRAVITY
-    points = [np.array([pose.p for pose in poses] + [center])]
-    points += [poses[body].p + local @ poses[body].R.T for body, local in solids]
-    points += [_outline(model, poses, foot) for foot in config.feet]
+    outlines = [_outline(model, poses, foot) for foot in config.feet]
+    points = [np.array([pose.p for pose in poses] + [center]), *solids, *outlines]
     size = float(np.ptp(np.vstack(points), axis=0).max())
     tips = imu.p + 0.22 * size * imu.R.T
-    middles = [_outline(model, poses, foot).mean(axis=0) for foot in config.feet]
+    middles = [outline.mean(axis=0) for outline in outlines]
     tails = [middle - [0.0, 0.0, 0.25 * size * float(load)]
              for middle, load in zip(middles, loads)]
     everything = np.vstack([*points, imu.p, tips, *tails])
-    views = [_View(i * SIZE, SIZE, SIZE, _rows(right, up, near), everything)
-             for i, (_, right, up, near) in enumerate(VIEWS)]
+    views = [_View(i * SIZE, SIZE, SIZE, axes, everything)
+             for i, (_, axes) in enumerate(VIEWS)]
     scale = min(view.scale for view in views)
     parts = []
-    for i, (view, (name, *_)) in enumerate(zip(views, VIEWS)):
-        view.rescale(scale)
+    for i, (view, (name, _)) in enumerate(zip(views, VIEWS)):
+        view.scale = scale
         parts.append(f'<text x="{i * SIZE + 10}" y="20" class="title">{name}</text>')
         parts += view.bodies(model, poses, solids)
         labels = []
         for k, (foot, load) in enumerate(zip(config.feet, loads)):
             middle = middles[k]
-            parts += _foot(view, model, poses, foot, foot_color(k))
+            parts += _foot(view, model, poses, foot, outlines[k], foot_color(k))
             parts.append(view.arrow(tails[k], middle, foot_color(k)))
             labels.append((middle, f'{foot.link}\n{100 * load:.0f} %, {load * weight:.0f} N',
                            foot_color(k)))
@@ -283,8 +264,7 @@ def _outline(model: RobotModel, poses: Sequence[Transform], foot: Foot) -> np.nd
 
 
 def _foot(view: _View, model: RobotModel, poses: Sequence[Transform], foot: Foot,
-          color: str) -> list[str]:
-    corners = _outline(model, poses, foot)
+          corners: np.ndarray, color: str) -> list[str]:
     body = poses[model.frame(foot.link).body]
     parts = [view.line(body.p, link_pose(model, poses, foot.link).p, 'class="bone"')]
     style = f'fill="{color}" fill-opacity="0.6" stroke="{color}"'
@@ -369,22 +349,19 @@ def force_picture(model: RobotModel, config: RobotConfig, position: np.ndarray,
     turn = level @ rotation
     base = Transform(turn, np.zeros(3))
     poses = [base @ pose for pose in body_poses(model, position)]
-    solids = _solids(model, urdf)
+    solids = _solids(model, urdf, poses)
     weight = model.total_mass * GRAVITY
-    points = [np.array([pose.p for pose in poses])]
-    points += [poses[body].p + local @ poses[body].R.T for body, local in solids]
+    points = [np.array([pose.p for pose in poses]), *solids]
     size = float(np.ptp(np.vstack(points), axis=0).max())
     reach = 2.0 * _PLACES * size / weight
     contact = [turn @ load.point for load in loads]
     tips = [place + reach * (level @ load.force) for place, load in zip(contact, loads)]
     drawn = [i for i, load in enumerate(loads) if load.contact]
     everything = np.vstack([*points, *contact, *(tips[i] for i in drawn)])
-    view = _View(0.0, _WIDE, _HIGH, _OBLIQUE, everything, side=SIDE)
+    view = _View(0.0, _WIDE, _HIGH, _OBLIQUE, everything)
     ground = float(np.min([contact[i][2] for i in drawn])) if drawn else everything[:, 2].min()
-    low, high = everything[:, :2].min(axis=0) - 0.1 * size, everything[:, :2].max(axis=0) + (
-        0.1 * size)
-    floor = np.array([[x, y, ground] for x, y in (low, (high[0], low[1]), high,
-                                                  (low[0], high[1]))])
+    low, high = everything.min(axis=0) - 0.1 * size, everything.max(axis=0) + 0.1 * size
+    floor = np.array([[x, y, ground] for x in (low[0], high[0]) for y in (low[1], high[1])])
     parts = [f'<text x="10" y="20" class="title">{escape(title)}</text>',
              view.polygon(floor, 'class="ground"')]
     parts += _support(view, config, model, poses, [bool(load.contact) for load in loads], contact)

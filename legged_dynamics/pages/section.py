@@ -200,20 +200,7 @@ class Report:
         return path
 
     def write_page(self, path: Path) -> None:
-        """
-        Write the page alone.
-
-        Parameters
-        ----------
-        path : Path
-            File to write.
-
-        Raises
-        ------
-        OutputError
-            When it cannot be written.
-
-        """
+        """Write the page alone; OutputError when it cannot be written."""
         try:
             path.write_text(self.html(), encoding='utf-8')
         except OSError as error:
@@ -240,14 +227,15 @@ class Report:
 
         """
         page = HtmlPage(self.title, self.lead)
+        for warning in self.warnings:
+            page.say('banner', warning, 'alert')
+        for caution in self.cautions:
+            page.say('caution', caution, 'status')
         if self.verdict:
-            page.verdict(self.verdict, self.judged, self.caution)
-        for caution in reversed(self.cautions):
-            page.caution(caution)
-        for warning in reversed(self.warnings):
-            page.banner(warning)
+            page.say('verdict amber' if self.caution else
+                     'verdict' if self.judged else 'verdict open', self.verdict)
         for remark in self.remarks:
-            page.remark(remark)
+            page.say('remark', remark)
         if self.picture[0] or self.cards:
             page.opening(*self.picture, self.cards)
         for section in self.sections:

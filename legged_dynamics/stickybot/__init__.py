@@ -25,13 +25,11 @@ from legged_dynamics.stickybot.control.gait import ControlSettings, Gait, GaitCl
 from legged_dynamics.stickybot.model.adhesion import Adhesion
 from legged_dynamics.stickybot.model.dynamics import (
     Accelerations,
-    Balance,
     Load,
     accelerations,
-    balance,
     load_of,
 )
-from legged_dynamics.stickybot.model.jacobian import Modes, modes, nominal_damping
+from legged_dynamics.stickybot.model.jacobian import nominal_damping
 from legged_dynamics.stickybot.model.robot import (
     Body,
     FootEvent,
@@ -52,11 +50,11 @@ from legged_dynamics.stickybot.simulation import ClimbingSimulation, EnergyBalan
 __all__ = ['StickybotModel', 'StickybotSettings', 'Wall', 'StickybotState', 'accelerations',
            'Accelerations', 'StickybotController', 'StickybotMeasurement', 'StickybotCommand',
            'ControlSettings', 'climb', 'Climb', 'ClimbTrace', 'least_maximum',
-           'largest_acceleration', 'Allocation', 'AllocationStatus', 'Adhesion', 'Balance', 'Body',
+           'largest_acceleration', 'Allocation', 'AllocationStatus', 'Adhesion', 'Body',
            'ClimbingSimulation', 'EnergyBalance', 'FootEvent', 'FootEventKind', 'ForceSets',
-           'Gait', 'GaitClock', 'Infeasibility', 'Limb', 'Link', 'Load', 'Modes',
-           'PlainGaitResult', 'RestPosition', 'balance', 'largest_multiple', 'least_squares',
-           'load_of', 'modes', 'nominal_damping', 'simulate_plain_gait', 'unloaded_state']
+           'Gait', 'GaitClock', 'Infeasibility', 'Limb', 'Link', 'Load',
+           'PlainGaitResult', 'RestPosition', 'largest_multiple', 'least_squares',
+           'load_of', 'nominal_damping', 'simulate_plain_gait', 'unloaded_state']
 
 # Names of 0.2.0, which end with 0.4.0: what they are called now, or where they are.
 _RENAMED = {'Rehearsal': 'PlainGaitResult', 'rehearse': 'simulate_plain_gait'}
@@ -65,6 +63,7 @@ _MOVED = {
     'sweep': ('study',),
     'frozen_allocation': ('AffineMaps', 'affine_maps', 'angular_acceleration_range',
                           'equal_magnitudes', 'frozen_forces', 'frozen_least_maximum'),
+    'mechanics': ('Balance', 'Modes', 'balance', 'modes'),
     'equilibrium': ('StaticReduction', 'find_equilibrium', 'largest_speed', 'recover_rest',
                     'reduce_static_forces', 'static_sensitivity')}
 

@@ -65,12 +65,6 @@ class ClimbTrace:
     states: tuple[StickybotState, ...]
     rests: tuple[RestPosition, ...]
 
-    @classmethod
-    def _of_samples(cls, samples: Sequence[tuple]) -> ClimbTrace:
-        """Return the trace of samples, each a tuple in the order of the attributes."""
-        columns = list(zip(*samples))
-        return cls(*map(np.array, columns[:-3]), *columns[-3:])
-
 
 @dataclass(frozen=True, eq=False)
 class Climb:
@@ -158,7 +152,10 @@ def climb(model: StickybotModel, gait: Gait | None = None,
     gait = gait or Gait()
     controller = StickybotController(model, gait, control, pads, walking=climber is None)
     dt = 1.0 / controller.settings.rate
-    simulation = climber or _at_first_pose(model, gait, pads, tolerance)
+    rest = model.rest       # where the gait begins, with relaxed springs
+    rest[:, 2] += GaitClock(model, gait).at(0).angle
+    simulation = climber or ClimbingSimulation(model, RestPosition(rest), pads=pads,
+                                               tolerance=tolerance)
     if climber is not None:
         for _ in range(round(STANDING / dt)):
             climber.step(controller.update(climber.measure()), dt)
@@ -189,18 +186,11 @@ def climb(model: StickybotModel, gait: Gait | None = None,
             progress((step + 1) / (periods * per_period))
     height = float(simulation.pose[1])
     speed = (height - start_height) / ((periods // 2) * per_period * dt)
+    columns = list(zip(*samples))
     return Climb(height - begin, speed, float(simulation.peak.max()), total / max(feet, 1),
                  simulation.energy, tuple(events),
                  sum(event.kind in FAILURES for event in events), simulation.n_steps,
-                 ClimbTrace._of_samples(samples) if trace else None)
-
-
-def _at_first_pose(model: StickybotModel, gait: Gait, pads: Sequence[Adhesion] | None,
-                   tolerance: float) -> ClimbingSimulation:
-    """Return the robot with relaxed springs in the pose in which the gait begins."""
-    rest = model.rest
-    rest[:, 2] += GaitClock(model, gait).at(0).angle
-    return ClimbingSimulation(model, RestPosition(rest), pads=pads, tolerance=tolerance)
+                 ClimbTrace(*map(np.array, columns[:-3]), *columns[-3:]) if trace else None)
 
 
 def _sample(simulation: Any, reaction: np.ndarray, planned: np.ndarray | None,

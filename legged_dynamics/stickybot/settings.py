@@ -164,13 +164,7 @@ class StickybotSettings:
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any] | None = None) -> StickybotSettings:
-        """
-        Check dotted parameter names and build the settings.
-
-        ``values``: values by dotted name, as in `SETTINGS`; the others have the defaults, which
-        are those of the proposed 370 g robot. Raises ConfigurationError when a key is unknown, or
-        a value has the wrong type, length or range.
-        """
+        """Build from dotted names, checked; defaults are those of the proposed 370 g robot."""
         found = checked(values or {}, SETTINGS)
         return cls(RobotSettings.from_parameters(found), PadSettings.from_parameters(found),
                    Gait.from_parameters(found), ControlSettings.from_parameters(found))
@@ -218,20 +212,7 @@ class StickybotSettings:
         return Body(robot.body_mass, robot.body_inertia, robot.body_height)
 
     def model(self) -> StickybotModel:
-        """
-        Return the robot on its wall.
-
-        Returns
-        -------
-        StickybotModel
-            The robot on its wall.
-
-        Raises
-        ------
-        ModelError
-            When the values make no robot.
-
-        """
+        """Return the robot on its wall; ModelError when the values make none."""
         robot, body, placements = self.robot, self.body(), self._placements()
         stiffness = robot.stiffness_scale * np.array(robot.hip_stiffness)
         damping = np.array(robot.hip_damping or nominal_damping(

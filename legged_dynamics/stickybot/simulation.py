@@ -26,7 +26,6 @@ import numpy as np
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, SimulationError
 from legged_dynamics.optimization.factorizations import factorize_lu, solve_lu
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.model.adhesion import (
     HOLDS,
     PAD,
@@ -105,12 +104,9 @@ GAMMA_SUM = np.array([0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0])
 class Limits(NamedTuple):
     """Of an integration."""
 
-    position_error: int = 1     # tolerated local error of positions [m, rad]
-    velocity_error: int = 1     # and of velocities [m/s, rad/s]
-    longest_step: int = 1       # s
-
-
-LIMITS = offsets(Limits())
+    position_error: float   # tolerated local error of positions [m, rad]
+    velocity_error: float   # and of velocities [m/s, rad/s]
+    longest_step: float     # s
 
 
 @kernel
@@ -233,8 +229,8 @@ def _rodas_step(machine, step, limits, n, h, motion):
         j = step.free[a]
         z_new[j] += U[STAGES - 1, j]
         v_new[j] += U[STAGES - 1, nz + j]
-        error = max(error, abs(U[STAGES - 1, j]) / limits[LIMITS.position_error],
-                    abs(U[STAGES - 1, nz + j]) / limits[LIMITS.velocity_error])
+        error = max(error, abs(U[STAGES - 1, j]) / limits.position_error,
+                    abs(U[STAGES - 1, nz + j]) / limits.velocity_error)
     # A step that is not finite must be rejected; comparisons with NaN are false.
     return error if math.isfinite(error) else math.inf
 
@@ -248,66 +244,31 @@ STUCK = -1
 SHORTEST_STEP = 1e-12   # s
 
 
-class Progress(NamedTuple):
-    """Numbers that `_advance` returns in `MovingRobot.report`."""
-
-    elapsed: int = 1        # s
-    next_step: int = 1      # s, to begin with the next time
-    foot: int = 1           # that failed
-    steps: int = 1
-    width: int = 0
-
-
-PROGRESS = offsets(Progress())
-
-
 class _MovingRobot(NamedTuple):
-    """
-    The moving robot: arrays that `_advance` changes in place.
+    """The moving robot: arrays that `_advance` changes in place."""
 
-    Attributes
-    ----------
-    z, v, zdd : (nz,) array
-    u, ud : (nz - 3,) array
-    forces : (N, FORCE.width) array
-    normals : (N,) array [N]
-    attached : (N,) array of bool
-    pad_angle : (N,) array [rad]
-    totals : (TOTAL.width,) array
-    peak : (N,) array [N]
-        Largest reaction of each foot since it was last set to zero.
-    spare : (3, nz) array
-    sums : (N_FLOWS,) array
-        What the last step added to the totals.
-    report : (4,) array
-
-    """
-
-    z: np.ndarray
+    z: np.ndarray           # (nz,)
     v: np.ndarray
     zdd: np.ndarray
-    u: np.ndarray
+    u: np.ndarray           # (nz - 3,)
     ud: np.ndarray
-    forces: np.ndarray
-    normals: np.ndarray
-    attached: np.ndarray
-    pad_angle: np.ndarray
-    totals: np.ndarray
-    peak: np.ndarray
-    spare: np.ndarray
-    sums: np.ndarray
-    report: np.ndarray
+    forces: np.ndarray      # (N, FORCE.width)
+    normals: np.ndarray     # (N,) [N]
+    attached: np.ndarray    # (N,) bool
+    pad_angle: np.ndarray   # (N,) [rad]
+    totals: np.ndarray      # (TOTAL.width,)
+    peak: np.ndarray        # (N,) [N]: largest reaction of each foot since it was set to zero
+    spare: np.ndarray       # (3, nz)
+    sums: np.ndarray        # (N_FLOWS,): what the last step added to the totals
 
 
 def _make_motion(machine: Machine, nz: int) -> _MovingRobot:
     """Return the state of a robot for the integration, all feet off the wall."""
     n = machine.index.shape[0]
-    report = np.zeros(4)
-    report[PROGRESS.next_step] = 1e-5
     return _MovingRobot(
         np.zeros(nz), np.zeros(nz), np.zeros(nz), np.zeros(nz - 3), np.zeros(nz - 3),
         np.zeros((n, FORCE.width)), np.zeros(n), np.zeros(n, bool), np.zeros(n),
-        np.zeros(TOTAL.width), np.zeros(n), np.zeros((3, nz)), np.zeros(N_FLOWS), report)
+        np.zeros(TOTAL.width), np.zeros(n), np.zeros((3, nz)), np.zeros(N_FLOWS))
 
 
 @kernel
@@ -368,24 +329,24 @@ def _touch_down(machine, step, i, motion):
 
 
 @kernel
-def _advance(machine, step, wall, pads, limits, duration, motion):
+def _advance(machine, step, wall, pads, limits, duration, h, motion):
     """
-    Advance by at most ``duration``, or until a foot detaches; return the status.
+    Advance by at most ``duration``, in steps that begin with ``h`` [s], or until a foot detaches.
 
-    `HOLDS`, `SLIPS` or `PEELS` (foot in `report`), `STUCK`. Rest positions move at constant
-    rates; accelerations and forces must be those of `_settle`, also on return.
+    Return `HOLDS`, `SLIPS`, `PEELS` or `STUCK`, the foot, the time, the next step [s] and their
+    number. Rest positions move at constant rates; accelerations and forces must be those of
+    `_settle`, also on return.
     """
     z, v, u, ud = motion.z, motion.v, motion.u, motion.ud
     z_new, v_new, a_new = motion.spare[0], motion.spare[1], motion.spare[2]
     u_end = step.vectors[U_END]
-    h, elapsed, steps = motion.report[PROGRESS.next_step], 0.0, 0
-    motion.report[PROGRESS.foot] = -1
+    elapsed, steps, foot = 0.0, 0, -1
     n = free_coordinates(machine, motion.attached, step.free)
     stale = True
     code = HOLDS
     while elapsed < duration:
         last = h >= 0.999 * (duration - elapsed)
-        trial = duration - elapsed if last else min(h, limits[LIMITS.longest_step])
+        trial = duration - elapsed if last else min(h, limits.longest_step)
         # A refused step is tried again from the same state: its Jacobian still holds.
         if stale:
             jacobians(machine, step, motion.attached, Coordinates(z, v, u, ud), motion.zdd,
@@ -420,15 +381,10 @@ def _advance(machine, step, wall, pads, limits, duration, motion):
             size = math.hypot(motion.forces[i, FORCE.reaction],
                               motion.forces[i, FORCE.reaction + 1])
             motion.peak[i] = max(motion.peak[i], size)
-        foot, how = _first_failure(pads, motion)
-        if how != HOLDS:
-            motion.report[PROGRESS.foot] = foot
-            code = how
+        foot, code = _first_failure(pads, motion)
+        if code != HOLDS:
             break
-    report = motion.report
-    report[PROGRESS.elapsed], report[PROGRESS.next_step] = elapsed, h
-    report[PROGRESS.steps] = steps
-    return code
+    return code, foot, elapsed, h, steps
 
 
 # -------------------------------------------------------------------------------------------------
@@ -464,18 +420,6 @@ class EnergyBalance:
     energy_residual: float
     momentum_residual: tuple[float, float]
     angular_momentum_residual: float
-
-
-def _energy_balance(start: np.ndarray, now: np.ndarray, totals: np.ndarray) -> EnergyBalance:
-    """Return the balance between two instants from stored quantities and sums."""
-    change = now - start
-    gain = float(now[STORED.kinetic] + now[STORED.potential]
-                 - start[STORED.kinetic] - start[STORED.potential])
-    work, damped, struck = totals[[TOTAL.work, TOTAL.damped, TOTAL.struck]].tolist()
-    missing = change[STORED.momentum:STORED.momentum + 2] - totals[TOTAL.impulse:TOTAL.impulse + 2]
-    turning = change[STORED.angular_momentum] - totals[TOTAL.angular_impulse]
-    return EnergyBalance(work, damped, struck, gain, gain - work + damped + struck,
-                         (float(missing[0]), float(missing[1])), float(turning))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -536,7 +480,8 @@ class ClimbingSimulation:
         rest = rest or RestPosition.nominal(model)
         state = state or unloaded_state(model, rest=rest)
         self._pads = np.array([pad.packed() for pad in self.pads]).reshape(-1, PAD.width)
-        self._limits = np.array([tolerance, VELOCITY_TOLERANCE * tolerance, longest_step])
+        self._limits = Limits(tolerance, VELOCITY_TOLERANCE * tolerance, longest_step)
+        self._next_step = 1e-5
         self._wall = np.array([model.body.height, model.wall.normal])
         self._motion = _make_motion(model.machine, model.nz)
         self._stepper = make_stepper(model.machine)
@@ -611,7 +556,16 @@ class ClimbingSimulation:
     @property
     def energy(self) -> EnergyBalance:
         """Energy and momentum since the start."""
-        return _energy_balance(self._start, self._stored(), self._motion.totals)
+        start, now, totals = self._start, self._stored(), self._motion.totals
+        change = now - start
+        gain = float(now[STORED.kinetic] + now[STORED.potential]
+                     - start[STORED.kinetic] - start[STORED.potential])
+        work, damped, struck = totals[[TOTAL.work, TOTAL.damped, TOTAL.struck]].tolist()
+        missing = (change[STORED.momentum:STORED.momentum + 2]
+                   - totals[TOTAL.impulse:TOTAL.impulse + 2])
+        turning = change[STORED.angular_momentum] - totals[TOTAL.angular_impulse]
+        return EnergyBalance(work, damped, struck, gain, gain - work + damped + struck,
+                             (float(missing[0]), float(missing[1])), float(turning))
 
     def measure(self) -> StickybotMeasurement:
         """Return the measurement of the robot's sensors, without noise."""
@@ -678,17 +632,17 @@ class ClimbingSimulation:
         _settle(model.machine, self._stepper, self._wall, motion)
         done = 0.0
         while True:
-            code = _advance(model.machine, self._stepper, self._wall, self._pads, self._limits,
-                            duration - done, motion)
-            done += float(motion.report[PROGRESS.elapsed])
-            self.n_steps += int(motion.report[PROGRESS.steps])
+            code, foot, elapsed, self._next_step, steps = _advance(
+                model.machine, self._stepper, self._wall, self._pads, self._limits,
+                duration - done, self._next_step, motion)
+            done += elapsed
+            self.n_steps += steps
             if code == HOLDS:
                 break
             if code not in FAILURES:
                 raise SimulationError(
                     f'the motion cannot be integrated any further at {self.time + done:.6f} s: '
                     'stiffness, damping or the command is beyond what double precision resolves')
-            foot = int(motion.report[PROGRESS.foot])
             motion.attached[foot], self._lost[foot] = False, True
             events.append(FootEvent(self.stamp_ns + round(done * 1e9),
                                     model.limb_names[foot], FAILURES[code]))

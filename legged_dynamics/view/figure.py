@@ -201,24 +201,14 @@ LIGHT = 0.05
 
 
 @dataclass(frozen=True)
-class Margins:
-    """Margins against slipping, tipping and saturation; NaN where they are not known."""
-
-    # (nf,): part of the friction that each foot uses; NaN for one in the air or hardly loaded
-    friction: np.ndarray
-    # [m]: distance of the centre of pressure from the nearest edge of the support polygon
-    support: float
-    effort: float  # Effort of the joint nearest to its limit, as a part of that
-
-
-@dataclass(frozen=True)
 class Figure:
     """A robot and its forces, ready to be drawn. Axes: W is the world, z up; B the base link."""
 
     stamp_ns: int  # [ns]: stamp of the joint state
     base: np.ndarray  # (3,) [m]: p_WB
     rotation: np.ndarray  # (3, 3): R_WB
-    position: np.ndarray  # (nq,) [rad or m]: joint positions in the model's order
+    body_rotations: np.ndarray  # (nb, 3, 3): of the bodies in W, the base first
+    body_places: np.ndarray  # (nb, 3) [m]: origins of the bodies in W
     foot_rotation: np.ndarray  # (nf, 3, 3): R_WF
     contact_point: np.ndarray  # (nf, 3) [m]: points of application of the ground's forces, in W
     forces: Forces | None  # Of the snapshot
@@ -228,7 +218,11 @@ class Figure:
     center_of_pressure: np.ndarray  # (3,) [m]: in W; NaN where there is none
     # (3,) [N]: external force on the base, in W; None where it does not differ from zero
     push: np.ndarray | None
-    margins: Margins  # Margins at this instant
+    # (nf,): part of the friction that each foot uses; NaN for one in the air or hardly loaded
+    friction_used: np.ndarray
+    # [m]: distance of the centre of pressure from the nearest edge of the support; NaN: unknown
+    support_margin: float
+    effort_used: float  # of the joint nearest to its limit, as a part of that; NaN: unknown
 
 
 class FigureMaker:
@@ -252,7 +246,16 @@ class FigureMaker:
         """Return the figure of a snapshot, world axes."""
         R_WB, nf = snapshot.rotation, len(self.feet)
         forces = snapshot.forces or Forces.none(nf)
-        R_BF, points, standing, up = self._feet_of(snapshot, forces)
+        rotations, places = body_frames(self.model, snapshot.position)
+        up = (forces.ground_normal if np.isfinite(forces.ground_normal).all()
+              else R_WB[2])
+        R_BF = np.array([rotations[body] @ pose.R
+                         for body, pose in self._frames]).reshape(nf, 3, 3)
+        soles = [rotations[body] @ pose.p + places[body] + foot.touching(R, up)
+                 for foot, R, (body, pose) in zip(self.config.feet, R_BF, self._frames)]
+        points = np.array([sole.mean(axis=0) for sole in soles]).reshape(nf, 3)
+        standing = np.vstack([np.zeros((0, 3)), *(sole for sole, down in zip(
+            soles, forces.contact) if down)])
         picture = ForcePicture(
             snapshot.stamp_ns, self.feet, R_WB, forces.contact, forces.observable, points,
             forces.wrench, forces.deviation, R_BF, np.tile(up, (nf, 1)), standing,
@@ -261,34 +264,14 @@ class FigureMaker:
         placed = self._placement.update(snapshot.stamp_ns, R_WB, points, forces.contact)
         base = placed if snapshot.base is None else snapshot.base
         loaded = forces.contact & (picture.force @ up > self._light)
-        margins = Margins(
-            np.where(loaded, picture.friction_used, np.nan), picture.support_margin,
-            np.nan if snapshot.effort is None else effort_used(snapshot.effort, self._limits))
-        return Figure(snapshot.stamp_ns, base, R_WB, snapshot.position,
-                      R_WB @ R_BF.reshape(nf, 3, 3), points @ R_WB.T + base, snapshot.forces,
+        return Figure(snapshot.stamp_ns, base, R_WB, R_WB @ rotations, places @ R_WB.T + base,
+                      R_WB @ R_BF, points @ R_WB.T + base, snapshot.forces,
                       picture.force @ R_WB.T, R_WB @ up, picture.polygon_W + base,
                       R_WB @ picture.center_of_pressure + base,
-                      None if picture.push is None else R_WB @ picture.push, margins)
-
-    def _feet_of(self, snapshot: Snapshot, forces: Forces
-                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return R_BF, contact points, points stood on, and the normal of the ground, in B."""
-        bodies, nf = body_frames(self.model, snapshot.position), len(self.feet)
-        R_BF = np.array([bodies[0][body] @ pose.R for body, pose in self._frames])
-        p_BF = np.array([bodies[0][body] @ pose.p + bodies[1][body]
-                         for body, pose in self._frames])
-        up = (forces.ground_normal if np.isfinite(forces.ground_normal).all()
-              else snapshot.rotation[2])
-        soles = [self._sole(i, R_BF[i], p_BF[i], up) for i in range(nf)]
-        points = np.array([sole.mean(axis=0) for sole in soles]).reshape(nf, 3)
-        standing = [sole for sole, down in zip(soles, forces.contact) if down]
-        return (R_BF.reshape(nf, 3, 3), points,
-                np.vstack(standing) if standing else np.zeros((0, 3)), up)
-
-    def _sole(self, i: int, R_BF: np.ndarray, p_BF: np.ndarray, up: np.ndarray) -> np.ndarray:
-        """Return the possible contact points of a foot, in B."""
-        foot = self.config.feet[i]
-        return p_BF + foot.touching(R_BF, up)
+                      None if picture.push is None else R_WB @ picture.push,
+                      np.where(loaded, picture.friction_used, np.nan), picture.support_margin,
+                      np.nan if snapshot.effort is None else effort_used(
+                          snapshot.effort, self._limits))
 
 
 _NOTHING: Wanted = {}
@@ -306,7 +289,7 @@ _THICK = 0.06
 
 
 class Look(NamedTuple):
-    """Shapes of a body in one colour."""
+    """A shape of a body."""
 
     mesh: trimesh.Trimesh  # In the body's frame [m]
     color: tuple[float, float, float]  # Red, green, blue from 0 to 1
@@ -315,7 +298,7 @@ class Look(NamedTuple):
 def body_looks(model: RobotModel, config: RobotConfig, urdf: str,
                meshes: Path | None = None) -> list[list[Look]]:
     """
-    Return the shapes of each body by colour, the base first.
+    Return the shapes of each body, the base first.
 
     Visuals, else collisions. Mesh files outside ``meshes`` are never opened, since a
     description may come over the bus; capsules replace missing ones.
@@ -338,20 +321,7 @@ def body_looks(model: RobotModel, config: RobotConfig, urdf: str,
             if found:
                 parts[body] += found
                 break
-    bones = _bones(model, config)
-    for body, found in enumerate(parts):
-        if not found:
-            parts[body] = bones[body]
-    return [_by_color(found) for found in parts]
-
-
-def _by_color(looks: list[Look]) -> list[Look]:
-    found: dict[Any, list[trimesh.Trimesh]] = {}
-    for look in looks:
-        found.setdefault(look.color, []).append(look.mesh)
-    made: list[tuple[Any, Any]] = [(trimesh.util.concatenate(parts), color)
-                                   for color, parts in found.items()]
-    return [Look(*pair) for pair in made]
+    return [found or bones for found, bones in zip(parts, _bones(model, config))]
 
 
 def _color(material: Element | None, known: Mapping[str, Any]) -> Any:
@@ -381,7 +351,8 @@ def _shape(visual: Element, pose: Transform, colors: Mapping[str, Any],
                 np.array(origin.vector('xyz', (0, 0, 0), ''), float))
     except LeggedDynamicsError:
         return None
-    return Look(made.apply_transform(_matrix(pose)), _color(visual.first('material'), colors))
+    turn = np.vstack([np.column_stack([pose.R, pose.p]), [0.0, 0.0, 0.0, 1.0]])
+    return Look(made.apply_transform(turn), _color(visual.first('material'), colors))
 
 
 def _made(shape: Element, meshes: Path | None) -> trimesh.Trimesh | None:
@@ -446,9 +417,3 @@ def _capsule(radius: float, height: float) -> trimesh.Trimesh:
     """Return a capsule about its middle, along z; `height` is without the caps."""
     made = trimesh.creation.capsule(height=height, radius=radius, count=[12, 12])
     return made.apply_translation([0.0, 0.0, -made.bounds.mean(axis=0)[2]])
-
-
-def _matrix(pose: Transform) -> np.ndarray:
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = pose.R, pose.p
-    return matrix

@@ -16,7 +16,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from legged_dynamics.exceptions import ConfigurationError, OutputError
-from legged_dynamics.model.standing import body_frames
 from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.view.figure import Figure, FigureMaker, body_looks
 from legged_dynamics.view.sources import RecordedView
@@ -58,10 +57,8 @@ def write_rrd(recorded: RecordedView, path: Path, friction: float = 0.6,
 def _log(stream: Any, rerun: Any, make: FigureMaker, names: list[str], figure: Figure,
          newtons_per_meter: float) -> None:
     """Log one instant: poses, arrows of feet in contact, support and vertical forces."""
-    rotations, places = body_frames(make.model, figure.position)
-    turned = figure.rotation @ rotations
-    moved = places @ figure.rotation.T + figure.base
-    for name, place, quaternion in zip(names, moved, Rotation.from_matrix(turned).as_quat()):
+    quaternions = Rotation.from_matrix(figure.body_rotations).as_quat()
+    for name, place, quaternion in zip(names, figure.body_places, quaternions):
         stream.log(name, rerun.Transform3D(translation=place,
                                            quaternion=rerun.Quaternion(xyzw=quaternion)))
     contact = (np.zeros(len(make.feet), bool) if figure.forces is None

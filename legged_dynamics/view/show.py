@@ -23,52 +23,13 @@ from scipy.spatial.transform import Rotation
 
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.model import parts as tree
+from legged_dynamics.pages.page import shown
 from legged_dynamics.pages.palette import foot_color
-from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_to_z
+from legged_dynamics.spatial.rotations import rotation_to_z
 from legged_dynamics.view.figure import Figure, FigureMaker, Look, Snapshot, body_looks
 
 # -------------------------------------------------------------------------------------------------
 # The scene: a figure drawn by viser in three dimensions, and moved from picture to picture.
-#
-# Poses of the bodies.
-
-
-class JointPoses:
-    """Poses of all bodies in their parents, for a drawing with a tree of bodies."""
-
-    def __init__(self, model: RobotModel):
-        topology, constants = model.tree.topology[1:], model.tree.constants[1:]
-        self._kind, self._start = topology[:, tree.JOINT], topology[:, tree.Q_START]
-        self._rest = np.array([
-            quaternion_from_rotation(row[tree.R_TREE:tree.R_TREE + 9].reshape(3, 3))
-            for row in constants]).reshape(-1, 4)
-        self._place = constants[:, tree.P_TREE:tree.P_TREE + 3]
-        self._slide = constants[:, [tree.R_TREE + k for k in (2, 5, 8)]]
-        self._turns = self._kind == tree.REVOLUTE
-
-    def orientation(self, position: np.ndarray) -> np.ndarray:
-        """Return quaternions wxyz (nb - 1, 4) of all bodies but the base in their parents."""
-        half = 0.5 * np.where(self._turns, position[self._start], 0.0)
-        about = np.column_stack([np.zeros((len(half), 2)), np.sin(half), np.cos(half)])
-        for body in np.flatnonzero((self._kind != tree.REVOLUTE)
-                                   & (self._kind != tree.PRISMATIC)):
-            start = self._start[body]
-            about[body] = position[start:start + 4]
-        x, y, z, w = self._rest.T
-        a, b, c, d = about.T
-        return np.column_stack([w * d - x * a - y * b - z * c, w * a + x * d + y * c - z * b,
-                                w * b - x * c + y * d + z * a, w * c + x * b - y * a + z * d])
-
-    def moved(self, position: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield index and origin in the parent [m] of bodies on prismatic joints."""
-        for body in np.flatnonzero(self._kind == tree.PRISMATIC):
-            yield int(body) + 1, (self._place[body]
-                                  + self._slide[body] * position[self._start[body]])
-
-
-# -------------------------------------------------------------------------------------------------
-# Nodes of the scene.
 
 FIRM, UNSURE, PUSH, CONE, SLIPPING, POLYGON, PRESSURE = np.array([
     (26, 166, 60), (255, 140, 0), (160, 60, 200), (70, 130, 255), (230, 30, 30), (40, 90, 220),
@@ -88,8 +49,7 @@ class Scene:
     friction cones, and one standard deviation about arrow tips.
     """
 
-    def __init__(self, server: Any, model: RobotModel,
-                 looks: Sequence[Sequence[Look]], feet: Sequence[str],
+    def __init__(self, server: Any, looks: Sequence[Sequence[Look]], feet: Sequence[str],
                  friction: float = 0.6, newtons_per_meter: float = 500.0):
         self.follow = self.cones = self.halos = True
         self._server, self._scale = server, 1.0 / newtons_per_meter
@@ -99,8 +59,7 @@ class Scene:
         self._world = scene.add_frame('/world', show_axes=False)
         scene.add_grid('/world/ground', 20.0, 20.0, cell_size=0.25, section_size=1.0,
                        infinite_grid=True, fade_distance=12.0, shadow_opacity=0.2)
-        self._joints = JointPoses(model)
-        self._bodies = self._tree(model, looks)
+        self._bodies = [self._body(f'/world/body_{k}', parts) for k, parts in enumerate(looks)]
         # Forces are drawn in a frame that moves with the robot, so that their nodes stay near
         # where they were made: a browser does not draw nodes that it takes to be out of sight.
         self._here = scene.add_frame('/world/here', show_axes=False)
@@ -115,20 +74,13 @@ class Scene:
         self._pressure = scene.add_icosphere('/world/here/center_of_pressure', 0.02,
                                              color=tuple(PRESSURE.tolist()), visible=False)
 
-    def _tree(self, model: RobotModel, looks: Sequence[Sequence[Look]]) -> list[Any]:
-        """Return a frame for each body, below that of its parent."""
-        scene, names, frames = self._server.scene, ['/world/robot'], []
-        for body, parts in enumerate(looks):
-            if body:
-                parent = int(model.tree.topology[body, tree.PARENT])
-                names.append(f'{names[parent]}/body_{body}')
-            frames.append(scene.add_frame(
-                names[body], show_axes=False,
-                position=model.tree.constants[body, tree.P_TREE:tree.P_TREE + 3]))
-            for i, (mesh, color) in enumerate(parts):
-                scene.add_mesh_simple(f'{names[body]}/look_{i}', mesh.vertices, mesh.faces,
-                                      color=color, flat_shading=True)
-        return frames
+    def _body(self, name: str, parts: Sequence[Look]) -> Any:
+        scene = self._server.scene
+        frame = scene.add_frame(name, show_axes=False)
+        for i, (mesh, color) in enumerate(parts):
+            scene.add_mesh_simple(f'{name}/look_{i}', mesh.vertices, mesh.faces, color=color,
+                                  flat_shading=True)
+        return frame
 
     def _arrow(self, name: str, color: np.ndarray) -> Any:
         return self._server.scene.add_arrows(
@@ -150,16 +102,14 @@ class Scene:
             x, y, _ = figure.base
             self._world.position = (-x, -y, 0.0) if self.follow else (0.0, 0.0, 0.0)
             # All at once: a call into scipy costs as much as ten rotations.
-            turned = _wxyz(np.concatenate([[figure.rotation, rotation_to_z(figure.normal)],
-                                           figure.foot_rotation]))
-            base, *bodies = self._bodies
-            self._here.position = base.position = figure.base
-            base.wxyz = turned[0]
-            for body, wxyz in zip(bodies, self._joints.orientation(figure.position)):
-                body.wxyz = wxyz
-            for body, place in self._joints.moved(figure.position):
-                self._bodies[body].position = place
-            self._draw_forces(figure, turned[1], turned[2:])
+            turned = np.roll(Rotation.from_matrix(np.concatenate([
+                figure.body_rotations, [rotation_to_z(figure.normal)],
+                figure.foot_rotation])).as_quat(), 1, axis=1)
+            self._here.position = figure.base
+            for body, place, wxyz in zip(self._bodies, figure.body_places, turned):
+                body.position, body.wxyz = place, wxyz
+            n = len(self._bodies)
+            self._draw_forces(figure, turned[n], turned[n + 1:])
             self._draw_support(figure)
 
     def _draw_forces(self, figure: Figure, upright: np.ndarray, feet: np.ndarray) -> None:
@@ -175,7 +125,9 @@ class Scene:
                 arrow.shaft_radius = _SHAFT if sure else 0.5 * _SHAFT
                 arrow.position = places[i]
                 arrow.points = np.array([[np.zeros(3), vectors[i]]])
-        self._draw_push(figure)
+        self._push.visible = figure.push is not None
+        if figure.push is not None:
+            self._push.points = np.array([[-figure.push * self._scale, np.zeros(3)]])
         self._friction_cones.visible = self.cones and bool(shown.any())
         self._halos.visible = self.halos and bool(shown.any())
         if forces is None or not shown.any():
@@ -183,7 +135,7 @@ class Scene:
         hidden = np.where(shown, 1.0, 0.0)[:, None]
         if self.cones:
             cones, n = self._friction_cones, len(shown)
-            slips = figure.margins.friction >= 1.0
+            slips = figure.friction_used >= 1.0
             cones.batched_positions = places
             cones.batched_wxyzs = np.tile(upright, (n, 1))
             cones.batched_scales = hidden * np.full((n, 3), _CONE_HEIGHT)
@@ -195,11 +147,6 @@ class Scene:
             self._halos.batched_wxyzs = feet
             self._halos.batched_scales = hidden * np.maximum(known, 1e-4)
 
-    def _draw_push(self, figure: Figure) -> None:
-        self._push.visible = figure.push is not None
-        if figure.push is not None:
-            self._push.points = np.array([[-figure.push * self._scale, np.zeros(3)]])
-
     def _draw_support(self, figure: Figure) -> None:
         corners = figure.polygon - figure.base
         self._polygon.visible = len(corners) > 1
@@ -209,10 +156,6 @@ class Scene:
         self._pressure.visible = known
         if known:
             self._pressure.position = figure.center_of_pressure - figure.base
-
-
-def _wxyz(rotations: np.ndarray) -> np.ndarray:
-    return np.roll(Rotation.from_matrix(rotations).as_quat(), 1, axis=1)
 
 
 def _cone(friction: float) -> trimesh.Trimesh:
@@ -267,15 +210,11 @@ class _Panel:
                 'standard deviation about its tip. Orange and thin: not observable, a guess. '
                 "Violet: a push that is not the feet's. Red: centre of pressure.</small>")
 
-    def forget(self) -> None:
-        """Start the curves again."""
-        self._rows.clear()
-
     def draw(self, figure: Figure, time: float, still: bool = False,
              rows: np.ndarray | None = None) -> None:
         """Add a figure; the table is of the scene's instant, curves follow every few."""
         if self._rows and not 0.0 <= time - self._rows[-1][0] < SHOWN:
-            self.forget()
+            self._rows.clear()
         self._rows.append(_curve_row(figure, time))
         with self._server.atomic():
             if still or self._drawn % _EVERY == 0:
@@ -295,38 +234,31 @@ class _Panel:
         if figure.forces is None:
             return ('<b>no estimates yet</b><br><small>the ground_reaction_estimator publishes '
                     'them on ~/foot_reactions</small>')
-        forces, margins = figure.forces, figure.margins
+        forces = figure.forces
         lines = ['<div style="margin:0 0.8em;font-size:0.85em"><table style="width:100%">'
                  f'<tr style="text-align:left"><th>{time:.2f} s</th><th>N</th><th>&plusmn;</th>'
                  '<th>friction used</th></tr>']
         for i, foot in enumerate(self._feet):
             values = ('<td colspan="3">in the air</td>' if not forces.contact[i] else
                       f'<td>{np.linalg.norm(figure.force[i]):.0f}</td>'
-                      f'<td>{_number(np.linalg.norm(forces.deviation[i]))}</td>'
-                      f'<td>{_percent(margins.friction[i])}</td>'
+                      f'<td>{shown(np.linalg.norm(forces.deviation[i]), ".0f")}</td>'
+                      f'<td>{_percent(figure.friction_used[i])}</td>'
                       if forces.observable[i] else
                       f'<td>{np.linalg.norm(figure.force[i]):.0f}</td>'
                       '<td colspan="2">not observable</td>')
             lines.append(f'<tr><td>{escape(foot)}</td>{values}</tr>')
         push = 0.0 if figure.push is None else float(np.linalg.norm(figure.push))
-        return ''.join([*lines, '</table>', f'inside of support {_number(margins.support, 3)} m, '
-                        f'effort used {_percent(margins.effort)}, external {push:.0f} N</div>'])
+        return ''.join([*lines, '</table>inside of support ', shown(figure.support_margin, '.3f'),
+                        f' m, effort used {_percent(figure.effort_used)}, external {push:.0f} N',
+                        '</div>'])
 
 
 def _curve_row(figure: Figure, time: float) -> np.ndarray:
-    """
-    Return a figure's (4 + nf,) curves: time [s], vertical forces [N] and margins.
-
-    Friction used, effort used, and the centre of pressure's distance inside of the support [m].
-    """
-    margins = figure.margins
-    friction = np.nan if np.isnan(margins.friction).all() else np.nanmax(margins.friction)
+    """Return (4 + nf,): time [s], vertical forces [N], friction, effort and support margin [m]."""
+    friction = figure.friction_used
+    most = np.nan if np.isnan(friction).all() else np.nanmax(friction)
     return np.concatenate([[time], figure.force[:, 2],
-                           [friction, margins.effort, margins.support]])
-
-
-def _number(value: float, digits: int = 0) -> str:
-    return f'{value:.{digits}f}' if np.isfinite(value) else '-'
+                           [most, figure.effort_used, figure.support_margin]])
 
 
 def _percent(value: float) -> str:
@@ -484,29 +416,14 @@ class Show:
         self._figure = FigureMaker(model, config, friction)
         feet = self._figure.feet
         looks = body_looks(self._figure.model, config, urdf, meshes)
-        self.scene = Scene(server, self._figure.model, looks, feet, friction, newtons_per_meter)
+        self.scene = Scene(server, looks, feet, friction, newtons_per_meter)
         self.panel = _Panel(server, self.scene, title, feet, newtons_per_meter)
         camera, size = server.initial_camera, self._figure.size
         camera.position = (2.3 * size, -2.6 * size, 1.8 * size)
         camera.look_at = (0.4 * size, 0.0, 0.3 * size)
 
     def curves(self, snapshots: Sequence[Snapshot], times: Sequence[float]) -> np.ndarray:
-        """
-        Return what the curves show of a whole recording.
-
-        Parameters
-        ----------
-        snapshots : sequence of Snapshot
-            In the order of time.
-        times : sequence of float [s]
-            Of each snapshot, from the beginning of the recording.
-
-        Returns
-        -------
-        (n, 4 + nf) array
-            Rows of :func:`_curve_row`.
-
-        """
+        """Return the curves (n, 4 + nf) of a whole recording; ``times`` [s] from its beginning."""
         figure = FigureMaker(*self._parts)      # the scene's own one knows where the robot is
         return np.array([_curve_row(figure(one), time) for one, time in zip(snapshots, times)])
 
@@ -515,17 +432,8 @@ class Show:
         """
         Show the robot at one instant.
 
-        Parameters
-        ----------
-        snapshot : Snapshot
-            Newest state and forces.
-        time : float, optional [s]
-            Of the snapshot, from the beginning of a recording; from the first one shown when None.
-        still : bool
-            Whether no other snapshot follows at once, as in a recording that is paused.
-        rows : (n, 4 + nf) array, optional
-            Of :meth:`curves`, of a whole recording; what has been drawn so far when None.
-
+        ``time`` [s]: from the beginning of a recording, or from the first snapshot shown;
+        ``still``: no other follows at once; ``rows``: of :meth:`curves`, else what was drawn.
         """
         if time is None:
             if not 0 <= self._begin_ns <= snapshot.stamp_ns:

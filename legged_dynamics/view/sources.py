@@ -87,6 +87,8 @@ def read_view(path: Path, robot: str = '', urdf: str = '', odometry: str = '',
         When the bag cannot be read, or has nothing to estimate from.
 
     """
+    snapshots: list[Snapshot] = []
+    poses: list[BagMessage] = []        # the newest of the base
     with BagReader(path) as bag:
         joints, imu, description = input_topics(bag)
         choice = choose_robot(bag, description, robot, urdf)
@@ -95,42 +97,26 @@ def read_view(path: Path, robot: str = '', urdf: str = '', odometry: str = '',
                           EstimatorSettings.from_parameters(choice.parameters), IMU_TIMEOUT,
                           TopicChoice(joints, imu), others=False)
         replay = Replay(plan)
-        taker = _Taker(bag, replay, topic, rate)
-        replay.run(bag, sink=taker.hear, on_estimate=taker.take, progress=progress)
-    if not taker.snapshots:
+
+        def hear(message: BagMessage) -> None:
+            if message.topic == topic:
+                poses[:] = [message]
+
+        def take(reaction: GroundReaction, _receipt_ns: int) -> None:
+            ns, sample = reaction.latest_ns, replay.newest
+            due = snapshots[-1].stamp_ns + 1e9 / rate if snapshots else -np.inf
+            # A stamp far below the one due means that time was set back.
+            if sample is None or due - 2e9 < ns < due:
+                return
+            rotation, base = (_pose_of(bag.decode(poses[0])) if poses
+                              else (reaction.base_rotation, None))
+            snapshots.append(Snapshot(ns, sample.position, sample.effort, rotation, base,
+                                      Forces.of(reaction)))
+        replay.run(bag, sink=hear, on_estimate=take, progress=progress)
+    if not snapshots:
         raise BagError(f'{path}: nothing could be estimated from its joint states; '
                        '"legged-dynamics analyze" says why')
-    return RecordedView(choice, taker.snapshots)
-
-
-class _Taker:
-    """Keeps snapshots while a bag is replayed."""
-
-    def __init__(self, bag: BagReader, replay: Replay, odometry: str, rate: float):
-        self.snapshots: list[Snapshot] = []
-        self._bag, self._replay, self._odometry = bag, replay, odometry
-        self._pose: BagMessage | None = None
-        self._period, self._due = 1e9 / rate, -np.inf
-
-    def hear(self, message: BagMessage) -> None:
-        """Keep the newest pose of the base."""
-        if message.topic == self._odometry:
-            self._pose = message
-
-    def take(self, reaction: GroundReaction, _receipt_ns: int) -> None:
-        """Keep a snapshot when one is due."""
-        ns = reaction.latest_ns
-        # A stamp far below the one due means that time was set back.
-        if self._due - 2e9 < ns < self._due:
-            return
-        self._due = ns + self._period
-        sample = self._replay.newest
-        assert sample is not None
-        rotation, base = reaction.base_rotation, None
-        if self._pose is not None:
-            rotation, base = _pose_of(self._bag.decode(self._pose))
-        self.snapshots.append(Snapshot(ns, sample.position, sample.effort, rotation, base,
-                                       Forces.of(reaction)))
+    return RecordedView(choice, snapshots)
 
 
 def _pose_of(odometry: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -310,30 +296,27 @@ class ViewNode(Component):
         try:
             joints = self._read.joints(newest['joints'])
             if 'imu' in newest:
-                self._turn(self._read.imu(newest['imu']).orientation)
+                orientation = self._read.imu(newest['imu']).orientation
+                # An IMU on a leg, or without orientation, says nothing of the base by itself.
+                if orientation is not None and self._mount.body == 0:
+                    self._rotation = (rotation_from_quaternion(orientation)
+                                      @ self._mount.pose.R.T)
         except MeasurementError as error:
             self.wrong = str(error)
             return None
         self.wrong, base = '', None
         if 'odometry' in newest:
             self._rotation, base = _pose_of(newest['odometry'])
+        forces = self._forces(newest['reactions']) if 'reactions' in newest else None
+        if forces is not None and abs(forces.stamp_ns - joints.stamp_ns) > _STALE_NS:
+            forces = None
         return Snapshot(joints.stamp_ns, joints.position, joints.effort, self._rotation, base,
-                        self._young(joints.stamp_ns))
+                        self._with_the_rest(forces))
 
-    def _turn(self, orientation: np.ndarray | None) -> None:
-        # An IMU on a leg, or one without orientation, says nothing of the base by itself.
-        if orientation is not None and self._mount.body == 0:
-            self._rotation = rotation_from_quaternion(orientation) @ self._mount.pose.R.T
-
-    def _young(self, stamp_ns: int) -> Forces | None:
-        message = self._newest.get('reactions')
-        forces = None if message is None else self._forces(message)
-        if forces is None or abs(forces.stamp_ns - stamp_ns) > _STALE_NS:
-            return None
-        return self._with_the_rest(forces)
-
-    def _with_the_rest(self, forces: Forces) -> Forces:
+    def _with_the_rest(self, forces: Forces | None) -> Forces | None:
         """Add push and centre of pressure of the same time, where they are told in base axes."""
+        if forces is None:
+            return None
         rest = {name: message for name in _BESIDE if (message := self._newest.get(name))
                 and message.header.frame_id == self._base and 10 * abs(
                     convert.stamp_ns(message.header.stamp) - forces.stamp_ns) <= _STALE_NS}
@@ -350,9 +333,7 @@ class ViewNode(Component):
 def follow(options: LiveOptions, open_show: Callable[[RobotChoice], Show], rate: float,
            say: Callable[[str], None] = print) -> int:
     """Show the robot on the bus until Ctrl-C; return the exit code."""
-    class Node(ViewNode):
-        pass
-    Node.options = options
+    node = type('Node', (ViewNode,), {'options': options})
     timer, said = FrameTimer(rate, time.monotonic, time.sleep), ['']
     shows: list[Show] = []
 
@@ -366,4 +347,4 @@ def follow(options: LiveOptions, open_show: Callable[[RobotChoice], Show], rate:
             said[0] = node.wrong
             say(node.wrong)
         timer.wait()
-    return run_polled(Node, [], work)
+    return run_polled(node, [], work)

@@ -181,5 +181,5 @@ def test_verb_writes_report_figures_and_table(tmp_path, monkeypatch, capsys):
     page = (tmp_path / 'out' / 'report.html').read_text()
     assert 'Figure 7: path of the body' in page
     pictures = sorted(path.stem for path in (tmp_path / 'out').glob('*.png'))
-    assert pictures == ['errors', 'figure_4_pose', 'figure_5_joints', 'figure_6_torques',
-                        'figure_7_path', 'ground']
+    assert pictures == ['errors', 'figure_3_controller', 'figure_4_pose', 'figure_5_joints',
+                        'figure_6_torques', 'figure_7_path', 'figures_1_2_model', 'ground']

@@ -100,8 +100,8 @@ def test_rviz_and_browser_draw_the_same(reaction):
                                                  abs=SMOOTHED * np.abs(figure.force[i]).max())
         assert figure.contact_point[i] == pytest.approx(R_WB @ start + figure.base,
                                                          abs=SMOOTHED)
-    assert figure.margins.support == pytest.approx(drawn.support_margin, abs=SMOOTHED)
-    assert figure.margins.friction == pytest.approx(drawn.friction_used, abs=SMOOTHED)
+    assert figure.support_margin == pytest.approx(drawn.support_margin, abs=SMOOTHED)
+    assert figure.friction_used == pytest.approx(drawn.friction_used, abs=SMOOTHED)
     assert figure.push is None and drawn.push is None
 
 

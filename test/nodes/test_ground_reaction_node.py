@@ -100,6 +100,25 @@ def row(message, names='xyz'):
     return np.array([getattr(message, name) for name in names])
 
 
+def test_the_map_on_request_turns_the_joints_efforts_into_the_feet_s_forces():
+    robot = LoopbackRobot(**{'map.rate': 50.0})
+    matrices, offsets = (robot.watch('std_msgs/msg/Float64MultiArray', f'{NODE}/force_map/{name}')
+                         for name in ('matrix', 'offset'))
+    efforts = {}
+    robot.run(400, joints=lambda m: efforts.update({tuple(m.name): np.array(m.effort)}) or m)
+    assert len(matrices) == len(offsets) == pytest.approx(40, abs=4)    # of 0.8 s
+    rows, columns = (part.label.split() for part in matrices[-1].layout.dim)
+    assert rows == [f'{foot}.{axis}' for foot in FEET for axis in 'xyz']
+    (names, effort), = efforts.items()
+    effort = effort[[names.index(name) for name in columns]]
+    D = np.array(matrices[-1].data).reshape(len(rows), len(columns))
+    force = (np.array(offsets[-1].data) + D @ effort).reshape(-1, 3)
+    np.testing.assert_allclose(force.sum(axis=0), [0.0, 0.0, WEIGHT], atol=0.03 * WEIGHT)
+    # The estimator's are in the feet's axes.
+    np.testing.assert_allclose(np.linalg.norm(force, axis=1),
+                               np.linalg.norm(newest(robot)[:, :3], axis=1), atol=0.03 * WEIGHT)
+
+
 def test_the_whole_body_s_state_is_that_of_a_body_at_rest_on_its_feet():
     robot = LoopbackRobot(whole_body_state=True)
     robot.run(100)

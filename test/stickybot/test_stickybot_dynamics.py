@@ -10,6 +10,7 @@ from tolerances import ALGEBRA, GOLDEN
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, ModelError
 from legged_dynamics.reproductions.climbing.frozen_allocation import affine_maps
+from legged_dynamics.reproductions.climbing.mechanics import balance
 from legged_dynamics.stickybot import (
     Body,
     Limb,
@@ -19,7 +20,6 @@ from legged_dynamics.stickybot import (
     StickybotState,
     Wall,
     accelerations,
-    balance,
     unloaded_state,
 )
 

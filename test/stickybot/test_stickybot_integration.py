@@ -13,6 +13,7 @@ from legged_dynamics.reproductions.climbing.equilibrium import (
     find_equilibrium,
     static_sensitivity,
 )
+from legged_dynamics.reproductions.climbing.mechanics import balance, modes
 from legged_dynamics.stickybot import (
     Adhesion,
     ClimbingSimulation,
@@ -21,11 +22,10 @@ from legged_dynamics.stickybot import (
     GaitClock,
     RestPosition,
     StickybotCommand,
+    StickybotModel,
     StickybotState,
     accelerations,
-    balance,
     climb,
-    modes,
     nominal_damping,
     simulate_plain_gait,
     unloaded_state,
@@ -372,7 +372,8 @@ def test_design_rule_and_true_modes():
 
 def test_settled_sensitivity_by_differences():
     model, _, rest = random_climber(71, links=(1, 2, 1), inclination=1.0)
-    model = model.with_hips([2000.0, 1500.0, 5.0])
+    model = StickybotModel(model.body, [replace(limb, stiffness=[2000.0, 1500.0, 5.0])
+                                        for limb in model.limbs], model.wall)
     rest = RestPosition(model.rest)
     state = find_equilibrium(model, unloaded_state(model, rest=rest), rest)
     slopes, h = static_sensitivity(model, state, rest), 1e-4

@@ -1,18 +1,19 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """From a recording to what is drawn: places, forces and margins against the simulator's truth."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import trimesh
-from robots import CONFIG, random_robot, random_state
+from robots import CONFIG
 from simulated_bag import walk
 
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.model.standing import body_frames, body_poses
 from legged_dynamics.recordings.robot import read_model
 from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
-from legged_dynamics.view.figure import FigureMaker, Placement, body_looks
-from legged_dynamics.view.show import JointPoses
+from legged_dynamics.view.figure import FigureMaker, Forces, Placement, Snapshot, body_looks
 from legged_dynamics.view.sources import read_view
 
 STOOD = 1_100_000_000   # ns, of simulated_bag's schedule
@@ -47,14 +48,16 @@ def test_each_picture_shows_where_the_robot_was_and_what_carried_it(recorded):
     for snapshot in recorded.snapshots[5:]:
         figure, (sample, true) = make(snapshot), truth[snapshot.stamp_ns]
         assert np.allclose(figure.base, true.base_position, atol=SAMPLE_AWAY)
-        assert np.allclose(figure.position, sample.position)
+        R, p = body_frames(make.model, sample.position)
+        assert np.allclose(figure.body_rotations, figure.rotation @ R)
+        assert np.allclose(figure.body_places, p @ figure.rotation.T + figure.base)
         standing = true.feet.contact & figure.forces.contact
         # The floor is at zero; feet sink in by a fraction of a millimetre.
         assert (np.abs(figure.contact_point[standing, 2]) < 2e-3).all()
         if snapshot.stamp_ns - steps[0][0].stamp_ns < STOOD:
             supported += 1
             assert figure.force[:, 2].sum() == pytest.approx(weight, rel=0.05)
-            assert 0.1 < figure.margins.support < 0.35
+            assert 0.1 < figure.support_margin < 0.35
             assert abs(figure.center_of_pressure[2]) < 0.01
             assert len(figure.polygon) == 4
     assert supported > 20
@@ -80,20 +83,16 @@ def test_the_feet_place_the_robot_where_nothing_else_does(recorded):
     assert again.tolist() == [0.0, 0.0, 0.4]
 
 
-def test_bodies_in_their_parents_are_where_they_are_in_the_base():
-    for seed in range(6):
-        model = random_robot(seed, 9, ('revolute', 'prismatic', 'spherical'))
-        q = random_state(model, seed)[0]
-        poses, moved = JointPoses(model), {}
-        moved.update(poses.moved(q))
-        R, p = body_frames(model, q)
-        for body, (w, x, y, z) in enumerate(poses.orientation(q), start=1):
-            parent = int(model.tree.topology[body, 0])
-            relative = R[parent] @ rotation_from_quaternion(np.array([x, y, z, w]))
-            assert np.allclose(relative, R[body], atol=1e-9)
-            place = moved.get(body, poses._place[body - 1])
-            assert np.allclose(R[parent] @ place + p[parent], p[body], atol=1e-9)
-        assert all(np.allclose(pose.R, R[i]) for i, pose in enumerate(body_poses(model, q)))
+def test_bodies_are_drawn_where_the_pose_puts_them():
+    model, config, _ = robot()
+    make, turn = FigureMaker(model, config), rotation_from_quaternion([0.1, -0.5, 0.7, 0.5])
+    q = config.nominal_in(make.model) + 0.1
+    base = np.array([3.0, -1.0, 0.6])
+    figure = make(Snapshot(0, q, None, turn, base))
+    for pose, R, place in zip(body_poses(make.model, q), figure.body_rotations,
+                              figure.body_places, strict=True):
+        assert np.allclose(turn @ pose.R, R, atol=1e-9)
+        assert np.allclose(turn @ pose.p + base, place, atol=1e-9)
 
 
 def test_looks_have_the_size_and_place_that_the_urdf_says():
@@ -152,5 +151,8 @@ def test_a_soles_corners_bear_a_biped():
     R, p = body_frames(make.model, q)
     assert quaternion_from_rotation(R[0])[3] == 1.0
     assert make.size > 0.3
-    assert all(len(make._sole(i, np.eye(3), np.zeros(3), np.array([0.0, 0.0, 1.0]))) == 4
-               for i, foot in enumerate(config.feet) if hasattr(foot, 'corners'))
+    standing = replace(Forces.none(2), contact=np.ones(2, bool))
+    figure = make(Snapshot(0, q, None, np.eye(3), forces=standing))
+    width, length = np.ptp(figure.polygon[:, 1]), np.ptp(figure.polygon[:, 0])
+    assert width > np.ptp(figure.contact_point[:, 1]) + 0.03     # the soles' own width
+    assert length > 0.1

@@ -33,6 +33,7 @@ from legged_dynamics.reproductions.climbing.frozen_allocation import (
     frozen_forces,
     frozen_least_maximum,
 )
+from legged_dynamics.reproductions.climbing.mechanics import Modes, balance, modes
 from legged_dynamics.stickybot import (
     Adhesion,
     Allocation,
@@ -41,19 +42,16 @@ from legged_dynamics.stickybot import (
     ClimbingSimulation,
     ClimbTrace,
     ForceSets,
-    Modes,
     RestPosition,
     StickybotModel,
     StickybotSettings,
     StickybotState,
     accelerations,
-    balance,
     climb,
     largest_acceleration,
     least_maximum,
     least_squares,
     load_of,
-    modes,
     simulate_plain_gait,
     unloaded_state,
 )

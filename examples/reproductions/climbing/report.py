@@ -47,6 +47,7 @@ from legged_dynamics.reproductions.climbing.comparison import (
     nominal_poles,
     residuals_of,
 )
+from legged_dynamics.reproductions.climbing.mechanics import balance
 from legged_dynamics.reproductions.climbing.plots import (
     FORCE_COLORS,
     Climber,
@@ -54,13 +55,7 @@ from legged_dynamics.reproductions.climbing.plots import (
     reach_of,
     round_force,
 )
-from legged_dynamics.stickybot import (
-    Allocation,
-    AllocationStatus,
-    ClimbTrace,
-    StickybotModel,
-    balance,
-)
+from legged_dynamics.stickybot import Allocation, AllocationStatus, ClimbTrace, StickybotModel
 
 # -------------------------------------------------------------------------------------------------
 # Tables of the comparison.

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.estimation import GroundReaction
 from legged_dynamics.estimation.leg_odometry import BodyState
 from legged_dynamics.force_map.affine import ContactForceMap
 from legged_dynamics.force_map.constrained import ConstrainedForceMap
 from legged_dynamics.force_map.friction_cone import FrictionCone
 from legged_dynamics.force_map.producible import foot_reach, leg_columns
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.model.feet import Foot
+from legged_dynamics.model.feet import MOMENT, Foot
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.conversions.markers import MarkerMaker, force_markers
@@ -46,35 +47,72 @@ MAP_SETTINGS = (
 DRAWN_LOAD = 0.5
 
 
+class ForceMapTopics:
+    """Publishes D, k_0 and condition on ``~/force_map``, base axes, with labelled dimensions."""
+
+    def __init__(self, common: RobotComponent):
+        self._dialect, qos = common.dialect, common.dialect.qos.reliable(10)
+        self._matrix, self._offset = (
+            common.endpoints.publisher('std_msgs/msg/Float64MultiArray', f'~/force_map/{name}',
+                                       qos) for name in ('matrix', 'offset'))
+        self._condition = common.endpoints.publisher('std_msgs/msg/Float64',
+                                                     '~/force_map/condition', qos)
+
+    def publish(self, found: ContactForceMap, feet: Sequence[Foot]) -> None:
+        """Publish the map of those feet that are in contact."""
+        rows = [f'{foot.link}.{"moment." if row.kind == MOMENT else ""}{"xyz"[row.axis]}'
+                for foot in feet if foot.link in found.feet for row in foot.rows]
+        publish_if_heard(self._matrix, convert.labelled_array, self._dialect, found.matrix,
+                         (rows, found.columns))
+        publish_if_heard(self._offset, convert.labelled_array, self._dialect, found.offset,
+                         (rows,))
+        if np.isfinite(found.condition):
+            publish_if_heard(self._condition, convert.float64, self._dialect, found.condition)
+
+
+class EstimatedForceMap:
+    """The map of the feet that an estimate has in contact, at a rate [Hz], for its node."""
+
+    def __init__(self, common: RobotComponent, model: RobotModel, rate: float):
+        self._topics, self._feet = ForceMapTopics(common), common.config.feet
+        self._map, self._mount = ConstrainedForceMap(model, self._feet), model.frame(
+            common.config.imu_link or model.base_link)
+        self._pace, self._rate = Pace(), rate
+        self._map.compute(common.config.nominal_in(model), np.zeros(model.nv))      # compiles
+
+    def take(self, measurement: Measurement, reaction: GroundReaction) -> None:
+        """Publish the map when it is due; nothing while all feet are in the air."""
+        on = reaction.latest_contact
+        if not on.any() or not self._pace.due(measurement.stamp_ns, self._rate):
+            return
+        turning = measurement.angular_velocity if self._mount.body == 0 else None
+        self._topics.publish(self._map.compute(
+            measurement.position, measurement.velocity, R_WB=reaction.base_rotation,
+            angular_velocity=None if turning is None else self._mount.pose.R @ turning,
+            in_contact=on.tolist()), self._feet)
+
+
 class _ForceMapOutput:
     """
-    Publishes D, k_0, condition and producible sets at a rate of its own.
+    Publishes the map and producible sets at a rate of its own.
 
-    ``~/force_map/matrix`` and ``~/force_map/offset`` are in base axes, with labelled
-    dimensions; markers are sent one foot at a time, to spread the load over samples.
+    Markers are sent one foot at a time, to spread the load over samples.
     """
 
     def __init__(self, common: RobotComponent):
-        self._common = common
-        qos, open_publisher = common.dialect.qos, common.endpoints.publisher
-        array = 'std_msgs/msg/Float64MultiArray'
-        self._matrix = open_publisher(array, '~/force_map/matrix', qos.reliable(10))
-        self._offset = open_publisher(array, '~/force_map/offset', qos.reliable(10))
-        self._condition = open_publisher('std_msgs/msg/Float64', '~/force_map/condition',
-                                         qos.reliable(10))
-        self._markers = open_publisher('visualization_msgs/msg/MarkerArray', '~/markers',
-                                       qos.reliable(10))
+        self._common, self._topics = common, ForceMapTopics(common)
+        self._markers = common.endpoints.publisher('visualization_msgs/msg/MarkerArray',
+                                                   '~/markers', common.dialect.qos.reliable(10))
 
     def build(self, model: RobotModel, feet: Sequence[Foot],
               controller: WorkspaceController) -> None:
         """Build the force map of a robot whose feet all stand."""
         self._model, self._controller = model, controller
         self._limits = controller.settings['limits.effort_fraction'] * model.effort_limits
-        self._map = ConstrainedForceMap(model, feet)
+        self._map, self._feet = ConstrainedForceMap(model, feet), feet
         self._names = tuple(foot.link for foot in feet)
         self._cone = FrictionCone(controller.settings['division.friction'], facets=16)
         self._cone_edges = self._cone.edges() * (DRAWN_LOAD * model.total_mass * GRAVITY)
-        self._rows = [f'{foot}.{axis}' for foot in self._names for axis in 'xyz']
         self._pace, self._drawing = Pace(), len(self._names)
         self._found: ContactForceMap | None = None
 
@@ -93,20 +131,11 @@ class _ForceMapOutput:
         if self._pace.due(ns, rate):
             self._found = self.compute(measurement.position, measurement.velocity,
                                        body.rotation, body.twist[3:])
-            self._publish_numbers(self._found)
+            self._topics.publish(self._found, self._feet)
             self._drawing = 0 if self._markers.get_subscription_count() else len(self._names)
         elif self._drawing < len(self._names) and self._found is not None:
             self._draw(self._drawing, ns, self._found, effort, command, body.rotation, 5.0 / rate)
             self._drawing += 1
-
-    def _publish_numbers(self, found: ContactForceMap) -> None:
-        dialect = self._common.dialect
-        publish_if_heard(self._matrix, convert.labelled_array, dialect, found.matrix,
-                         (self._rows, found.columns))
-        publish_if_heard(self._offset, convert.labelled_array, dialect, found.offset,
-                         (self._rows,))
-        if np.isfinite(found.condition):
-            publish_if_heard(self._condition, convert.float64, dialect, found.condition)
 
     def _draw(self, i: int, ns: int, found: ContactForceMap, effort: np.ndarray,
               command: WorkspaceCommand, R_WB: np.ndarray, lifetime: float) -> None:

@@ -107,6 +107,10 @@ NODE_SETTINGS = (
     Setting(
         'whole_body_state', False, '',
         'Whether ~/whole_body_state is offered; it needs whole_body_state_msgs on ROS 2.'),
+    Setting(
+        'map.rate', 0.0, 'Hz',
+        'Rate of ~/force_map, from joint efforts to forces of the feet in contact; 0: off.',
+        0.0, 1000.0),
 )
 FAULT_TEXTS = {
     Fault.TIME_JUMPED_BACK: 'time jumped back; the estimator was reset',
@@ -387,6 +391,10 @@ class GroundReactionNode(Component):
         if self.estimator is None:
             self._topics = _ReactionTopics(self.common, estimator, self._pushed(estimator.model))
             self._base_state = BaseStateOutput(self.common, model)
+            self._force_map: Any = None
+            if rate := self.parameters['map.rate']:
+                from legged_dynamics.ros.nodes.foot_force_controller import EstimatedForceMap
+                self._force_map = EstimatedForceMap(self.common, estimator.model, rate)
         elif estimator.feet != self.estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         else:
@@ -437,6 +445,8 @@ class GroundReactionNode(Component):
         if reaction.mode != Mode.UNAVAILABLE:
             self._estimates.saw(self.common.now())
             self._topics.publish(reaction)
+            if self._force_map is not None:
+                self._force_map.take(measurement, reaction)
         if failed := self._base_state.take(measurement, reaction):
             self._estimates.refused(self.common.now(), failed)
 

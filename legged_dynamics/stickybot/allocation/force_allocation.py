@@ -196,12 +196,9 @@ class ForceSets:
 
     def support(self, directions: np.ndarray) -> np.ndarray:
         """
-        Return the largest ``d_i . F_i`` over each foot's set.
+        Return the largest ``d_i . F_i`` over each foot's set; -inf where it is empty.
 
-        Exact: the largest is reached on the circle in the direction itself, on an edge, or in a
-        corner.
-
-        ``directions`` (N, 2): ``d_i`` of each foot. Returns (N,) array: -inf where a set is empty.
+        Exact: reached on the circle in the direction itself, on an edge, or in a corner.
         """
         return np.array([self._support(i, d) for i, d in enumerate(np.asarray(directions))])
 

@@ -29,6 +29,7 @@ from legged_dynamics.stickybot.control.gait import (
     smooth_step,
 )
 from legged_dynamics.stickybot.control.load_sharing import (
+    UNSOLVED,
     PadForesight,
     choose_forces,
     follow_forces,
@@ -311,11 +312,6 @@ class StickybotController:
 
     @walking.setter
     def walking(self, wanted: bool) -> None:
-        """
-        Set whether the robot walks.
-
-        ``wanted``: false to stop as soon as all feet are down.
-        """
         self._footing.walking = bool(wanted)
 
     def reset(self) -> None:
@@ -487,7 +483,7 @@ class StickybotController:
         x = Coordinates(z, self._odometry.v, self._nominal, self._nominal_rate)
         dt = robot.period_ns * 1e-9
         if choose_forces(machine, memory, z, holds, self._footing.share, wanted, self._sets,
-                         settings.smoothness):
+                         settings.smoothness) != UNSOLVED:
             follow = follow_forces if settings.reduction == 'full' else turn_to_forces
             follow(machine, memory, x, holds, dt, state.offsets)
         np.minimum(state.offsets, robot.limit, out=state.offsets)

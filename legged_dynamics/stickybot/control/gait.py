@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.schema import CheckedSettings, setting
+from legged_dynamics.schema import CheckedSettings, checked, setting
 from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.model.robot import FootEvent, FootEventKind, StickybotModel
 
@@ -25,7 +24,7 @@ PATTERNS = ('diagonal', 'wave')
 @dataclass(frozen=True)
 class Gait(CheckedSettings):
     """
-    A periodic gait; `from_parameters` checks the range of each value.
+    A periodic gait; the range of each value is checked.
 
     Diagonal: neighbours along the body and across it step in opposite phase. Wave: one limb after
     another, from hind to fore on the left, then on the right. With a duty above 0.5 (diagonal) or
@@ -42,17 +41,7 @@ class Gait(CheckedSettings):
         'gait.amplitude', 0.147, 'rad', 'Half of the sweep of a rest angle.', -1.5, 1.5)
 
     def __post_init__(self) -> None:
-        if self.pattern not in PATTERNS:
-            raise ConfigurationError(f'expected a gait pattern of {", ".join(PATTERNS)}, '
-                                     f'got {self.pattern!r}')
-        if not (math.isfinite(self.period) and self.period >= 1e-3):
-            raise ConfigurationError(f'expected a gait period of at least 1 ms, '
-                                     f'got {self.period!r} s')
-        if not 0.0 < self.duty < 1.0:
-            raise ConfigurationError(f'expected a duty between 0 and 1, got {self.duty!r}')
-        if not abs(self.amplitude) < math.pi / 2.0:
-            raise ConfigurationError('expected a gait amplitude below pi/2 rad, got '
-                                     f'{self.amplitude!r}')
+        checked(self.values, self.table())
 
     @property
     def period_ns(self) -> int:
@@ -287,10 +276,12 @@ class Footing:
         self._starts_walking = walking
         self._replant_ns = round(settings.replant_time * 1e9)
         self.walking = walking
-        self._begin(model.n_limbs)
+        self.restart()
 
-    def _begin(self, n: int) -> None:
-        self._time_ns = 0
+    def restart(self) -> None:
+        """Start the gait again, with all feet taken to be on the wall."""
+        n = len(self._names)
+        self.time_ns = 0    # of the gait's clock
         self._phase = self._ahead = self._clock.at(0)
         self._ahead_ns = 0
         self._since = np.full(n, np.inf)
@@ -308,19 +299,10 @@ class Footing:
         return (not self._recovering and self.pose == 1.0
                 and (self.walking or not self._phase.stance.all()))
 
-    @property
-    def time_ns(self) -> int:
-        """Time of the gait's clock [ns]."""
-        return self._time_ns
-
     def hold_on(self) -> None:
         """Have all feet hold where they are, and go on with the gait once they are loaded."""
         self._recovering = True
         self._off_until[:] = 0
-
-    def restart(self) -> None:
-        """Start the gait again, with all feet taken to be on the wall."""
-        self._begin(len(self._names))
 
     def update(self, stamp_ns: int, dt_ns: int, period_ns: int, lost: np.ndarray
                ) -> list[FootEvent]:
@@ -336,12 +318,12 @@ class Footing:
             events += [FootEvent(stamp_ns, self._names[i], FootEventKind.LOST)
                        for i in np.flatnonzero(lost)]
         if self.moving:
-            self._time_ns += dt_ns
-        self._phase = self._ahead if self._ahead_ns == self._time_ns \
-            else self._clock.at(self._time_ns)
+            self.time_ns += dt_ns
+        self._phase = self._ahead if self._ahead_ns == self.time_ns \
+            else self._clock.at(self.time_ns)
         moving = self.moving
         if moving:
-            self._ahead_ns = self._time_ns + period_ns
+            self._ahead_ns = self.time_ns + period_ns
             self._ahead = self._clock.at(self._ahead_ns)
             wanted, until_lift = self._phase.stance, self._phase.until_lift
             self.rate, self.angle = self._phase.rate, self._phase.angle
@@ -356,7 +338,9 @@ class Footing:
                 np.zeros(len(wanted))
             self.angle = before * self._phase.angle
         planted = wanted & ~self.wanted
-        events += self._changes(stamp_ns, wanted)
+        events += [FootEvent(stamp_ns, self._names[i], FootEventKind.TOUCHED_DOWN if wanted[i]
+                             else FootEventKind.LIFTED_OFF)
+                   for i in np.flatnonzero(wanted != self.wanted)]
         self._since += dt_ns * 1e-9
         # A foot set after a loss is loaded at once; one set by the gait takes up load gradually.
         in_need = self._recovering & (self._off_until == 0)
@@ -381,10 +365,3 @@ class Footing:
             if settled >= self._handover or self._phase.stance.all():
                 self._recovering = False
         return wanted, until_lift
-
-    def _changes(self, stamp_ns: int, wanted: np.ndarray) -> list[FootEvent]:
-        if (wanted == self.wanted).all():
-            return []
-        return [FootEvent(stamp_ns, self._names[i],
-                          FootEventKind.TOUCHED_DOWN if wanted[i] else FootEventKind.LIFTED_OFF)
-                for i in np.flatnonzero(wanted != self.wanted)]

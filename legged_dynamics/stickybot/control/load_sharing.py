@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from legged_dynamics.optimization.factorizations import factorize, solve_factorized
 from legged_dynamics.spatial.jit import kernel
-from legged_dynamics.spatial.layout import offsets
 from legged_dynamics.stickybot.allocation.force_allocation import (
     LEAST_MAXIMUM,
     RELAXED,
@@ -54,51 +54,25 @@ from legged_dynamics.stickybot.model.limb import (
 )
 from legged_dynamics.stickybot.model.robot import StickybotModel
 
-
-class Report(NamedTuple):
-    """Report of :func:`choose_forces` on the chosen forces."""
-
-    share: int = 1          # largest force over its weight
-    unmet: int = 1          # part of the balance that the feet cannot make
-    kept: int = 1           # 1 when the pads' sets could be kept
-
-
-REPORT = offsets(Report())
+# How :func:`choose_forces` ended: not at all, beyond what pads can hold, within it.
+UNSOLVED, BEYOND, WITHIN = range(3)
 
 
 class _SharingMemory(NamedTuple):
-    """
-    Memory for sharing the load of a robot with N limbs.
-
-    Attributes
-    ----------
-    work : array
-    force : ForceMemory
-    G : (3, 2 N) array
-    w : (3,) array
-    sets : (N, SET.width) array
-    weights : (N,) array
-    chosen : (2 N,) array
-    zdd : (nz,) array
-    forces : (N, FORCE.width) array
-    on : (N,) int array
-    report : (3,) array
-    planned : (N, 2) array
-
-    """
+    """Memory for sharing the load of a robot with N limbs."""
 
     work: np.ndarray
     force: ForceMemory
-    G: np.ndarray
-    w: np.ndarray
-    sets: np.ndarray
-    weights: np.ndarray
-    chosen: np.ndarray
-    zdd: np.ndarray
-    forces: np.ndarray
-    on: np.ndarray
-    report: np.ndarray
-    planned: np.ndarray
+    G: np.ndarray       # (3, 2 N)
+    w: np.ndarray       # (3,)
+    sets: np.ndarray    # (N, SET.width)
+    weights: np.ndarray     # (N,)
+    chosen: np.ndarray  # (2 N,)
+    zdd: np.ndarray     # (nz,)
+    forces: np.ndarray  # (N, FORCE.width)
+    on: np.ndarray      # (N,) int
+    hip: np.ndarray     # (3, 3) of one hip's springs and dampers
+    planned: np.ndarray     # (N, 2)
 
 
 def make_sharing_memory(machine: Machine, nz: int) -> _SharingMemory:
@@ -107,21 +81,7 @@ def make_sharing_memory(machine: Machine, nz: int) -> _SharingMemory:
     return _SharingMemory(make_workspace(machine), make_force_memory(n), np.zeros((3, 2 * n)),
                           np.zeros(3), np.zeros((n, SET.width)), np.zeros(n),
                           np.zeros(2 * n), np.zeros(nz), np.zeros((n, FORCE.width)),
-                          np.zeros(n, np.int64), np.zeros(3), np.zeros((n, 2)))
-
-
-@kernel
-def _begin_sharing(memory, holds):
-    """Clear forces and report, and list the feet on the wall; return their number."""
-    report = memory.report
-    report[REPORT.share], report[REPORT.unmet], report[REPORT.kept] = 0.0, 0.0, 1.0
-    memory.planned[:] = 0.0
-    n = 0
-    for i in range(holds.shape[0]):
-        if holds[i]:
-            memory.on[n] = i
-            n += 1
-    return n
+                          np.zeros(n, np.int64), np.zeros((3, 3)), np.zeros((n, 2)))
 
 
 @kernel
@@ -147,15 +107,19 @@ def static_load(machine, z, wanted, w):
 @kernel
 def choose_forces(machine, memory, z, holds, share, wanted, sets, ridge):
     """
-    Choose foot forces for wanted body accelerations; return whether found.
+    Choose foot forces for wanted body accelerations; `UNSOLVED`, `BEYOND` or `WITHIN`.
 
     ``share`` (N,) > 0: relative load of feet; ``sets``: half-planes to keep to; ``ridge``:
     see :func:`force_allocation.solve_forces`. Fills ``memory.planned``, zero off the wall.
     """
-    report, planned = memory.report, memory.planned
-    n = _begin_sharing(memory, holds)
+    planned, n = memory.planned, 0
+    planned[:] = 0.0
+    for i in range(holds.shape[0]):
+        if holds[i]:
+            memory.on[n] = i
+            n += 1
     if n == 0:
-        return True
+        return WITHIN
     G, w = memory.G, memory.w
     static_load(machine, z, wanted, w)
     lines = 0
@@ -172,39 +136,22 @@ def choose_forces(machine, memory, z, holds, share, wanted, sets, ridge):
     # One foot transmits any force but no moment: the body's angle is left to the springs.
     rows = 2 if n == 1 else 3
     basis, least = memory.force.basis, memory.force.particular
-    rank, unmet = solve_balance(G[:rows, :2 * n], w[:rows], basis, least)
-    report[REPORT.unmet] = unmet
+    rank, _ = solve_balance(G[:rows, :2 * n], w[:rows], basis, least)
     free = 2 * n - rank
-    chosen = memory.chosen
-    code, value = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis[rank:rank + free],
+    chosen, outcome = memory.chosen, WITHIN
+    code, _ = solve_forces(LEAST_MAXIMUM, least[:2 * n], basis[rank:rank + free],
                                memory.sets[:n], memory.weights, ridge, memory.force, chosen)
     if code < 0 and lines > 0:
         # The pads cannot hold this load: distribute the excess evenly.
-        report[REPORT.kept] = 0.0
-        code, value = solve_forces(RELAXED, least[:2 * n], basis[rank:rank + free],
+        outcome = BEYOND
+        code, _ = solve_forces(RELAXED, least[:2 * n], basis[rank:rank + free],
                                    memory.sets[:n], memory.weights, ridge, memory.force, chosen)
     if code < 0:
-        return False
-    report[REPORT.share] = value
+        return UNSOLVED
     for k in range(n):
         i = memory.on[k]
         planned[i, 0], planned[i, 1] = chosen[2 * k], chosen[2 * k + 1]
-    return True
-
-
-@kernel
-def _solve3(a, b):
-    """Solve a 3 x 3 system, given as 9 and 3 floats, by Cramer's rule."""
-    c0 = a[4] * a[8] - a[5] * a[7]
-    c1 = a[5] * a[6] - a[3] * a[8]
-    c2 = a[3] * a[7] - a[4] * a[6]
-    det = a[0] * c0 + a[1] * c1 + a[2] * c2
-    return ((b[0] * c0 + b[1] * (a[2] * a[7] - a[1] * a[8]) + b[2] * (a[1] * a[5] - a[2] * a[4]))
-            / det,
-            (b[0] * c1 + b[1] * (a[0] * a[8] - a[2] * a[6]) + b[2] * (a[2] * a[3] - a[0] * a[5]))
-            / det,
-            (b[0] * c2 + b[1] * (a[1] * a[6] - a[0] * a[7]) + b[2] * (a[0] * a[4] - a[1] * a[3]))
-            / det)
+    return outcome
 
 
 @kernel
@@ -215,7 +162,7 @@ def follow_forces(machine, memory, x, holds, dt, offsets):
     ``x`` has nominal rest positions, to which offsets add; those of swing feet decay.
     """
     index, constants, work = machine.index, machine.constants, memory.work
-    z, v, planned = x.z, x.v, memory.planned
+    z, v, planned, matrix = x.z, x.v, memory.planned, memory.hip
     accelerate(machine, work, holds, x, memory.zdd, memory.forces)
     gx, gy = constants[BODY.gravity_x], constants[BODY.gravity_y]
     c, s = math.cos(z[2]), math.sin(z[2])
@@ -241,18 +188,16 @@ def follow_forces(machine, memory, x, holds, dt, offsets):
                 if stiff + damp > 0.0:
                     offsets[at + 2 + k] = (torque + damp * offsets[at + 2 + k]) / (stiff + damp)
         # Implicit Euler of K rho + B rhodot = b: stable at any sample time.
-        b = (-(c * dx + s * dy), -(c * dy - s * dx), -moment)
-        K, B = limb + HIP.stiffness, limb + HIP.damping
-        o0, o1, o2 = offsets[at], offsets[at + 1], offsets[at + 2]
-        a = (constants[K] + constants[B] / dt, constants[K + 1] + constants[B + 1] / dt,
-             constants[K + 2] + constants[B + 2] / dt, constants[K + 3] + constants[B + 3] / dt,
-             constants[K + 4] + constants[B + 4] / dt, constants[K + 5] + constants[B + 5] / dt,
-             constants[K + 6] + constants[B + 6] / dt, constants[K + 7] + constants[B + 7] / dt,
-             constants[K + 8] + constants[B + 8] / dt)
-        r = (b[0] + (constants[B] * o0 + constants[B + 1] * o1 + constants[B + 2] * o2) / dt,
-             b[1] + (constants[B + 3] * o0 + constants[B + 4] * o1 + constants[B + 5] * o2) / dt,
-             b[2] + (constants[B + 6] * o0 + constants[B + 7] * o1 + constants[B + 8] * o2) / dt)
-        offsets[at], offsets[at + 1], offsets[at + 2] = _solve3(a, r)
+        rho = offsets[at:at + 3]
+        o0, o1, o2 = rho[0], rho[1], rho[2]
+        rho[0], rho[1], rho[2] = -(c * dx + s * dy), -(c * dy - s * dx), -moment
+        for j in range(3):
+            K, B = limb + HIP.stiffness + 3 * j, limb + HIP.damping + 3 * j
+            rho[j] += (constants[B] * o0 + constants[B + 1] * o1 + constants[B + 2] * o2) / dt
+            for k in range(3):
+                matrix[j, k] = constants[K + k] + constants[B + k] / dt
+        factorize(matrix, 3)
+        solve_factorized(matrix, 3, rho)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -370,4 +315,4 @@ class PadForesight:
         found = choose_forces(machine, memory, z, stance, self._ones, still, self._sets, 1e-6)
         # The program keeps to half-planes; the largest force, which it makes least, to the discs.
         within = np.hypot(*memory.planned.T) <= self._sets[:, SET.radius]
-        return bool(found and memory.report[REPORT.kept] and within[stance].all())
+        return bool(found == WITHIN and within[stance].all())

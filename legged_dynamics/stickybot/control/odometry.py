@@ -158,8 +158,7 @@ class WallOdometry:
             raise MeasurementError(f'expected hip, hip_rate, joint, joint_rate of shapes '
                                    f'{shapes}, got {got}')
         if m.attached is not None and np.shape(m.attached) != (n,):
-            raise MeasurementError(f'expected {n} flags of attached feet, got shape '
-                                   f'{np.shape(m.attached)}')
+            raise MeasurementError(f'expected {n} flags of attached feet, got {m.attached!r}')
         for effort, shape in ((m.effort, (n, 3)), (m.joint_effort, (inner,))):
             if effort is not None and not (np.shape(effort) == shape
                                            and math.isfinite(np.sum(effort))):

@@ -104,11 +104,9 @@ class Adhesion:
 
     def used(self, force: np.ndarray, angle: float = 0.0) -> float:
         """
-        Return the share of the pad's limit that a force uses: 0 unloaded, above 1 it lets go.
+        Return the largest share of the pad's limits that a force uses: above 1 it lets go.
 
-        ``force`` (3,) [N]: of the wall on the foot, z off the wall; ``angle`` [rad]: direction of
-        the pad in the same axes, which an isotropic one has not. Where several limits hold (shear,
-        pull, cone, release angle), the one of which most is used counts.
+        ``force`` (3,) [N]: of the wall on the foot, z off the wall; ``angle`` [rad]: of the pad.
         """
         x, y, z = map(float, force)
         return float(pad_use(self.packed(), angle, x, y, z))

@@ -16,8 +16,6 @@ bends k_phi over a limb's length, for example, has about half of that damping.
 """
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -27,23 +25,18 @@ from legged_dynamics.spatial.jit import kernel
 from legged_dynamics.stickybot.model.dynamics import (
     N_FLOWS,
     TOTAL,
-    accelerate,
     limb_accelerations,
 )
 from legged_dynamics.stickybot.model.limb import (
     BODY,
     FORCE,
     LIMB,
-    Coordinates,
     Machine,
     limb_mass,
     make_workspace,
 )
 from legged_dynamics.stickybot.model.robot import (
     Body,
-    RestPosition,
-    StickybotModel,
-    StickybotState,
 )
 
 # Steps of the difference quotients that make the Jacobian. The accelerations' roundoff is 1e-13
@@ -224,94 +217,3 @@ def nominal_damping(body: Body, stiffness: np.ndarray, n_limbs: int, ratio: floa
             'expected 3 stiffnesses of at least 0, at least one limb and a ratio of at least 0, '
             f'got {stiffness!r}, {n_limbs!r} and {ratio!r}')
     return 2.0 * ratio * np.sqrt(np.array([body.mass, body.mass, body.inertia]) * k / n_limbs)
-
-
-@dataclass(frozen=True, eq=False)
-class Modes:
-    """
-    Small motions about a state.
-
-    Attributes
-    ----------
-    eigenvalues : (m,) complex array [1/s]
-        One of each conjugate pair, slowest decay first.
-    frequency : (m,) array [rad/s]
-        Magnitude of the eigenvalue: of a lightly damped mode, its natural frequency.
-    damping_ratio : (m,) array
-        ``-Re / |eigenvalue|``: 1 for a mode that does not oscillate.
-    shape : (m, nz) complex array
-        Motion of the coordinates z, largest entry 1 (metres and radians alike).
-    nominal : float
-        Damping ratio that the design rule (36), (37) would name for these hips, the largest
-        of all axes and limbs.
-
-    """
-
-    eigenvalues: np.ndarray
-    frequency: np.ndarray
-    damping_ratio: np.ndarray
-    shape: np.ndarray
-    nominal: float
-
-    @property
-    def stable(self) -> bool:
-        """Whether no mode grows, to rounding."""
-        return bool((self.eigenvalues.real <= 1e-6 * np.abs(self.eigenvalues).max()).all())
-
-
-def modes(model: StickybotModel, state: StickybotState, rest: RestPosition) -> Modes:
-    """
-    Return the true modes of the coupled robot with its feet as they are.
-
-    Parameters
-    ----------
-    model : StickybotModel
-        The robot on its wall.
-    state : StickybotState
-        Linearised about; an equilibrium for the modes to mean what they say.
-    rest : RestPosition
-        Held still.
-
-    Returns
-    -------
-    Modes
-        One of each conjugate pair, slowest decay first.
-
-    Raises
-    ------
-    MeasurementError
-        When state or rest positions do not fit the model.
-
-    """
-    z, v, attached = state.packed(model)
-    u, _ = rest.packed(model)
-    step = make_stepper(model.machine)
-    zdd, forces, still = (np.zeros(model.nz), np.zeros((model.n_limbs, FORCE.width)),
-                          np.zeros(model.nz - 3))
-    x = Coordinates(z, v, u, still)
-    accelerate(model.machine, step.work, attached, x, zdd, forces)
-    jacobians(model.machine, step, attached, x, zdd, forces)
-    n = free_coordinates(model.machine, attached, step.free)
-    free = step.free[:n]
-    A = np.zeros((2 * n, 2 * n))
-    A[:n, n:] = np.eye(n)
-    A[n:, :n], A[n:, n:] = step.by_position[np.ix_(free, free)], \
-        step.by_velocity[np.ix_(free, free)]
-    values, vectors = np.linalg.eig(A)
-    keep = np.flatnonzero(values.imag >= 0.0)
-    keep = keep[np.argsort(-values[keep].real)]
-    values, size = values[keep], np.abs(values[keep])
-    shape = np.zeros((len(keep), model.nz), complex)
-    shape[:, free] = vectors[:n, keep].T
-    for row in shape:
-        row /= row[np.argmax(np.abs(row))]
-    ratio = np.where(size > 0.0, -values.real / np.maximum(size, 1e-300), math.nan)
-    return Modes(values, size, ratio, shape, _nominal_ratio(model))
-
-
-def _nominal_ratio(model: StickybotModel) -> float:
-    ratios = [0.0]
-    for limb in model.limbs:
-        critical = nominal_damping(model.body, np.diag(limb.stiffness), model.n_limbs)
-        ratios += (np.diag(limb.damping) / critical).tolist()
-    return max(ratios)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
@@ -197,11 +197,7 @@ class Limb:
 
     @property
     def side(self) -> float:
-        """
-        +1 when the foot lies to the left of the hip, -1 to the right of it.
-
-        Turning by ``+side`` against the body carries the body towards +y.
-        """
+        """+1 when the foot lies to the left of the hip, -1 when to the right."""
         return 1.0 if math.cos(self.rest_angle) >= 0.0 else -1.0
 
 
@@ -343,19 +339,6 @@ class StickybotModel:
     def sides(self) -> np.ndarray:
         """+1 for limbs whose feet lie to the left, -1 for the others, (N,)."""
         return np.array([limb.side for limb in self.limbs])
-
-    def with_hips(self, stiffness: np.ndarray | None = None, damping: np.ndarray | None = None
-                  ) -> StickybotModel:
-        """
-        Return the robot with other hip springs or dampers, the same in every limb.
-
-        ``stiffness, damping`` (3,): stiffness and damping of every hip; unchanged when not given.
-        """
-        limbs = [replace(limb,
-                         stiffness=limb.stiffness if stiffness is None else stiffness,
-                         damping=limb.damping if damping is None else damping)
-                 for limb in self.limbs]
-        return StickybotModel(self.body, limbs, self.wall)
 
 
 # -------------------------------------------------------------------------------------------------
