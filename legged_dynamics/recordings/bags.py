@@ -123,7 +123,7 @@ class BagReader:
         self.start_ns, self.end_ns = self._reader.start_time, self._reader.end_time - 1
 
     def _survey(self) -> None:
-        from legged_dynamics.recordings.bag_repair import is_latched
+        from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
 
         for connection in self._reader.connections:
             name, kind = connection.topic, connection.msgtype
@@ -133,9 +133,12 @@ class BagReader:
                 self.close()
                 raise BagError(f'{self.path}: topic {name} has messages of two types, '
                                f'{known.type} and {kind}; record them on topics of their own')
+            latched = isinstance(connection.ext, ConnectionExtRosbag2) and any(
+                qos.durability == QosDurability.TRANSIENT_LOCAL
+                for qos in connection.ext.offered_qos_profiles)
             self.topics[name] = BagTopic(
                 name, kind, connection.msgcount + (known.count if known else 0),
-                is_latched(connection), connection.msgdef.data, connection.digest)
+                latched, connection.msgdef.data, connection.digest)
 
     def __enter__(self) -> BagReader:
         """Return the reader, which is open already."""
