@@ -86,7 +86,10 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
         seen = np.diagonal(covariance[alone], axis1=1, axis2=2)[:, :2]
         size = np.hypot(vertical, BARS.sole_moving * dynamics.weight * moving[:, None])[alone]
         stood = (np.array([BARS.sole_along, BARS.sole_across]) * size[:, None]) ** 2
-        sole = _heading(dynamics.foot_rotation[alone])
+        # x and y of the soles, turned into the horizontal, as columns.
+        x = dynamics.foot_rotation[alone][:, :2, 0]
+        x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-6)
+        sole = np.stack([x, np.stack([-x[:, 1], x[:, 0]], axis=1)], axis=2)
         covariance[alone, :2, :2] = np.einsum(
             'kia,ka,kja->kij', sole, seen * stood / np.maximum(seen + stood, 1e-12), sole)
     several = (contact & (contact.sum(axis=1) > 1)[:, None]) * vertical ** 2
@@ -110,11 +113,6 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     covariance += settings.mass_error ** 2 * force[..., :, None] * force[..., None, :]
     return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
 
-
-def _heading(R: np.ndarray) -> np.ndarray:
-    """Return x and y of k soles (k, 3, 3) turned into the horizontal, as columns, (k, 2, 2)."""
-    x = R[:, :2, 0] / np.maximum(np.linalg.norm(R[:, :2, 0], axis=1, keepdims=True), 1e-6)
-    return np.stack([x, np.stack([-x[:, 1], x[:, 0]], axis=1)], axis=2)
 
 
 def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:

@@ -57,6 +57,8 @@ _FORCES = re.compile(r'[_-](grf|grfs|forces?|loads|external_?loads|grf_move|fp)$
 # Files of ours and of OpenSim's tools that hold results, and no recording.
 _RESULTS = {'inverse_dynamics.sto', 'external_loads.mot'}
 _ENDS_OF_RESULTS = ('_moment', '_force', '_beta')
+# Folders that are named after what is in them, and not after a person.
+_CONTENTS = {'opensimdata', 'kinematics', 'ik', 'inversekinematics', 'mocap'}
 # What is taken of several files of forces: XML names the body that each acts on.
 _ORDER_OF_LOADS = (LOADS_XML, OPENSIM_TABLE, C3D)
 
@@ -89,17 +91,14 @@ def find_trials(places: Iterable[Path]) -> list[TrialFiles]:
         top = root.parent if root.is_file() else root
         for motion in motions:
             inside = motion.relative_to(top).parts
-            person = inside[0] if len(inside) > 1 and not _is_layout(inside[0]) else top.name
+            named = len(inside) > 1 and inside[0].lower() not in _CONTENTS
+            person = inside[0] if named else top.name
             if motion not in found:
                 name, (model, doubt) = _MOTION.sub('', motion.stem), _model_of(motion, top)
                 found[motion] = TrialFiles(name, person, motion, model,
                                            _loads_of(motion, name, top), doubt)
     return [found[motion] for motion in sorted(found)]
 
-
-def _is_layout(name: str) -> bool:
-    """Return whether a folder is named after its content, and not after a person."""
-    return name.lower() in ('opensimdata', 'kinematics', 'ik', 'inversekinematics', 'mocap')
 
 
 def _motions(root: Path) -> Iterator[Path]:
@@ -227,18 +226,13 @@ def jobs_of(trials: Iterable[TrialFiles], options: GaitOptions, out: Path,
                       loads=options.loads or str(trial.loads or ''), compare=False)
         states = [Path(path).stat() for path in (trial.motion, own.urdf, own.loads)
                   if path and Path(path).is_file()]
+        said = [(field.name, repr(getattr(own, field.name))) for field in fields(own)]
+        digest = hashlib.sha256(repr((said, series, versions().split(',')[0])).encode())
         jobs.append(TrialJob(
             name, trial, own, sum(state.st_size for state in states),
-            max(state.st_mtime_ns for state in states), _digest(own, series), out.resolve(),
+            max(state.st_mtime_ns for state in states), digest.hexdigest()[:16], out.resolve(),
             series))
     return jobs, failed
-
-
-def _digest(options: GaitOptions, series: bool) -> str:
-    """Return a digest of the options and of the package's version."""
-    said = [(field.name, repr(getattr(options, field.name))) for field in fields(options)]
-    return hashlib.sha256(repr((said, series, versions().split(',')[0])).encode()
-                          ).hexdigest()[:16]
 
 
 # -------------------------------------------------------------------------------------------------
