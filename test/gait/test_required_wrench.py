@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 import numpy as np
-from walkers import DT, GRAVITY, MASS, standing, two_footed_walk
+from walkers import DT, GRAVITY, MASS, hopper, two_footed_walk
 
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.required_wrench import (
@@ -21,21 +21,6 @@ from legged_dynamics.people.gait.settings import GaitSettings
 SETTINGS = GaitSettings()
 WEIGHT = MASS * GRAVITY
 TRIED = np.geomspace(6.0, 55.0, 33)
-
-
-def hopper(gain=1.0, period=0.7, duty=0.6, seconds=4.2):
-    """Return the dynamics of hops, its contacts and true load, its acceleration seen too large."""
-    walker = standing(seconds=seconds)
-    n = len(walker.time)
-    phase = (np.arange(n) * DT / period) % 1.0
-    on = phase < duty
-    load = np.where(on, np.pi / (2.0 * duty) * np.sin(np.pi * phase / duty), 0.0)
-    dynamics = GaitInverseDynamics.of(walker.model, walker.feet, walker.motion())
-    wrench = dynamics.wrench.copy()
-    force = np.column_stack([np.zeros((n, 2)), WEIGHT * (1.0 + gain * (load - 1.0))])
-    wrench[:, :3] = force
-    wrench[:, 3:] = np.cross(dynamics.center_of_mass, force)
-    return replace(dynamics, wrench=wrench), np.tile(on[:, None], (1, 2)), WEIGHT * load
 
 
 def test_the_smoother_is_the_minimum():
