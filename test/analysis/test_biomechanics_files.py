@@ -111,10 +111,10 @@ def test_what_follows_another_coordinate_does_not_contradict_the_model(tmp_path)
     model.write_text(Path(OPTIONS.urdf).read_text().replace('</Model>', coupling))
     osim, master = read_osim(model), np.linspace(-0.5, 0.3, 20)
     right = {'ankle_angle_r': master, 'ankle_angle_l': 0.1 - 0.5 * master}
-    assert without_contradictions(right, False, osim) == (right, [])
+    assert without_contradictions(right, osim) == (right, [])
     for wrong in (np.degrees(right['ankle_angle_l']), 0.0 * master + 0.8):
         table = {**right, 'ankle_angle_l': wrong}
-        kept, notes = without_contradictions(table, False, osim)
+        kept, notes = without_contradictions(table, osim)
         assert list(kept) == ['ankle_angle_r']
         assert '(often in another unit): ankle_angle_l' in notes[0]
         assert not angle_unit(table, None, osim)[0]     # it does not set the table's unit, either

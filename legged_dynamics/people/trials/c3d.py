@@ -26,33 +26,18 @@ import numpy as np
 from legged_dynamics.exceptions import MeasurementError, OutputError
 
 # -------------------------------------------------------------------------------------------------
-# One measured force over time, its point of application, and the free moment there.
 
 
 @dataclass(frozen=True, eq=False)
 class ExternalLoad:
-    """
-    A measured force over time.
+    """A measured force over time, in world axes."""
 
-    Attributes
-    ----------
-    name : str
-        Of the load or the plate.
-    body : str
-        Body on which it acts; empty when that is not known.
-    time : (n,) array [s]
-        Times of the samples.
-    force, point, moment : (n, 3) array [N, m, N m]
-        Force on the person, point of application, and free moment about that point, in world axes.
-
-    """
-
-    name: str
-    body: str
-    time: np.ndarray
-    force: np.ndarray
-    point: np.ndarray
-    moment: np.ndarray
+    name: str  # Of the load or the plate
+    body: str  # On which it acts; empty when that is not known
+    time: np.ndarray  # (n,) [s]: times of the samples
+    force: np.ndarray  # (n, 3) [N]: on the person
+    point: np.ndarray  # (n, 3) [m]: where it acts
+    moment: np.ndarray  # (n, 3) [N m]: free moment about that point
 
 
 # -------------------------------------------------------------------------------------------------
