@@ -38,8 +38,9 @@ class LimitsMemory(NamedTuple):
     slack: np.ndarray       # (m,): ``C x - d`` of the mean that was given
     L: np.ndarray           # (n, n): factor of the covariance
     rows: np.ndarray        # (m, n): ``C L`` of the limits that are considered
+    columns: np.ndarray     # (n, m): the same
     gram: np.ndarray        # (n + 1, n + 1): scratch of the dual method
-    vectors: np.ndarray     # (7, at least m, n + 1): scratch
+    vectors: np.ndarray     # (8, at least m, n + 1): scratch
     u: np.ndarray           # (n + 1,): multipliers of the active limits
     active: np.ndarray      # (n + 1,) int: which of the considered limits are active
     looked_at: np.ndarray   # (m,) int: which limits are considered
@@ -49,9 +50,9 @@ class LimitsMemory(NamedTuple):
     def of_size(cls, n: int, m: int) -> LimitsMemory:
         """Return zeroed memory."""
         return cls(np.zeros((m, n)), np.zeros(m), np.zeros(m, np.int64), np.zeros(m, np.int64),
-                   np.zeros(m), np.zeros((n, n)), np.zeros((m, n)), np.zeros((n + 1, n + 1)),
-                   np.zeros((7, max(m, n + 1))), np.zeros(n + 1), np.zeros(n + 1, np.int64),
-                   np.zeros(m, np.int64), np.zeros((m, 2), np.int64))
+                   np.zeros(m), np.zeros((n, n)), np.zeros((m, n)), np.zeros((n, m)),
+                   np.zeros((n + 1, n + 1)), np.zeros((8, max(m, n + 1))), np.zeros(n + 1),
+                   np.zeros(n + 1, np.int64), np.zeros(m, np.int64), np.zeros((m, 2), np.int64))
 
 
 @part
@@ -121,12 +122,14 @@ def _nearest_inside(room, y, count):
                     room.rows[k, c] += h * room.L[j, c]
         for c in range(n):
             square += room.rows[k, c] ** 2
+            room.columns[c, k] = room.rows[k, c]
         size[k] = math.sqrt(square)
         room.span[k, 0], room.span[k, 1] = 0, room.end[i]
     for c in range(n):
         y[c] = 0.0
-    method = ActiveSet(room.rows[:count], short[:count], size[:count], y, room.active, room.u,
-                       room.gram, room.vectors[2], room.vectors[3], room.vectors[5], room.span)
+    method = ActiveSet(room.rows[:count], room.columns, short[:count], size[:count], y,
+                       room.active, room.u, room.gram, room.vectors[2], room.vectors[3],
+                       room.vectors[5], room.vectors[7], room.span)
     status, acting, _ = ascend(method, 0, 0, 50 + 2 * count, 0.0)
     return status, acting
 
