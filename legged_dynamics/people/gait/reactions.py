@@ -14,7 +14,7 @@ from legged_dynamics.people.gait.flat_feet import FLAT, landed_rate
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import TRANSFER, impact_error
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.stance_detection import runs, speed_scale
+from legged_dynamics.people.gait.stance_detection import in_steps, runs, speed_scale
 
 # -------------------------------------------------------------------------------------------------
 # Standard deviations of the force on each foot, from what is not known about a motion.
@@ -187,16 +187,6 @@ def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.where(contact[..., None], points[..., :2] - middle[:, None], 0.0)
 
 
-def steps(contact: np.ndarray) -> np.ndarray:
-    """Return (n,) when a step transfers: one foot has just landed, another leaves next."""
-    found = np.zeros(len(contact), bool)
-    for first, end in runs(contact.sum(axis=1) > 1):
-        found[first:end] = (first > 0 and end < len(contact)
-                            and not contact[first - 1][contact[first]].all()
-                            and not contact[end][contact[end - 1]].all())
-    return found
-
-
 def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share: np.ndarray,
                     size: np.ndarray, moving: np.ndarray, settings: GaitSettings
                     ) -> tuple[np.ndarray, np.ndarray]:
@@ -207,7 +197,7 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
     the feet from the middle between them.
     """
     contact, variance = timing.contact, np.zeros(share.shape)
-    time, stepping = dynamics.time - dynamics.time[0], steps(contact)
+    time, stepping = dynamics.time - dynamics.time[0], in_steps(contact)
     length = np.maximum(2.0 * size.max(axis=1), 1e-3)
     planted = np.hypot(np.minimum(BARS.planted + BARS.planted_moving * moving,
                                   settings.pressure_error), settings.center_error)

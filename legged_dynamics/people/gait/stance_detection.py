@@ -275,3 +275,20 @@ def runs(flags: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield first sample and end (exclusive) of each range in which a flag is set."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(np.int8), [0]])))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist())
+
+
+def steps(contact: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield first sample and end of each double support in a step: one lands, another leaves."""
+    for first, end in runs(contact.sum(axis=1) > 1):
+        if first and end < len(contact):
+            landed = contact[first] & ~contact[first - 1]
+            if landed.any() and (contact[end - 1] & ~contact[end] & ~landed).any():
+                yield first, end
+
+
+def in_steps(contact: np.ndarray) -> np.ndarray:
+    """Return where the load passes from foot to foot in a step, (n,)."""
+    found = np.zeros(len(contact), bool)
+    for first, end in steps(contact):
+        found[first:end] = True
+    return found
