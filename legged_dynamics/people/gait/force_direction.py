@@ -127,7 +127,8 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     wanted = -(arm[:, :2] * force[:, 2:] + tilting) / height[:, None]
     stepping = np.zeros((len(alone), 1), bool)
     if lean is not None:
-        stepping = (steps(contact) & (dynamics.load > TRANSFER.least_load))[:, None]
+        stepping = (steps(dynamics, contact, settings)
+                    & (dynamics.load > TRANSFER.least_load))[:, None]
         wanted = np.where(stepping, lean * force[:, 2:], wanted)
     turning = (dynamics.leg_length * np.stack(
         [DIRECTION.pitch_error * error ** 2, DIRECTION.roll_error * error], axis=1)) ** 2

@@ -43,7 +43,8 @@ class ErrorBarSettings:
     sole_across: float = 0.018  # [load]
     sole_moving: float = 2.0  # [weight]: added to that load where the force varies by the weight
     # Horizontal force between feet that are down together, which no motion shows.
-    between_feet: float = 0.06  # [load]: along the line between them
+    between_feet: float = 0.06  # [load]: along the line between them, at rest
+    between_moving: float = 0.03  # [load]: added where the force varies by the weight
     across_feet: float = 0.02  # [load]
     # From this movement on the sum errs more slowly: in flight its momentum is known.
     saturation: float = 0.5  # [weight]
@@ -100,9 +101,9 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     several = (contact & (contact.sum(axis=1) > 1)[:, None]) * vertical ** 2
     size = np.maximum(np.linalg.norm(arm, axis=2, keepdims=True), 1e-6)
     along = np.concatenate([arm / size, np.zeros((*contact.shape, 1))], axis=2)
+    between = (BARS.between_feet + BARS.between_moving * moving) ** 2 - BARS.across_feet ** 2
     covariance += several[..., None, None] * (
-        (BARS.between_feet ** 2 - BARS.across_feet ** 2)
-        * along[..., :, None] * along[..., None, :]
+        between[:, None, None, None] * along[..., :, None] * along[..., None, :]
         + BARS.across_feet ** 2 * np.diag([1.0, 1.0, 0.0]))
     shared, stepping = _share_variance(dynamics, timing, share, size[..., 0], moving, settings)
     moved = shared * total ** 2
@@ -117,7 +118,6 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
         covariance[~contact] += (FLAT.swing_error * dynamics.weight) ** 2 * np.eye(3)
     covariance += settings.mass_error ** 2 * force[..., :, None] * force[..., None, :]
     return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
-
 
 
 def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
@@ -187,11 +187,18 @@ def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.where(contact[..., None], points[..., :2] - middle[:, None], 0.0)
 
 
-def steps(contact: np.ndarray) -> np.ndarray:
-    """Return (n,) when a step transfers: one foot has just landed, another leaves next."""
-    found = np.zeros(len(contact), bool)
+def steps(dynamics: GaitInverseDynamics, contact: np.ndarray,
+          settings: GaitSettings) -> np.ndarray:
+    """
+    Return (n,) when a step transfers: one foot has just landed, another leaves next.
+
+    Feet that land or leave together, with a flight before or after, do not step.
+    """
+    found, down = np.zeros(len(contact), bool), contact.any(axis=1)
+    least = round(settings.shortest_phase * np.sqrt(dynamics.leg_length / GRAVITY) / dynamics.step)
     for first, end in runs(contact.sum(axis=1) > 1):
         found[first:end] = (first > 0 and end < len(contact)
+                            and down[max(first - least, 0):end + least].all()
                             and not contact[first - 1][contact[first]].all()
                             and not contact[end][contact[end - 1]].all())
     return found
@@ -207,7 +214,7 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
     the feet from the middle between them.
     """
     contact, variance = timing.contact, np.zeros(share.shape)
-    time, stepping = dynamics.time - dynamics.time[0], steps(contact)
+    time, stepping = dynamics.time - dynamics.time[0], steps(dynamics, contact, settings)
     length = np.maximum(2.0 * size.max(axis=1), 1e-3)
     planted = np.hypot(np.minimum(BARS.planted + BARS.planted_moving * moving,
                                   settings.pressure_error), settings.center_error)
