@@ -147,7 +147,8 @@ def _sum_variance(dynamics: GaitInverseDynamics, timing: ContactTiming,
     reach, deviation = BARS.impact_time * unit, sum_deviation(dynamics, settings)
     flying, running = ~timing.contact.any(axis=1), np.zeros(len(time), bool)
     for first, end in runs(~flying):
-        running[first:end] = flying.any() and timing.contact[first:end].sum(axis=1).max() == 1
+        one = timing.contact[first:end].sum(axis=1).max() == 1
+        running[first:end] = one and flying.any() and not timing.flat
     seen = _flight_error(dynamics, flying)
     deviation[running] = settings.sum_error + BARS.running * seen * _saturated(dynamics)[running]
     variance = deviation ** 2 + (FLAT.sum_error ** 2 if timing.flat else 0.0)
