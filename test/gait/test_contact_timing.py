@@ -150,3 +150,10 @@ def test_times_count_from_the_first_sample():
     here = contact_timing(dynamics(), SETTINGS)
     np.testing.assert_allclose([c.time for c in moved.changes], [c.time for c in here.changes],
                                atol=1e-9)
+
+
+def test_of_several_crossings_that_next_to_the_detected_change_counts():
+    values = np.array([0.0, 1.0, 0.0, 0.0, 2.0, 0.0])
+    crossings = [timing_module._crossing(values, 0.5, slice(0, 6), True, near) for near in (1, 4)]
+    assert crossings == [pytest.approx(0.5), pytest.approx(3.25)]
+    assert timing_module._crossing(values, 3.0, slice(0, 6), True, 1) is None
