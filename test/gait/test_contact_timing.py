@@ -10,6 +10,7 @@ from walkers import DT, GRAVITY, HEIGHT, standing, two_footed_walk
 from legged_dynamics.people.gait import contact_timing as timing_module
 from legged_dynamics.people.gait.contact_timing import ContactChange, contact_timing, given_timing
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
+from legged_dynamics.people.gait.required_wrench import WrenchSmoother
 from legged_dynamics.people.gait.settings import GaitSettings
 
 WALK = two_footed_walk()
@@ -51,7 +52,8 @@ def test_flags_and_probabilities_follow_from_the_times():
 def test_a_change_that_is_known_is_certain_but_for_half_a_sample():
     walk = dynamics()
     given = given_timing(WALK.contact, walk)
-    assert len(given.changes) == len(true_changes(WALK.contact))
+    assert [(c.foot, c.landing, c.time) for c in given.changes] == [
+        (foot, landing, pytest.approx(time)) for foot, landing, time in true_changes(WALK.contact)]
     certain = np.abs(given.probability - WALK.contact) < 1e-6
     assert certain.mean() > 0.9
     spread = ContactChange(0, True, 1.0, 0.05)
@@ -117,9 +119,41 @@ def test_the_load_of_a_foot_that_leaves_lasts_no_longer_than_from_half_of_it(dur
     assert abs(found - end) < 0.5 * duration and abs(found - end) < 2.0 * deviation
 
 
+def test_a_change_that_nothing_shows_stays_where_it_was_detected_and_is_doubted():
+    walker = standing(seconds=1.5)
+    contact = np.ones((len(walker.time), 2), bool)
+    contact[60:90, 1] = False
+    leaves, lands = contact_timing(dynamics(walker), SETTINGS, contact=contact).changes
+    assert (leaves.landing, lands.landing) == (False, True)
+    assert leaves.time == pytest.approx(59.5 * DT) and lands.time == pytest.approx(89.5 * DT)
+    assert min(leaves.deviation, lands.deviation) > 0.05
+    assert (contact_timing(dynamics(walker), SETTINGS, contact=contact).contact == contact).all()
+
+
+def test_a_flight_that_was_made_free_of_force_is_timed_by_the_force_as_recorded():
+    walker = standing(seconds=1.5)
+    rise = np.clip(0.1 - 0.5 * GRAVITY * (walker.time - 0.75) ** 2, 0.0, None)
+    jump = dynamics(walker, base=np.column_stack([walker.base[:, :2], HEIGHT + rise]))
+    own = contact_timing(jump, SETTINGS)
+    # Contacts that begin late make a longer flight free of force.
+    late = own.contact.copy()
+    late[int(0.75 / DT):int(0.75 / DT) + 20] = False
+    free = WrenchSmoother(jump, SETTINGS).given(late)
+    again = contact_timing(free, SETTINGS, contact=own.contact)
+    np.testing.assert_allclose([c.time for c in again.changes], [c.time for c in own.changes],
+                               atol=1e-9)
+
+
 def test_times_count_from_the_first_sample():
     late = replace(WALK.motion(), time=WALK.time + 12.3)
     moved = contact_timing(GaitInverseDynamics.of(WALK.model, WALK.feet, late), SETTINGS)
     here = contact_timing(dynamics(), SETTINGS)
     np.testing.assert_allclose([c.time for c in moved.changes], [c.time for c in here.changes],
                                atol=1e-9)
+
+
+def test_of_several_crossings_that_next_to_the_detected_change_counts():
+    values = np.array([0.0, 1.0, 0.0, 0.0, 2.0, 0.0])
+    crossings = [timing_module._crossing(values, 0.5, slice(0, 6), True, near) for near in (1, 4)]
+    assert crossings == [pytest.approx(0.5), pytest.approx(3.25)]
+    assert timing_module._crossing(values, 3.0, slice(0, 6), True, 1) is None

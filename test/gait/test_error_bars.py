@@ -10,7 +10,7 @@ from walkers import GRAVITY, MASS, hopper, standing, two_footed_walk
 from legged_dynamics.people.gait.contact_timing import ContactTiming, given_timing
 from legged_dynamics.people.gait.double_support import DoubleSupport
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
-from legged_dynamics.people.gait.reactions import BARS, force_covariance
+from legged_dynamics.people.gait.reactions import BARS, force_covariance, load_passes
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import runs
 
@@ -152,3 +152,16 @@ def test_bars_of_a_runner_follow_the_force_that_the_recording_has_in_flight(gain
     error = abs(gain - 1.0)
     assert 0.5 * error < np.median(stance) < 1.5 * error
     assert error < stance.max()
+
+
+def test_feet_that_land_together_do_not_step():
+    """One of them is down a moment earlier; a walk's feet take turns."""
+    walk = GaitInverseDynamics.of(WALK.model, WALK.feet, WALK.motion())
+    landed = np.zeros(WALK.contact.shape, bool)
+    landed[50:100], landed[47:97, 0] = True, True
+    landed[97:100, 0] = False
+    several = WALK.contact.all(axis=1)
+    inner = slice(int(np.argmin(several)), len(several) - int(np.argmin(several[::-1])))
+    assert not load_passes(walk, landed, GaitSettings()).any()
+    np.testing.assert_array_equal(load_passes(walk, WALK.contact, GaitSettings())[inner],
+                                  several[inner])

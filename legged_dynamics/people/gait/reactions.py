@@ -43,7 +43,8 @@ class ErrorBarSettings:
     sole_across: float = 0.018  # [load]
     sole_moving: float = 2.0  # [weight]: added to that load where the force varies by the weight
     # Horizontal force between feet that are down together, which no motion shows.
-    between_feet: float = 0.06  # [load]: along the line between them
+    between_feet: float = 0.06  # [load]: along the line between them, at rest
+    between_moving: float = 0.03  # [load]: added where the force varies by the weight
     across_feet: float = 0.02  # [load]
     # From this movement on the sum errs more slowly: in flight its momentum is known.
     saturation: float = 0.5  # [weight]
@@ -100,9 +101,9 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     several = (contact & (contact.sum(axis=1) > 1)[:, None]) * vertical ** 2
     size = np.maximum(np.linalg.norm(arm, axis=2, keepdims=True), 1e-6)
     along = np.concatenate([arm / size, np.zeros((*contact.shape, 1))], axis=2)
+    between = (BARS.between_feet + BARS.between_moving * moving) ** 2 - BARS.across_feet ** 2
     covariance += several[..., None, None] * (
-        (BARS.between_feet ** 2 - BARS.across_feet ** 2)
-        * along[..., :, None] * along[..., None, :]
+        between[:, None, None, None] * along[..., :, None] * along[..., None, :]
         + BARS.across_feet ** 2 * np.diag([1.0, 1.0, 0.0]))
     shared, stepping = _share_variance(dynamics, timing, share, size[..., 0], moving, settings)
     moved = shared * total ** 2
@@ -117,7 +118,6 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
         covariance[~contact] += (FLAT.swing_error * dynamics.weight) ** 2 * np.eye(3)
     covariance += settings.mass_error ** 2 * force[..., :, None] * force[..., None, :]
     return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
-
 
 
 def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
@@ -147,7 +147,8 @@ def _sum_variance(dynamics: GaitInverseDynamics, timing: ContactTiming,
     reach, deviation = BARS.impact_time * unit, sum_deviation(dynamics, settings)
     flying, running = ~timing.contact.any(axis=1), np.zeros(len(time), bool)
     for first, end in runs(~flying):
-        running[first:end] = flying.any() and timing.contact[first:end].sum(axis=1).max() == 1
+        one = timing.contact[first:end].sum(axis=1).max() == 1
+        running[first:end] = one and flying.any() and not timing.flat
     seen = _flight_error(dynamics, flying)
     deviation[running] = settings.sum_error + BARS.running * seen * _saturated(dynamics)[running]
     variance = deviation ** 2 + (FLAT.sum_error ** 2 if timing.flat else 0.0)
@@ -187,6 +188,13 @@ def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.where(contact[..., None], points[..., :2] - middle[:, None], 0.0)
 
 
+def load_passes(dynamics: GaitInverseDynamics, contact: np.ndarray,
+                settings: GaitSettings) -> np.ndarray:
+    """Return (n,) when a step passes load on; feet that land or leave together do not step."""
+    unit = np.sqrt(dynamics.leg_length / GRAVITY)
+    return in_steps(contact, round(settings.shortest_phase * unit / dynamics.step))
+
+
 def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share: np.ndarray,
                     size: np.ndarray, moving: np.ndarray, settings: GaitSettings
                     ) -> tuple[np.ndarray, np.ndarray]:
@@ -197,7 +205,7 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
     the feet from the middle between them.
     """
     contact, variance = timing.contact, np.zeros(share.shape)
-    time, stepping = dynamics.time - dynamics.time[0], in_steps(contact)
+    time, stepping = dynamics.time - dynamics.time[0], load_passes(dynamics, contact, settings)
     length = np.maximum(2.0 * size.max(axis=1), 1e-3)
     planted = np.hypot(np.minimum(BARS.planted + BARS.planted_moving * moving,
                                   settings.pressure_error), settings.center_error)

@@ -286,9 +286,10 @@ def steps(contact: np.ndarray) -> Iterator[tuple[int, int]]:
                 yield first, end
 
 
-def in_steps(contact: np.ndarray) -> np.ndarray:
-    """Return where the load passes from foot to foot in a step, (n,)."""
+def in_steps(contact: np.ndarray, without_flight: int = 0) -> np.ndarray:
+    """Return where load passes between feet in a step, (n,); no flight so many samples about."""
     found = np.zeros(len(contact), bool)
     for first, end in steps(contact):
-        found[first:end] = True
+        around = slice(max(first - without_flight, 0), end + without_flight)
+        found[first:end] = contact[around].any(axis=1).all()
     return found
