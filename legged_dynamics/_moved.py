@@ -64,6 +64,7 @@ MOVED = {
     'analysis.topics': 'recordings.topics',
     'analysis.truth': 'recordings.recording',
     'analysis.verdict': 'recordings.report.analysis',
+    'cli.new_robot': 'cli.info',
     'contact.active_set': 'optimization.quadratic_program',
     'contact.over_time.frames': 'contact.over_time.stretch',
     'conversions': 'ros.conversions',

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,11 +24,13 @@ from mcap.opcode import Opcode
 from mcap.records import Channel, Chunk, McapRecord, Message, Schema
 from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC as MAGIC
+from rosbags.highlevel import AnyReader
+from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
+from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
-from legged_dynamics.recordings.bags import BagReader, BagTopic
-from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK
+from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
 _HEADER = struct.Struct('<BQ')      # of a record: opcode, and length of its content
 _IN_CHUNKS: dict[int, Any] = {Opcode.SCHEMA: Schema, Opcode.CHANNEL: Channel,
@@ -143,11 +145,7 @@ def repair(path: str | Path, out: str | Path) -> int:
                     _add(writer, topic)
                     writer.write(topic.name, record.log_time, record.data)
             else:
-                with BagReader(file) as bag:
-                    for topic in bag.topics.values():
-                        _add(writer, topic)
-                    for message in bag.messages():
-                        writer.write(*message)
+                _copy(writer, file)
     if not writer.count:
         raise BagError(f'no message in {path} is whole: nothing could be saved')
     return writer.count
@@ -158,3 +156,27 @@ def _add(writer: BagWriter, topic: BagTopic) -> None:
     definition, type_hash = known or (topic.definition, _UNKNOWN_HASH)
     writer.add_topic(topic.name, topic.type, latched=topic.latched, definition=definition,
                      type_hash=type_hash)
+
+
+def is_latched(connection: Any) -> bool:
+    """Return whether a publisher's durability is transient local."""
+    return isinstance(connection.ext, ConnectionExtRosbag2) and any(
+        qos.durability == QosDurability.TRANSIENT_LOCAL
+        for qos in connection.ext.offered_qos_profiles)
+
+
+def _copy(writer: BagWriter, file: Path) -> None:
+    """Copy an sqlite3 file."""
+    try:
+        bag = AnyReader([file], default_typestore=get_typestore(Stores.LATEST))
+        bag.open()
+        with closing(bag):
+            for one in bag.connections:
+                _add(writer, BagTopic(one.topic, one.msgtype, 0, is_latched(one),
+                                      one.msgdef.data))
+            for one, receipt_ns, data in bag.messages():
+                writer.write(one.topic, receipt_ns, bytes(data))
+    except BagError:
+        raise
+    except Exception as error:      # any error of the parser on a file that is no bag
+        raise BagError(f'cannot read {file}: {error}') from error

@@ -35,7 +35,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from legged_dynamics.exceptions import BagError, ConfigurationError
-from legged_dynamics.recordings.bags import BagTopic
+from legged_dynamics.recordings.file_formats import BagTopic
 from legged_dynamics.ros.middleware.cdr import serialize
 from legged_dynamics.ros.middleware.messages import DEFINITIONS
 

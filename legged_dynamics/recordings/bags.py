@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from legged_dynamics.exceptions import BagError
-from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK
+from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
@@ -30,32 +29,6 @@ _RECORD = struct.Struct('<BQ')      # opcode, and length of the content
 # name of its compression, which follows; then 8 bytes, and what is packed.
 _CHUNK_START = struct.Struct('<QQQII')
 _PIECE = 1_000_000      # bytes unpacked at a time
-
-
-@dataclass(frozen=True)
-class BagTopic:
-    """
-    A topic of a bag.
-
-    Attributes
-    ----------
-    name, type : str
-        Such as '/joint_states', 'sensor_msgs/msg/JointState'.
-    count : int
-        Number of messages in the bag.
-    latched : bool
-        Whether its publisher kept the last message for late subscriptions.
-    definition, type_hash : str
-        Text and RIHS01 hash of the message definition; empty when the bag has none.
-
-    """
-
-    name: str
-    type: str
-    count: int
-    latched: bool = False
-    definition: str = field(default='', repr=False)
-    type_hash: str = field(default='', repr=False)
 
 
 class BagMessage(NamedTuple):
@@ -123,7 +96,7 @@ class BagReader:
         self.start_ns, self.end_ns = self._reader.start_time, self._reader.end_time - 1
 
     def _survey(self) -> None:
-        from rosbags.interfaces import ConnectionExtRosbag2, QosDurability
+        from legged_dynamics.recordings.bag_repair import is_latched
 
         for connection in self._reader.connections:
             name, kind = connection.topic, connection.msgtype
@@ -133,12 +106,9 @@ class BagReader:
                 self.close()
                 raise BagError(f'{self.path}: topic {name} has messages of two types, '
                                f'{known.type} and {kind}; record them on topics of their own')
-            latched = isinstance(connection.ext, ConnectionExtRosbag2) and any(
-                qos.durability == QosDurability.TRANSIENT_LOCAL
-                for qos in connection.ext.offered_qos_profiles)
             self.topics[name] = BagTopic(
                 name, kind, connection.msgcount + (known.count if known else 0),
-                latched, connection.msgdef.data, connection.digest)
+                is_latched(connection), connection.msgdef.data, connection.digest)
 
     def __enter__(self) -> BagReader:
         """Return the reader, which is open already."""
