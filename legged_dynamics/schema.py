@@ -148,43 +148,12 @@ class CheckedSettings:
 
     @classmethod
     def from_parameters(cls: type[S], values: Mapping[str, Any] | None = None) -> S:
-        """
-        Build from dotted names, with defaults for those that are not given.
-
-        Parameters
-        ----------
-        values : mapping of str to value, optional
-            By dotted name; names of other groups are ignored.
-
-        Returns
-        -------
-        CheckedSettings
-            Of this class.
-
-        Raises
-        ------
-        ConfigurationError
-            When a key is unknown, or a value has the wrong type or is out of range.
-
-        """
+        """Build from values by dotted name, as `checked` takes them; defaults for the rest."""
         return cls.from_checked(checked(values or {}, cls.table()))
 
     @classmethod
     def from_checked(cls: type[S], values: Mapping[str, Any]) -> S:
-        """
-        Build from values that `checked` returned for a table which contains this one.
-
-        Parameters
-        ----------
-        values : mapping of str to value
-            By dotted name; those of other groups are ignored.
-
-        Returns
-        -------
-        CheckedSettings
-            Of this class.
-
-        """
+        """Build from values that `checked` returned for a table which contains this one."""
         return cls(**{one.name: values[one.metadata['setting'].name]
                       for one in fields(cls)})      # type: ignore[arg-type]
 

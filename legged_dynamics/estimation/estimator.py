@@ -99,7 +99,7 @@ class GroundReactionEstimator:
     Examples
     --------
     >>> estimator = GroundReactionEstimator(model, config)              # doctest: +SKIP
-    >>> reaction = estimator.update(Measurement(stamp_ns, q, v, tau, gyro, accelerometer, xyzw))
+    >>> reaction = estimator.update(Measurement(ns, q, v, tau, gyro, acceleration, xyzw))
     ...                                                                 # doctest: +SKIP
     >>> reaction.wrench[0, 2], reaction.contact                         # doctest: +SKIP
 

@@ -81,7 +81,7 @@ class KernelStore:
                 source = f'{self.path.resolve().as_uri()}?mode=ro&immutable=1'
             else:
                 source = self.path.resolve().as_uri()
-            database = sqlite3.connect(source, _BUSY, uri=True, check_same_thread=False)
+            database = sqlite3.connect(source, timeout=_BUSY, uri=True, check_same_thread=False)
             if not self._read_only:
                 self.path.chmod(0o600)
                 for table in _TABLES:

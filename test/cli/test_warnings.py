@@ -12,12 +12,10 @@ from legged_dynamics.model import ModelWarning
 class Verb:
     """A verb that warns as a model does that is made several times."""
 
-    @staticmethod
-    def add_parser(verbs):
-        verbs.add_parser('odd').set_defaults(run=Verb.run)
+    def add_parser(self, verbs):
+        verbs.add_parser('odd').set_defaults(run=self.run)
 
-    @staticmethod
-    def run(args):
+    def run(self, args):
         for level in (1, 2, 3):
             warnings.warn('mule: joint 4 moves nothing', ModelWarning, stacklevel=level)
         warnings.warn('mule: joint 5 moves nothing', ModelWarning, stacklevel=1)
@@ -25,7 +23,7 @@ class Verb:
 
 
 def test_a_warning_of_a_model_is_one_line_without_files(monkeypatch, capsys):
-    monkeypatch.setattr(cli, 'VERBS', (Verb,))
+    monkeypatch.setattr(cli, 'VERBS', (Verb(),))
     with warnings.catch_warnings():
         warnings.simplefilter('always')
         assert cli.main(['odd']) == 0
@@ -38,11 +36,11 @@ def test_a_warning_of_a_model_is_one_line_without_files(monkeypatch, capsys):
     ('0.3.0', 'pip install "legged_dynamics[tables]"'),
     ('(not installed)', 'pip install ".[tables]" in the folder of its sources')])
 def test_a_missing_package_comes_with_what_installs_it(monkeypatch, capsys, version, line):
-    def run(args):
-        raise ModuleNotFoundError("No module named 'pyarrow'", name='pyarrow')
+    class Lacking(Verb):
+        def run(self, args):
+            raise ModuleNotFoundError("No module named 'pyarrow'", name='pyarrow')
 
-    monkeypatch.setattr(Verb, 'run', staticmethod(run))
-    monkeypatch.setattr(cli, 'VERBS', (Verb,))
+    monkeypatch.setattr(cli, 'VERBS', (Lacking(),))
     monkeypatch.setattr(cli, '_version', lambda: version)
     assert cli.main(['odd']) == 2
     assert line in capsys.readouterr().err
