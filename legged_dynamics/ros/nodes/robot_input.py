@@ -65,7 +65,6 @@ class RobotInput(Diagnosed):
         component, parameters, config = common.component, common.parameters, common.config
         self._component, self._endpoints = component, common.endpoints
         self._parameters, self._config, self._now = parameters, config, common.now
-        self._simulated = bool(component.node.get_parameter('use_sim_time').value)
         self._answers: Any = None
         self._described, self._measured, self._needed = described, measured, needed
         self._answered = answered
@@ -163,7 +162,8 @@ class RobotInput(Diagnosed):
 
     def _offer_answers(self) -> None:
         """Be there to answer, from when joint states are no longer left out."""
-        if self._simulated and self._answers is None and self.listening and self._read is not None:
+        simulated = self._component.node.get_parameter('use_sim_time').value
+        if simulated and self._answers is None and self.listening and self._read is not None:
             self._answers = self._endpoints.publisher(
                 'sensor_msgs/msg/JointState', '~/answer', self._component.dialect.qos.latched)
 
