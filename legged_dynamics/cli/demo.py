@@ -341,7 +341,8 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
                 # all others listen: nothing is missed at either end.
                 processes.start('recorder', [
                     *command, 'record', '--all', *INPUTS, '--answer', '/joint_states',
-                    '--answer', '/imu/data', '-o', str(out / 'bag')])
+                    '--answer', '/imu/data', '-o', str(out / 'bag'),
+                    '--exclude', f'/{ESTIMATOR}/reactions'])        # deprecated
                 processes.start('estimator', [*command, 'run', ESTIMATOR, *answering])
                 with ProgressBar('Starting the nodes'):
                     processes.wait_until(lambda: all(processes.said('recorder', f' {topic} ')

@@ -37,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
     out = args.out or Path(time.strftime('bag_%Y%m%d_%H%M%S'))
     with BagWriter(out, args.storage) as writer:
         recorder = Recorder(writer, args.topics, args.all or not args.topics)
+        recorder.skipped.update(dict.fromkeys(args.exclude, ''))
         begin = time.monotonic()
 
         def ready() -> None:
@@ -49,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     print(f'{sum(recorder.counts.values())} messages on {len(recorder.counts)} topics in '
           f'{length:.1f} s: {out}')
     for topic, why in recorder.skipped.items():
-        print(f'- left out {topic}: {why}')
+        if why:
+            print(f'- left out {topic}: {why}')
     for topic in recorder.silent:
         print(f'- nothing came on {topic}')
     return 0

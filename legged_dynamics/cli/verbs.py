@@ -112,6 +112,8 @@ RECORD = Verb(
                  'sensor_msgs/msg/JointState) it is subscribed to before anybody publishes; '
                  'default: all', nargs='*'),
         switch('--all', 'all topics, also those to come, beside those named'),
+        argument('--exclude', 'TOPIC', 'not this topic; may be repeated', action='append',
+                 default=[]),
         argument('-o --out', 'DIR', 'folder to make; default: bag_<date and time>', Path),
         STORAGE,
         argument('--answer', 'TOPIC', 'say on ~/answer when a message of this topic is '

@@ -61,9 +61,12 @@ def test_the_recorder_keeps_everything_and_stops_cleanly(tmp_path, number):
         fast = node.create_publisher(DIALECT.message('std_msgs/msg/Float64'), '/fast',
                                      DIALECT.qos.sensor_data)
         text.publish(convert.string(DIALECT, 'said before anybody listened'))
+        unwanted = node.create_publisher(DIALECT.message('std_msgs/msg/Float64'), '/unwanted',
+                                         DIALECT.qos.sensor_data)
         with (tmp_path / 'log').open('w') as log:
             recorder = subprocess.Popen([*COMMAND, 'record', '--all', '/silent',
-                                         '-o', str(tmp_path / 'bag')], env=environment,
+                                         '--exclude', '/unwanted', '-o',
+                                         str(tmp_path / 'bag')], env=environment,
                                         stdout=log, stderr=log)
         try:
             until(lambda: flags.get_subscription_count() and fast.get_subscription_count()
@@ -75,6 +78,7 @@ def test_the_recorder_keeps_everything_and_stops_cleanly(tmp_path, number):
             for message in sent:
                 flags.publish(message)
             assert flags.wait_for_acks(PATIENCE) and text.wait_for_acks(PATIENCE)
+            assert not unwanted.get_subscription_count()
             recorder.send_signal(number)
             assert recorder.wait(PATIENCE) == 0
         finally:

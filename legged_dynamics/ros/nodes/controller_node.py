@@ -119,13 +119,15 @@ class EffortOutput(Diagnosed):
         common.endpoints.timer(WATCH_PERIOD, self._watch)
 
     def listen(self, described: Callable[[RobotModel], None],
-               measured: Callable[[Measurement], Commands | None]) -> None:
+               measured: Callable[[Measurement], Commands | None],
+               answered: Callable[[Measurement], object] = lambda measurement: None) -> None:
         """
         Subscribe to description and sensors; measure while `input` is started.
 
-        ``described`` may raise LeggedDynamicsError; ``measured`` returns commands, or None.
+        ``described`` may raise LeggedDynamicsError; ``measured`` returns commands, or None;
+        ``answered`` is called behind it, for what no simulator should wait for.
         """
-        self.input = RobotInput(self._common, described, measured, self.screen,
+        self.input = RobotInput(self._common, described, measured, self.screen, answered,
                                 self.commanded_joints)
         self.input.join()
 

@@ -53,19 +53,21 @@ class RobotInput(Diagnosed):
 
     With ``use_sim_time`` each is answered on ``~/answer``. ``measured`` may return the sent
     command; its MeasurementErrors count as refused joint states. ``screen`` may refuse
-    samples; ``needed`` returns joints not to be assumed at rest.
+    samples; ``answered`` is called behind the answer, with what need not be waited for;
+    ``needed`` returns joints not to be assumed at rest.
     """
 
     def __init__(self, common: RobotComponent, described: Callable[[RobotModel], None],
                  measured: Callable[[Measurement], Commands | None],
                  screen: InputScreen | None = None,
+                 answered: Callable[[Measurement], object] = lambda measurement: None,
                  needed: Callable[[RobotModel], Container[str]] = lambda model: ()):
         component, parameters, config = common.component, common.parameters, common.config
         self._component, self._endpoints = component, common.endpoints
         self._parameters, self._config, self._now = parameters, config, common.now
-        self._simulated = bool(component.node.get_parameter('use_sim_time').value)
         self._answers: Any = None
         self._described, self._measured, self._needed = described, measured, needed
+        self._answered = answered
         self._quiet = set(config.absent)
         timeout = round(parameters['input_timeout'] * 1e9)
         self.joints = InputMonitor('joint_states', timeout)
@@ -160,7 +162,8 @@ class RobotInput(Diagnosed):
 
     def _offer_answers(self) -> None:
         """Be there to answer, from when joint states are no longer left out."""
-        if self._simulated and self._answers is None and self.listening and self._read is not None:
+        simulated = self._component.node.get_parameter('use_sim_time').value
+        if simulated and self._answers is None and self.listening and self._read is not None:
             self._answers = self._endpoints.publisher(
                 'sensor_msgs/msg/JointState', '~/answer', self._component.dialect.qos.latched)
 
@@ -212,3 +215,4 @@ class RobotInput(Diagnosed):
                 self.joints.refused(self._now(), str(error))
             finally:
                 self._answer(measurement.stamp_ns, commands)
+            self._answered(measurement)

@@ -352,7 +352,7 @@ class BodyController(ControllerNode):
                                      self._anew)
         self.walk = _BodyWalk(self.common, self._no_walk)
         self._forget()
-        self.listen(self._build, self._take)
+        self.listen(self._build, self._take, self._tell)
 
     def activate(self) -> None:
         """Start commanding, blended in from what the motors deliver."""
@@ -370,6 +370,7 @@ class BodyController(ControllerNode):
         self._started = self._settling = False
         self._blind_ns: int | None = None
         self._upright_ns = 0
+        self._sent: np.ndarray | None = None
         self.ground: Ground | None = None
         self._ground_ns = -GROUND_EVERY_NS
 
@@ -444,13 +445,16 @@ class BodyController(ControllerNode):
     # ---- work ------------------------------------------------------------------------------
 
     def _take(self, measurement: Measurement) -> Commands | None:
+        self._sent = None
         if not self.efforts.ready():
             return None
         command = None if self.efforts.released else self.control(measurement)
-        effort = self.efforts.send(measurement, command, self._reason())
-        if effort is not None:
-            self.commanded(measurement, effort)
+        self._sent = self.efforts.send(measurement, command, self._reason())
         return self.efforts.answer()
+
+    def _tell(self, measurement: Measurement) -> None:
+        if self._sent is not None:
+            self.commanded(measurement, self._sent)
 
     def control(self, measurement: Measurement) -> np.ndarray | None:
         """Return efforts (nj,) towards the reference, model order; None if not possible."""

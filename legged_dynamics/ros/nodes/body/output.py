@@ -16,6 +16,7 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError
 from legged_dynamics.model import RobotConfig
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.conversions.markers import MarkerMaker, odometry_of, state_markers
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.nodes.body.targets import BodyTargets
 from legged_dynamics.ros.nodes.diagnostics import Pace, publish_if_heard
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
@@ -24,9 +25,6 @@ from legged_dynamics.spatial.rotations import quaternion_from_rotation
 from legged_dynamics.workspace.command import BodyTarget, WorkspaceCommand
 from legged_dynamics.workspace.controller import WorkspaceController
 from legged_dynamics.workspace.posture import Ease, Phase, Posture
-
-WRENCH = 'geometry_msgs/msg/WrenchStamped'
-
 
 # Settings of the published state.
 SETTINGS = (
@@ -90,13 +88,12 @@ class BodyOutput:
 
     def __init__(self, common: RobotComponent, feet: Sequence[str], base: str):
         self._dialect, endpoints = common.dialect, common.endpoints
-        self._feet, self._base = tuple(feet), base
+        self._base = base
         self._frame = common.parameters['odom_frame']
         qos = common.dialect.qos.reliable(100)
-        self._desired = [endpoints.publisher(WRENCH, f'~/{foot}/desired_wrench', qos)
-                         for foot in feet]
-        self._estimated = [endpoints.publisher(WRENCH, f'~/{foot}/estimated_wrench', qos)
-                           for foot in feet]
+        self._desired, self._estimated = ([endpoints.prepared(
+            f'~/{foot}/{name}_wrench', convert.wrench_stamped(StandaloneDialect(), 0, foot, (
+                0.0,) * 6), qos) for foot in feet] for name in ('desired', 'estimated'))
         self._odometry = endpoints.publisher('nav_msgs/msg/Odometry', '~/odom', qos)
         self._reference = endpoints.publisher('geometry_msgs/msg/PoseStamped', '~/body_reference',
                                               qos)
@@ -107,12 +104,11 @@ class BodyOutput:
                 target: BodyTarget) -> None:
         """Publish state, command, reaction (older by `delay` samples) and target."""
         dialect, ns = self._dialect, command.stamp_ns
-        for foot, publisher, wrench in zip(self._feet, self._desired, command.foot_wrench):
-            publish_if_heard(publisher, convert.wrench_stamped, dialect, ns, foot, wrench)
+        for publisher, wrench in zip(self._desired, command.foot_wrench):
+            publisher.send(ns, wrench.tolist)
         if reaction.mode != Mode.UNAVAILABLE:
-            for foot, publisher, wrench in zip(self._feet, self._estimated, reaction.wrench):
-                publish_if_heard(publisher, convert.wrench_stamped, dialect, reaction.latest_ns,
-                                 foot, wrench)
+            for publisher, wrench in zip(self._estimated, reaction.wrench):
+                publisher.send(reaction.latest_ns, wrench.tolist)
         if self._reference.get_subscription_count():
             self._reference.publish(convert.pose_stamped(
                 dialect, ns, self._frame, target.position,
