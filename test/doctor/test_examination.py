@@ -11,7 +11,7 @@ from recorded_robots import healthy, with_friction, with_stated_friction
 from benchmarks.doctor_table import WITH_TROT, available
 from benchmarks.planted_faults import drifting, elastic, planted_faults, with_play
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
-from legged_dynamics.diagnosis.doctor.examination import _Candidate, _impossible, _named, examine
+from legged_dynamics.diagnosis.doctor.examination import _impossible, _named, examine
 from legged_dynamics.diagnosis.doctor.hypotheses import Candidate, Corrector, Finding
 from legged_dynamics.diagnosis.identification.samples import filtered
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
@@ -98,7 +98,7 @@ def test_stated_friction_is_neither_a_fault_nor_a_delay():
 def test_two_explanations_of_actuators_are_both_told_and_nothing_is_changed():
     recorded = healthy()
     scaled = Corrector(recorded.model).scaled(recorded.config, [2], 0.5, 'effort')
-    gain, delay = (_Candidate(Finding(kind, (kind,), f'{kind}.', 6.0), config, 6.0)
+    gain, delay = (Candidate(Finding(kind, (kind,), f'{kind}.', 6.0), config, 6.0)
                    for kind, config in (('effort_scale_joint', scaled),
                                         ('effort_delay', recorded.config)))
     found = _named(gain, [gain, delay]).finding
