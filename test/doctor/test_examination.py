@@ -203,6 +203,13 @@ def test_play_is_never_certain_to_be_something_else(degrees):
         assert not finding.fix
 
 
+def test_play_of_a_light_robot_is_named():
+    """The encoder jumps across the gap, faster than velocities follow."""
+    loose = with_play(healthy('solo_class', WITH_TROT), np.deg2rad(1.0))
+    found, = examine(loose.model, loose.config, loose.log).findings
+    assert found.kind == 'play' and not found.fix
+
+
 def test_a_gain_that_drifts_is_told():
     recorded = healthy('anymal_class', WALK)
     faulty = drifting(recorded, 0.85, recorded.log.duration)

@@ -206,7 +206,9 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
                 one for one in worth if one.finding.kind != kind and (
                     one.rank > largest.rank - SEARCH.equivalence
                     or {kind, one.finding.kind} == set(OF_SCALE)))]
-    if ordered and (not worth or ordered[0].rank > max(one.rank for one in worth[:3])):
+    ranks = [one.rank for one in worth[:3]]
+    ranks += [one.finding.evidence for one in worth[:1] if one.finding.kind == 'effort_drift']
+    if ordered and ordered[0].rank > max(ranks, default=0.0):
         return _named(ordered[0], ordered[1:])
     return _named(worth[0], by_size) if worth else None
 
