@@ -15,12 +15,15 @@ import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
 from benchmarks.planted_faults import (
+    TRANSPORT_NS,
     RecordedRobot,
+    dry_friction,
     planted_faults,
     record_sensors,
     small_defects,
@@ -28,7 +31,7 @@ from benchmarks.planted_faults import (
     with_gains,
 )
 from legged_dynamics.diagnosis.doctor.examination import examine
-from legged_dynamics.diagnosis.identification.samples import SensorLog
+from legged_dynamics.diagnosis.identification.samples import ImuLog, JointLog, SensorLog
 from legged_dynamics.dynamics.kinematics import frame_poses
 from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model import RobotModel
@@ -205,14 +208,15 @@ def defects(robots: list[str], seeds: int) -> int:
     return 0
 
 
-def not_built_for(robots: list[str], seeds: int) -> int:
-    """Print what the doctor makes of faults that it has no rule for."""
+def not_built_for(robots: list[str], seeds: int, words: list[str]) -> int:
+    """Print what the doctor makes of faults that it has no rule for, of those with a word."""
     rows: dict[str, list[str]] = {}
     for robot in robots:
         recorded = healthy(robot, WITH_TROT)
         for seed in range(seeds):
             drawn = with_gains(noisy(recorded, seed) if seed else recorded, seed)
-            for fault in unforeseen(drawn):
+            for fault in (one for one in unforeseen(drawn) if not words or any(
+                    word in one.name for word in words)):
                 faulty = fault.plant(drawn)
                 said = fault.verdict(examine(faulty.model, faulty.config, faulty.log).findings)
                 rows.setdefault(fault.name, []).append(said)
@@ -228,6 +232,62 @@ def not_built_for(robots: list[str], seeds: int) -> int:
           + ', '.join(f'{every.count(column)} {column}' for column in columns)
           + f', {sum(one.startswith("harm") for one in every)} with a mend that harms.')
     return 0
+
+
+def walking_robots(words: list[str]) -> int:
+    """
+    Print what the doctor finds in healthy walks of the zoo (`benchmarks/zoo`) on level ground.
+
+    Each is told twice: as it is, and with dry friction of 5 % of the effort limits that the YAML
+    states. None of them stands, lifts its legs and squats as a check-up asks for.
+    """
+    from benchmarks.zoo.cache import recording
+    from benchmarks.zoo.foreign import FOREIGN
+    from benchmarks.zoo.scenarios import SCENARIOS, DisturbedScenario
+
+    odd = ('slope', 'across', 'payload', 'mass_error', 'push', 'stair', 'stairs', 'tilting',
+           'hand', 'belly', 'fault', 'sink', 'arm')
+    told, false = 0, []
+    for name, scenario in {**SCENARIOS, **FOREIGN}.items():
+        if (isinstance(scenario, DisturbedScenario) or getattr(scenario, 'friction', 0.8) < 0.8
+                or any(getattr(scenario, key, 0) for key in odd)
+                or (words and not any(word in name for word in words))):
+            continue
+        for part in (0.0, 0.05):
+            run = with_stated_friction(recording(name), part)
+            try:
+                said = examine(run.model, run.config, run.log).findings
+            except LeggedDynamicsError as error:
+                print(f'{name}, {part:g}: refused: {error}', file=sys.stderr, flush=True)
+                continue
+            told += 1
+            found = [f'{name}, {part:g}: {one.kind} {one.subject[0]}, {one.sure}' for one in said]
+            false += found
+            print(name, part, found or 'nothing', file=sys.stderr, flush=True)
+    print(f'{told} healthy walks, false findings: {len(false)}\n' + '\n'.join(false))
+    return 0
+
+
+def with_stated_friction(made: Any, part: float) -> RecordedRobot:
+    """Return what sensors say of a run whose joints rub by a stated part of the effort limits."""
+    from legged_dynamics.model import RobotConfig
+
+    limit = made.model.effort_limits
+    limit = np.where(np.isfinite(limit) & (limit > 0.0), limit, np.abs(made.tau).max())
+    has = np.array([joint.friction for joint in made.config.apply_to(made.model).joints])
+    stated = dict(zip(made.model.joint_names, (has + part * limit).tolist()))
+    order = made.parameters.get('robot.joints') or made.model.joint_names
+    config = RobotConfig.from_parameters({
+        **made.parameters, 'robot.joint_friction': [stated[name] for name in order]})
+    said = list(made.measurements())
+    stamp = np.array([m.stamp_ns for m in said])
+    q, v, tau, w, a, xyzw = (np.array([getattr(m, name) for m in said]) for name in (
+        'position', 'velocity', 'effort', 'angular_velocity', 'linear_acceleration',
+        'orientation'))
+    return RecordedRobot(made.model, config, SensorLog(
+        JointLog(stamp, stamp + TRANSPORT_NS, tuple(made.joints), q, v,
+                 tau + dry_friction(made.q, part * limit)),
+        ImuLog(stamp, stamp + TRANSPORT_NS, w, a, xyzw)))
 
 
 def main(names: list[str]) -> int:
@@ -273,11 +333,17 @@ if __name__ == '__main__':
                         'then only printed; default: all that are installed')
     parser.add_argument('--defects', type=int, metavar='SEEDS', help='print the table of small '
                         'defects instead, with so many draws of noise and gains a robot')
+    parser.add_argument('--walks', nargs='*', metavar='WORD', help='print what is found in '
+                        'healthy walks instead, of those with a word in their name')
+    parser.add_argument('--only', nargs='+', default=[], metavar='WORD', help='of faults without '
+                        'a rule those with such a word')
     parser.add_argument('--not-built-for', type=int, metavar='SEEDS', help='print the table of '
                         'faults without a rule instead, with so many draws a robot')
     options = parser.parse_args()
     robots = options.robots or available()
+    if options.walks is not None:
+        sys.exit(walking_robots(options.walks))
     if options.not_built_for:
-        sys.exit(not_built_for(robots, options.not_built_for))
+        sys.exit(not_built_for(robots, options.not_built_for, options.only))
     sys.exit(defects(robots, options.defects) if options.defects
              else main(options.robots))

@@ -332,6 +332,7 @@ def planted_faults(healthy: RecordedRobot) -> list[PlantedFault]:
 
 
 GAIN = 0.02             # deviation of each joint's gain of torque, healthy ones included
+LIGHT = 25.0            # kg: robots below have softer springs
 BRISTLE = 0.002         # rad: a joint moves so far before dry friction is full
 # Words of a finding that names the kind, where it cannot tell two kinds apart.
 WORDS = {'friction': 'rub', 'armature': 'rotors', 'effort_delay': 'than the positions',
@@ -402,11 +403,16 @@ def with_friction(p: RecordedRobot, part: float, joint: int | None = None) -> Re
     limit = part * p.model.effort_limits[[names.index(name) for name in log.names]]
     if joint is not None:
         limit = limit * (np.arange(len(limit)) == joint)
-    force, found = np.zeros(len(limit)), np.empty_like(log.effort)
-    for k, step in enumerate(np.diff(log.position, axis=0, prepend=log.position[:1])):
+    return p.joints(effort=log.effort + dry_friction(log.position, limit))
+
+
+def dry_friction(position: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """Return dry friction by Dahl's model, (n, nj), of joints that move (n, nj) [rad]."""
+    force, found = np.zeros(len(limit)), np.empty_like(position)
+    for k, step in enumerate(np.diff(position, axis=0, prepend=position[:1])):
         force = np.clip(force + limit / BRISTLE * step, -limit, limit)
         found[k] = force
-    return p.joints(effort=log.effort + found)
+    return found
 
 
 def _late_effort(p: RecordedRobot, seconds: float) -> RecordedRobot:
@@ -560,6 +566,13 @@ def _shaken(p: RecordedRobot, deviation: float) -> RecordedRobot:
     return p.joints(stamp_ns=np.sort(stamp + shake.astype(np.int64)))
 
 
+def _late_stamps(p: RecordedRobot) -> RecordedRobot:
+    """Return a recording of joint states whose stamps are 0 to 4 ms late, each by its own."""
+    stamp = p.log.joints.stamp_ns
+    late = np.random.default_rng(1).uniform(0.0, 4e6, len(stamp)).astype(np.int64)
+    return p.joints(stamp_ns=stamp + late)
+
+
 def _imu_turned(p: RecordedRobot, R: np.ndarray) -> RecordedRobot:
     """Return a recording whose IMU, its orientation included, is mounted turned."""
     from scipy.spatial.transform import Rotation
@@ -595,9 +608,10 @@ def unforeseen(p: RecordedRobot) -> list[Unforeseen]:
         U('friction 5 % of a thigh, wrong sign of a knee', ('friction', 'effort_sign'),
           lambda x: gain(with_friction(x, 0.05, thigh), knee, -1.0), of(thigh, knee)),
         U('play of 0.5 degrees in all joints', ('play',), lambda x: with_play(x, 0.5 * degree)),
-        U('springs of 1000 N m/rad in all joints', ('elasticity',), lambda x: elastic(x, 1000.0)),
-        U('gain drifting to 0.85 in 6 s', ('effort_drift', 'total_mass', 'effort_scale'),
-          lambda x: drifting(x, 0.85, 6.0)),
+        U('play of 1 degree in all joints', ('play',), lambda x: with_play(x, degree)),
+        U('springs of 1000 N m/rad in all joints, 300 on a light robot', ('elasticity',),
+          lambda x: elastic(x, 1000.0 if p.model.total_mass > LIGHT else 300.0)),
+        U('gain drifting to 0.85 in 6 s', ('effort_drift',), lambda x: drifting(x, 0.85, 6.0)),
         U('offset of 2 degrees of a knee', ('position_offset',),
           lambda x: _shifted(x, knee, 2.0 * degree), of(knee)),
         U('knees of two legs swapped', ('swapped_joints',),
@@ -621,6 +635,8 @@ def unforeseen(p: RecordedRobot) -> list[Unforeseen]:
         U('torques before gears of two ratios', ('effort_scale', 'effort_scale_joint'),
           lambda x: x.joints(effort=x.log.joints.effort * geared)),
         U('torques cut off at 80 %', ('clipped_effort',), lambda x: _clipped(x, 0.8)),
+        U('torques cut off at 60 %', ('clipped_effort',), lambda x: _clipped(x, 0.6)),
+        U('stamps late by 0 to 4 ms', ('stamps_back', 'stamp_jitter'), _late_stamps),
         U('torques of a knee cut off at 80 %', ('clipped_effort',), lambda x: x.joints(
             effort=np.where(np.arange(len(names)) == knee, _clipped(x, 0.8).log.joints.effort,
                             x.log.joints.effort)), of(knee)),

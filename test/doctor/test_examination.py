@@ -11,7 +11,7 @@ from recorded_robots import healthy, with_friction, with_stated_friction
 from benchmarks.doctor_table import WITH_TROT, available
 from benchmarks.planted_faults import drifting, elastic, planted_faults, with_play
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
-from legged_dynamics.diagnosis.doctor.examination import _Candidate, _impossible, _named, examine
+from legged_dynamics.diagnosis.doctor.examination import _impossible, _named, examine
 from legged_dynamics.diagnosis.doctor.hypotheses import Candidate, Corrector, Finding
 from legged_dynamics.diagnosis.identification.samples import filtered
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
@@ -98,7 +98,7 @@ def test_stated_friction_is_neither_a_fault_nor_a_delay():
 def test_two_explanations_of_actuators_are_both_told_and_nothing_is_changed():
     recorded = healthy()
     scaled = Corrector(recorded.model).scaled(recorded.config, [2], 0.5, 'effort')
-    gain, delay = (_Candidate(Finding(kind, (kind,), f'{kind}.', 6.0), config, 6.0)
+    gain, delay = (Candidate(Finding(kind, (kind,), f'{kind}.', 6.0), config, 6.0)
                    for kind, config in (('effort_scale_joint', scaled),
                                         ('effort_delay', recorded.config)))
     found = _named(gain, [gain, delay]).finding
@@ -201,6 +201,13 @@ def test_play_is_never_certain_to_be_something_else(degrees):
     for finding in examine(loose.model, loose.config, loose.log).findings:
         assert finding.kind == 'play' or finding.text.startswith('Cannot tell apart')
         assert not finding.fix
+
+
+def test_play_of_a_light_robot_is_named():
+    """The encoder jumps across the gap, faster than velocities follow."""
+    loose = with_play(healthy('solo_class', WITH_TROT), np.deg2rad(1.0))
+    found, = examine(loose.model, loose.config, loose.log).findings
+    assert found.kind == 'play' and not found.fix
 
 
 def test_a_gain_that_drifts_is_told():

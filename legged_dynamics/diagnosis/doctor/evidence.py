@@ -12,9 +12,11 @@ healthy robot leaves costs next to nothing, and no single impact decides.
 """
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.ndimage import minimum_filter1d
 
 from legged_dynamics.diagnosis.doctor.settings import TOLERANCES
 from legged_dynamics.diagnosis.identification.equations import Equations, motion_equations
@@ -22,6 +24,7 @@ from legged_dynamics.diagnosis.identification.problem import standing_height
 from legged_dynamics.diagnosis.identification.samples import Drive, Samples, Signals, observe
 from legged_dynamics.dynamics.jacobians import FeetTable, feet_table
 from legged_dynamics.dynamics.motion import GRAVITY
+from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.model.actuators import FRICTION, LOAD_FRICTION, ActuatorModel
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
@@ -51,9 +54,14 @@ class Evidence:
     @property
     def score(self) -> float:
         """Log-likelihood; zero is perfect."""
-        return sum(-0.5 * (TOLERANCES.t_degrees + d) * float(np.log1p(
+        return sum(self.scores.values())
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Log-likelihood of each kind."""
+        return {kind: -0.5 * (TOLERANCES.t_degrees + d) * float(np.log1p(
             d * self.squares[kind] / TOLERANCES.t_degrees).sum())
-            for kind, d in self.dimensions.items())
+            for kind, d in self.dimensions.items()}
 
 
 class Likelihood:
@@ -67,6 +75,8 @@ class Likelihood:
         self._start = length * np.arange(self._count)
         self.height = standing_height(model, config)
         self.weight = model.total_mass * GRAVITY
+        # What the low-pass leaves of white noise.
+        self._passed = np.sqrt(min(2.0 * signals.band / signals.sample_rate, 1.0))
         samples = observe(signals, model, config)
         self._usual_effort = np.sqrt(np.mean(np.where(samples.has_effort, samples.effort, 0.0)
                                              ** 2, axis=0))
@@ -81,31 +91,38 @@ class Likelihood:
         parts: dict[str, tuple[np.ndarray, float]] = {}
         load = None
         if samples.has_effort.any():
-            force = self._dynamics(samples, eq, self._effort_tolerance(model, config), parts)
+            friction = self._friction(model, config)
+            force = self._dynamics(samples, eq, friction, self._effort_tolerance(friction, config),
+                                   parts)
             share = TOLERANCES.standing_load * self.weight / len(feet.index)
             load = np.clip(force / share - 0.5, 0.0, 1.0)       # certainty of contact, (n, nf)
+            # The low-pass mixes what a foot does before and after it lands.
+            step = float(np.median(np.diff(samples.time)))
+            load = minimum_filter1d(load, 2 * round(TOLERANCES.landing / step) + 1, axis=0)
         self._joints(model, config, samples, parts)
-        self._feet(feet, samples, eq, load, parts)
+        self._feet(config, feet, samples, eq, load, parts)
         self._imu(samples, parts)
         return self._gather(parts)
 
-    def _effort_tolerance(self, model: RobotModel, config: RobotConfig) -> np.ndarray:
-        """Return what friction and noise of a healthy robot leave of efforts, (nj,) [N m or N]."""
+    def _friction(self, model: RobotModel, config: RobotConfig) -> np.ndarray:
+        """Return the dry friction that a joint may have, (nj,) [N m or N]."""
         friction = np.array([joint.friction for joint in model.joints])
         stated = ActuatorModel.of(self.model, config)
         if config.actuators.joint_friction_deviation:
             friction = np.hypot(friction, stated.deviation[FRICTION])
         # What a transmission loses of its load has the sign of the motion, which may be at rest.
-        friction = friction + stated.value[LOAD_FRICTION] * self._usual_effort
-        limit = self.signals.band / (0.5 * self.signals.sample_rate)
-        noise = config.noise.effort * np.sqrt(min(limit, 1.0))
+        return friction + stated.value[LOAD_FRICTION] * self._usual_effort
+
+    def _effort_tolerance(self, friction: np.ndarray, config: RobotConfig) -> np.ndarray:
+        """Return what friction and noise of a healthy robot leave of efforts, (nj,) [N m or N]."""
+        noise = config.noise.effort * self._passed
         share = TOLERANCES.effort * self.weight * self.height / len(config.feet)
         return np.hypot(share, np.hypot(friction, noise))
 
     # ---- kinds of evidence -----------------------------------------------------------------
 
-    def _dynamics(self, samples: Samples, eq: Equations, tolerance: np.ndarray,
-                  parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
+    def _dynamics(self, samples: Samples, eq: Equations, friction: np.ndarray,
+                  tolerance: np.ndarray, parts: dict[str, tuple[np.ndarray, float]]) -> np.ndarray:
         """Add the residual of the equations of motion; return normal forces (n, nf)."""
         W, h = self.weight, self.height
         base = np.array([TOLERANCES.force * W] * 3 + [TOLERANCES.moment * W * h] * 3)
@@ -119,6 +136,9 @@ class Likelihood:
         ridge = (5.0 * W) ** -2 * np.eye(M.shape[2])
         force = np.linalg.solve(MT @ M + ridge, MT @ y[..., None])[..., 0]
         left = y - (M @ force[..., None])[..., 0]
+        # Friction of a joint at rest is anything up to its size, the same for as long as it rests.
+        rests = friction * (1.0 - np.tanh(samples.velocity / FRICTION_SPEED) ** 2) / joint
+        left[:, 6:] = np.sign(left[:, 6:]) * np.maximum(np.abs(left[:, 6:]) - rests, 0.0)
         free = max(6 + int(known.sum()) - M.shape[2], 0)
         if free:
             parts['balance'] = left * np.sqrt(left.shape[1] / free), float(min(free, 6))
@@ -126,9 +146,10 @@ class Likelihood:
         each = np.stack([force[:, c:c + 3] for c in first], axis=1)
         normal = np.einsum('nfi,ni->nf', each, samples.up)
         across = np.linalg.norm(each - normal[..., None] * samples.up[:, None], axis=2)
-        pull = np.minimum(normal, 0.0) / (TOLERANCES.pull * W)
-        slip = np.maximum(across - TOLERANCES.friction * np.maximum(normal, 0.0), 0.0) / (
-            TOLERANCES.slip * W)
+        unsure = np.sqrt(np.mean(friction ** 2)) / h    # of a foot's force, by friction at rest
+        pull = np.minimum(normal, 0.0) / np.hypot(TOLERANCES.pull * W, unsure)
+        slip = np.maximum(across - TOLERANCES.friction * np.maximum(normal, 0.0), 0.0) / np.hypot(
+            TOLERANCES.slip * W, unsure)
         if known.all():
             parts['cone'] = np.hstack([pull, slip]), 2.0
         return normal
@@ -146,8 +167,8 @@ class Likelihood:
             samples.position - high, 0.0)
         parts['limits'] = beyond / TOLERANCES.joint_limit, 2.0
 
-    def _feet(self, feet: FeetTable, samples: Samples, eq: Equations, load: np.ndarray | None,
-              parts: dict[str, tuple[np.ndarray, float]]) -> None:
+    def _feet(self, config: RobotConfig, feet: FeetTable, samples: Samples, eq: Equations,
+              load: np.ndarray | None, parts: dict[str, tuple[np.ndarray, float]]) -> None:
         """Add the motion of loaded feet, and whether the ground is even and below."""
         first = _first_columns(eq)
         J = np.stack([eq.jacobian[:, c:c + 3] for c in first], axis=1)
@@ -161,8 +182,13 @@ class Likelihood:
         else:
             total = np.maximum(load.sum(axis=1), 1e-6)
             mean = np.einsum('nf,nfi->ni', load, speed) / total[:, None]
+            noise = self._passed * math.hypot(config.noise.velocity, config.noise.gyro)
             spread = load[..., None] * (speed - mean[:, None]) / np.hypot(
-                TOLERANCES.speed * self.height, TOLERANCES.joint_speed * size)[..., None]
+                math.hypot(TOLERANCES.speed, noise) * self.height,
+                TOLERANCES.joint_speed * size)[..., None]
+            # The mean is over loaded feet: to call one unloaded explains nothing.
+            spread *= np.sqrt(load.shape[1] / np.maximum(
+                (load ** 2).sum(axis=1), 1.0))[:, None, None]
         if load.shape[1] > 1:
             parts['stance'] = spread.reshape(len(w), -1), 6.0
             total = np.maximum(load.sum(axis=1), 1e-6)

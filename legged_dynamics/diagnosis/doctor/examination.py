@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
+from legged_dynamics.diagnosis.doctor.evidence import TORQUES, Evidence, Likelihood
 from legged_dynamics.diagnosis.doctor.hypotheses import (
     Candidate,
     Finding,
@@ -193,8 +193,10 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
                if (kind := one.finding.kind) not in OF_SCALE or kind in said
                or not said & set(OF_SCALE)]
     ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
-    worth = [one for one in by_size if one.finding.evidence > 0.0]
-    if worth and worth[0].finding.kind != FRICTION:     # a large one shows in all evidence
+    worth = [one for one in by_size if one.finding.evidence > (
+        SEARCH.yielding if one.finding.kind in _YIELDING else SEARCH.least)]
+    # A large one shows in all evidence; these two have no configuration to show it with.
+    if worth and worth[0].finding.kind not in (FRICTION, 'effort_drift'):
         worth[:SEARCH.compared] = [replace(one, rank=max(one.rank, likelihood.evaluate(
             one.config, one.drive).score - now.score)) for one in worth[:SEARCH.compared]]
         largest = max(worth[:SEARCH.compared], key=lambda one: one.rank)
@@ -204,7 +206,9 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
                 one for one in worth if one.finding.kind != kind and (
                     one.rank > largest.rank - SEARCH.equivalence
                     or {kind, one.finding.kind} == set(OF_SCALE)))]
-    if ordered and (not worth or ordered[0].rank > max(one.rank for one in worth[:3])):
+    ranks = [one.rank for one in worth[:3]]
+    ranks += [one.finding.evidence for one in worth[:1] if one.finding.kind == 'effort_drift']
+    if ordered and ordered[0].rank > max(ranks, default=0.0):
         return _named(ordered[0], ordered[1:])
     return _named(worth[0], by_size) if worth else None
 
@@ -271,7 +275,10 @@ def _evaluated(likelihood: Likelihood, guess: Hypothesis, now: Evidence) -> Cand
     except LeggedDynamicsError:
         return None
     gain = evidence.score - now.score - guess.cost - guess.shrinks * now.count
-    if gain < 0.0:
+    if guess.kind.startswith('effort'):     # feet move as they do, whichever of them are loaded
+        gain -= sum(max(score - now.scores[kind], 0.0)
+                    for kind, score in evidence.scores.items() if kind not in TORQUES)
+    if gain < SEARCH.least:
         return None
     return Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),
                       guess.config, gain)

@@ -19,7 +19,6 @@ from legged_dynamics.diagnosis.doctor.settings import PRIOR
 from legged_dynamics.diagnosis.identification.problem import roll_pitch_yaw
 from legged_dynamics.diagnosis.identification.samples import Drive
 from legged_dynamics.dynamics.motion import GRAVITY
-from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.model.sensor_correction import SETTINGS, SensorCorrection
@@ -180,10 +179,12 @@ class Corrector:
     def turned(self, config: RobotConfig, signed: np.ndarray) -> RobotConfig:
         """Map the IMU's vectors by a signed permutation (3, 3), after the configured axes."""
         c = config.sensors
-        axes = signed @ _axes_matrix(c)
+        axes = signed @ replace(c, imu_rpy=(0.0, 0.0, 0.0)).imu_matrix
+        where = enumerate(np.abs(axes).argmax(axis=1))
         R = signed @ rotation_from_rpy(np.asarray(c.imu_rpy)) @ signed.T
         return replace(config, sensors=replace(
-            c, imu_axes=_axes_names(axes), imu_rpy=roll_pitch_yaw(R),
+            c, imu_axes=tuple(('-' if axes[i, k] < 0.0 else '') + 'xyz'[k] for i, k in where),
+            imu_rpy=roll_pitch_yaw(R),
             gyro_bias=tuple((signed @ c.gyro_bias).tolist()),
             accelerometer_bias=tuple((signed @ c.accelerometer_bias).tolist())))
 
@@ -198,20 +199,6 @@ class Corrector:
         """Replace fields of the SensorCorrection."""
         return replace(config, sensors=replace(config.sensors, **values))
 
-    def with_payload(self, config: RobotConfig, mass: float) -> RobotConfig:
-        """Add mass [kg] at the base's centre of mass, on top of the configured payload."""
-        total = config.payload.mass + mass
-        return replace(config, payload=Inertia(total, self.model.body_inertia(0).com))
-
-    def with_center_of_mass(self, config: RobotConfig, shift: np.ndarray) -> RobotConfig:
-        """Shift the base's centre of mass [m], base axes, on top of the configured offset."""
-        moved = np.asarray(config.center_of_mass_offset) + shift
-        return replace(config, center_of_mass_offset=tuple(moved.tolist()))
-
-    def with_foot_radius(self, config: RobotConfig, radius: float) -> RobotConfig:
-        """Add to the radius of each foot [m]."""
-        return replace(config, feet=tuple(foot.rolled(radius) for foot in config.feet))
-
 
 def _simplest(c: SensorCorrection) -> SensorCorrection:
     """Return the correction with lists of equal values as one value, or none."""
@@ -222,15 +209,6 @@ def _simplest(c: SensorCorrection) -> SensorCorrection:
             change: dict[str, Any] = {name: () if values[0] == plain else (values[0],)}
             c = replace(c, **change)
     return c
-
-
-def _axes_matrix(c: SensorCorrection) -> np.ndarray:
-    return replace(c, imu_rpy=(0.0, 0.0, 0.0)).imu_matrix
-
-
-def _axes_names(matrix: np.ndarray) -> tuple[str, ...]:
-    where = np.abs(matrix).argmax(axis=1)
-    return tuple(('-' if matrix[i, k] < 0.0 else '') + 'xyz'[k] for i, k in enumerate(where))
 
 
 # -------------------------------------------------------------------------------------------------

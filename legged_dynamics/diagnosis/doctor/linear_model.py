@@ -16,6 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial import Legendre
 from scipy.signal import sosfiltfilt
 
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
@@ -26,6 +27,7 @@ from legged_dynamics.diagnosis.identification.samples import Drive, Samples, Sig
 from legged_dynamics.dynamics.jacobians import feet_table
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.model.actuators import ActuatorModel
+from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 
 FRICTION = 'friction'
@@ -105,7 +107,8 @@ class Linearization:
     def linear_model(self, low_pass: ResidualFilter) -> LinearModel:
         """Return the linear model."""
         y, M = self._parts(self.samples, self.equations)
-        project, force, free = self._eliminate(y, M)
+        lasting = low_pass.every * float(np.median(np.diff(self.samples.time)))
+        project, force, free = self._eliminate(y, M, math.sqrt(lasting / PARAMETRIC.resting))
         needed = np.where(np.isfinite(self.scale), self.scale, 0.0) * (
             y - (M @ force[..., None])[..., 0])
         needed = needed[:, 6:] + np.where(self.known, self.samples.effort, 0.0)
@@ -165,13 +168,14 @@ class Linearization:
         stuck[:, range(6, 6 + nj), range(nj)] = sticks * coulomb / self.scale[6:]
         return stuck
 
-    def _eliminate(self, y: np.ndarray, M: np.ndarray
+    def _eliminate(self, y: np.ndarray, M: np.ndarray, rest: float
                    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
         Find ground forces by least squares, next to none of feet in the air.
 
         Returns the map of residuals to what forces and dry friction at rest leave of them, contact
-        coordinates (n, c) [N, N m], and how many residuals stay free (n,).
+        coordinates (n, c) [N, N m], and how many residuals stay free (n,). A sample's share of
+        friction that a joint has for as long as it rests is ``rest``.
         """
         W = self.likelihood.weight
         up = np.einsum('nfi,ni->nf', self.equations.points, self.samples.up)
@@ -191,11 +195,13 @@ class Linearization:
         each = (solve @ y[..., None])[:, :M.shape[2], 0].reshape(n, -1, size)[..., :3]
         air = self._in_air(up, np.einsum('nfi,ni->nf', each, self.samples.up))
         solve, tight = solution(air)
-        counts = np.hstack([np.repeat(air, size, axis=1), np.ones((n, nj), bool)])
+        counts = np.hstack([np.repeat(air, size, axis=1), np.full((n, nj), rest)])
         left = np.eye(6 + nj) - unknown @ solve
         project = np.concatenate([left, (tight * counts)[..., None] * solve], axis=1)
         force = (solve[:, :M.shape[2]] @ y[..., None])[..., 0]
-        free = 6 + int(self.known.sum()) - M.shape[2] + size * air.sum(axis=1)
+        # What is left of white residuals; friction at rest takes from them, too.
+        seen = np.concatenate([np.ones(6, bool), self.known])
+        free = np.sum(project[:, :, seen] ** 2, axis=(1, 2))
         return project, force, free
 
     def _in_air(self, up: np.ndarray, load: np.ndarray) -> np.ndarray:
@@ -267,9 +273,18 @@ class Linearization:
             known = [j for alike in self._alike() for j in alike]
             yield Parameter('effort_delay', '', self._delay('effort_delay'), _older), {
                 j: -self.rate[:, j] for j in known}
-            ramp = (s.time - s.time.mean()) / np.ptp(s.time)
-            yield Parameter('effort_drift', '', DEVIATIONS['effort_drift'].healthy), {
-                j: ramp * needed[:, j] for j in known}
+            # Stated friction comes with the speed's sign; how far joints turn before is not known.
+            dry = [joint.friction for joint in self.config.apply_to(self.model).joints]
+            for j in known if any(dry) else ():
+                yield Parameter('presliding', names[j], 1.0), {
+                    j: dry[j] * (_dry_friction(s.position[:, j])
+                                 - np.tanh(s.velocity[:, j] / FRICTION_SPEED))}
+            # A gain may drift at once or all the time: Legendre polynomials, from first to last.
+            ramp = 2.0 * (s.time - s.time[0]) / np.ptp(s.time) - 1.0
+            for degree in range(1, PARAMETRIC.drift_degree + 1):
+                shape = 0.5 * Legendre.basis(degree)(ramp)
+                yield Parameter('effort_drift', '', DEVIATIONS['effort_drift'].healthy), {
+                    j: shape * needed[:, j] for j in known}
 
     def _geometry(self) -> Iterator[Parameter]:
         """Yield parameters whose effect is found by differences."""
@@ -282,7 +297,8 @@ class Linearization:
             return lambda c, x: m.shifted(c, j, x)
 
         def center(e: np.ndarray) -> Apply:
-            return lambda c, x: m.with_center_of_mass(c, h * x * e)
+            return lambda c, x: replace(c, center_of_mass_offset=tuple(
+                (np.asarray(c.center_of_mass_offset) + h * x * e).tolist()))
 
         def tilted(e: np.ndarray) -> Apply:
             return lambda c, x: m.tilted(c, x * e)
@@ -299,7 +315,8 @@ class Linearization:
             x, y, z = (one('center_of_mass', center(e)) for e in np.eye(3))
             yield from (x, y, replace(z, healthy=PARAMETRIC.com_height))
         if not self.soles:
-            yield one('foot_radius', lambda c, x: m.with_foot_radius(c, h * x))
+            yield one('foot_radius', lambda c, x: replace(
+                c, feet=tuple(foot.rolled(h * x) for foot in c.feet)))
         if self.signals.has_imu:
             yield from (one('imu_mount', tilted(e)) for e in np.eye(3))
             bias = max(self.config.noise.accelerometer_bias, 1e-3)
@@ -310,19 +327,20 @@ class Linearization:
 
     def _drives(self) -> Iterator[Parameter]:
         """Yield springs between motors and links, and play, which turns with the torque."""
-        def parameter(kind: str, joints: list[int], joint: str, shape: Callable) -> Parameter:
+        def parameter(kind: str, joints: list[int], joint: str, shape: Callable,
+                      seen: bool = True) -> Parameter:
             rigid = np.setdiff1d(range(len(self.limit)), joints)
 
             def drive(x: float, s: Samples) -> np.ndarray:
                 turned = x * shape(np.where(s.has_effort, s.effort, 0.0) / self.limit)
                 turned[:, rigid] = 0.0
-                return turned
+                return np.stack([turned, seen * np.gradient(turned, s.time, axis=0)])
             return Parameter(kind, joint, DEVIATIONS[kind].healthy, step=1e-3, drive=drive)
         for k, alike in enumerate(self._alike()):
             yield parameter('elasticity', alike, str(k), lambda load: load)
-        if self.known.any():
+        for seen in (True, False) if self.known.any() else ():  # by velocities, or too short
             yield parameter('play', [j for alike in self._alike() for j in alike], '',
-                            lambda load: 0.5 * np.tanh(load / PARAMETRIC.firm))
+                            lambda load: 0.5 * np.tanh(load / PARAMETRIC.firm), seen)
 
     def _delay(self, kind: str) -> float:
         """Return a healthy robot's deviation of a delay [s]: wrong friction looks like one."""
@@ -334,8 +352,8 @@ class Linearization:
     # ---- corrections -----------------------------------------------------------------------
 
     def _heavier(self, config: RobotConfig, x: float) -> RobotConfig:
-        mass = config.apply_to(self.model).total_mass
-        return self.corrector.with_payload(config, mass * x)
+        mass = config.payload.mass + config.apply_to(self.model).total_mass * x
+        return replace(config, payload=Inertia(mass, self.model.body_inertia(0).com))
 
     def _scaled(self, joint: int) -> Apply:
         return lambda c, x: self.corrector.scaled(c, [joint], 1.0 / max(1.0 + x, 0.02), 'effort')

@@ -157,7 +157,7 @@ class ParametricFaults:
             return scale < PARAMETRIC.least_scale_error or (
                 kind == 'total_mass' and scale > PARAMETRIC.largest_mass_error)
         if kind == 'effort_drift':      # a gain that is constant is none
-            return abs(float(x[-1])) < PARAMETRIC.least_scale_error
+            return abs(_drift(x)) < PARAMETRIC.least_scale_error
         return kind == 'armature' and all(
             abs(size) < PARAMETRIC.wrong_armature * stated
             for size, (_, stated) in zip(x, self._linear.typical))
@@ -212,7 +212,7 @@ class ParametricFaults:
             return 'Links are behind their motors by the sign of the torque: the drives have play.'
         if kind == 'effort_drift':
             return ('The gain of the efforts drifts, by a factor of '
-                    f'{(2.0 + x[-1]) / (2.0 - x[-1]):.2g} from first to last.')
+                    f'{(2.0 + _drift(x)) / (2.0 - _drift(x)):.2g} from first to last.')
         if kind == 'total_mass':
             mass = config.apply_to(self._model).total_mass
             return f'The robot weighs {mass * (1.0 + first):.3g} kg, not {mass:.3g} kg.'
@@ -239,6 +239,11 @@ class ParametricFaults:
                     f'{", ".join(f"{value / DEGREE:.1f}" for value in x)} degrees about x, y, z.')
         return ("The base's centre of mass is off by "
                 f'{", ".join(f"{1e3 * h * value:.0f}" for value in x)} mm (x, y, z).')
+
+
+def _drift(x: np.ndarray) -> float:
+    """Return by how much a gain changes from first to last; polynomials come after gains."""
+    return float(x[-PARAMETRIC.drift_degree:][::2].sum())       # even degrees end alike
 
 
 def _prior(kind: str, x: np.ndarray) -> float:

@@ -36,6 +36,7 @@ class ToleranceSettings:
     relative_turning: float = 0.10  # of the turning rate: the same for fast turns
     joint_limit: float = 0.1    # rad beyond a position limit of the URDF
     standing_load: float = 0.25  # of a foot's share of the weight: least load of a standing foot
+    landing: float = 0.09       # s before and after in which a standing foot is loaded, too
     widening: float = 3.0       # of the tolerances of speed where no effort tells standing feet
     swing_square: float = 25.0  # squared residual at which a foot swings, where no effort tells
     below: float = 0.3          # of the height: deviation of the feet's height below the base
@@ -96,6 +97,8 @@ class SearchSettings:
 
     most_findings: int = 8      # a robot with more is another robot than the URDF's
     most_corrections: int = 12  # a large fault takes more than one
+    least: float = 3.0          # nats (odds of 20): what has less evidence is no finding
+    yielding: float = 40.0      # nats, of drives that yield: feet that creep or sink look like it
     equivalence: float = 3.0    # nats: explanations closer than that are both named
     large: float = 60.0         # nats: a larger parametric fault is judged by all evidence
     compared: int = 12          # parametric faults that are judged so
@@ -146,6 +149,8 @@ class ParametricFaultSettings:
     noise_iterations: int = 6   # of weights and correlation
     firm: float = 0.02          # of the effort limit: torque at which play is taken up
     jitter: float = 2.0         # of the stamps' jitter: deviation of a delay
+    drift_degree: int = 3       # of the polynomial of a drifting gain over time
+    resting: float = 3.0        # s that a joint rests, with the same friction
     presliding: float = 0.003   # rad that a joint turns before dry friction is full
     swing_speed: float = 2.0    # rad/s of a swinging leg, at which viscous friction is stated
     stated_armature: float = 0.1    # of a stated rotor inertia: its deviation

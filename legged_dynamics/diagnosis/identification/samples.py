@@ -343,7 +343,8 @@ class Samples:
         return np.isfinite(self.effort).all(axis=0)
 
 
-# By how much motors lead their links, (n, nj) [rad].
+# By how much motors lead their links, and that rate as measured velocities show it, (2, n, nj)
+# [rad, rad/s].
 Drive = Callable[[Samples], np.ndarray]
 
 
@@ -379,12 +380,12 @@ def observe(signals: Signals, model: RobotModel, config: RobotConfig,
 
 
 def _deflected(samples: Samples, deflection: np.ndarray) -> Samples:
-    """Return the samples of links that are behind their motors, (n, nj) [rad]."""
-    rate = np.gradient(deflection, samples.time, axis=0)
+    """Return the samples of links that are behind their motors, as a `Drive` says."""
+    turned, rate = deflection
     return replace(
-        samples, position=samples.position - deflection, velocity=samples.velocity - rate,
+        samples, position=samples.position - turned, velocity=samples.velocity - rate,
         acceleration=samples.acceleration - np.gradient(rate, samples.time, axis=0),
-        rate=samples.rate - rate)
+        rate=samples.rate - np.gradient(turned, samples.time, axis=0))
 
 
 def _order(signals: Signals, wanted: tuple[str, ...]) -> list[int]:
