@@ -32,7 +32,7 @@ from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
 from legged_dynamics.model.shapes import read_looks
 from legged_dynamics.model.urdf import read_description_file
 from legged_dynamics.schema import read_parameter_file
-from legged_dynamics.simulation.plant import GROUND, ROBOT, add_floor, build_world
+from legged_dynamics.simulation.plant import GROUND, ROBOT, Plant, add_floor, build_world
 from legged_dynamics.spatial.rotations import (
     quaternion_from_rotation,
     rotation_from_vector,
@@ -71,8 +71,12 @@ def described(path: Path) -> ZooRobot:
             yaml.write_text(robot_yaml(model, guess, path.name), encoding='utf-8')
             parameters = {name: value for name, value in read_parameter_file(yaml).items()
                           if name.startswith(('robot.', 'noise.'))}
+        # As the simulator reads it: feet where the YAML says, inertias that bodies can have.
+        urdf = Plant.from_parameters(parameters, text).physics
+    for name in ('robot.foot_parents', 'robot.foot_frames') if urdf else ():
+        parameters.pop(name, None)
     config = RobotConfig.from_parameters(parameters)
-    return ZooRobot(path.stem, prepared(text, config.feet), parameters,
+    return ZooRobot(path.stem, urdf or prepared(text, config.feet), parameters,
                     dict(zip(config.joints, config.nominal_position)))
 
 

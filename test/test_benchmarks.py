@@ -117,6 +117,7 @@ NOTHING = {
     'motion_only --simulated': (['--simulated', 'talos-stand'], {'recording': missing}),
     'people': (['walks=FOLDER'], {}),
     'sensitivity': (['--only', 'no such number'], {}),
+    'walking_bullet': (['go2'], {'BulletLaboratory': missing}),
     'walking_sensitivity': (['--only', 'no such number'], {}),
     'zoo.sensitivity': (['biped-steps', '--only', 'no such number'], {}),
     'tables': (['--only', 'no such table'], {'version': lambda root: '01234567'}),

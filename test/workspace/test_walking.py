@@ -379,6 +379,15 @@ def test_it_walks_in_other_gaits(name, gait, wanted):
 
 
 @pytest.mark.slow
+def test_feet_that_swing_alone_set_off_without_haste():
+    found = walk(Laboratory('anymal_class'), 'walk', lambda t: (0.25, 0.0, 0.0), 4.0)
+    assert not found.cause
+    # A body that outran its feet would catch up at twice the commanded speed, and stumble.
+    assert np.hypot(*found.rpy[:, :2].T).max() < np.radians(4.0)
+    assert found.velocity[:, 0].max() < 2.2 * 0.25
+
+
+@pytest.mark.slow
 def test_it_walks_over_steps_that_it_does_not_know():
     found = walk(Laboratory('anymal_class', scenery=bumps(0.04)), 'trot',
                  lambda t: (0.35, 0.0, 0.0), 6.5)

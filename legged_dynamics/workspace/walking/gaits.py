@@ -48,7 +48,7 @@ def _tried(ahead: float, left: float, turning: float) -> tuple[tuple[float, floa
 GAITS = {
     'stand': Gait('all', 1.0, 1.0, 0, ()),
     'trot': Gait('diagonal', 0.6, 2.8, 2, _tried(0.9, 0.3, 0.6)),
-    'walk': Gait('wave', 0.8, 5.0, 3, _tried(0.15, 0.15, 0.2)),
+    'walk': Gait('wave', 0.8, 5.0, 3, _tried(0.25, 0.15, 0.2)),
     'crawl': Gait('wave', 0.85, 9.0, 3, _tried(0.1, 0.1, 0.2)),
     'tripod': Gait('diagonal', 0.58, 4.0, 3, _tried(0.3, 0.2, 0.6)),
     # A wave takes a second: its feet reach no further than turning at 0.2 rad/s.

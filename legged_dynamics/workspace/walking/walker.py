@@ -411,7 +411,10 @@ class Walker:
     def _pace(self, dt: float) -> None:
         """Let the velocity approach the one that is asked for."""
         x, y, turning = self.velocity.tolist()
-        wanted, usual, walks = (0.0, 0.0, 0.0), self._gait_timing, self.state is Walking.WALK
+        # A body that would set off before its feet could only catch up in haste.
+        wanted, usual = (0.0, 0.0, 0.0), self._gait_timing
+        walks = self.state is Walking.WALK and (
+            self._composite is not None or self._schedule.held <= 0.0)
         hurries = walks and self._hurries
         least = usual.cycle * (STEPS.shortest if hurries else 1.0)
         if walks:
