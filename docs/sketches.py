@@ -3,8 +3,8 @@
 """
 Draw the sketches of the theory's chapters, as SVG into ``docs/images``.
 
-Run with ``python docs/sketches.py``; it needs matplotlib. The forces of the force map and the
-filter's delay are computed, the rest is drawn by hand.
+Run with ``python docs/sketches.py``; it needs matplotlib. The forces of the force map, the torques
+of the arm and the filter's delay are computed, the rest is drawn by hand.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, Polygon
+from matplotlib.patches import Arc, FancyBboxPatch, Polygon
 from matplotlib.text import Text
 
 from legged_dynamics.pages.palette import FOOT_COLORS
@@ -241,9 +241,29 @@ def delays() -> Figure:
     return figure
 
 
+def planar_arm() -> Figure:
+    """Draw the arm of two links that pushes its surroundings, and the torques that it needs."""
+    figure, axes = canvas(5.2, 3.6)
+    elbow, hand, force = np.array([1.0, 0.0]), np.array([1.0, 1.0]), np.array([10.0, 0.0])
+    axes.plot(*np.array([[0.0, 0.0], elbow, hand]).T, 'o-', color=EDGE, lw=6, ms=11)
+    shown = 0.06 * force
+    arrow(axes, tuple(hand), tuple(hand + shown), ORANGE, '10 N on the\nenvironment, $g$',
+          (-0.25, 0.1))
+    arrow(axes, tuple(hand), tuple(hand - shown), PINK, '10 N on the\nrobot, $-g$', (-0.25, 0.1))
+    for name, joint in (('1', np.zeros(2)), ('2', elbow)):
+        arm = hand - joint
+        torque = arm[0] * force[1] - arm[1] * force[0]      # J^T g, a column a joint
+        axes.add_patch(Arc(joint, 0.4, 0.4, theta1=-150, theta2=-30, color=GREEN, lw=2))
+        axes.text(joint[0], -0.38, f'$Q_{name} = {torque:.0f}$ N m', ha='center', color=GREEN,
+                  fontsize=11)
+    axes.set_xlim(-0.7, 2.4)
+    axes.set_ylim(-0.5, 1.5)
+    return figure
+
+
 SKETCHES = {'equations': equations, 'motion': motion, 'estimator': estimator,
             'force_map': force_map, 'workspace': workspace, 'climbing': climbing,
-            'delays': delays}
+            'delays': delays, 'planar_arm': planar_arm}
 
 
 def main() -> int:
