@@ -19,7 +19,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Arc, FancyBboxPatch, Polygon
 from matplotlib.text import Text
 
+from legged_dynamics.contact import ContactInverseDynamics
+from legged_dynamics.dynamics import BaseMotion, Motion
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.pages.palette import FOOT_COLORS
+from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.convex_hull import convex_hull
 
 IMAGES = Path(__file__).resolve().parent / 'images'
@@ -241,6 +246,35 @@ def delays() -> Figure:
     return figure
 
 
+def moment_weight() -> Figure:
+    """Draw how a push from the side is shared by two soles, by the weight of their moments."""
+    yaml, urdf = robot_files('biped')
+    config = RobotConfig.from_yaml(yaml)
+    model = config.apply_to(RobotModel.from_urdf(urdf))
+    q, still = config.nominal_in(model), np.zeros(model.nv)
+    sole = link_pose(model, body_poses(model, q), config.feet[0].link)
+    motion = Motion(q, still, still, BaseMotion.at_rest(sole.R.T))      # both soles are level
+    lengths, rows = np.geomspace(1e-3, 10.0, 25), []
+    for length in lengths:
+        solver = ContactInverseDynamics(model, config.feet, length_scale=length)
+        found = solver.solve(motion, external={model.base_link: [0.0, 40.0, 0.0, 0.0, 0.0, 0.0]})
+        rows.append(found.wrench[:, [2, 3]])
+    rows = np.array(rows)
+    figure = Figure(figsize=(7.4, 3.2), layout='constrained')
+    for axes, values, label in zip(figure.subplots(1, 2), (rows[..., 0], rows[..., 1]), (
+            'vertical force [N]', 'roll moment, both the same [N m]')):
+        for k, foot in enumerate(config.feet):
+            axes.semilogx(lengths, values[:, k], color=FOOT_COLORS[k],
+                          ls='-' if k == 0 else '--', label=foot.link)
+        axes.axvline(0.1, color='#999999', ls='--', lw=1)
+        axes.set(xlabel='weight of forces against moments, L [m]', ylabel=label)
+        axes.spines[['top', 'right']].set_visible(False)
+    axes.legend(frameon=False, fontsize=9)
+    figure.suptitle('A push of 40 N to the left, shared by two soles; grey: the default',
+                    fontsize=10, color=TEXT)
+    return figure
+
+
 def planar_arm() -> Figure:
     """Draw the arm of two links that pushes its surroundings, and the torques that it needs."""
     figure, axes = canvas(5.2, 3.6)
@@ -263,7 +297,8 @@ def planar_arm() -> Figure:
 
 SKETCHES = {'equations': equations, 'motion': motion, 'estimator': estimator,
             'force_map': force_map, 'workspace': workspace, 'climbing': climbing,
-            'delays': delays, 'planar_arm': planar_arm}
+            'delays': delays, 'planar_arm': planar_arm,
+            'moment_weight': moment_weight}
 
 
 def main() -> int:
