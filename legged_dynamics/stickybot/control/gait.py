@@ -338,9 +338,10 @@ class Footing:
                 np.zeros(len(wanted))
             self.angle = before * self._phase.angle
         planted = wanted & ~self.wanted
-        events += [FootEvent(stamp_ns, self._names[i], FootEventKind.TOUCHED_DOWN if wanted[i]
-                             else FootEventKind.LIFTED_OFF)
-                   for i in np.flatnonzero(wanted != self.wanted)]
+        if not (wanted == self.wanted).all():
+            events += [FootEvent(stamp_ns, self._names[i], FootEventKind.TOUCHED_DOWN if wanted[i]
+                                 else FootEventKind.LIFTED_OFF)
+                       for i in np.flatnonzero(wanted != self.wanted)]
         self._since += dt_ns * 1e-9
         # A foot set after a loss is loaded at once; one set by the gait takes up load gradually.
         in_need = self._recovering & (self._off_until == 0)
