@@ -81,9 +81,10 @@ class EstimatedForceMap:
         self._map.compute(common.config.nominal_in(model), np.zeros(model.nv))      # compiles
 
     def take(self, measurement: Measurement, reaction: GroundReaction) -> None:
-        """Publish the map when it is due; nothing while all feet are in the air."""
+        """Publish the map when it is due; nothing in the air, or without joint velocities."""
         ns, on = measurement.stamp_ns, reaction.latest_contact
-        if self._due - 2e9 < ns < self._due or not on.any():
+        if (self._due - 2e9 < ns < self._due or not on.any()
+                or not np.isfinite(measurement.velocity).all()):
             return
         self._due = ns + self._period
         turning = measurement.angular_velocity if self._mount.body == 0 else None
