@@ -44,7 +44,6 @@ from legged_dynamics.workspace import control_tick as codes
 from legged_dynamics.workspace.control_tick import find_dynamics, find_efforts, find_forces
 from legged_dynamics.workspace.force_division import FACETS, FRICTION_CONE, friction_cone
 from legged_dynamics.workspace.propagation import invert_legs, propagate_velocity
-from legged_dynamics.workspace.stance_arrays import BIG_BASE, articulated_scratch, reduce_big_base
 from legged_dynamics.workspace.walking import make_walker
 from legged_dynamics.workspace.walking.walker import Walker
 
@@ -122,7 +121,6 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
     at = codes.OUTPUT
     even, free = memory.shares.copy(), out[at.effort:at.effort + 12].copy()
     wrench = out[at.net:at.missing].copy()
-    scratch = articulated_scratch(s)
 
     def divide() -> None:
         memory.shares[:] = even
@@ -138,8 +136,6 @@ def stage_calls(controller: WorkspaceController, state: BodyState) -> dict[str, 
             lambda: inverse(s, threshold),
         'stages 1 and 2: exact workspace dynamics':
             lambda: find_dynamics(packed, parameters, held, moved, inputs),
-        'stage 2 with a big base, on top':
-            lambda: reduce_big_base(s, scratch, BIG_BASE, inputs[12:18]),
         'stage 3: errors, wanted acceleration, force, inverse dynamics':
             lambda: find_forces(packed, kept, FRICTION_CONE, gains, np.zeros(6), inputs, 0.0,
                                 out),

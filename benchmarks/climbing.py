@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from legged_dynamics.reproductions.climbing.twin import ClimbingTwin
 from legged_dynamics.resources import robot_files
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
@@ -31,7 +32,6 @@ from legged_dynamics.ros.middleware.protocol import QoSProfile
 from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
 from legged_dynamics.ros.nodes.stickybot_controller import StickybotControllerNode
 from legged_dynamics.schema import read_parameter_file
-from legged_dynamics.simulation.climbing_robot import ClimbingTwin
 from legged_dynamics.stickybot import Adhesion, StickybotSettings, climb
 
 YAML = robot_files('stickybot')[0]
@@ -207,7 +207,7 @@ def under(changes: Mapping[str, Any], seconds: float = SECONDS) -> Conditions:
     found, period, start = Conditions(), 1.0 / RATE, 0.0
     for step in range(round((STARTING + seconds) * RATE)):
         bus.step(period)
-        robot = wall.component._robot
+        robot = wall.component.robot
         if robot.fallen:
             break
         if step * period < STARTING:

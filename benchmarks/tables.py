@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCS = ROOT / 'docs'
 BEGIN, END = '<!-- measured -->', '<!-- end of measured -->'
 # When and at which commit all rows were measured, and the command that makes them.
 MEASURED = re.compile(
@@ -40,7 +39,7 @@ class Block(NamedTuple):
     command: str
 
 
-def blocks(docs: Path = DOCS) -> Iterator[Block]:
+def blocks(docs: Path = ROOT / 'docs') -> Iterator[Block]:
     """Yield what commands have made; a mark without its line or its end is a ValueError."""
     for page in sorted(docs.rglob('*.md')):
         first, *rest = page.read_text(encoding='utf-8').split(BEGIN + '\n')
@@ -54,11 +53,11 @@ def blocks(docs: Path = DOCS) -> Iterator[Block]:
                         said['command'])
 
 
-def make(block: Block, commit: str) -> bool:
+def make(block: Block, commit: str, root: Path) -> bool:
     """Run the command of a table and write it; return whether there is a new one."""
     folder = f'{Path(sys.executable).parent}{os.pathsep}'
     done = subprocess.run(
-        block.command, shell=True, cwd=ROOT, check=False, text=True, stdout=subprocess.PIPE,
+        block.command, shell=True, cwd=root, check=False, text=True, stdout=subprocess.PIPE,
         env={'PYTHONPATH': str(ROOT), **os.environ, 'PATH': folder + os.environ.get('PATH', '')})
     if done.returncode not in (0, 1) or not ROW.search(done.stdout):
         return False
@@ -69,10 +68,10 @@ def make(block: Block, commit: str) -> bool:
     return True
 
 
-def version() -> str:
+def version(root: Path = ROOT) -> str:
     """Return the commit that is measured; an error where files differ from it."""
     def git(*words: str) -> str:
-        return subprocess.run(['git', *words], cwd=ROOT, check=True, text=True,
+        return subprocess.run(['git', *words], cwd=root, check=True, text=True,
                               capture_output=True).stdout.strip()
     if changed := git('status', '--porcelain', '--untracked-files=no', '--', '.', ':!docs'):
         sys.exit(f'expected files as they were committed, for a table says of which commit it is; '
@@ -80,7 +79,7 @@ def version() -> str:
     return git('rev-parse', '--short=8', 'HEAD')
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Make the tables; return 1 where one could not be made, 2 where none was asked for."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks tables', description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -88,16 +87,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help='tables with this word in their page or command')
     parser.add_argument('--list', action='store_true', help='only say what there is, oldest first')
     options = parser.parse_args(arguments)
-    chosen = [block for block in blocks() if not options.only or any(
+    chosen = [block for block in blocks(root / 'docs') if not options.only or any(
         word in f'{block.page.name} {block.command}' for word in options.only)]
     if options.list:
         for block in sorted(chosen, key=lambda block: block.date):
             print(block.date, block.commit, block.page.name, block.command)
         return 0 if chosen else 2
-    commit, old = version(), []
+    commit, old = version(root), []
     for block in chosen:
         print(f'{block.page.name}: {block.command}', flush=True)
-        if not make(block, commit):
+        if not make(block, commit, root):
             old.append(block)
     for block in old:
         print(f'not made, still of {block.commit}: {block.page.name}: {block.command}')

@@ -36,20 +36,6 @@ if TYPE_CHECKING:
     from legged_dynamics.safety import EffortGuard
     from legged_dynamics.workspace import BodyTarget, WorkspaceController
 
-# Where each name of the package's face is at home.
-_HOMES = {
-    'RobotModel': 'model', 'RobotConfig': 'model', 'PointFoot': 'model', 'FlatFoot': 'model',
-    'LineFoot': 'model', 'CylinderFoot': 'model', 'JointOrder': 'model',
-    'robot_files': 'resources', 'urdf_path': 'resources',
-    'Motion': 'dynamics', 'BaseMotion': 'dynamics',
-    'ForceMap': 'force_map', 'FrictionCone': 'force_map',
-    'ContactInverseDynamics': 'contact', 'ContactInverseDynamicsOverTime': 'contact',
-    'EquationWeights': 'contact', 'MotionNoise': 'contact',
-    'GroundReactionEstimator': 'estimation', 'Measurement': 'estimation',
-    'LegOdometry': 'estimation',
-    'WorkspaceController': 'workspace', 'BodyTarget': 'workspace',
-    'EffortGuard': 'safety',
-}
 __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverseDynamicsOverTime',
            'CylinderFoot', 'EffortGuard', 'EquationWeights', 'FlatFoot', 'ForceMap',
            'FrictionCone', 'GroundReactionEstimator', 'JointOrder', 'LegOdometry', 'LineFoot',
@@ -57,6 +43,7 @@ __all__ = ['BaseMotion', 'BodyTarget', 'ContactInverseDynamics', 'ContactInverse
            'WorkspaceController', '__version__', 'robot_files', 'urdf_path']
 
 _moved.install()
+_lazy, __dir__ = _moved.lazy_names(__name__)
 
 
 def __getattr__(name: str) -> Any:
@@ -66,18 +53,12 @@ def __getattr__(name: str) -> Any:
             value: Any = version('legged_dynamics')
         except PackageNotFoundError:        # running from a source tree that is not installed
             value = 'unknown'
-    elif name in _HOMES:
-        value = getattr(import_module(f'legged_dynamics.{_HOMES[name]}'), name)
-    elif name in _folders() or _moved.new_path(f'{__name__}.{name}'):
+    elif name not in __all__ and (name in _folders() or _moved.new_path(f'{__name__}.{name}')):
         value = import_module(f'legged_dynamics.{name}')
     else:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+        return _lazy(name)
     globals()[name] = value
     return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
 
 
 def _folders() -> set[str]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -63,14 +64,13 @@ MOVED = {
     'analysis.topics': 'recordings.topics',
     'analysis.truth': 'recordings.recording',
     'analysis.verdict': 'recordings.report.analysis',
+    'cli.new_robot': 'cli.info',
     'contact.active_set': 'optimization.quadratic_program',
     'contact.over_time.frames': 'contact.over_time.stretch',
     'conversions': 'ros.conversions',
     'conversions.body': 'ros.conversions.building',
     'conversions.reactions': 'ros.conversions.markers',
     'conversions.samples': 'ros.conversions.reading',
-    'diagnosis.doctor.finding': 'diagnosis.doctor.hypotheses',
-    'diagnosis.doctor.sized': 'diagnosis.doctor.parametric_faults',
     'doctor': 'diagnosis.doctor',
     'doctor.finding': 'diagnosis.doctor.hypotheses',
     'doctor.sized': 'diagnosis.doctor.parametric_faults',
@@ -114,9 +114,7 @@ MOVED = {
     'optimization.cones': 'optimization.cone_program',
     'optimization.dual_method': 'optimization.quadratic_program',
     'recordings.csv_log': 'people.trials.csv_motion',
-    'recordings.fleet.job': 'recordings.fleet.summarise',
     'recordings.inputs': 'recordings.series',
-    'recordings.report.behaviour': 'recordings.report.accuracy',
     'recordings.sensor_log': 'recordings.recording',
     'recordings.truth': 'recordings.recording',
     'reports': 'pages',
@@ -135,7 +133,7 @@ MOVED = {
     'reports.validation': 'diagnosis.report',
     'safety.envelope': 'safety.motor_output',
     'safety.last_efforts': 'safety.effort_watchdog',
-    'simulation.climbing_twin': 'simulation.climbing_robot',
+    'simulation.climbing_twin': 'reproductions.climbing.twin',
     'simulation.gait': 'simulation.schedule',
     'simulation.pacing': 'simulation.hardware',
     'simulation.physics_text': 'simulation.plant',
@@ -163,6 +161,7 @@ MOVED = {
     'view.looks': 'view.figure',
     'view.snapshot': 'view.figure',
     'workspace.minimum_jerk': 'workspace.reference',
+    'workspace.planar': 'reproductions.planar',
     'workspace.stance_feet': 'workspace.control_tick',
     'workspace.walking.biped': 'workspace.walking',
 }
@@ -232,17 +231,23 @@ def install() -> None:
         sys.meta_path.append(_Finder)       # type: ignore[arg-type]
 
 
-def lazy_names(package: str, homes: dict[str, str]) -> tuple[Callable[[str], Any],
-                                                             Callable[[], list[str]]]:
+def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """
-    Return ``__getattr__`` and ``__dir__`` of a package; importing it stays cheap.
+    Return ``__getattr__`` and ``__dir__`` of a package, whose import stays cheap.
 
-    ``homes``: the module below the package that defines each public name.
+    The homes of its names are what its file imports for type checkers.
     """
+    @cache
+    def homes() -> dict[str, str]:
+        import ast
+        text = Path(str(sys.modules[package].__file__)).read_text(encoding='utf-8')
+        return {alias.name: str(node.module) for node in ast.walk(ast.parse(text))
+                if isinstance(node, ast.ImportFrom) for alias in node.names}
+
     def get(name: str) -> Any:
-        if name not in homes:
+        if name not in sys.modules[package].__all__:
             raise AttributeError(f'module {package!r} has no attribute {name!r}')
-        value = getattr(import_module(f'{package}.{homes[name]}'), name)
+        value = getattr(import_module(homes()[name]), name)
         setattr(sys.modules[package], name, value)
         return value
-    return get, lambda: sorted(homes)
+    return get, lambda: sorted(sys.modules[package].__all__)

@@ -158,7 +158,7 @@ class _Builder:
             nothing = depth == 0 and event.style is None and not event.value
             return Entry(None if nothing else self._scalar(event), line)
         if isinstance(event, yaml.SequenceStartEvent):
-            return Entry(self._list(line), line)
+            return Entry(self._list(event), line)
         if depth == MAX_DEPTH:
             raise self._refusal(event, f'expected at most {MAX_DEPTH} levels')
         return Entry(self._mapping(depth + 1), line)
@@ -176,7 +176,7 @@ class _Builder:
             self._names.pop()
         return found
 
-    def _list(self, line: int) -> list[Any]:
+    def _list(self, start: Any) -> list[Any]:
         values = []
         while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
             if not isinstance(item, yaml.ScalarEvent):
@@ -187,16 +187,14 @@ class _Builder:
             values.append(self._entry(item, 1).value)
         kinds = sorted({_NAMES[type(value)] for value in values})
         if len(kinds) > 1:
-            raise self._refusal_at(line, 'a list must hold values of one type, got '
-                                         f'{" and ".join(kinds)}: {self._mended(values, kinds)}')
+            instead = shown(values)
+            if kinds == ['double', 'integer']:
+                numbers = list(map(float, values))
+                instead = 'write ' + (written_line(self._names[-1], numbers) if self._names else
+                                      written(numbers))
+            raise self._refusal(start, 'a list must hold values of one type, got '
+                                       f'{" and ".join(kinds)}: {instead}')
         return values
-
-    def _mended(self, values: list[Any], kinds: list[str]) -> str:
-        """Return a list of mixed types as it may be written, or as it is."""
-        if kinds != ['double', 'integer']:
-            return shown(values)
-        return f'write {written_line(self._names[-1], list(map(float, values)))}' if (
-            self._names) else f'write {written(list(map(float, values)))}'
 
     def _scalar(self, event: Any) -> bool | int | float | str:
         text = event.value
@@ -207,28 +205,22 @@ class _Builder:
         if text in _TRUE or text in _FALSE:
             return text in _TRUE
         if _INTEGER.match(text):
-            return self._integer(event, text)
+            digits = text.lstrip('+-')
+            base = 16 if digits[:2] in ('0x', '0X') else 8 if digits[0] == '0' else 10
+            value = int(text, base) if len(text) < 80 else 1 << 63
+            if not -(1 << 63) <= value < 1 << 63:
+                raise self._refusal(event, f'expected an integer of 64 bits, got {shown(text)}')
+            return value
         if _DOUBLE.match(text):
             return float(re.sub(r'\.(?=[a-zA-Z])', '', text))
         return text
 
-    def _integer(self, event: Any, text: str) -> int:
-        digits = text.lstrip('+-')
-        base = 16 if digits[:2] in ('0x', '0X') else 8 if digits[0] == '0' else 10
-        value = int(text, base) if len(text) < 80 else 1 << 63
-        if not -(1 << 63) <= value < 1 << 63:
-            raise self._refusal(event, f'expected an integer of 64 bits, got {shown(text)}')
-        return value
-
     def _refusal(self, event: Any, why: str) -> ConfigurationError:
-        return self._refusal_at(event.start_mark.line + 1, why)
-
-    def _refusal_at(self, line: int, why: str) -> ConfigurationError:
         names = self._names
         if 'ros__parameters' in names:
             names = names[names.index('ros__parameters') + 1:]
         name = f'{".".join(names)[:100]}: ' if names else ''
-        return ConfigurationError(f'{self._source}, line {line}: {name}{why}')
+        return ConfigurationError(f'{self._source}, line {event.start_mark.line + 1}: {name}{why}')
 
 
 def shown(value: Any) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
@@ -28,7 +28,7 @@ from legged_dynamics.parameter_file import read_parameters, shown
 # Names that nodes and launch files of ROS 2 read, and groups of them.
 _ROS_NAMES = frozenset({'use_sim_time', 'autostart', 'start_type_description_service'})
 _ROS_GROUPS = frozenset({'qos_overrides'})
-_DECLARATION = re.compile(r"\b[sS]etting\(\s*'([\w.]+)'")
+DECLARATION = re.compile(r"\b[sS]etting\(\s*'([\w.]+)'")
 
 # Words that YAML and ROS 2 read as a boolean where they are not quoted.
 YAML_WORDS = {True: ('on', 'yes', 'y', 'true'), False: ('off', 'no', 'n', 'false')}
@@ -86,12 +86,9 @@ class Setting:
         if isinstance(self.default, list):
             if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
                 self._refuse(value, 'a list')
-            return [self._check_element(item) for item in value]
+            kind = type(self.default[0]) if self.default else float if self.unit else str
+            return [self._check_scalar(item, kind) for item in value]
         return self._check_scalar(value, type(self.default))
-
-    def _check_element(self, value: Any) -> Any:
-        kind = type(self.default[0]) if self.default else float if self.unit else str
-        return self._check_scalar(value, kind)
 
     def _check_scalar(self, value: Any, kind: type) -> Any:
         if kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -214,10 +211,9 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
     """
     table = {setting.name: setting for setting in settings}
     places = getattr(values, 'places', {})
-    spaces = {name.split('.', 1)[0] for name in table if '.' in name}
     for key in values:
         if key not in table:
-            _check_name(key, table, spaces, places)
+            _check_name(key, table, places)
     found = {}
     for name, setting in table.items():
         if name not in values:
@@ -235,37 +231,28 @@ def checked(values: Mapping[str, Any], settings: Iterable[Setting]) -> dict[str,
 MOST_LISTED = 12
 
 
-def _neighbours(key: str, table: Sequence[str]) -> str:
-    """Return a sentence on the settings beside an unknown one."""
-    group = key.split('.', 1)[0]
-    beside = [name for name in table if name.split('.', 1)[0] == group] or list(table)
-    rest = len(beside) - MOST_LISTED
-    return (f'Settings of {group[:40]!r}: {", ".join(beside[:MOST_LISTED])}'
-            f'{f" and {rest} more" if rest > 0 else ""}.')
-
-
-def _check_name(key: Any, table: Iterable[str], spaces: Iterable[str] = (),
-               places: Mapping[str, str] | None = None) -> None:
-    """Refuse a name that no setting has."""
-    places, table = places or {}, list(table)
+def _check_name(key: Any, table: Iterable[str], places: Mapping[str, str]) -> None:
+    """Refuse a name that no setting has; those of other groups are let be."""
     if not isinstance(key, str):
         raise ConfigurationError(f'expected the name of a setting, got {shown(key)}')
-    group = key.split('.', 1)[0]
-    if '.' in key and group in spaces:
-        close = get_close_matches(key[:200], table, n=1)
-        hint = f' Did you mean {close[0]}?' if close else ''
-        raise ConfigurationError(_placed(
-            f'{_shown_name(key)} is not a setting.{hint} {_neighbours(key, table)}', key, places))
-    groups, names = declared()
-    if (group in groups or group in spaces) if '.' in key else key in names:
-        return
-    close = get_close_matches(key[:200], table, n=1, cutoff=0.75)
-    near = get_close_matches(group[:200], sorted(groups if '.' in key else names), n=1)
-    hint = f' Did you mean {close[0] if close else near[0]}?' if close or near else ''
-    what = (f'there is no group {_shown_name(group)!r} of settings' if '.' in key else
-            'nothing reads it')
+    group, dot, _ = key.partition('.')
+    beside = [name for name in table if dot and name.partition('.')[0] == group]
+    if any('.' in name for name in beside):
+        near = get_close_matches(key[:200], table, n=1)
+        rest = len(beside) - MOST_LISTED
+        why, more = '', (f' Settings of {group[:40]!r}: {", ".join(beside[:MOST_LISTED])}'
+                         f'{f" and {rest} more" if rest > 0 else ""}.')
+    else:
+        groups, names = declared()
+        if group in (groups if dot else names):
+            return
+        near = get_close_matches(key[:200], table, n=1, cutoff=0.75) or get_close_matches(
+            group[:200], sorted(groups if dot else names), n=1)
+        why, more = (f': there is no group {_shown_name(group)!r} of settings' if dot else
+                     ': nothing reads it'), ''
+    hint = f' Did you mean {near[0]}?' if near else ''
     raise ConfigurationError(_placed(
-        f'{_shown_name(key)} is not a setting: {what}.{hint}', key, places))
+        f'{_shown_name(key)} is not a setting{why}.{hint}{more}', key, places))
 
 
 @cache
@@ -277,7 +264,7 @@ def declared() -> tuple[frozenset[str], frozenset[str]]:
     ms: importing them all would take seconds and require MuJoCo.
     """
     found = {name for path in Path(__file__).parent.rglob('*.py')
-             for name in _DECLARATION.findall(path.read_text(encoding='utf-8'))}
+             for name in DECLARATION.findall(path.read_text(encoding='utf-8'))}
     groups = {name.split('.', 1)[0] for name in found if '.' in name}
     return (frozenset(groups | _ROS_GROUPS),
             frozenset({name for name in found if '.' not in name} | _ROS_NAMES))

@@ -14,10 +14,7 @@ from legged_dynamics.force_map import (
     solve_quadratic_program,
 )
 from legged_dynamics.model import PointFoot, RobotModel
-from legged_dynamics.spatial.frames import Transform, twist_in_frame, wrench_in_frame
-from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_vector
-from legged_dynamics.workspace import WorkspaceFault
-from legged_dynamics.workspace.planar import (
+from legged_dynamics.reproductions.planar import (
     JOINTS,
     Biped,
     PinnedRobot,
@@ -28,6 +25,9 @@ from legged_dynamics.workspace.planar import (
     start_state,
     velocity_propagation,
 )
+from legged_dynamics.spatial.frames import Transform, twist_in_frame, wrench_in_frame
+from legged_dynamics.spatial.rotations import quaternion_from_rotation, rotation_vector
+from legged_dynamics.workspace import WorkspaceFault
 
 SHEAR = np.array([[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 MIRROR = np.diag([1.0, 1.0, -1.0])

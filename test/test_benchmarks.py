@@ -87,8 +87,6 @@ def test_falls_on_the_bus_are_in_the_last_line(monkeypatch, capsys):
                     words=[(0, 'no joint states'), (0, '100 ms old')], fastest=2.3, height=0.1,
                     tilt=0.0, sent=[(0, np.zeros(1), '')], rate=500.0)
     monkeypatch.setattr(faults, 'FaultBus', lambda environment: bus)
-    monkeypatch.setattr(faults, 'DomainLease', MagicMock())
-    monkeypatch.setattr(faults.signal, 'signal', lambda *_: None)
     assert faults.main(['--rows', 'joint states stopped standing|late by 0.1 s standing']) == 0
     said = capsys.readouterr().out
     assert said.splitlines()[-1] == 'faults: 2 rows, 0 not as wanted, 2 falls'
@@ -119,8 +117,9 @@ NOTHING = {
     'motion_only --simulated': (['--simulated', 'talos-stand'], {'recording': missing}),
     'people': (['walks=FOLDER'], {}),
     'sensitivity': (['--only', 'no such number'], {}),
+    'walking_sensitivity': (['--only', 'no such number'], {}),
     'zoo.sensitivity': (['biped-steps', '--only', 'no such number'], {}),
-    'tables': (['--only', 'no such table'], {'version': lambda: '01234567'}),
+    'tables': (['--only', 'no such table'], {'version': lambda root: '01234567'}),
     'soak': (['--minutes', '0'], {'Soak': lambda *_: MagicMock(times=[], processes={})}),
     'update_times': ([], {'recording': missing}),
     'validation': (['--cases', '0'], {}),

@@ -5,7 +5,6 @@ import pkgutil
 import random
 from dataclasses import fields, make_dataclass, replace
 from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 
@@ -33,8 +32,6 @@ def kinds():
 
 
 KINDS = kinds()
-# Settings that go with the other value of one only.
-COMPANIONS = {'dynamics': {'division.method': 'even'}}
 
 
 def another(one):
@@ -64,7 +61,7 @@ def test_a_name_reaches_its_own_field_and_no_other(kind):
     for field in fields(kind):
         one = field.metadata['setting']
         assert getattr(rest, field.name) == one.default
-        given = {one.name: another(one), **COMPANIONS.get(one.name, {})}
+        given = {one.name: another(one)}
         changed = kind.from_parameters(given)
         differing = {other.metadata['setting'].name for other in fields(kind)
                      if getattr(changed, other.name) != getattr(rest, other.name)}
@@ -107,6 +104,4 @@ def test_every_choice_is_taken_as_yaml_reads_it(one):
 def test_a_node_takes_off_for_a_word():
     one = Setting('control.reduction', 'full', '', 'How.', choices=('off', 'full'))
     store = ParameterStore({one.name: Override('', one.name, parse_value('off', 'test'), '-p')})
-    node = SimpleNamespace(declare_parameter=lambda name, value, descriptor: store.declare(
-        name, value, descriptor))
-    assert declare_settings(node, StandaloneDialect(), [one]) == {one.name: 'off'}
+    assert declare_settings(store, StandaloneDialect(), [one]) == {one.name: 'off'}

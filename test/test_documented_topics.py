@@ -53,7 +53,7 @@ def _opened(node, robot, told):
             topic = topic.replace(f'/{foot}/', '/<foot>/')
         return re.sub(f'^/{NODES[node].component().default_name}/', '~/', topic)
     return {(publish, plain(entry.topic), entry.type.rpartition('/')[2])
-            for publish, endpoints in ((True, bus._publishers), (False, bus._subscriptions))
+            for publish, endpoints in ((True, bus.publishers), (False, bus.subscriptions))
             for entry in endpoints}
 
 
@@ -93,7 +93,7 @@ def test_topics_of_the_page_are_those_of_the_node(node, monkeypatch):
 def declared():
     """Return the names of all settings in the source."""
     return {name for path in Path(schema.__file__).parent.rglob('*.py')
-            for name in schema._DECLARATION.findall(path.read_text(encoding='utf-8'))}
+            for name in schema.DECLARATION.findall(path.read_text(encoding='utf-8'))}
 
 
 def test_parameters_that_documents_name_are_there(declared):

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from robots import CONFIG
 
-from legged_dynamics.cli.warm import _compiled_nodes
+from legged_dynamics.cli.verbs import COMPILED
 from legged_dynamics.node_registry import NODES
 from legged_dynamics.parameter_file import read_parameters
 from legged_dynamics.ros.middleware.protocol import Component
@@ -27,7 +27,7 @@ def test_the_entry_describes_its_component(name):
     component = NODES[name].component()
     assert issubclass(component, Component)
     assert component.default_name == name
-    assert component.has_kernels == NODES[name].has_kernels == (name in _compiled_nodes())
+    assert component.has_kernels == NODES[name].has_kernels == (name in COMPILED)
     assert callable(sys.modules[NODES[name].module].main)
 
 

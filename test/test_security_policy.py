@@ -39,7 +39,7 @@ def test_what_a_node_does_is_allowed(node):
     if node != 'reaction_relay':
         values['robot_description'] = str(yaml.with_suffix('.urdf'))
     bus.host(NODES[node].component(), parameters=values)
-    for endpoints, what in ((bus._publishers, 'publish'), (bus._subscriptions, 'subscribe')):
+    for endpoints, what in ((bus.publishers, 'publish'), (bus.subscriptions, 'subscribe')):
         assert endpoints
         patterns = allowed(node, what)
         for entry in endpoints:

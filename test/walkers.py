@@ -6,13 +6,14 @@ The body is a point-like mass that keeps its height and does not turn, so the gr
 in it, and its path follows from where the feet press. Feet roll from heel to toe. The path solves
 the difference equation of central differences, so differentiating it makes no error.
 """
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_banded
 
 from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
 from legged_dynamics.model import FlatFoot, PointFoot, RobotModel
+from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 
 MASS, HEIGHT, GRAVITY, DT = 60.0, 0.9, 9.81, 0.01
 FRONT, BACK, SIDE = 0.13, -0.10, 0.04
@@ -185,3 +186,18 @@ def standing(count=2, seconds=6.0, apart=0.3, share=None):
     return Walk(RobotModel.from_urdf(description(count)), feet, time,
                 position.reshape(len(time), -1), body, np.ones(share.shape, bool),
                 MASS * GRAVITY * share[..., None] * aim, pressure)
+
+
+def hopper(gain=1.0, period=0.7, duty=0.6, seconds=4.2):
+    """Return the dynamics of hops, its contacts and true load, its acceleration seen too large."""
+    walker = standing(seconds=seconds)
+    n = len(walker.time)
+    phase = (np.arange(n) * DT / period) % 1.0
+    on = phase < duty
+    load = np.where(on, np.pi / (2.0 * duty) * np.sin(np.pi * phase / duty), 0.0)
+    dynamics = GaitInverseDynamics.of(walker.model, walker.feet, walker.motion())
+    wrench = dynamics.wrench.copy()
+    force = np.column_stack([np.zeros((n, 2)), MASS * GRAVITY * (1.0 + gain * (load - 1.0))])
+    wrench[:, :3] = force
+    wrench[:, 3:] = np.cross(dynamics.center_of_mass, force)
+    return replace(dynamics, wrench=wrench), np.tile(on[:, None], (1, 2)), MASS * GRAVITY * load

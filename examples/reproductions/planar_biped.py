@@ -28,12 +28,7 @@ from legged_dynamics.pages import style
 from legged_dynamics.pages.page import Table
 from legged_dynamics.pages.palette import foot_color
 from legged_dynamics.pages.section import Cards, Report, ReportFigure, ReportSection
-from legged_dynamics.reproductions.planar_biped_plant import PlanarBiped
-from legged_dynamics.resources import robot_files
-from legged_dynamics.spatial.rotations import rotation_from_rpy
-from legged_dynamics.workspace.command import BodyTarget
-from legged_dynamics.workspace.controller import WorkspaceController
-from legged_dynamics.workspace.planar import (
+from legged_dynamics.reproductions.planar import (
     BIG_BASE,
     CROUCH,
     Biped,
@@ -45,7 +40,12 @@ from legged_dynamics.workspace.planar import (
     biped_urdf,
     start_state,
 )
-from legged_dynamics.workspace.planar.biped import HEEL, TRUNK
+from legged_dynamics.reproductions.planar.biped import HEEL, TRUNK
+from legged_dynamics.reproductions.planar_biped_plant import PlanarBiped
+from legged_dynamics.resources import robot_files
+from legged_dynamics.spatial.rotations import rotation_from_rpy
+from legged_dynamics.workspace.command import BodyTarget
+from legged_dynamics.workspace.controller import WorkspaceController
 
 # -------------------------------------------------------------------------------------------------
 # Controller and plant in closed loop, with sampling, zero-order hold, delay and pushes.

@@ -14,10 +14,10 @@ from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.exceptions import SimulationError
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
+from legged_dynamics.reproductions.planar import Biped, PlanarState, biped_urdf
 from legged_dynamics.resources import robot_files
 from legged_dynamics.simulation.plant import Plant
 from legged_dynamics.simulation.robot import SimulatedRobot
-from legged_dynamics.workspace.planar import Biped, PlanarState, biped_urdf
 
 RATE = 1000.0           # Hz, of the sensors, and so of pushes, delays and controllers at most
 COMMAND_TIMEOUT = 1.0   # s for which a command is obeyed

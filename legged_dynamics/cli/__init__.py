@@ -13,31 +13,11 @@ from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from typing import Any
 
-from legged_dynamics.cli import (
-    analyze,
-    convert,
-    demo,
-    doctor,
-    force_map,
-    identify,
-    info,
-    inverse_dynamics,
-    new_robot,
-    record,
-    reproduce,
-    run,
-    stickybot,
-    view,
-    warm,
-)
-from legged_dynamics.cli.arguments import Verb
 from legged_dynamics.cli.output import ProgressBar, say
 from legged_dynamics.cli.processes import end_with_parent
+from legged_dynamics.cli.verbs import VERBS
 from legged_dynamics.exceptions import LeggedDynamicsError
 
-VERBS: tuple[Verb, ...] = tuple(verb for module in (
-    demo, run, record, analyze, view, doctor, identify, inverse_dynamics, convert, info, new_robot,
-    force_map, reproduce, stickybot, warm) for verb in module.VERBS)
 # PYTHON_ARGCOMPLETE_OK
 WRONG = 2           # exit code when the user's input is wrong
 INTERRUPTED = 130   # as shells have it for Ctrl-C

@@ -4,37 +4,46 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.cli.arguments import (
-    CLUSTER,
-    OPEN,
-    PART,
-    STORAGE,
-    TOPICS,
-    Verb,
-    argument,
-    count,
-    is_there,
-    robot_arguments,
-    switch,
-    truth_of,
+from legged_dynamics.cli.output import ProgressBar, counting, output_folder, say, show, show_page
+from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.pages.page import command_line
+from legged_dynamics.pages.section import REPORT
+from legged_dynamics.parameter_file import written_file
+from legged_dynamics.people.trials.csv_motion import truth_topic, write_bag_of_csv
+from legged_dynamics.recordings.bags import SUFFIXES, BagReader
+from legged_dynamics.recordings.replay import DETECTED, AnalysisOptions
+from legged_dynamics.recordings.report import climb as climbs
+from legged_dynamics.recordings.report.analysis import (
+    DOUBTFUL,
+    Analysis,
+    analyse,
+    distrust,
+    doubtful,
+    doubts,
+    verdict,
+    write_csv,
 )
-from legged_dynamics.cli.output import counting, output_folder, say, show, show_page
-from legged_dynamics.recordings.file_formats import BAG_PATH
+from legged_dynamics.recordings.report.enriched import write_layouts
+from legged_dynamics.recordings.report.report import tables, write_report
+from legged_dynamics.recordings.robot import read_model
+from legged_dynamics.resources import robot_files
+from legged_dynamics.schema import read_parameter_file
 
 if TYPE_CHECKING:
     from legged_dynamics.recordings.fleet.data_set import DataSet
     from legged_dynamics.recordings.fleet.report import RobotFacts
-    from legged_dynamics.recordings.fleet.summarise import Job, Outcome
-    from legged_dynamics.recordings.replay import AnalysisOptions
-    from legged_dynamics.recordings.report.analysis import Analysis
+    from legged_dynamics.recordings.fleet.summarise import Outcome
 
 
 # -------------------------------------------------------------------------------------------------
@@ -49,7 +58,6 @@ FAILED = 'failed.csv'
 
 def _is_batch(args: argparse.Namespace) -> bool:
     """Return whether the arguments name more than one bag."""
-    from legged_dynamics.exceptions import BagError
     from legged_dynamics.recordings.fleet.summarise import find_recordings, is_recording
 
     if len(args.bags) > 1 or args.workers is not None or args.scheduler:
@@ -65,12 +73,9 @@ def _is_batch(args: argparse.Namespace) -> bool:
 def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
     """Analyse all recordings, write data set and report; return the exit code."""
     need_for_many('recordings')
-    from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.pages.section import REPORT
     from legged_dynamics.recordings.fleet.data_set import FOLDER, DataSet
-    from legged_dynamics.recordings.fleet.report import REPORTS
-    from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of, still_to_do
-    from legged_dynamics.recordings.replay import DETECTED
+    from legged_dynamics.recordings.fleet.report import REPORTS, read_facts
+    from legged_dynamics.recordings.fleet.summarise import find_recordings, jobs_of, summarise
 
     if options.contact != (DETECTED,):
         raise ConfigurationError('--contact: of many recordings, contacts can only be detected; '
@@ -80,78 +85,74 @@ def _analyse_many(args: argparse.Namespace, options: AnalysisOptions) -> int:
         jobs = jobs_of(find_recordings(args.bags), options, out,
                        robot_folders=args.robot_folders, series=not args.no_series)
         data = DataSet(out.resolve())
-        data.clean()
-        there = data.there()
-        todo = still_to_do(jobs, there)
-        kept = len(jobs) - len(todo)
-        if kept:
-            print(f'{kept} of {len(jobs)} recordings are there already; {len(todo)} to do.')
-        for job in todo:
-            if job.recording in there:
-                data.forget(job.recording)
-        outcomes: list[Outcome] = []
+        facts: list[RobotFacts] = []
+        reports: dict[str, str] = {}
+
+        def report(client: Any) -> None:
+            facts.extend(read_facts(data))
+            reports.update(_own_reports(client, facts, options, out, args.reports))
         try:
-            return _work(args, options, data, (jobs, todo), outcomes)
+            failed = do_jobs(args, 'Recordings', out, data, jobs, summarise,
+                             report if args.reports else None)
         except KeyboardInterrupt:
-            done = kept + sum(not outcome.error for outcome in outcomes)
+            there = data.there()
+            done = sum(job.recording in there for job in jobs)
             print(f'\nInterrupted. {done} of {len(jobs)} recordings are kept in {out}; the same '
                   'command goes on from there.', file=sys.stderr)
             return INTERRUPTED
+        list_failed(failed, out / FAILED)
+        return _conclude(facts or read_facts(data), failed, out, reports)
 
 
-def _work(args: argparse.Namespace, options: AnalysisOptions, data: DataSet,
-          jobs: tuple[Sequence[Job], Sequence[Job]], outcomes: list[Outcome]) -> int:
-    from legged_dynamics.recordings.fleet.report import read_facts
-    from legged_dynamics.recordings.fleet.summarise import (
-        check_workers,
-        cluster,
-        run_batch,
-        summarise,
-    )
+def do_jobs(args: argparse.Namespace, title: str, out: Path, data: DataSet, jobs: Sequence[Any],
+            work: Callable[[Any], Outcome],
+            after: Callable[[Any], None] | None = None) -> list[Outcome]:
+    """Do the jobs that the data set lacks, then ``after`` on the cluster; return what failed."""
+    from legged_dynamics.recordings.fleet import summarise
 
-    every, todo = jobs
-    out = data.folder.parent
-    reports: dict[str, str] = {}
-    facts: list[RobotFacts] = []
-    if todo or args.reports:
-        with cluster(min(args.workers or os.cpu_count() or 1, max(len(todo), 1)),
-                     args.scheduler) as client:
-            check_workers(client, out, [job.path for job in every])
-            with counting('Recordings', len(todo)) as advance:
+    data.clean()
+    there = data.there()
+    todo = summarise.still_to_do(jobs, there)
+    if len(todo) < len(jobs):
+        print(f'{len(jobs) - len(todo)} of {len(jobs)} {title.lower()} are there already; '
+              f'{len(todo)} to do.')
+    for job in todo:
+        if job.recording in there:
+            data.forget(job.recording)
+    failed: list[Outcome] = []
+    if todo or after is not None:
+        with summarise.cluster(min(args.workers or os.cpu_count() or 1, max(len(todo), 1)),
+                               args.scheduler) as client:
+            summarise.check_workers(client, out, [job.path for job in jobs])
+            with counting(title, len(todo)) as advance:
                 def done(outcome: Outcome) -> None:
-                    outcomes.append(outcome)
+                    failed.extend([outcome] if outcome.error else [])
                     advance(bool(outcome.error))
 
-                run_batch(client, todo, done, summarise)
-            facts = read_facts(data)
-            reports = _own_reports(client, facts, options, out, args.reports)
-    failed = [outcome for outcome in outcomes if outcome.error]
-    list_failed(failed, out / FAILED)
-    return _conclude(facts or read_facts(data), failed, out, reports)
+                summarise.run_batch(client, todo, done, work)
+            if after is not None:
+                after(client)
+    return failed
 
 
 def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOptions, out: Path,
                  most: int) -> dict[str, str]:
     """Make the reports of the oddest recordings; return all that are there, by recording."""
-    from legged_dynamics.pages.section import REPORT
-    from legged_dynamics.recordings.fleet.report import (
-        REPORTS,
-        ReportJob,
-        all_summaries,
-        make_report,
-    )
+    from legged_dynamics.recordings.fleet import report as fleet
     from legged_dynamics.recordings.fleet.summarise import each_result
 
     odd = sorted((outlier for robot in facts for outlier in robot.outliers()),
                  key=lambda one: -one.far)
     chosen = list(dict.fromkeys(outlier.recording for outlier in odd))[:most]
-    rows = all_summaries(facts).set_index('recording').to_dict('index')
-    made = {name: f'{REPORTS}/{name}/{REPORT}' for name in chosen}
-    jobs = [ReportJob(name, Path(rows[name]['path']), options, rows[name]['worst_at'],
-                      rows[name]['duration'], out / REPORTS / name)
-            for name in chosen if not _newer(out / made[name], rows[name])]
+    rows = fleet.all_summaries(facts).set_index('recording').to_dict('index')
+    made = {name: f'{fleet.REPORTS}/{name}/{REPORT}' for name in chosen}
+    jobs = [fleet.ReportJob(name, Path(rows[name]['path']), options, rows[name]['worst_at'],
+                      rows[name]['duration'], out / fleet.REPORTS / name)
+            for name in chosen if not ((report := out / made[name]).is_file()
+                                       and report.stat().st_mtime
+                                       > rows[name]['written'].timestamp())]
     with counting('Reports', len(jobs)) as advance:
-        for job, result in each_result(client, make_report, jobs):
+        for job, result in each_result(client, fleet.make_report, jobs):
             advance(isinstance(result, BaseException))
             if isinstance(result, BaseException):
                 del made[job.recording]
@@ -159,37 +160,25 @@ def _own_reports(client: Any, facts: Sequence[RobotFacts], options: AnalysisOpti
     return made
 
 
-def _newer(report: Path, row: dict[str, Any]) -> bool:
-    """Return whether a report was written after the recording's summary was."""
-    return report.is_file() and report.stat().st_mtime > row['written'].timestamp()
-
-
 def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
               reports: dict[str, str]) -> int:
     """Write the report, print what came out, and return the exit code."""
-    from legged_dynamics.recordings.fleet.report import (
-        all_summaries,
-        by_day,
-        counted,
-        verdict,
-        write_fleet_report,
-    )
-    from legged_dynamics.recordings.report.analysis import DOUBTFUL
+    from legged_dynamics.recordings.fleet import report as fleet
 
     odd = [outlier for robot in facts for outlier in robot.outliers()]
-    rows = all_summaries(facts)
+    rows = fleet.all_summaries(facts)
     if failed:
-        print(f'{counted(len(failed), "recording")} could not be analysed:')
+        print(f'{fleet.counted(len(failed), "recording")} could not be analysed:')
         for outcome in failed:
             print(f'- {outcome.path}: {outcome.error}')
-    print(verdict(facts, odd))
+    print(fleet.verdict(facts, odd))
     for outlier in odd[:20]:
         usual = f'; usual {outlier.usual}' if outlier.usual else ''
         print(f'- {outlier.recording}: {outlier.what} {outlier.value}{usual}')
     for robot in facts[:10]:
         print()
-        show(by_day(robot))
-    print(f'\nReport: {write_fleet_report(facts, failed, out, reports)}')
+        show(fleet.by_day(robot))
+    print(f'\nReport: {fleet.write_fleet_report(facts, failed, out, reports)}')
     if failed:
         return SOME_FAILED if len(rows) else ALL_FAILED
     return 0 if rows['trusted'].all() else DOUBTFUL
@@ -197,8 +186,6 @@ def _conclude(facts: Sequence[RobotFacts], failed: Sequence[Outcome], out: Path,
 
 def list_failed(failed: Sequence[Outcome], path: Path) -> None:
     """Write a CSV file of the failed analyses; remove it when there are none."""
-    import csv
-
     if not failed:
         path.unlink(missing_ok=True)
         return
@@ -210,10 +197,6 @@ def list_failed(failed: Sequence[Outcome], path: Path) -> None:
 
 def need_for_many(what: str) -> None:
     """Raise ConfigurationError when packages of the extra `fleet` are missing."""
-    from importlib.util import find_spec
-
-    from legged_dynamics.exceptions import ConfigurationError
-
     missing = [name for name in ('distributed', 'pandas', 'pyarrow') if find_spec(name) is None]
     if missing:
         raise ConfigurationError(f'many {what} need {", ".join(missing)}, which is not '
@@ -224,17 +207,14 @@ def need_for_many(what: str) -> None:
 
 ENRICHED = 'enriched_bag'
 CSV = 'estimates.csv'
-REPORT = 'report.html'
 # Of a CSV log: the bag made of it.
 LOG_BAG = 'log_bag'
 # Its rate as a parameter file.
 LOG_RATE = 'log_rate.yaml'
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Analyse, print the tables, write the report."""
-    from legged_dynamics.recordings.replay import AnalysisOptions
-
     options = AnalysisOptions(
         robot=args.robot, urdf=args.urdf, params_files=tuple(args.params_file),
         contact=tuple(args.contact), truth=args.truth or {}, valid=args.valid,
@@ -264,10 +244,6 @@ def _run(args: argparse.Namespace) -> int:
 
 def _analyse_climb(bag: Path, options: AnalysisOptions, out: Path, opened: bool) -> bool:
     """Report a climb by the forces of its wall; False for a recording on the ground."""
-    from legged_dynamics.pages.page import command_line
-    from legged_dynamics.recordings.bags import BagReader
-    from legged_dynamics.recordings.report import climb as climbs
-
     with BagReader(bag) as reader:
         if not climbs.is_climb(reader):
             return False
@@ -284,15 +260,6 @@ def _analyse_climb(bag: Path, options: AnalysisOptions, out: Path, opened: bool)
 
 def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
     """Make a bag of a CSV log, and analyse that at the rate of the log."""
-    from dataclasses import replace
-
-    from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.parameter_file import written_file
-    from legged_dynamics.people.trials.csv_motion import truth_topic, write_bag_of_csv
-    from legged_dynamics.recordings.robot import read_model
-    from legged_dynamics.resources import robot_files
-    from legged_dynamics.schema import read_parameter_file
-
     (log,) = args.bags
     if not options.urdf or not options.robot:
         raise ConfigurationError(f'{log}: a CSV log has no robot_description; give --urdf, and '
@@ -316,11 +283,6 @@ def _analyse_csv(args: argparse.Namespace, options: AnalysisOptions) -> int:
 def analyse_into(bag: Path, options: AnalysisOptions, out: Path,
                  warnings: Sequence[str] = ()) -> tuple[Analysis, Path | None]:
     """Analyse a bag, write the requested files; return the analysis and page path or None."""
-    from legged_dynamics.cli.output import ProgressBar
-    from legged_dynamics.recordings.report.analysis import analyse, write_csv
-    from legged_dynamics.recordings.report.enriched import write_layouts
-    from legged_dynamics.recordings.report.report import write_report
-
     enriched = fresh(out / ENRICHED, bag) if options.enriched else None
     ours = enriched is not None and not enriched.exists()
     try:
@@ -344,15 +306,6 @@ def show_analysis(analysis: Analysis, report: Path | None, most: int | None = No
 
     At most ``most`` tables are printed; the report has all.
     """
-    from legged_dynamics.recordings.report.analysis import (
-        DOUBTFUL,
-        distrust,
-        doubtful,
-        doubts,
-        verdict,
-    )
-    from legged_dynamics.recordings.report.report import tables
-
     print(f'{"; ".join(map(str, analysis.inputs))}.')
     reasons = doubts(analysis)
     if reasons:
@@ -373,50 +326,9 @@ def show_analysis(analysis: Analysis, report: Path | None, most: int | None = No
 
 def fresh(path: Path, bag: Path) -> Path:
     """Return the path for a new bag after removing an older bag (only) at that place."""
-    from legged_dynamics.exceptions import BagError
-    from legged_dynamics.recordings.bags import SUFFIXES
-
     if path.resolve() == bag.resolve() or path.resolve() in bag.resolve().parents:
         raise BagError(f'the enriched bag would take the place of {bag}; choose another --out')
     if path.is_dir() and all(entry.name == 'metadata.yaml' or entry.suffix in SUFFIXES
                              for entry in path.iterdir()):
         shutil.rmtree(path)
     return path
-
-
-VERBS = (Verb(
-    'analyze', _run, 'run the estimator over a bag or a CSV log and write a report',
-    'Runs the live estimator over a rosbag2 (mcap or sqlite3) faster than real time, compares '
-    'with the truth where the bag has it, and writes an HTML report with its figures, all '
-    'estimates as CSV, and a copy of the bag with estimates and markers in it, with layouts '
-    'for Foxglove and PlotJuggler beside it. Of several bags, or of folders with bags in them, '
-    'it makes one data set (Parquet) and a report on all robots; what was done already is not '
-    'done again. A CSV log has the columns time, and q_JOINT, v_JOINT and tau_JOINT of each '
-    'joint; it needs --urdf, and is kept as a bag beside the report.', (
-        argument('bags', 'BAG', f'{BAG_PATH}, CSV log; or folders of many bags', Path, is_there,
-                 nargs='+'),
-        argument('-o --out', 'DIR', 'where to write; default: BAG_analysis in the present folder, '
-                 'fleet_analysis of many', Path),
-        OPEN,
-        'robot', *robot_arguments('in the bag'),
-        argument('--params-file', 'FILE', 'further parameters that the live estimator had; may be '
-                 'repeated', Path, action='append', default=[]),
-        'topics', *TOPICS,
-        argument('--truth', 'FOOT=TOPIC', 'WrenchStamped with the true wrench of a foot, in its '
-                 'frame or, as force plates give it, in world axes about the origin; of a CSV log '
-                 'FOOT=X,Y,Z, columns of force in world axes; may be repeated',
-                 check=lambda pairs, args: truth_of(pairs), action='append', default=[]),
-        argument('--valid', 'TOPIC', 'Bool that is true where the truth is complete'),
-        argument('--contact', 'SOURCE', 'detected (default); bag: the true contacts; or Bool '
-                 'topics, one a foot in the order of the robot YAML', nargs='+',
-                 default=['detected']),
-        'part of the bag, and output', *PART,
-        switch('--no-report', 'tables on the terminal only'), switch('--no-csv'),
-        switch('--no-enriched-bag'), STORAGE,
-        argument('--rrd', 'FILE', "also write a file for rerun's viewer, .rrd (extras rerun and "
-                 'view)', Path),
-        'many recordings', *CLUSTER,
-        switch('--robot-folders', 'robots are named by the folders right below DIR; default: by '
-               'the namespace of their joint states, or by their model'),
-        argument('--reports', 'N', 'recordings that get a report of their own, the oddest first',
-                 count, default=10))),)

@@ -7,11 +7,11 @@ import argparse
 import os
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from legged_dynamics.exceptions import ConfigurationError, OutputError
-from legged_dynamics.recordings.file_formats import BAG_PATH
 
 # Takes the value and the command line; what it returns, unless None, takes the value's place.
 Check = Callable[[Any, argparse.Namespace], object]
@@ -55,12 +55,13 @@ class Verb:
     """
     A verb of the command line.
 
-    ``run`` takes the parsed command line and returns the exit code; a `LeggedDynamicsError` that
-    it raises is printed as one line. In ``arguments``, a text begins a group; '' ends it.
+    ``work`` names its module here, and behind a colon the function, ``run`` by default, that takes
+    the parsed command line and returns the exit code; a `LeggedDynamicsError` that it raises is
+    printed as one line. In ``arguments``, a text begins a group; '' ends it.
     """
 
     name: str
-    run: Callable[[argparse.Namespace], int]
+    work: str
     help: str
     description: str
     arguments: Sequence[Argument | str] = ()
@@ -81,7 +82,8 @@ class Verb:
                 found = None if value in (None, '', []) else row.check(value, args)
                 if found is not None:
                     setattr(args, name, found)
-        return self.run(args)
+        module, _, function = self.work.partition(':')
+        return getattr(import_module(f'legged_dynamics.cli.{module}'), function or 'run')(args)
 
 
 def add_arguments(parser: argparse.ArgumentParser, rows: Sequence[Argument | str]) -> None:
@@ -113,7 +115,7 @@ def is_positive(name: str, expected: str = 'a number above 0') -> Check:
     return check
 
 
-def truth_of(pairs: Sequence[str]) -> dict[str, str]:
+def truth_of(pairs: Sequence[str], args: argparse.Namespace) -> dict[str, str]:
     """Return the true wrench topic of each foot, parsed from FOOT=TOPIC pairs."""
     found = {}
     for pair in pairs:
@@ -121,6 +123,21 @@ def truth_of(pairs: Sequence[str]) -> dict[str, str]:
         if not (foot and separator and topic):
             raise ConfigurationError(f'--truth: expected FOOT=TOPIC, got {pair!r}')
         found[foot] = topic if topic.startswith('/') else f'/{topic}'
+    return found
+
+
+def scales_of(texts: Sequence[str], args: argparse.Namespace) -> dict[str, float]:
+    """Return readings of scales [kg] by foot from texts such as LF_FOOT=12.4."""
+    found = {}
+    for text in texts:
+        foot, equals, value = text.partition('=')
+        try:
+            found[foot] = float(value)
+        except ValueError:
+            found[foot] = 0.0
+        if not equals or not 0.0 < found[foot] < 1e4:
+            raise ConfigurationError(f'--scale: expected FOOT=KG, such as LF_FOOT=12.4, '
+                                     f'got {text!r}')
     return found
 
 
@@ -145,7 +162,7 @@ def is_bag(path: Path, args: argparse.Namespace) -> None:
     check_path(path)
 
 
-def _is_robot(name: str, args: argparse.Namespace) -> None:
+def is_robot(name: str, args: argparse.Namespace) -> None:
     from legged_dynamics.resources import robot_files
     robot_files(name)
 
@@ -160,7 +177,7 @@ def urdf_file(name: str, args: argparse.Namespace) -> str:
     return str(path)
 
 
-def _is_range(_: float, args: argparse.Namespace) -> None:
+def is_range(_: float, args: argparse.Namespace) -> None:
     start, end = args.start or 0.0, args.end
     if start < 0.0 or (end is not None and end <= start):
         raise ConfigurationError('expected a range from 0 s on with its end after its start, got '
@@ -168,41 +185,12 @@ def _is_range(_: float, args: argparse.Namespace) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Arguments that several verbs have.
+# Which machines a node talks to.
 
 
-def bag_argument(more: str = '', **options: Any) -> Argument:
-    """Return the argument of a recording."""
-    return argument('bag', 'BAG', BAG_PATH + more, Path, is_bag, **options)
-
-
-def robot_arguments(where: str = 'in the bag or on the bus', otherwise: str = 'the one that fits '
-                    'the URDF') -> tuple[Argument, Argument]:
-    """Return ``--robot`` and ``--urdf``: which robot a verb is about."""
-    return (argument('--robot', 'YAML', 'robot YAML (path, or name of one that comes with the '
-                     f'package); default: {otherwise}', check=_is_robot),
-            argument('--urdf', 'FILE', 'URDF (path, or name of a robot that comes with the '
-                     f'package); default: robot_description {where}', check=urdf_file))
-
-
-URDF = argument('urdf', 'URDF', 'path of a URDF, or the name of a robot that comes with the '
-                'package', check=urdf_file)
-TOPICS = (argument('--joint-states', 'TOPIC'), argument('--imu', 'TOPIC'))
-PART = (argument('--start', 'S', 'from the beginning of the bag [s]', float, _is_range),
-        argument('--end', 'S', 'from the beginning of the bag [s]', float, _is_range))
-CLUSTER = (
-    argument('--workers', 'N', 'processes on this machine; default: one a processor', count),
-    argument('--scheduler', 'ADDRESS', 'of a running Dask cluster, such as tcp://10.0.0.1:8786, '
-             'that sees recordings and output under the same paths'),
-    switch('--no-series', 'keep no time series in the data set'))
-STORAGE = argument('--storage', help='of the bag that is written', choices=('mcap', 'sqlite3'),
-                   default='mcap')
-OPEN = switch('--open', 'show the page in the default browser')
 # A user who has set one of these has decided who may talk to a node.
 DECIDED = ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS',
            'CYCLONEDDS_URI')
-NETWORK = switch('--network', 'talk to other machines, too; by default all stays on this one, '
-                 f'unless {", ".join(DECIDED[:-1])} or {DECIDED[-1]} is set')
 
 
 def keep_to_this_machine(network: bool,
@@ -223,7 +211,22 @@ def write_yaml(path: Path, before: Mapping[str, Any], changed: Mapping[str, Any]
     from legged_dynamics.parameter_file import written_file
 
     values = {name: value for name, value in {**before, **changed}.items() if value != []}
+    write_file(path, f'# {head}\n{written_file(values)}')
+
+
+def write_file(path: Path, content: str | bytes, what: str = '') -> Path:
+    """Write a file into a folder that is made where it is not there; return its path."""
     try:
-        path.write_text(f'# {head}\n{written_file(values)}', encoding='utf-8')
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
+        raise OutputError(f'cannot write {what}{path}: {error}') from error
+    return path
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder to write to, unless it is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f'cannot write to the folder {folder}: {error}') from error

@@ -4,38 +4,31 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from legged_dynamics.cli.arguments import Verb, argument
+import numpy as np
+
+from legged_dynamics.cli.arguments import make_folder, write_file
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.model.urdf import urdf_text
+from legged_dynamics.people.opensim import read_osim
+from legged_dynamics.people.trials.c3d import read_c3d, write_trc
+from legged_dynamics.people.trials.coordinates import write_storage
 from legged_dynamics.recordings.file_formats import CONVERT, OSIM, format_of, readable
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Convert a file."""
-    from legged_dynamics.exceptions import ConfigurationError, OutputError
-
     found = format_of(args.file)
     if found is None or CONVERT not in found.uses:
         raise ConfigurationError(f'expected {readable(CONVERT)}, got {args.file}')
-    try:
-        args.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f'cannot write to the folder {args.out}: {error}') from error
+    make_folder(args.out)
     return _of_model(args) if found is OSIM else _of_c3d(args)
 
 
 def _of_model(args: argparse.Namespace) -> int:
-    from legged_dynamics.exceptions import OutputError
-    from legged_dynamics.model.urdf import urdf_text
-    from legged_dynamics.people.opensim import read_osim
-
     osim = read_osim(args.file)
     model = osim.robot()
-    path = args.out / f'{args.file.stem}.urdf'
-    try:
-        path.write_text(urdf_text(osim.name, *osim.parts()), encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write {path}: {error}') from error
+    path = write_file(args.out / f'{args.file.stem}.urdf', urdf_text(osim.name, *osim.parts()))
     print(f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, base '
           f'{model.base_link}')
     for note in osim.notes:
@@ -45,12 +38,6 @@ def _of_model(args: argparse.Namespace) -> int:
 
 
 def _of_c3d(args: argparse.Namespace) -> int:
-    import numpy as np
-
-    from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.people.trials.c3d import read_c3d, write_trc
-    from legged_dynamics.people.trials.coordinates import write_storage
-
     sign = -1.0 if args.forward.startswith('-') else 1.0
     forward = sign * np.eye(3)['xyz'.index(args.forward[-1])]
     up = np.eye(3)['xyz'.index(args.up)]
@@ -79,18 +66,3 @@ def _of_c3d(args: argparse.Namespace) -> int:
     if not count and not file.loads:
         print('Neither markers nor force plates in it.')
     return 0
-
-
-VERBS = (Verb(
-    'convert', _run, 'a C3D file for OpenSim; an OpenSim model as a URDF',
-    "From FILE.c3d: markers as FILE.trc and force plates as FILE_forces.mot, as OpenSim's tools "
-    'read them. From MODEL.osim: MODEL.urdf, joints with several coupled axes as the nearest '
-    'hinge, with what that costs said.', (
-        argument('file', 'C3D|OSIM', kind=Path),
-        argument('-o --out', 'DIR', 'folder to write to; default: the present one', Path,
-                 default=Path('.')),
-        argument('--up', help="the laboratory's upright axis in a C3D file", choices='xyz',
-                 default='z'),
-        argument('--forward', help='the axis along which people walk there; default: x (write '
-                 '--forward=-y for a negative one)', choices=('x', 'y', 'z', '-x', '-y', '-z'),
-                 default='x'))),)

@@ -17,14 +17,32 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from legged_dynamics.cli.arguments import OPEN, Verb, argument, switch
-from legged_dynamics.exceptions import SimulationError
+import numpy as np
 
-if TYPE_CHECKING:
-    import numpy as np
-
+from legged_dynamics.cli.analyze import analyse_into
+from legged_dynamics.cli.analyze import show_analysis as show
+from legged_dynamics.cli.output import ProgressBar, show_page
+from legged_dynamics.cli.processes import ProcessGroup, interrupted_at_once
+from legged_dynamics.cli.verbs import SCHEDULE
+from legged_dynamics.exceptions import ConfigurationError, MiddlewareError, SimulationError
+from legged_dynamics.model import RobotConfig
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.replay import AnalysisOptions
+from legged_dynamics.resources import robot_files
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.middleware.discovery import DomainLease, fast_dds_environment
+from legged_dynamics.ros.middleware.lifecycle import compile_first
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.middleware.runner import CHOICE
+from legged_dynamics.ros.nodes.lock_step import BEGIN_NS, answer
+from legged_dynamics.simulation import Schedule
+from legged_dynamics.spatial.rotations import (
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+    rotation_from_vector,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Outcome of a demo: whether the robot fell, whether the machine kept up, and a digest of its bits.
@@ -96,7 +114,6 @@ class Outcome:
 
 def _digest_of(bag: Path) -> str:
     """Return a digest of the bits of sensors, truth and estimated wrenches in a bag, in order."""
-    from legged_dynamics.recordings.bags import BagReader
     parts: dict[str, Any] = {}
     with BagReader(bag) as reader:
         topics = [name for name in reader.topics
@@ -159,8 +176,6 @@ class Motion:
 
     def __init__(self, bus: Any, topics: Mapping[str, str],
                  events: Sequence[tuple[float, Callable[[Any], Sequence[tuple[str, Any]]]]]):
-        from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-        from legged_dynamics.ros.nodes.lock_step import BEGIN_NS
         self._dialect = dialect = StandaloneDialect()
         self._events = [(BEGIN_NS + round(1e9 * time), send) for time, send in events]
         self._node = node = bus.create_node(NODE)
@@ -179,8 +194,6 @@ class Motion:
         self._answer(self._events[0][0] - 1)
 
     def _on_reference(self, message: Any) -> None:
-        from legged_dynamics.exceptions import MiddlewareError
-        from legged_dynamics.ros import conversions as convert
         pose = convert.read_pose(message)
         if not self._events or pose.stamp_ns < self._events[0][0]:
             return
@@ -197,13 +210,11 @@ class Motion:
             self._node.destroy_subscription(ear)
 
     def _answer(self, ns: int) -> None:
-        from legged_dynamics.ros.nodes.lock_step import answer
         self._answers.publish(answer(self._dialect, ns, None))
 
 
 def _moving_the_body(bus: Any) -> Motion:
     """Return the motion of the body on standing feet, `POSES`."""
-    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
     dialect, topic = StandaloneDialect(), f'{CONTROLLER}/body_trajectory'
     return Motion(bus, {topic: 'trajectory_msgs/msg/MultiDOFJointTrajectory'}, [
         (BEGIN, lambda pose: [(topic, _trajectory(dialect, pose.position, pose.orientation))])])
@@ -211,8 +222,6 @@ def _moving_the_body(bus: Any) -> Motion:
 
 def _walking(bus: Any) -> Motion:
     """Return the walk `WALK`."""
-    from legged_dynamics.ros import conversions as convert
-    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
     dialect = StandaloneDialect()
     kinds = {'cmd_vel': 'geometry_msgs/msg/TwistStamped',
              f'{CONTROLLER}/gait': 'std_msgs/msg/String',
@@ -233,14 +242,6 @@ def _walking(bus: Any) -> Motion:
 
 def _trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> Any:
     """Return the motion as a MultiDOFJointTrajectory."""
-    import numpy as np
-
-    from legged_dynamics.ros import conversions as convert
-    from legged_dynamics.spatial.rotations import (
-        quaternion_from_rotation,
-        rotation_from_quaternion,
-        rotation_from_vector,
-    )
     message = dialect.message('trajectory_msgs/msg/MultiDOFJointTrajectory')()
     point = dialect.message('trajectory_msgs/msg/MultiDOFJointTrajectoryPoint')
     R, clock = rotation_from_quaternion(orientation), 0.0
@@ -258,7 +259,6 @@ def _trajectory(dialect: Any, position: np.ndarray, orientation: np.ndarray) -> 
 
 # -------------------------------------------------------------------------------------------------
 
-SCHEDULE = 'stand 4, trot_forward 12, stand 4'
 # The recorder listens to these before anybody publishes. The true odometry is among them since the
 # view listens to it as well: the simulator, which counts listeners, cannot tell who they are.
 INPUTS = ('/joint_states:sensor_msgs/msg/JointState', '/imu/data:sensor_msgs/msg/Imu',
@@ -275,18 +275,8 @@ SETTLING = 1.0          # s for the last estimates to reach the recorder
 WINDOW = 25
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the demo."""
-    from legged_dynamics.cli.analyze import analyse_into
-    from legged_dynamics.cli.analyze import show_analysis as show
-    from legged_dynamics.cli.output import show_page
-    from legged_dynamics.cli.processes import interrupted_at_once
-    from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.recordings.replay import AnalysisOptions
-    from legged_dynamics.resources import robot_files
-    from legged_dynamics.ros.middleware.lifecycle import compile_first
-    from legged_dynamics.simulation import Schedule
-
     begin = time.monotonic()
     if args.view:
         from legged_dynamics.view.show import close_page, open_page
@@ -318,21 +308,14 @@ def _run(args: argparse.Namespace) -> int:
     if args.open and report is not None:
         show_page(report)
     if args.view:
-        from legged_dynamics.cli.view import show_recording
-        show_recording(bag, yaml, args.port)
+        from legged_dynamics.cli import main
+        main(['view', str(bag), '--robot', str(yaml), '--port', str(args.port)])
     return outcome.exit_code
 
 
 def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) -> Outcome:
     """Have the robot move and be estimated while everything is recorded into ``out / 'bag'``."""
-    from legged_dynamics.cli.output import ProgressBar
-    from legged_dynamics.cli.processes import ProcessGroup
-    from legged_dynamics.model import RobotConfig
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
-    from legged_dynamics.ros.middleware.discovery import DomainLease, fast_dds_environment
-    from legged_dynamics.ros.middleware.runner import CHOICE
-    from legged_dynamics.simulation import Schedule
-
     own = args.motion == 'own'
     command = [sys.executable, '-m', 'legged_dynamics.cli']
     parameters = ['--ros-args', '--params-file', str(yaml),
@@ -399,12 +382,6 @@ def _record_live(yaml: Path, urdf: Path, args: argparse.Namespace, out: Path) ->
 def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
             ended: str) -> None:
     """Show how far simulated time is, and take part where a motion is to be sent."""
-    from legged_dynamics.cli.output import ProgressBar
-    from legged_dynamics.exceptions import MiddlewareError
-    from legged_dynamics.ros import conversions as convert
-    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-    from legged_dynamics.ros.nodes.lock_step import BEGIN_NS
-
     dialect, heard = StandaloneDialect(), [BEGIN_NS]
     bus.create_node('demo').create_subscription(
         dialect.message('rosgraph_msgs/msg/Clock'), '/clock',
@@ -431,26 +408,3 @@ def _follow(bus: Any, processes: Any, motion: Motion | None, duration: float,
 
 def _say(text: str) -> None:
     print(text, flush=True)
-
-
-VERBS = (Verb(
-    'demo', _run, 'a simulated robot walks, or moves its body; estimate, record and report',
-    'Runs simulator, estimator and recorder as separate processes on a DDS bus on the loopback '
-    'interface, then analyses the recording. Needs no ROS and no display. The exit code is 3 when '
-    'the robot fell.', (
-        argument('--motion', help='walk: stands, trots ahead, turns, goes sideways, is pushed and '
-                 'sits down under workspace_controller; body: stands up, crouches, sways, pitches '
-                 "and yaws under it; own: by the simulated robot's own controller",
-                 choices=('walk', 'body', 'own'), default='walk'),
-        argument('-o --out', 'DIR', 'where bag, logs and report go; default: demo/<date and time>',
-                 Path),
-        argument('--robot', 'NAME', 'robot with a URDF beside its YAML', default='anymal_class'),
-        argument('--schedule', 'TEXT', 'behaviours with seconds of --motion own, which it implies '
-                 f'(default: {SCHEDULE})', default=None),
-        argument('--speed', 'X', 'greatest real-time factor; 0: as fast as the machine can',
-                 float, default=1.0),
-        argument('--middleware', help='of the nodes', choices=('cyclonedds', 'rclpy'),
-                 default='cyclonedds'),
-        switch('--view', 'in a browser too: live, and afterwards the recording with a slider over '
-               'its time, until Ctrl-C'),
-        argument('--port', 'N', 'of the view', int, default=8080), OPEN)),)

@@ -4,29 +4,29 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from legged_dynamics.cli.arguments import (
-    PART,
-    TOPICS,
-    Verb,
-    argument,
-    bag_argument,
-    robot_arguments,
-    switch,
-)
+from legged_dynamics.cli.arguments import write_yaml
+from legged_dynamics.cli.output import say, show
+from legged_dynamics.diagnosis.doctor.examination import examine
+from legged_dynamics.diagnosis.validation.validation import validate
+from legged_dynamics.estimation.sensor_stream import SensorStream
+from legged_dynamics.exceptions import MeasurementError
+from legged_dynamics.parameter_file import written_file
+from legged_dynamics.recordings.bags import BagReader
+from legged_dynamics.recordings.recording import read_sensor_log
+from legged_dynamics.recordings.replay import ESTIMATOR
+from legged_dynamics.recordings.robot import choose_robot
+from legged_dynamics.recordings.topics import input_topics
+from legged_dynamics.ros.conversions.reading import SampleReader
+from legged_dynamics.ros.middleware.lifecycle import compile_first
 
 SOMETHING_FOUND = 1     # exit code
 UNTRUSTED = 3   # exit code when forces are not right within the limit
-PAGE = 'validation.html'
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Examine, print the findings, write fixes and report."""
-    from legged_dynamics.diagnosis.doctor.examination import examine
-
     if args.bag is None:
         from legged_dynamics.ros.nodes.checkup import live_robot_and_readings
         choice, log = live_robot_and_readings(args, print)
@@ -35,7 +35,6 @@ def _run(args: argparse.Namespace) -> int:
     examined = examine(choice.model, choice.config, log)
     print(_findings(examined, choice.name, log.extent))
     if args.fix:
-        from legged_dynamics.cli.arguments import write_yaml
         fixes: dict[str, Any] = {}
         for finding in examined.findings:
             fixes.update(finding.fix)
@@ -51,11 +50,6 @@ def _run(args: argparse.Namespace) -> int:
 
 def robot_and_readings(args: argparse.Namespace) -> tuple[Any, Any]:
     """Return the robot and the sensor readings of a bag."""
-    from legged_dynamics.recordings.bags import BagReader
-    from legged_dynamics.recordings.recording import read_sensor_log
-    from legged_dynamics.recordings.robot import choose_robot
-    from legged_dynamics.recordings.topics import input_topics
-
     with BagReader(args.bag) as bag:
         topic = input_topics(bag, args.joint_states, args.imu)[2]
         choice = choose_robot(bag, topic, args.robot, args.urdf)
@@ -64,8 +58,6 @@ def robot_and_readings(args: argparse.Namespace) -> tuple[Any, Any]:
 
 def _findings(examined: Any, name: str, extent: str) -> str:
     """Return the findings as text for the terminal."""
-    from legged_dynamics.parameter_file import written_file
-
     found = examined.findings
     count = (f'{len(found)} finding{"s" if len(found) != 1 else ""}' if found
              else 'nothing wrong was found')
@@ -86,14 +78,9 @@ def _findings(examined: Any, name: str, extent: str) -> str:
 # Verb ``validate``: how far forces can be trusted on a robot, without force sensors.
 
 
-def _run_validate(args: argparse.Namespace) -> int:
+def run_validate(args: argparse.Namespace) -> int:
     """Validate, print verdict and tables, write the page; exit code 0, or `UNTRUSTED`."""
-    from legged_dynamics.cli.output import say, show
     from legged_dynamics.diagnosis.report import validation_tables, write_validation
-    from legged_dynamics.diagnosis.validation.validation import validate
-    from legged_dynamics.recordings.replay import ESTIMATOR
-    from legged_dynamics.ros.middleware.lifecycle import compile_first
-
     choice, measurements = _readings(args)
     compile_first(ESTIMATOR)
     found = validate(choice.model, choice.config, measurements, args.scale or {}, limit=args.limit)
@@ -109,32 +96,8 @@ def _run_validate(args: argparse.Namespace) -> int:
     return 0 if found.trusted else UNTRUSTED
 
 
-def _parsed_scales(texts: Sequence[str]) -> dict[str, float]:
-    """Return readings of scales [kg] by foot from texts such as LF_FOOT=12.4."""
-    from legged_dynamics.exceptions import ConfigurationError
-
-    found = {}
-    for text in texts:
-        foot, equals, value = text.partition('=')
-        try:
-            found[foot] = float(value)
-        except ValueError:
-            found[foot] = 0.0
-        if not equals or not 0.0 < found[foot] < 1e4:
-            raise ConfigurationError(f'--scale: expected FOOT=KG, such as LF_FOOT=12.4, '
-                                     f'got {text!r}')
-    return found
-
-
 def _readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
     """Return robot and measurements of a bag, as the estimator takes them."""
-    from legged_dynamics.estimation.sensor_stream import SensorStream
-    from legged_dynamics.exceptions import MeasurementError
-    from legged_dynamics.recordings.bags import BagReader
-    from legged_dynamics.recordings.robot import choose_robot
-    from legged_dynamics.recordings.topics import input_topics
-    from legged_dynamics.ros.conversions.reading import SampleReader
-
     with BagReader(args.bag) as bag:
         joints, imu, description = input_topics(bag, args.joint_states, args.imu)
         choice = choose_robot(bag, description, args.robot, args.urdf)
@@ -151,32 +114,3 @@ def _readings(args: argparse.Namespace) -> tuple[Any, list[Any]]:
             measurements += [one for one in found if not measurements
                              or one.stamp_ns > measurements[-1].stamp_ns]
     return choice, measurements
-
-
-VERBS = (
-    Verb('doctor', _run, 'find what is wrong with URDF, YAML, driver or sensors',
-         'Looks for swapped or flipped joints, wrong units, offsets, a wrong IMU mount, wrong '
-         'torques, masses, clocks and dead sensors, in a bag or, without one, live: then it says '
-         'what to do (stand, lift each leg, squat and lean). Each finding comes with how sure it '
-         'is and the YAML lines that fix it. Exit code 1 when something was found.', (
-             bag_argument('; without it, live on the bus', nargs='?'), *robot_arguments(), *TOPICS,
-             switch('--use-sim-time', 'live, of a simulator that publishes /clock'), *PART,
-             argument('--fix', 'OUT.YAML', 'write the robot YAML with all fixes', Path),
-             argument('-o --out', 'FILE.HTML', 'write a report with a picture of each finding',
-                      Path))),
-    Verb('validate', _run_validate,
-         'how far forces can be trusted on this robot, without force sensors',
-         'Judges the forces of a robot by a recording of two minutes with joint efforts and IMU '
-         '(`record --validation` asks for it step by step): sums against the weight, estimates '
-         "from base and from torque against each other, feet in the air, and what each joint's "
-         'torque must be off by to explain it. Exit code 3 where forces are not right within the '
-         'limit.', (
-             bag_argument(), *robot_arguments('in the bag'),
-             argument('--scale', 'FOOT=KG', 'reading of a scale under a foot while the robot '
-                      'stands still in this recording; more than once for more feet',
-                      check=lambda texts, args: _parsed_scales(texts), action='append',
-                      default=[]),
-             argument('--limit', 'PERCENT', 'error of a foot, in %% of the weight, beyond which '
-                      'forces are not to be trusted', float, default=10.0),
-             *TOPICS, *PART,
-             argument('-o --out', 'FILE.HTML', 'page to write', Path, default=Path(PAGE)))))

@@ -11,25 +11,34 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.cli.arguments import URDF, Verb, argument, robot_arguments, switch
+import numpy as np
+
+from legged_dynamics.cli.arguments import write_file
+from legged_dynamics.dynamics import frame_jacobian
+from legged_dynamics.dynamics.motion import BaseMotion, Motion, state_vector
+from legged_dynamics.dynamics.newton_euler import inverse_dynamics
+from legged_dynamics.estimation.settings import nominal_position
 from legged_dynamics.exceptions import ConfigurationError, OutputError, UnknownNameError
+from legged_dynamics.force_map import ForceMap, TorqueProgram
+from legged_dynamics.force_map.affine import column_names
+from legged_dynamics.model import PointFoot, RobotConfig, RobotModel
+from legged_dynamics.model.feet import Foot
+from legged_dynamics.recordings.robot import read_model, recognise
+from legged_dynamics.resources import robot_files, urdf_path
+from legged_dynamics.schema import read_parameter_file
+from legged_dynamics.spatial.rotations import rotation_from_rpy
+from legged_dynamics.stickybot import StickybotSettings
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from legged_dynamics.force_map.report import StandingReach
-    from legged_dynamics.model import RobotModel
-    from legged_dynamics.model.feet import Foot
 
 FORMATS = ('.png', '.svg', '.pdf')
 AXES = 'ground axes: z away from the ground, x and y along it; on level ground the world axes'
 COMPONENTS = ('force x', 'force y', 'force z', 'moment x', 'moment y', 'moment z')
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Compute, print the tables, write figure or table."""
-    from legged_dynamics.spatial.rotations import rotation_from_rpy
-
     out, formats = args.out, ('.csv',) if args.wrench else ('.csv', *FORMATS)
     if out and out.suffix.lower() not in formats:
         raise OutputError(f'expected a file that ends in {", ".join(formats)}, got {out}')
@@ -57,11 +66,7 @@ def _run(args: argparse.Namespace) -> int:
         what = 'table' if suffix == '.csv' else 'figure'
         content = (_csv(record).encode() if suffix == '.csv' else
                    style.picture(draw_force_map(study), suffix[1:]))
-        try:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            out.write_bytes(content)
-        except OSError as error:
-            raise OutputError(f'cannot write the {what} {out}: {error}') from error
+        write_file(out, content, f'the {what} ')
         if not args.json:
             print(f'\n{what.capitalize()}: {out}')
     return 0
@@ -69,15 +74,6 @@ def _run(args: argparse.Namespace) -> int:
 
 def _robot(args: argparse.Namespace) -> tuple[RobotModel, Sequence[Foot], np.ndarray, float]:
     """Return model, feet, nominal pose and the inclination of the ground that the YAML states."""
-    import numpy as np
-
-    from legged_dynamics.estimation.settings import nominal_position
-    from legged_dynamics.model import PointFoot, RobotConfig
-    from legged_dynamics.recordings.robot import read_model, recognise
-    from legged_dynamics.resources import robot_files, urdf_path
-    from legged_dynamics.schema import read_parameter_file
-    from legged_dynamics.stickybot import StickybotSettings
-
     model, notes = read_model(urdf_path(args.urdf))
     for note in notes:
         print(note, file=sys.stderr if args.json else sys.stdout)
@@ -147,8 +143,6 @@ def _changed(values: np.ndarray, names: Sequence[str], words: Sequence[str], exp
 
 def _table(study: StandingReach) -> list[str]:
     """Return what a figure does not say: condition, weakest direction, range of forces."""
-    import numpy as np
-
     from legged_dynamics.force_map.report import weakest
 
     shown = [weakest(reach) for reach in study.reach]
@@ -241,8 +235,6 @@ def _forces_of(words: Sequence[str], study: StandingReach, record: dict[str, Any
 def _torques_for(force: Sequence[float], at: str, study: StandingReach, record: dict[str, Any]
                  ) -> list[str]:
     """Return the efforts within their limits for a wanted force, and what they cannot give."""
-    from legged_dynamics.force_map import ForceMap, TorqueProgram
-
     study.map.rows(at)    # says which feet there are
     found = next(reach.map for reach in study.reach if reach.foot == at)
     own = [study.map.columns.index(name) for name in found.columns]
@@ -263,13 +255,6 @@ def _torques_for(force: Sequence[float], at: str, study: StandingReach, record: 
 def _holding(args: argparse.Namespace, model: RobotModel, position: np.ndarray,
              R_WB: np.ndarray) -> tuple[dict[str, Any], list[str]]:
     """Return joint efforts J^T g for a wrench at a link, and those of the robot's own motion."""
-    import numpy as np
-
-    from legged_dynamics.dynamics import frame_jacobian
-    from legged_dynamics.dynamics.motion import BaseMotion, Motion, state_vector
-    from legged_dynamics.dynamics.newton_euler import inverse_dynamics
-    from legged_dynamics.force_map.affine import column_names
-
     still, names = np.zeros(model.nv), column_names(model, range(1, model.n_bodies))
     velocity = _changed(still, names, args.velocity, '--velocity: expected JOINT=RAD/S')
     wrench = state_vector(args.wrench, 6, 'components of the wrench').reshape(2, 3)
@@ -288,41 +273,3 @@ def _holding(args: argparse.Namespace, model: RobotModel, position: np.ndarray,
         f'{args.axes} axes;', "own: the robot's weight, and its motion without acceleration",
         f'  {"":<24}' + ''.join(f' {name:>11}' for name in efforts),
         *_rows(list(zip(names, zip(*efforts.values()))))]
-
-
-VERBS = (Verb(
-    'force-map', _run, 'which forces the feet can be given in a pose, as a figure',
-    'Draws, for each foot of a standing robot, the ground forces that joint efforts within their '
-    'limits can produce (polytope, and ellipsoid inside it) and the friction cone, and prints the '
-    'map f = k_0 + D tau from efforts to forces, how well conditioned it is and along which '
-    'direction a force is hardest to ask for. A climbing robot stands on the wall of its YAML.', (
-        URDF,
-        argument('-o --out', 'FILE', 'figure, a .png, .svg or .pdf, or the numbers as '
-                 '.csv; default: NAME_force_map.png in the present folder', Path),
-        switch('--json', 'print everything as JSON; no figure, unless by -o'),
-        argument('--friction', 'MU', 'coefficient', float, default=0.6),
-        switch('--all-motors', "forces by all motors, not by each foot's own leg alone"),
-        'asked',
-        argument('--at', 'LINK', 'where force or wrench act: a foot, or any link'),
-        argument('--force', ('FX', 'FY', 'FZ'), 'efforts within their limits for this force on a '
-                 'foot [N], ground axes', float, nargs=3),
-        argument('--torque', 'JOINT=NM', 'forces on the feet with these efforts', nargs='+'),
-        argument('--wrench', ('FX', 'FY', 'FZ', 'MX', 'MY', 'MZ'), 'instead of feet: joint '
-                 'efforts J^T g for this wrench about the origin of a link, the base held '
-                 '[N, N m]', float, nargs=6),
-        argument('--axes', help='of the wrench', choices=('base', 'link', 'world'),
-                 default='base'),
-        argument('--side', help='what the wrench acts on', choices=('environment', 'robot'),
-                 default='environment'),
-        argument('--velocity', 'JOINT=RAD/S', 'with --wrench: joints that move', nargs='+'),
-        'robot', robot_arguments(otherwise='the one that fits the URDF, unless feet are given')[0],
-        argument('--feet', 'LINK', 'point feet, without a robot YAML', nargs='+', default=[]),
-        argument('--point-radius', 'M', 'radius of the feet given (default: 0)', float,
-                 default=0.0),
-        'pose',
-        argument('--position --pose', 'POSE', 'nominal (of the robot YAML; default), zero, and '
-                 'joints that depart from it as JOINT=RAD', nargs='+', default=['nominal'],
-                 dest='pose'),
-        argument('--tilt', ('ROLL', 'PITCH'), 'of the base [deg]', float, nargs=2,
-                 default=(0.0, 0.0)),
-        argument('--on', 'LINK', 'feet on the ground; default: all', nargs='+', default=[]))),)

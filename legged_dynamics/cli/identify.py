@@ -4,22 +4,24 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import sys
 from pathlib import Path
 from typing import Any
 
-from legged_dynamics.cli.arguments import (
-    PART,
-    TOPICS,
-    Verb,
-    argument,
-    bag_argument,
-    is_bag,
-    is_there,
-    robot_arguments,
-    switch,
-)
+from legged_dynamics.cli.arguments import write_file, write_yaml
 from legged_dynamics.cli.doctor import robot_and_readings
+from legged_dynamics.diagnosis.doctor.hypotheses import changes
+from legged_dynamics.diagnosis.identification.identify import (
+    NEEDS,
+    identify,
+    lacking,
+    validate,
+    with_inertias,
+)
+from legged_dynamics.diagnosis.identification.samples import sensor_noise
+from legged_dynamics.recordings.report.analysis import DOUBTFUL
+from legged_dynamics.schema import read_parameter_file
 
 UNTOLD = 1          # exit code when masses and torques have no scale
 # Share by which a residual on the other bag may grow by chance.
@@ -29,13 +31,8 @@ UNCHECKED = ('Not to be trusted yet: experimental, and not validated on another 
 PER_JOINT = {'coulomb': 'joint_friction', 'viscous': 'joint_damping', 'armature': 'armature'}
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Identify, print the table, write YAML and URDF."""
-    from legged_dynamics.diagnosis.identification.identify import NEEDS, identify, lacking
-    from legged_dynamics.diagnosis.identification.samples import sensor_noise
-    from legged_dynamics.recordings.report.analysis import DOUBTFUL
-    from legged_dynamics.schema import read_parameter_file
-
     choice, log = robot_and_readings(args)
     trust = {}
     if args.params_file:
@@ -99,10 +96,6 @@ def _comparison(what: str, before: Any, after: Any) -> str:
 
 def _validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str, list[str]]:
     """Return the comparison on another bag, and what is explained worse there."""
-    import copy
-
-    from legged_dynamics.diagnosis.identification.identify import validate
-
     other = copy.copy(args)
     other.bag, other.start, other.end = args.validate, None, None
     log = robot_and_readings(other)[1]
@@ -116,8 +109,6 @@ def _validation(args: argparse.Namespace, choice: Any, found: Any) -> tuple[str,
 
 def _settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any]:
     """Return what the robot's YAML gets, by dotted name."""
-    from legged_dynamics.diagnosis.doctor.hypotheses import changes
-
     model = found.model
     order = list(choice.config.joints or model.joint_names)
     joints = {joint.name: joint for joint in model.joints}
@@ -136,37 +127,8 @@ def _settings(choice: Any, found: Any, noise: dict[str, float]) -> dict[str, Any
 def _write(folder: Path, choice: Any, found: Any, noise: dict[str, float],
            args: argparse.Namespace) -> None:
     """Write YAML and URDF."""
-    from legged_dynamics.cli.arguments import write_yaml
-    from legged_dynamics.diagnosis.identification.identify import with_inertias
-    from legged_dynamics.exceptions import OutputError
-
     stem = choice.name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        text = with_inertias(choice.urdf, choice.model, found.model)
-        (folder / f'{stem}.urdf').write_text(text, encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write to {folder}: {error}') from error
+    write_file(folder / f'{stem}.urdf', with_inertias(choice.urdf, choice.model, found.model))
     write_yaml(folder / f'{stem}.yaml', choice.parameters, _settings(choice, found, noise),
                f'{stem}, as legged-dynamics identify found it in {args.bag}')
     print(f'\nIdentified robot: {folder / stem}.yaml and .urdf')
-
-
-VERBS = (Verb(
-    'identify', _run, 'masses, friction, motor constants, offsets and noise out of a bag',
-    'Identifies a robot from a minute of standing, squatting and leaning, swinging each leg and '
-    'trotting, with joint efforts: base mass, centre of mass and inertia, link masses, friction, '
-    'armature, torque constants, encoder offsets, IMU mount and biases, sensor noise; each with '
-    'an error bar, and which motion would tell what this one does not. Masses and torques have '
-    'one common factor: give --total-mass or --trust-effort. Exit code 1 without; 3 when the '
-    'result is not validated on another bag, or explains that one worse than the description: '
-    'then nothing is written.', (
-        bag_argument(),
-        argument('--validate', 'BAG', 'another bag, on which described and identified are '
-                 'compared', Path, is_bag),
-        *robot_arguments(), *TOPICS, *PART,
-        argument('--total-mass', 'KG', 'of the weighed robot', float),
-        switch('--trust-effort', 'the efforts are right on the whole'),
-        argument('--params-file', 'FILE', 'how far the description is to be trusted: identify.*',
-                 Path, is_there),
-        argument('-o --out', 'DIR', 'write robot.yaml and robot.urdf there', Path))),)

@@ -1,32 +1,35 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Verb ``info``: what a URDF says, and what is odd about it."""
+"""Verbs ``info`` and ``new-robot``: what a URDF says, and a robot's YAML out of it."""
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import math
+import re
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from legged_dynamics.cli.arguments import Verb, argument, robot_arguments, urdf_file
-
-if TYPE_CHECKING:
-    from legged_dynamics.model import Joint, RobotConfig, RobotModel
+from legged_dynamics.cli.arguments import write_file
+from legged_dynamics.exceptions import ConfigurationError, OutputError
+from legged_dynamics.model import Joint, ModelWarning, RobotConfig, RobotModel
+from legged_dynamics.model.robot_guess import guess_robot, robot_yaml
+from legged_dynamics.model.shapes import read_looks
+from legged_dynamics.model.standing import body_poses, foot_loads, link_pose, standing_efforts
+from legged_dynamics.model.urdf import read_description_file
+from legged_dynamics.pages.robot_picture import robot_picture
+from legged_dynamics.recordings.robot import recognise
+from legged_dynamics.resources import robot_files
+from legged_dynamics.spatial.frames import GRAVITY
 
 # A centre of mass that is farther outside of the feet makes a robot fall [m].
 FALL = 1e-3
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print everything."""
-    import warnings
-
-    from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.model import ModelWarning, RobotConfig, RobotModel
-    from legged_dynamics.model.urdf import read_description_file
-    from legged_dynamics.recordings.robot import recognise
-    from legged_dynamics.resources import robot_files
-
     if args.description and args.urdf:
         raise ConfigurationError('expected one URDF, got two: give it with or without --urdf')
     if not (args.description or args.urdf or args.robot):
@@ -35,8 +38,6 @@ def _run(args: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)       # shown in their own section
         model = RobotModel.from_urdf(source)
-    print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} moving joints, '
-          f'{len(model.links)} links; the base is {model.base_link}')
     yaml, config, unknown = None, None, ''
     try:
         yaml = robot_files(args.robot)[0] if args.robot else recognise(model, by_name=True)
@@ -45,12 +46,18 @@ def _run(args: argparse.Namespace) -> int:
         if args.robot:
             raise
         unknown = str(error)
+    odd = [*model.warnings, *_joint_warnings(model),
+           *(standing_warnings(model, config) if config else [])]
+    if args.json:
+        print(json.dumps(_facts(model, config, odd), indent=1))
+        return 0
+    print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} moving joints, '
+          f'{len(model.links)} links; the base is {model.base_link}')
     print(f'Robot YAML: {yaml or "none of the package is of this name"}\n')
     for line in _tree_lines(model):
         print(line)
     print('\nWarnings')
-    standing = standing_warnings(model, config) if config else []
-    for warning in [*model.warnings, *_joint_warnings(model), *standing] or ['none']:
+    for warning in odd or ['none']:
         print(f'  {warning}')
     if yaml is None or config is None:
         print(f'\nFeet\n  not known: {unknown}\n  `legged-dynamics new-robot {source}` writes '
@@ -66,11 +73,22 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _facts(model: RobotModel, config: RobotConfig | None, odd: list[str]) -> dict[str, Any]:
+    """Return what is printed with ``--json``; SI units."""
+    def stated(value: Any) -> Any:
+        return None if isinstance(value, float) and math.isinf(value) else value
+    return {
+        'name': model.name, 'mass': model.total_mass, 'base_link': model.base_link,
+        'links': {name: link.mass for name, link in model.links.items()},
+        'joints': {joint.name: {key: stated(getattr(joint, key)) for key in (
+            'kind', 'parent', 'child', 'lower', 'upper', 'velocity', 'effort')}
+            for joint in model.joints},
+        'feet': {foot.link: foot.kind for foot in config.feet} if config else None,
+        'warnings': odd}
+
+
 def _beside(robot: str) -> Path:
     """Return the URDF that comes with a robot's YAML."""
-    from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.resources import robot_files
-
     yaml, urdf = robot_files(robot)
     if urdf is None:
         raise ConfigurationError(f'there is no URDF beside {yaml}; give the path of one')
@@ -146,8 +164,6 @@ def _joint_warnings(model: RobotModel) -> list[str]:
 
 def standing_warnings(model: RobotModel, config: RobotConfig) -> list[str]:
     """Return warnings about the standing pose: joints beyond limits, the weakest motor."""
-    from legged_dynamics.model.standing import body_poses, foot_loads, standing_efforts
-
     model = config.apply_to(model)
     position = config.nominal_in(model)
     joints = {joint.name: joint for joint in model.joints}
@@ -172,9 +188,6 @@ def standing_warnings(model: RobotModel, config: RobotConfig) -> list[str]:
 
 def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
     """Return one line per foot: its position and load in the standing pose."""
-    from legged_dynamics.model.standing import body_poses, foot_loads, link_pose
-    from legged_dynamics.spatial.frames import GRAVITY
-
     model = config.apply_to(model)
     bodies = body_poses(model, config.nominal_in(model))
     if not config.feet:
@@ -194,25 +207,43 @@ def feet_lines(model: RobotModel, config: RobotConfig) -> list[str]:
 
 def write_picture(model: RobotModel, config: RobotConfig, path: Path, urdf: str = '') -> Path:
     """Write the check picture and return its path; ``urdf`` is XML, for the body shapes."""
-    from legged_dynamics.exceptions import OutputError
-    from legged_dynamics.pages.robot_picture import robot_picture
-
     model = config.apply_to(model)
-    try:
-        path.write_text(robot_picture(model, config, config.nominal_in(model), urdf),
-                        encoding='utf-8')
-    except OSError as error:
-        raise OutputError(f'cannot write the picture {path}: {error}') from error
-    return path
+    return write_file(path, robot_picture(model, config, config.nominal_in(model), urdf),
+                      'the picture ')
 
 
-VERBS = (Verb(
-    'info', _run, 'masses, joints, feet and oddities of a URDF',
-    'Shows the tree of a URDF with its masses and joints, what is odd about it, and what the '
-    'ground does to the feet of the standing robot.', (
-        argument('description', 'URDF', 'path of a URDF, or the name of a robot that comes with '
-                 'the package; default: the one beside the YAML', check=urdf_file, nargs='?'),
-        robot_arguments()[0], argument('--urdf', 'FILE', 'another way to give it',
-                                       check=urdf_file),
-        argument('--picture', 'SVG', 'where to draw skeleton, feet, soles, IMU axes and load per '
-                 'foot; default, with --robot: NAME_check.svg in the present folder', Path))),)
+# -------------------------------------------------------------------------------------------------
+# Verb ``new-robot``.
+
+
+def run_new(args: argparse.Namespace) -> int:
+    """Make the YAML, print what was guessed, and write it."""
+    text = read_description_file(args.urdf)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        model = RobotModel.from_xml(text)
+    guess = guess_robot(model, read_looks(text), args.feet, args.imu)
+    name = re.sub(r'\W', '_', model.name)[:60] or 'robot'
+    out = args.out or Path(f'{name}.yaml')
+    if out.exists() and not args.force:
+        raise OutputError(f'{out} is there already; give another name with -o, or --force')
+    write_file(out, robot_yaml(model, guess, args.urdf.name))
+    print(f'{model.name}: {model.total_mass:.3f} kg, {model.n_joints} joints, base '
+          f'{model.base_link}\n\nGuessed')
+    for line in guess.said or ['nothing']:
+        print(f'  {line}')
+    with contextlib.suppress(ConfigurationError):
+        shipped = recognise(model, by_name=True)
+        print(f'\nThe package has a YAML of this robot, with what its maker states: {shipped}')
+    print('\nTo be measured or checked')
+    config = RobotConfig.from_yaml(out)
+    for line in [*guess.measure, *standing_warnings(model, config)]:
+        print(f'  {line}')
+    print(f'\nRobot YAML:    {out}')
+    if config.feet:
+        picture = write_picture(model, config, out.with_suffix('.svg'), text)
+        print(f'Check picture: {picture}\n')
+        for line in feet_lines(model, config):
+            print(f'  {line}')
+    print(f'\nNext: legged-dynamics info {args.urdf} --robot {out}')
+    return 0

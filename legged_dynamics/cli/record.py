@@ -9,22 +9,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from legged_dynamics.cli.arguments import (
-    NETWORK,
-    STORAGE,
-    Verb,
-    argument,
-    is_positive,
-    is_there,
-    keep_to_this_machine,
-    switch,
-)
-from legged_dynamics.recordings.file_formats import BAG_PATH
-
-if TYPE_CHECKING:
-    from legged_dynamics.recordings.bag_writer import Recorder
+from legged_dynamics.cli.arguments import keep_to_this_machine
+from legged_dynamics.exceptions import MiddlewareError
+from legged_dynamics.recordings.bag_repair import repair
+from legged_dynamics.recordings.bag_writer import BagWriter, Recorder
+from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
+from legged_dynamics.ros.middleware.parameters import StandaloneDialect
+from legged_dynamics.ros.middleware.protocol import QoSProfile
+from legged_dynamics.ros.middleware.runner import choose_backend
+from legged_dynamics.ros.nodes.lock_step import answer
 
 NODE_NAME = 'legged_dynamics_recorder'
 DISCOVERY_PERIOD = 0.1      # s between looks for new topics
@@ -32,11 +27,8 @@ FLUSH_PERIOD = 0.5          # s: who is killed loses no more
 DEPTH = 2000                # messages: what may queue while the disk is slow
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Record until told to stop."""
-    from legged_dynamics.recordings.bag_writer import BagWriter, Recorder
-    from legged_dynamics.ros.middleware.runner import choose_backend
-
     keep_to_this_machine(args.network)
     if args.validation:
         from legged_dynamics.diagnosis.validation.validation import STEPS_OF_A_RECORDING
@@ -100,7 +92,6 @@ class Answers:
         return take if topic in self._newest else partial(recorder.take, topic)
 
     def _took(self, topic: str, cdr: bytes) -> None:
-        from legged_dynamics.ros.nodes.lock_step import answer
         order: Literal['little', 'big'] = 'little' if cdr[1] else 'big'
         sec, nanosec = (int.from_bytes(cdr[k:k + 4], order) for k in (4, 8))
         self._newest[topic] = max(self._newest[topic], sec * 10**9 + nanosec)
@@ -114,10 +105,6 @@ def _record_on_cyclone(recorder: Recorder, duration: float | None, answered: Seq
                        ready: Callable[[], None]) -> None:
     """Record from Cyclone DDS until a signal or the end of the time."""
     from legged_dynamics.ros.middleware.cyclone import CycloneBus
-    from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
-    from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-    from legged_dynamics.ros.middleware.protocol import QoSProfile
-
     bus = CycloneBus()
     node = bus.create_node(NODE_NAME)
     answers = Answers(answered, node, StandaloneDialect())
@@ -154,8 +141,6 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
     from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
     from rclpy.signals import SignalHandlerOptions
 
-    from legged_dynamics.exceptions import MiddlewareError
-    from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
     from legged_dynamics.ros.middleware.ros2_node import (
         NativePublishers,
         RclpyDialect,
@@ -220,33 +205,9 @@ def _record_on_ros2(recorder: Recorder, duration: float | None, answered: Sequen
 # Verb ``repair``: what is whole in a recording that was cut off, as a new bag.
 
 
-def _run_repair(args: argparse.Namespace) -> int:
+def run_repair(args: argparse.Namespace) -> int:
     """Repair and return the exit code."""
-    from legged_dynamics.recordings.bag_repair import repair
     out = args.out or args.bag.with_name(f'{args.bag.stem}_repaired')
     count = repair(args.bag, out)
     print(f'{count} messages saved: {out}')
     return 0
-
-
-VERBS = (
-    Verb('record', _run, 'record topics from the bus into a bag',
-         'Records topics into a rosbag2 until Ctrl-C, as they come off the wire.', (
-             argument('topics', 'TOPIC', 'such as /joint_states; with its type (/joint_states:'
-                      'sensor_msgs/msg/JointState) it is subscribed to before anybody publishes; '
-                      'default: all', nargs='*'),
-             switch('--all', 'all topics, also those to come, beside those named'),
-             argument('-o --out', 'DIR', 'folder to make; default: bag_<date and time>', Path),
-             STORAGE,
-             argument('--answer', 'TOPIC', 'say on ~/answer when a message of this topic is '
-                      'recorded, for a simulator in lock-step; given more than once: up to which '
-                      'stamp all of these topics are', action='append', default=[]),
-             argument('--duration', 'S', 'stop by itself after so long', float,
-                      is_positive('--duration', 'a time above 0 s')),
-             switch('--validation', 'say step by step what the robot is to do for `validate`, and '
-                    'stop after the last step'), NETWORK)),
-    Verb('repair', _run_repair, 'save what is whole in a bag that was cut off',
-         'Writes everything up to the last whole message of a recording that was never closed '
-         '(killed, out of power, disk full) into a new bag; the old one stays as it is.', (
-             argument('bag', 'BAG', BAG_PATH, Path, is_there),
-             argument('-o --out', 'DIR', 'folder to make; default: <bag>_repaired', Path))))

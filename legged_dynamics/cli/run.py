@@ -12,8 +12,6 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from legged_dynamics.cli.arguments import (
-    NETWORK,
-    Verb,
     add_arguments,
     argument,
     keep_to_this_machine,
@@ -34,7 +32,7 @@ UNITREE = 'unitree'
 ESTIMATOR = 'ground_reaction_estimator'
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the node and return its exit code."""
     module = NODES[args.node].module
     before, ros = _split(args.arguments)
@@ -155,11 +153,3 @@ def _ask(name: str) -> None:
                    f'Type {name} to go on: ')
     if answer.strip().lower() != name:
         raise ConfigurationError('--command: not agreed to; nothing was sent')
-
-
-VERBS = (Verb(
-    'run', _run, 'run a node', 'Runs a node until Ctrl-C. What follows its name goes to the node, '
-    f'--ros-args included. `run {UNITREE} --help` lists the options of a Unitree robot.', (
-        NETWORK, argument('node', 'NODE', f'one of {", ".join(NODES)}', choices=NODES),
-        argument('arguments', '--ros-args ...', 'ROS 2 arguments: -p name:=value, -r from:=to, '
-                 '--params-file FILE', nargs=argparse.REMAINDER))),)

@@ -7,15 +7,21 @@ import argparse
 import math
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legged_dynamics.cli.arguments import Verb, argument, switch
+from legged_dynamics.cli.arguments import make_folder
+from legged_dynamics.cli.output import ProgressBar, show
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.parameter_file import parse_value
+from legged_dynamics.resources import robot_files
+from legged_dynamics.ros.middleware.arguments import RosArguments
+from legged_dynamics.stickybot import StickybotSettings
 
 if TYPE_CHECKING:
     from legged_dynamics.reproductions.climbing.comparison import Comparison
     from legged_dynamics.reproductions.climbing.sweep import Axis
-    from legged_dynamics.stickybot import StickybotSettings
 
 FILM = 'climb'
 FRAME_RATE = 20.0       # 1/s
@@ -24,10 +30,6 @@ TITLES = {'off': 'plain', 'turning': 'forces reduced by turning hips', 'full': '
 
 def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
     """Return the settings of the options; ``more``: named space__name, None for unchanged."""
-    from legged_dynamics.resources import robot_files
-    from legged_dynamics.ros.middleware.arguments import RosArguments
-    from legged_dynamics.stickybot import StickybotSettings
-
     settings = StickybotSettings.from_yaml(robot_files(args.robot)[0])
     options = {'gait.pattern': args.gait, 'gait.duty': args.duty, 'adhesion.kind': args.pads,
                **{name.replace('__', '.'): value for name, value in more.items()}}
@@ -41,10 +43,8 @@ def settings_of(args: argparse.Namespace, **more: Any) -> StickybotSettings:
     return settings
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Simulate the climbs, write film and report."""
-    from legged_dynamics.cli.output import ProgressBar, show
-    from legged_dynamics.exceptions import OutputError
     from legged_dynamics.reproductions.climbing.comparison import compare
     from legged_dynamics.reproductions.climbing.report import write_climb_report
 
@@ -57,10 +57,7 @@ def _run(args: argparse.Namespace) -> int:
         settings = settings.changed({'adhesion.kind': 'directional'})
     with ProgressBar('Climbing (the first time, compiling takes half a minute)') as bar:
         comparison = compare(settings, args.duration, bar, plant=args.plant)
-    try:
-        args.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f'cannot write to {args.out}: {error}') from error
+    make_folder(args.out)
     films = [] if args.no_film else _film(comparison, args.out)
     report, tables = write_climb_report(comparison, args.out, films[0] if films else None,
                                         f'legged-dynamics {" ".join(sys.argv[1:])}')
@@ -75,7 +72,6 @@ def _run(args: argparse.Namespace) -> int:
 
 def _film(comparison: Comparison, folder: Path) -> list[Path]:
     """Film the climb that is shown; return the files."""
-    from legged_dynamics.cli.output import ProgressBar
     from legged_dynamics.reproductions.climbing.animation import ClimbAnimation, write_film
 
     shown = comparison.shown
@@ -102,9 +98,8 @@ OPTIONS = {'amplitude': 'gait.amplitude', 'stiffness': 'stickybot.stiffness_scal
            'limbs': 'stickybot.n_limbs'}
 
 
-def _run_sweep(args: argparse.Namespace) -> int:
+def run_sweep(args: argparse.Namespace) -> int:
     """Sweep and write the results."""
-    from legged_dynamics.cli.output import ProgressBar, show
     from legged_dynamics.pages.style import png
     from legged_dynamics.reproductions.climbing.sweep import (
         draw_sweep,
@@ -133,10 +128,6 @@ def _run_sweep(args: argparse.Namespace) -> int:
 
 def _axes_of(args: argparse.Namespace) -> list[Axis]:
     """Return the parameters to sweep, with their values: those given, or all of `AXES`."""
-    from dataclasses import replace
-
-    from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.parameter_file import parse_value
     from legged_dynamics.reproductions.climbing.sweep import AXES, Axis
 
     known = {axis.setting: axis for axis in AXES}
@@ -148,57 +139,3 @@ def _axes_of(args: argparse.Namespace) -> list[Axis]:
             raise ConfigurationError(f'--vary {name}: expected at least one value')
         axes.append(Axis(name, name, tuple(parse_value(text, f'--vary {name}') for text in texts)))
     return axes or list(AXES)
-
-
-ROBOT = (
-    'robot, wall and gait; what is not given is as in its YAML',
-    argument('--robot', 'YAML', 'path, or name of one that comes with the package',
-             default='stickybot'),
-    argument('--gait', choices=('diagonal', 'wave')),
-    argument('--duty', 'PART', 'of the period that a foot is on the wall; a wave has 1 - 0.8/N '
-             'unless given, so that feet overlap', float),
-    argument('--pads', help='what the feet hold: anything, any way up to a limit, or one way',
-             choices=('none', 'disc', 'directional')),
-    argument('-p', 'NAME:=VALUE', 'any other setting, for example -p stickybot.body_mass:=0.4; '
-             'may be repeated', action='append', default=[], dest='values'))
-VERBS = (
-    Verb('stickybot', _run, 'a climbing robot on compliant hips climbs; film and report',
-         'Simulates the climbing robot with and without the reduction of its reaction forces, and '
-         'writes a film (GIF, and MP4 where ffmpeg is installed) and an HTML report: speed, '
-         'forces of each foot, energy and momentum balance, phases, true modes and damping '
-         'ratios, and how forces can be shared and what they allow.', (
-             argument('-o --out', 'DIR', 'where film and report go', Path,
-                      default=Path('stickybot_climb')),
-             argument('--duration', 'S', 'of the climb [s], rounded up to whole periods', float,
-                      default=6.0),
-             switch('--no-film'),
-             *ROBOT,
-             argument('--limbs', 'N', 'even number, in pairs', int),
-             argument('--inclination', 'DEG', 'of the wall: 0 a floor, 90 upright, more an '
-                      'overhang, 180 a ceiling', float),
-             argument('--amplitude', 'RAD', "half of a hip's sweep", float),
-             argument('--reduction', help='of reaction forces, in the film',
-                      choices=('off', 'full', 'turning')),
-             argument('--plant', help="whose physics is shown: the package's own planar "
-                      'equations, or MuJoCo, and then both are compared',
-                      choices=('own', 'mujoco'), default='own'))),
-    Verb('stickybot-sweep', _run_sweep,
-         'the climbing robot over ranges of its parameters; table, plots',
-         'Climbs with and without reduction of the reaction forces for many values of amplitude, '
-         'stiffness, damping, inclination and number of limbs, in parallel on the cores, and '
-         'writes a table (Markdown), all numbers (CSV) and plots. Without options, all five are '
-         'swept, one at a time.', (
-             argument('-o --out', 'DIR', 'where table and plots go', Path,
-                      default=Path('stickybot_sweep')),
-             argument('--duration', 'S', 'of each climb [s]', float, default=4.0),
-             switch('--grid', 'all combinations of what is swept, not one at a time'),
-             argument('--workers', 'N', 'processes; default: as many as there are cores', int),
-             *ROBOT,
-             'what is swept',
-             argument('--amplitude', 'RAD', kind=float, nargs='+'),
-             argument('--stiffness', 'FACTOR', 'of the hips, times their own', float, nargs='+'),
-             argument('--damping', 'RATIO', 'nominal damping ratio', float, nargs='+'),
-             argument('--inclination', 'DEG', kind=float, nargs='+'),
-             argument('--limbs', 'N', kind=int, nargs='+'),
-             argument('--vary', ('NAME', 'VALUE'), 'any other setting; may be repeated',
-                      nargs='+', action='append', default=[]))))

@@ -7,26 +7,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from legged_dynamics.cli.arguments import (
-    NETWORK,
-    OPEN,
-    Verb,
-    argument,
-    bag_argument,
-    is_folder,
-    is_positive,
-    keep_to_this_machine,
-    robot_arguments,
-)
-
-PORT = 8080
+from legged_dynamics.cli.arguments import keep_to_this_machine
+from legged_dynamics.cli.output import ProgressBar, show_page
+from legged_dynamics.exceptions import ConfigurationError
+from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
+from legged_dynamics.view.rerun_file import write_rrd
+from legged_dynamics.view.show import Show, close_page, open_page
+from legged_dynamics.view.sources import LiveOptions, follow, play, read_view
 
 
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
-    from legged_dynamics.view.show import Show, close_page, open_page
-    from legged_dynamics.view.sources import LiveOptions, follow
-
     if args.rrd is not None:
         return _write_rrd(args)
     if args.bag is not None:
@@ -46,11 +37,6 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _write_rrd(args: argparse.Namespace) -> int:
-    from legged_dynamics.cli.output import ProgressBar
-    from legged_dynamics.exceptions import ConfigurationError
-    from legged_dynamics.view.rerun_file import write_rrd
-    from legged_dynamics.view.sources import read_view
-
     if args.bag is None:
         raise ConfigurationError('--rrd: expected a recording to write from; give a BAG')
     with ProgressBar(f'Reading {args.bag.name}') as bar:
@@ -62,11 +48,6 @@ def _write_rrd(args: argparse.Namespace) -> int:
 
 def _play_bag(args: argparse.Namespace) -> int:
     """Serve a bag until Ctrl-C."""
-    from legged_dynamics.cli.output import ProgressBar
-    from legged_dynamics.ros.middleware.lifecycle import stopped_by_signals
-    from legged_dynamics.view.show import Show, close_page, open_page
-    from legged_dynamics.view.sources import play, read_view
-
     server = open_page(args.host, args.port)        # says what is wrong with it before the work
     try:
         with ProgressBar(f'Reading {args.bag.name}') as bar:
@@ -82,13 +63,6 @@ def _play_bag(args: argparse.Namespace) -> int:
     return 0
 
 
-def show_recording(bag: Path, robot: Path, port: int) -> None:
-    """Serve a bag until Ctrl-C, the verb's default; port 0 picks a free port."""
-    parser = argparse.ArgumentParser()
-    VERBS[0].add_parser(parser.add_subparsers())
-    _play_bag(parser.parse_args(['view', str(bag), '--robot', str(robot), '--port', str(port)]))
-
-
 def _announce(server: Any, show: bool = False) -> None:
     """Say where the page is."""
     host = server.get_host()
@@ -96,38 +70,9 @@ def _announce(server: Any, show: bool = False) -> None:
     address = f'http://{shown}:{server.get_port()}'
     print(f'View: {address} (Ctrl-C ends it)', flush=True)
     if show:
-        from legged_dynamics.cli.output import show_page
         show_page(address)
 
 
 def _looks(args: argparse.Namespace) -> dict[str, Any]:
     return {'friction': args.friction, 'newtons_per_meter': args.newtons_per_meter,
             'meshes': args.meshes}
-
-
-VERBS = (Verb(
-    'view', _run, 'the robot and the forces on its feet in a browser',
-    'Serves a page with the robot, the forces on its feet, friction cones, support polygon, '
-    'margins and curves: of a bag with a slider over its time or, without one, live from the bus. '
-    'Needs pip install ".[view]", and no network.', (
-        bag_argument('; without it, live', nargs='?'), *robot_arguments(),
-        argument('--meshes', 'DIR', "folder of the description's meshes; without it, capsules",
-                 Path, is_folder('--meshes')),
-        argument('--odom', 'TOPIC', 'nav_msgs/Odometry with the pose of the base; default: of a '
-                 'bag, found by name; live, by the feet in contact'),
-        *(argument(f'--{name}', 'TOPIC', 'live, if it has another name')
-          for name in ('joint-states', 'imu', 'reactions')),
-        argument('--friction', 'X', 'coefficient of cones and margins', float,
-                 is_positive('--friction'), default=0.6),
-        argument('--newtons-per-meter', 'N', 'force drawn as an arrow of 1 m', float,
-                 is_positive('--newtons-per-meter'), default=500.0),
-        argument('--rate', 'HZ', 'pictures a second, at most', float, is_positive('--rate'),
-                 default=30.0),
-        argument('--at', 'S', 'begin a recording at this time and stand still there [s]', float,
-                 default=0.0),
-        OPEN,
-        argument('--rrd', 'FILE', "write a recording for rerun's viewer instead, .rrd (extra "
-                 'rerun)', Path),
-        argument('--host', 'ADDRESS', 'address to serve on; 0.0.0.0: for everybody',
-                 default='127.0.0.1'),
-        argument('--port', 'N', '0: any that is free', int, default=PORT), NETWORK)),)

@@ -7,10 +7,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from legged_dynamics.cli.arguments import Verb, argument, switch
+from legged_dynamics.cli.verbs import COMPILED
 from legged_dynamics.node_registry import NODES
 
-KEPT_DAYS = 60.0
 # Kernels between reports of a build.
 SAID_EVERY = 5
 # Sensor samples of the robot that stands still.
@@ -19,12 +18,7 @@ SAMPLES = 60
 PERIOD = 0.002
 
 
-def _compiled_nodes() -> tuple[str, ...]:
-    """Return the names of the nodes that have kernels."""
-    return tuple(name for name, entry in NODES.items() if entry.has_kernels)
-
-
-def _run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Compile the kernels, and print where they are kept."""
     from legged_dynamics.spatial.generic import GENERIC, compile_for_any
     if args.into is not None:
@@ -34,15 +28,15 @@ def _run(args: argparse.Namespace) -> int:
     from legged_dynamics.ros import nodes
     from legged_dynamics.spatial import kernel_cache
 
-    unknown = set(args.nodes) - set(_compiled_nodes())
+    unknown = set(args.nodes) - set(COMPILED)
     if unknown:
-        raise ConfigurationError(f'expected nodes out of {", ".join(_compiled_nodes())}; got '
+        raise ConfigurationError(f'expected nodes out of {", ".join(COMPILED)}; got '
                                  f'{", ".join(sorted(unknown))}')
     if kernel_cache.cache_directory() is None:
         print('legged-dynamics warm: nothing can be kept, for no cache folder can be written; '
               'set NUMBA_CACHE_DIR', file=sys.stderr)
         return 1
-    names = args.nodes or _compiled_nodes()
+    names = args.nodes or COMPILED
     # Some more than the nodes use.
     total = kernel_cache.kernel_count(Path(f'{nodes.__path__[0]}/{name}.py') for name in names)
     made = 0
@@ -103,16 +97,3 @@ def warm(name: str) -> None:
         joints.publish(convert.joint_state(dialect, ns, model.joint_names, position, still, still))
         bus.step(PERIOD)
     host.stop()
-
-
-VERBS = (Verb(
-    'warm', _run, 'compile the kernels of the nodes ahead of their first start',
-    "Compiles the kernels of all nodes, or of those named, and keeps them in the user's cache "
-    'folder (NUMBA_CACHE_DIR moves it). Also for images and after updates. Kernels of older '
-    'sources that nobody has used for a while are deleted.', (
-        argument('nodes', 'NODE', f'of {", ".join(_compiled_nodes())}; default: all', nargs='*'),
-        argument('--keep', 'DAYS', 'delete kernels not used for so long', float,
-                 default=KEPT_DAYS),
-        argument('--into', 'FILE', 'compile for any processor of this kind, and write all kernels '
-                 'into one file: what a wheel brings', Path),
-        switch('--parts', 'print the part done, from 0 to 1, again and again: for programs'))),)

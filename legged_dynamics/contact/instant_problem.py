@@ -31,7 +31,7 @@ from legged_dynamics.model.feet import MOMENT, Foot
 from legged_dynamics.model.robot_model import RobotModel
 
 
-class _Solved(Protocol):
+class Solved(Protocol):
     """The parts of a `ContactInverseDynamics` that are read after it has solved an instant."""
 
     model: RobotModel
@@ -118,7 +118,7 @@ class InstantProblem:
         return (self.to_wrench @ coordinates).reshape(-1, 6)
 
 
-def instant_problem(solver: _Solved, solution: ContactSolution, effort: np.ndarray | None,
+def instant_problem(solver: Solved, solution: ContactSolution, effort: np.ndarray | None,
                     guessed: bool) -> InstantProblem:
     """Return the problem of the instant that the solver solved last."""
     memory = solver.memory
@@ -149,7 +149,7 @@ def instant_problem(solver: _Solved, solution: ContactSolution, effort: np.ndarr
                           J, free)
 
 
-def _limits(solver: _Solved) -> tuple[np.ndarray, np.ndarray]:
+def _limits(solver: Solved) -> tuple[np.ndarray, np.ndarray]:
     """Return C, d of ``C w >= d`` for the feet on the ground, as the solver's kernel has them."""
     feet = solver.memory.feet
     on = feet.index[feet.rows.foot, STANDING] != 0

@@ -126,8 +126,8 @@ def _solve(p, first, remembered):
         k += 1
     C, d, u = qp.C[first:], qp.d[first:], p.multipliers[first:]
     status, k, _ = dual_method(QuadraticProgram(
-        qp.H, qp.g, C, d, qp.x, qp.u, qp.active, qp.rows[first:], qp.gram, qp.vectors,
-        qp.span[first:]), n_equal, k, STEPS)
+        qp.H, qp.g, C, d, qp.x, qp.u, qp.active, qp.rows[first:], qp.columns, qp.gram,
+        qp.vectors, qp.span), n_equal, k, STEPS)
     if status != SOLVED:
         return status, math.inf
     u[:] = 0.0

@@ -17,13 +17,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from legged_dynamics.contact.batch import ContactBatch
-from legged_dynamics.contact.instant_problem import InstantProblem
-from legged_dynamics.contact.program import Program
-from legged_dynamics.contact.solution import ContactSolution, EquationWeights
+from legged_dynamics.contact.instant_problem import InstantProblem, Solved
+from legged_dynamics.contact.solution import ContactSolution
 from legged_dynamics.contact.tick import Memory
 from legged_dynamics.dynamics.motion import Motion
 from legged_dynamics.exceptions import ConfigurationError, UnknownNameError
-from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.parts import COM, INERTIA, JOINT, MASS, Q_START, SPHERICAL, V_START
 from legged_dynamics.model.robot_model import RobotModel
 
@@ -111,14 +109,15 @@ def shifted_motions(model: RobotModel, motion: Motion, noise: MotionNoise
     of_base = np.concatenate([noise.of(name, 3) for name in STEPS_OF_BASE])
     samples = []
     for sign in (1.0, -1.0):
-        for j in np.flatnonzero(steps[0]):
-            samples.append((_turned(model, q, j, sign * steps[0][j]), v, a, base))
-        for j in np.flatnonzero(steps[1]):
-            samples.append((q, _off(v, j, sign * steps[1][j]), a, base))
-        for j in np.flatnonzero(steps[2]):
-            samples.append((q, v, _off(a, j, sign * steps[2][j]), base))
-        for j in np.flatnonzero(of_base):
-            samples.append((q, v, a, _off(base, j, sign * of_base[j])))
+        for part, deviation in enumerate([*steps, of_base]):
+            for j in np.flatnonzero(deviation):
+                moved, step = [q, v, a, base], sign * deviation[j]
+                if part == 0:
+                    moved[0] = _turned(model, q, j, step)
+                else:
+                    moved[part] = moved[part].copy()
+                    moved[part][j] += step
+                samples.append(moved)
     sizes = model.nq, model.nv, model.nv, 9
     return tuple(np.array([sample[i] for sample in samples]).reshape(-1, size)
                  for i, size in enumerate(sizes))
@@ -149,12 +148,6 @@ def shifted_models(memory: Memory, noise: MotionNoise, answer: Callable[[], np.n
     return np.array(found) if found else np.zeros((0, answer().size))
 
 
-def _off(values: np.ndarray, j: int, step: float) -> np.ndarray:
-    moved = values.copy()
-    moved[j] += step
-    return moved
-
-
 def _turned(model: RobotModel, q: np.ndarray, j: int, step: float) -> np.ndarray:
     """Move joint velocity j's coordinate by a step; a ball turns about its own axis."""
     topology = model.tree.topology
@@ -183,15 +176,10 @@ UNSEEN = 1e-6
 NEGLIGIBLE = 1e-6
 
 
-class Solver(Protocol):
+class Solver(Solved, Protocol):
     """The parts of a `ContactInverseDynamics` that error bars are computed with."""
 
-    model: RobotModel
-    feet: tuple[Foot, ...]
     length_scale: float
-    weights: EquationWeights | None
-    memory: Memory
-    program: Program
 
     @property
     def solve(self) -> Callable[..., ContactSolution]:

@@ -24,14 +24,4 @@ if TYPE_CHECKING:
 
 __all__ = ['examine', 'Examination', 'Finding', 'Checkup', 'identify', 'Identification',
            'Quantity', 'validate', 'Validation']
-__getattr__, __dir__ = lazy_names(__name__, {
-    'Checkup': 'doctor.checkup',
-    'Examination': 'doctor.examination',
-    'examine': 'doctor.examination',
-    'Finding': 'doctor.hypotheses',
-    'Identification': 'identification.identify',
-    'Quantity': 'identification.identify',
-    'identify': 'identification.identify',
-    'Validation': 'validation.validation',
-    'validate': 'validation.validation',
-})
+__getattr__, __dir__ = lazy_names(__name__)

@@ -54,6 +54,7 @@ from legged_dynamics.model.parts import FRICTION
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.optimization.factorizations import factorize
+from legged_dynamics.optimization.kalman_update import whiten
 from legged_dynamics.spatial.algebra import add, cross, dot, load3, subtract
 from legged_dynamics.spatial.jit import as_python, part
 from legged_dynamics.spatial.layout import get3
@@ -297,11 +298,7 @@ def normal_force(P, x, s, normal):
 
 @part
 def light_load(feet, i, settings, force, threshold):
-    """
-    Return what a foot that is called up may bear [N].
-
-    A sole is loaded and unloaded slowly: below the threshold a force that is seen may be one.
-    """
+    """Return what a foot that is called up may bear [N]: soles are unloaded slowly."""
     return min(max(force, 0.0), threshold * settings.weight) if has_moment(feet.index, i) else 0.0
 
 
@@ -324,21 +321,15 @@ def mix_with_air(feet, i, settings, x, P, share, light, rows, block):
             rows[r, k] = P[s + r, k]
     if not factorize(block, size):
         return
-    away = rows[6]
+    away, nu = rows[6], block[6]
+    for r in range(size):
+        nu[r] = x[s + r]
+    whiten(block, rows, nu, size)
     for k in range(nx):
         away[k] = 0.0
     for r in range(size):
-        row, t = rows[r], x[s + r]
-        for c in range(r):
-            h, other = block[r, c], rows[c]
-            t -= h * block[c, 6]
-            for k in range(nx):
-                row[k] -= h * other[k]
-        t *= block[r, r]
-        block[r, 6] = t
         for k in range(nx):
-            row[k] *= block[r, r]
-            away[k] -= t * row[k]
+            away[k] -= nu[r] * rows[r, k]
     spread = share * (1.0 - share)
     for i in range(nx):
         to, more = P[i], spread * away[i]

@@ -50,7 +50,6 @@ from legged_dynamics.estimation.settings import (
     base_model_error,
     check_robot,
     robot_size,
-    variance_ratio,
 )
 from legged_dynamics.estimation.transmission import Transmission
 from legged_dynamics.exceptions import MeasurementError
@@ -411,7 +410,7 @@ class GroundReactionEstimator:
             'momentum_time': momentum, 'momentum_keep': 1.0 - 0.5 / (momentum * s.rate) ** 2,
             'angular_noise': floating * acceleration_noise(noise.gyro, s.rate, s.half_window),
             'linear_noise': floating * linear,
-            'linear_slow': variance_ratio(noise.accelerometer_bias, linear),
+            'linear_slow': (noise.accelerometer_bias / linear) ** 2 if linear > 0.0 else 1.0,
             'angular_unknown': UNKNOWN_ANGULAR_ACCELERATION,
             'linear_unknown': UNKNOWN_ACCELERATION,
             'accelerometer_noise': np.hypot(noise.accelerometer, noise.accelerometer_bias),

@@ -244,15 +244,12 @@ def given_normals(normal: Sequence[float], normals: Sequence[float], feet: int) 
 # as they are, because noise that is cut off on one side becomes a bias when it is averaged.
 
 
-CHOICES = ('none', 'unilateral', 'cone')
-
-
 def limits_of(feet: Sequence[Foot], kind: str, friction: float) -> np.ndarray:
     """
     Return the feet's ground force limits (m, N_TEMPLATE): see `limit_templates`.
 
-    ``kind``: one of `CHOICES`; unilateral: no foot pulls, and soles press within their
-    edges.
+    ``kind``: see the setting ground.limits; unilateral: no foot pulls, and soles press within
+    their edges.
     """
     rows = limit_templates(feet, [] if kind == 'none' else [FrictionCone(friction)] * len(feet))
     if kind == 'unilateral':    # those that do not depend on friction

@@ -16,7 +16,7 @@ from legged_dynamics.dynamics.kinematics import N_BODY_STATE
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.estimation import odometry_tick as codes
 from legged_dynamics.estimation.attitude import TILT_GAIN
-from legged_dynamics.estimation.measurement import Measurement
+from legged_dynamics.estimation.measurement import Measurement, misfit
 from legged_dynamics.estimation.odometry_tick import BASE, PLACE
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import MeasurementError
@@ -337,10 +337,8 @@ class LegOdometry:
             if m.position is None or m.velocity is None:
                 raise ValueError
         except (TypeError, ValueError):
-            sizes = dict(zip(('position', 'velocity', 'angular_velocity', 'linear_acceleration',
-                              'orientation', 'contact'), map(len, self._parts)))
-            got = [None if value is None else np.shape(value) for value in values]
-            raise MeasurementError(f'expected sizes {sizes}, got {got}') from None
+            raise MeasurementError(misfit(m, contact, self.model.n_joints, len(self.feet))
+                                   ) from None
 
 
 def _pack(model: RobotModel, config: RobotConfig, settings: OdometrySettings) -> np.ndarray:

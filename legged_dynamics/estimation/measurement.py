@@ -301,7 +301,7 @@ class InputRow:
                 switch[...] = 0.0 if m.switches is None else self._switch_evidence(m.switches)
                 self._switched = m.switches is not None
         except (ValueError, TypeError):
-            raise MeasurementError(self._misfit(m, contact)) from None
+            raise MeasurementError(misfit(m, contact, nj, len(switch))) from None
 
     def _switch_evidence(self, closed: np.ndarray) -> np.ndarray:
         """Return the log-likelihood ratio of contact that switches speak for (Bayes' rule)."""
@@ -310,28 +310,29 @@ class InputRow:
         return np.where(np.isnan(closed), 0.0, np.where(
             closed > 0.5, np.log((1.0 - missed) / false), np.log(missed / (1.0 - false))))
 
-    def _misfit(self, m: Measurement, contact: Sequence[bool] | None) -> str:
-        nj, nf = len(self._joints), len(self.views.switch)
-        wanted = {'position': nj, 'velocity': nj, 'effort': nj, 'angular_velocity': 3,
-                  'linear_acceleration': 3, 'orientation': 4}
-        for name, size in wanted.items():
-            value = getattr(m, name)
-            optional = name not in ('position', 'velocity')
-            if (value is None and not optional) or (value is not None
-                                                    and np.shape(value) != (size,)):
-                got = 'None' if value is None else f'shape {np.shape(value)}'
-                return (f'{name}: expected {size} values'
-                        f'{" in the model joint order" if size == nj else ""}, got {got}')
-            if value is not None and np.asarray(value).dtype.kind not in 'biuf':
-                return f'{name}: expected numbers, got {value!r}'
-        if m.switches is not None and np.shape(m.switches) != (nf,):
-            return (f'switches: expected {nf} values (one a foot), got shape '
-                    f'{np.shape(m.switches)}')
-        return f'contact: expected {nf} flags (one a foot), got {contact!r}'
-
     def not_finite(self, m: Measurement) -> str:
         """Return which joint states of a measurement are not finite."""
         bad = [f'{kind} of {name}' for kind, values in (('position', m.position),
                                                         ('velocity', m.velocity))
                for name, value in zip(self._joints, values) if not np.isfinite(value)]
         return f'expected finite joint states, got NaN or infinity for: {", ".join(bad)}'
+
+
+def misfit(m: Measurement, contact: Sequence[bool] | None, nj: int, nf: int) -> str:
+    """Return which part of a measurement does not fit a robot of nj joints and nf feet."""
+    wanted = {'position': nj, 'velocity': nj, 'effort': nj, 'angular_velocity': 3,
+              'linear_acceleration': 3, 'orientation': 4}
+    for name, size in wanted.items():
+        value = getattr(m, name)
+        optional = name not in ('position', 'velocity')
+        if (value is None and not optional) or (value is not None
+                                                and np.shape(value) != (size,)):
+            got = 'None' if value is None else f'shape {np.shape(value)}'
+            return (f'{name}: expected {size} values'
+                    f'{" in the model joint order" if size == nj else ""}, got {got}')
+        if value is not None and np.asarray(value).dtype.kind not in 'biuf':
+            return f'{name}: expected numbers, got {value!r}'
+    if m.switches is not None and np.shape(m.switches) != (nf,):
+        return (f'switches: expected {nf} values (one a foot), got shape '
+                f'{np.shape(m.switches)}')
+    return f'contact: expected {nf} flags (one a foot), got {contact!r}'

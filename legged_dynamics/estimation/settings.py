@@ -172,11 +172,6 @@ def base_model_error(model: RobotModel, config: RobotConfig) -> np.ndarray:
     return MODEL_LASTS / SLOW_TIME * error + (1e-6 * weight) ** 2
 
 
-def variance_ratio(slow: float, white: float) -> float:
-    """Return the variance ratio of a slow error to white noise, from their deviations."""
-    return (slow / white) ** 2 if white > 0.0 else 1.0
-
-
 # -------------------------------------------------------------------------------------------------
 # Robots that can be estimated: with feet and 1-DoF joints.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -178,7 +178,8 @@ def _measured(model: RobotModel, shapes: Mapping[str, Sequence[Shape]], link: st
         return _blade(link, shape, why, f'its collision {shape.kind}, which is narrow')
     center, radius = _tip(shape, hinge)
     end = '' if shape.kind == 'sphere' else 'the end of '
-    return _ball(link, center, min(radius, 0.99), why, f'{end}its collision {shape.kind}')
+    return _placed(link, 'ball', np.round(center, 6), lambda at: PointFoot(at, min(radius, 0.99)),
+                   why, f'{end}its collision {shape.kind}')
 
 
 def _tip(shape: Shape, hinge: np.ndarray) -> tuple[np.ndarray, float]:
@@ -208,9 +209,8 @@ def _blade(link: str, shape: Shape, why: str, source: str) -> FootGuess:
                                                            corners[:, 0].min()))
     side = float(np.round(0.5 * (corners[:, 1].max() + corners[:, 1].min()), 4))
     height = float(np.round(corners[:, 2].min(), 4))
-    name = f'{link}_blade'
-    frame = FootFrame(name, link, Transform(np.eye(3), np.array([0.0, side, height])))
-    return FootGuess(LineFoot(name, front, back), frame, why, source)
+    return _placed(link, 'blade', [0.0, side, height], lambda at: LineFoot(at, front, back), why,
+                   source)
 
 
 def _lies_flat(box: Shape) -> bool:
@@ -230,23 +230,22 @@ def _up_in(model: RobotModel, link: str) -> np.ndarray:
     return link_pose(model, body_poses(model, _resting_position(model)), link).R[2]
 
 
-def _ball(link: str, center: np.ndarray, radius: float, why: str, source: str) -> FootGuess:
-    if np.linalg.norm(center) < NEAR:
-        return FootGuess(PointFoot(link, radius), None, why, source)
-    name = f'{link}_ball'
-    frame = FootFrame(name, link, Transform(np.eye(3), np.round(center, 6)))
-    return FootGuess(PointFoot(name, radius), frame, why, source)
+def _placed(link: str, kind: str, place: Sequence[float] | np.ndarray,
+            foot: Callable[[str], Foot], why: str, source: str) -> FootGuess:
+    """Return a foot at a place of its link [m], with a frame of its own where that is not near."""
+    if np.linalg.norm(place) < NEAR:
+        return FootGuess(foot(link), None, why, source)
+    name = f'{link}_{kind}'
+    frame = FootFrame(name, link, Transform(np.eye(3), np.array(place)))
+    return FootGuess(foot(name), frame, why, source)
 
 
 def _sole(link: str, corners: np.ndarray, why: str, source: str) -> FootGuess:
     front, left = np.round(corners[:, :2].max(axis=0), 4).tolist()
     back, right = np.round(corners[:, :2].min(axis=0), 4).tolist()
     height = float(np.round(corners[:, 2].min(), 4))
-    if abs(height) < NEAR:
-        return FootGuess(FlatFoot(link, front, back, left, right), None, why, source)
-    name = f'{link}_sole'
-    frame = FootFrame(name, link, Transform(np.eye(3), np.array([0.0, 0.0, height])))
-    return FootGuess(FlatFoot(name, front, back, left, right), frame, why, source)
+    return _placed(link, 'sole', [0.0, 0.0, height],
+                   lambda at: FlatFoot(at, front, back, left, right), why, source)
 
 
 def _unknown(model: RobotModel, link: str, why: str, count: int) -> FootGuess:

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import LeggedDynamicsError
-from legged_dynamics.model.urdf import Element, Wanted, read_elements
+from legged_dynamics.model.urdf import Element, Wanted, read_elements, transform_of
 from legged_dynamics.spatial.frames import Transform
-from legged_dynamics.spatial.rotations import rotation_from_rpy
 
 _NOTHING: Wanted = {}
 _SHAPES = ('sphere', 'box', 'cylinder', 'capsule', 'mesh')
@@ -96,12 +95,7 @@ def _shape(collision: Element) -> Shape | None:
         return None
     shape = geometry.children[0]
     try:
-        origin = collision.first('origin')
-        pose = Transform.identity()
-        if origin is not None:
-            pose = Transform(rotation_from_rpy(np.array(origin.vector('rpy', (0, 0, 0), ''))),
-                             np.array(origin.vector('xyz', (0, 0, 0), ''), float))
-        return Shape(shape.tag, _half_lengths(shape), pose)
+        return Shape(shape.tag, _half_lengths(shape), transform_of(collision, ''))
     except LeggedDynamicsError:
         return None
 

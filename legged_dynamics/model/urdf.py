@@ -371,7 +371,8 @@ def _name(element: Element, origin: str) -> str:
     return name
 
 
-def _transform(parent: Element, where: str) -> Transform:
+def transform_of(parent: Element, where: str) -> Transform:
+    """Return the pose in an element's ``<origin>``; ``where`` is for the error's text."""
     origin = parent.first('origin')
     if origin is None:
         return Transform.identity()
@@ -397,7 +398,7 @@ def _inertia(link: Element, where: str) -> Inertia:
     if mass is None or moments is None:
         missing = '<mass>' if mass is None else '<inertia>'
         raise ModelError(f'{where}: its <inertial> (line {inertial.line}) has no {missing}')
-    pose = _transform(inertial, where)
+    pose = transform_of(inertial, where)
     xx, yy, zz, xy, xz, yz = (
         _sane(moments.number(name, None, where), f'{where}: {name} of <inertia>')
         for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'))
@@ -417,7 +418,7 @@ def _joint(joint: Element, origin: str, notes: list[str]) -> Joint:
         raise ModelError(f'{where} is of type planar, which is not supported. Write it as two '
                          'prismatic joints and a revolute one.')
     parent, child = (_end(joint, role, where) for role in ('parent', 'child'))
-    placement = _transform(joint, where)
+    placement = transform_of(joint, where)
     moves = kind not in ('fixed', 'floating')
     if not moves:
         return Joint(name, kind, parent, child, placement)
@@ -487,12 +488,7 @@ def urdf_text(name: str, links: Mapping[str, Inertia], joints: Sequence[Joint]) 
     for link, inertia in links.items():
         element = SubElement(robot, 'link', name=link)
         if inertia.mass > 0.0:
-            inertial = SubElement(element, 'inertial')
-            SubElement(inertial, 'origin', xyz=_words(inertia.com), rpy='0 0 0')
-            SubElement(inertial, 'mass', value=_word(inertia.mass))
-            moment = inertia.about_com
-            SubElement(inertial, 'inertia', {f'i{a}{b}': _word(moment['xyz'.index(a), 'xyz'.index(
-                b)]) for a, b in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')})
+            element.append(inertial_element(inertia))
     for joint in joints:
         element = SubElement(robot, 'joint', name=joint.name, type=joint.kind)
         SubElement(element, 'parent', link=joint.parent)
@@ -518,6 +514,16 @@ def urdf_text(name: str, links: Mapping[str, Inertia], joints: Sequence[Joint]) 
                        offset=_word(joint.mimic.offset))
     ElementTree.indent(robot)
     return f'<?xml version="1.0"?>\n{ElementTree.tostring(robot, encoding="unicode")}\n'
+
+
+def inertial_element(inertia: Inertia) -> ElementTree.Element:
+    """Return a link's inertia in its frame as the element of a URDF."""
+    part = ElementTree.Element('inertial')
+    SubElement(part, 'origin', xyz=_words(inertia.com), rpy='0 0 0')
+    SubElement(part, 'mass', value=_word(inertia.mass))
+    SubElement(part, 'inertia', {f'i{"xyz"[i]}{"xyz"[k]}': _word(inertia.about_com[i, k])
+                                 for i, k in zip(*np.triu_indices(3))})
+    return part
 
 
 def _rpy(pose: Transform) -> np.ndarray:

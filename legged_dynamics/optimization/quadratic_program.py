@@ -56,23 +56,25 @@ class QuadraticProgram(NamedTuple):
     u: np.ndarray           # (n + 1 or more,): multipliers of the active constraints
     active: np.ndarray      # (m + n + 1,) int: which hold with equality: a guess, then the answer
     rows: np.ndarray        # (m, n): constraints on ``y = L^T x``
+    columns: np.ndarray     # (n, m or more): the same
     gram: np.ndarray        # (n + 1, n + 1): factored products of the active rows
-    vectors: np.ndarray     # (4, at least m and n + 1): scratch
-    span: np.ndarray        # (m + n or more, 2) int: scratch
+    vectors: np.ndarray     # (5, at least m and n + 1): scratch
+    span: np.ndarray        # (m or more, 2) int: scratch
 
     @classmethod
     def of_size(cls, n: int, m: int) -> QuadraticProgram:
         """Return zeroed memory."""
         return cls(np.zeros((n, n)), np.zeros(n), np.zeros((m, n)), np.zeros(m), np.zeros(n),
                    np.zeros(m + n + 1), np.zeros(m + n + 1, np.int64), np.zeros((m, n)),
-                   np.zeros((n + 1, n + 1)), np.zeros((4, max(m, n + 1))),
-                   np.zeros((m + n, 2), np.int64))
+                   np.zeros((n, m)), np.zeros((n + 1, n + 1)), np.zeros((5, max(m, n + 1))),
+                   np.zeros((m, 2), np.int64))
 
 
 class ActiveSet(NamedTuple):
     """What the dual method works on: the nearest point with ``rows y >= d``."""
 
     rows: np.ndarray        # (m, n)
+    columns: np.ndarray     # (n, m or more): the same, for loops over all constraints
     d: np.ndarray           # (m,)
     size: np.ndarray        # (m,): lengths of the rows
     y: np.ndarray           # (n,): present point
@@ -82,6 +84,7 @@ class ActiveSet(NamedTuple):
     r: np.ndarray           # (n + 1,) scratch: a row as a sum of the active ones,
     z: np.ndarray           # (n,) scratch: and its rest
     error: np.ndarray       # (n + 1,) scratch
+    slack: np.ndarray       # (m or more,) scratch
     span: np.ndarray        # (m or more, 2) int: each row's first nonzero column, end of the last
 
 
@@ -257,17 +260,21 @@ def _most_violated(s, k, reach):
     for c in range(s.rows.shape[1]):
         length += s.y[c] * s.y[c]
     length = math.sqrt(length) + ROUNDING * reach
-    for i in range(s.rows.shape[0]):
-        slack = -s.d[i]
-        for c in range(s.span[i, 0], s.span[i, 1]):
-            slack += s.rows[i, c] * s.y[c]
+    m, slack = s.rows.shape[0], s.slack
+    for i in range(m):
+        slack[i] = -s.d[i]
+    for c in range(s.rows.shape[1]):
+        column, along = s.columns[c], s.y[c]
+        for i in range(m):      # a vector instruction, which a sum along a row is not
+            slack[i] += column[i] * along
+    for i in range(m):
         whole = abs(s.d[i]) + s.size[i] * length + 1e-300
-        if slack < worst * whole:
+        if slack[i] < worst * whole:
             is_active = False
             for j in range(k):
                 is_active = is_active or s.active[j] == i
             if not is_active:
-                found, worst, value = i, slack / whole, slack
+                found, worst, value = i, slack[i] / whole, slack[i]
     return found, value, worst
 
 
@@ -326,54 +333,68 @@ def ascend(s, n_equal, k, limit, reach):
     return ITERATION_LIMIT, k, steps
 
 
-@lean_kernel
-def dual_method(program, n_equal, k, limit):
-    """Solve the program from its first k active constraints; return (status, k, steps)."""
-    factor, g, C, d, x, u, active, rows, gram, vectors, span = program
-    n, m = len(g), len(d)
-    for c in range(n):      # zeros before the first of a row of H stay in L
-        span[m + c, 0] = 0
-        while factor[c, span[m + c, 0]] == 0.0 and span[m + c, 0] < c:
-            span[m + c, 0] += 1
-    if not factorize(factor, n):
-        return NOT_CONVEX, 0, 0
-    size, z, y = vectors[0, :m], vectors[2, :n], x
-    s = ActiveSet(rows, d, size, y, active, u, gram, vectors[1, :n + 1], z, vectors[3, :n + 1],
-                  span)
-    # y = L^T x: rows become L^-1 c, and the unconstrained minimum -L^-1 g.
+@part
+def _transform(C, factor, s):
+    """Fill the rows L^-1 c of constraints c, by columns too, their lengths and spans."""
+    m, n = C.shape
+    size = s.size
+    for i in range(m):
+        size[i] = 0.0
+    for c in range(n):
+        to, diagonal = s.columns[c], factor[c, c]
+        for i in range(m):
+            to[i] = C[i, c]
+        for j in range(c):
+            known, h = s.columns[j], factor[c, j]
+            if h != 0.0:
+                for i in range(m):
+                    to[i] -= h * known[i]
+        for i in range(m):
+            to[i] *= diagonal
+            size[i] += to[i] * to[i]
     for i in range(m):
         first, end = n, 0
         for c in range(n):
-            total = C[i, c]
-            for j in range(max(first, span[m + c, 0]), c):
-                total -= factor[c, j] * rows[i, j]
-            rows[i, c] = total * factor[c, c]
-            if rows[i, c] != 0.0:
+            s.rows[i, c] = s.columns[c, i]
+            if s.rows[i, c] != 0.0:
                 first, end = min(first, c), c + 1
-        span[i, 0], span[i, 1] = first, end
-    for c in range(n):
+        s.span[i, 0], s.span[i, 1], size[i] = first, end, math.sqrt(size[i])
+
+
+@part
+def _descend(factor, g, y):
+    """Fill the unconstrained minimum ``y = -L^-1 g``."""
+    for c in range(g.shape[0]):
         total = -g[c]
         for j in range(c):
             total -= factor[c, j] * y[j]
         y[c] = total * factor[c, c]
+
+
+@lean_kernel
+def dual_method(program, n_equal, k, limit):
+    """Solve the program from its first k active constraints; return (status, k, steps)."""
+    factor, g, C, d, x, u, active, rows, columns, gram, vectors, span = program
+    n, m = len(g), len(d)
+    if not factorize(factor, n):
+        return NOT_CONVEX, 0, 0
+    z, y = vectors[2, :n], x
+    s = ActiveSet(rows, columns, d, vectors[0, :m], y, active, u, gram, vectors[1, :n + 1], z,
+                  vectors[3, :n + 1], vectors[4], span)
+    _transform(C, factor, s)
+    _descend(factor, g, y)
     free, length = 0.0, 0.0
     for c in range(n):
         free += y[c] * y[c]
     k = _start_from(s, n_equal, k)
     for c in range(n):      # without a linear cost it is the equalities that give it a size
         length += y[c] * y[c]
-    for i in range(m):
-        size[i] = math.sqrt(_product(s, i, i))
     reach = math.sqrt(max(free, length))
     status, steps = INFEASIBLE, 0
     if _equalities_hold(s, n_equal, reach):
         status, k, steps = ascend(s, n_equal, k, limit, reach)
     if status == SOLVED and k > 0:
-        for c in range(n):
-            total = -g[c]
-            for j in range(c):
-                total -= factor[c, j] * z[j]
-            z[c] = total * factor[c, c]
+        _descend(factor, g, z)
         _polish(s, z, k)
     for c in range(n - 1, -1, -1):
         total = y[c]

@@ -12,12 +12,4 @@ if TYPE_CHECKING:
 
 __all__ = ['Report', 'ReportSection', 'Table', 'Chart', 'ReportFigure', 'FootLoad',
            'force_picture']
-__getattr__, __dir__ = lazy_names(__name__, {
-    'Report': 'section',
-    'ReportFigure': 'section',
-    'ReportSection': 'section',
-    'Chart': 'page',
-    'Table': 'page',
-    'FootLoad': 'robot_picture',
-    'force_picture': 'robot_picture',
-})
+__getattr__, __dir__ = lazy_names(__name__)

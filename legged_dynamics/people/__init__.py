@@ -33,23 +33,4 @@ __all__ = ['analyse_gait', 'GaitOptions', 'GaitResult', 'sample_walk', 'GaitInve
            'GaitSettings', 'GaitReactions', 'DoubleSupport', 'detect_stance', 'StancePhase',
            'gait_cycles', 'GaitCycles', 'to_pandas', 'to_xarray', 'write_bag', 'write_csv',
            'write_opensim', 'write_parquet']
-__getattr__, __dir__ = lazy_names(__name__, {
-    'GaitResult': 'trials.analysis',
-    'analyse_gait': 'trials.analysis',
-    'sample_walk': 'trials.analysis',
-    'GaitOptions': 'trials.subject',
-    'GaitCycles': 'trials.cycles',
-    'gait_cycles': 'trials.cycles',
-    'to_pandas': 'trials.export',
-    'to_xarray': 'trials.export',
-    'write_bag': 'trials.export',
-    'write_csv': 'trials.export',
-    'write_opensim': 'trials.export',
-    'write_parquet': 'trials.export',
-    'DoubleSupport': 'gait.double_support',
-    'GaitInverseDynamics': 'gait.inverse_dynamics',
-    'GaitReactions': 'gait.reactions',
-    'GaitSettings': 'gait.settings',
-    'StancePhase': 'gait.stance_detection',
-    'detect_stance': 'gait.stance_detection',
-})
+__getattr__, __dir__ = lazy_names(__name__)

@@ -15,15 +15,4 @@ if TYPE_CHECKING:
 
 __all__ = ['analyse', 'Analysis', 'AnalysisOptions', 'verdict', 'write_report', 'Recording',
            'Replay', 'Truth', 'BagReader', 'BagWriter']
-__getattr__, __dir__ = lazy_names(__name__, {
-    'BagReader': 'bags',
-    'BagWriter': 'bag_writer',
-    'Recording': 'recording',
-    'AnalysisOptions': 'replay',
-    'Replay': 'replay',
-    'Truth': 'recording',
-    'Analysis': 'report.analysis',
-    'analyse': 'report.analysis',
-    'verdict': 'report.analysis',
-    'write_report': 'report.report',
-})
+__getattr__, __dir__ = lazy_names(__name__)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from mcap.data_stream import ReadDataStream
 from mcap.opcode import Opcode
@@ -30,7 +30,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from legged_dynamics.exceptions import BagError
 from legged_dynamics.recordings.bag_writer import BagWriter, definition_of
-from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK
+from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
 _HEADER = struct.Struct('<BQ')      # of a record: opcode, and length of its content
 _IN_CHUNKS: dict[int, Any] = {Opcode.SCHEMA: Schema, Opcode.CHANNEL: Channel,
@@ -38,24 +38,7 @@ _IN_CHUNKS: dict[int, Any] = {Opcode.SCHEMA: Schema, Opcode.CHANNEL: Channel,
 _UNKNOWN_HASH = 'RIHS01_' + 64 * '0'
 
 
-class _SavedTopic(NamedTuple):
-    """A topic as the file describes it."""
-
-    name: str
-    type: str
-    definition: str
-    latched: bool
-
-
-class _SavedMessage(NamedTuple):
-    """A message that was whole."""
-
-    topic: _SavedTopic
-    receipt_ns: int
-    cdr: bytes
-
-
-def _saved_messages(path: Path) -> Iterator[_SavedMessage]:
+def _saved_messages(path: Path) -> Iterator[tuple[BagTopic, Message]]:
     """Yield what is whole in a damaged or cut off mcap file, in the order of writing."""
     try:
         with path.open('rb') as file:
@@ -66,9 +49,9 @@ def _saved_messages(path: Path) -> Iterator[_SavedMessage]:
         raise BagError(f'cannot read {path}: {error}') from error
 
 
-def _messages(file: BinaryIO, size: int) -> Iterator[_SavedMessage]:
+def _messages(file: BinaryIO, size: int) -> Iterator[tuple[BagTopic, Message]]:
     schemas: dict[int, Schema] = {}
-    topics: dict[int, _SavedTopic] = {}
+    topics: dict[int, BagTopic] = {}
     for record in _records(file, size):
         if isinstance(record, Schema):
             schemas[record.id] = record
@@ -78,10 +61,10 @@ def _messages(file: BinaryIO, size: int) -> Iterator[_SavedMessage]:
                 if schema is not None:
                     qos = record.metadata.get('offered_qos_profiles', '')
                     latched = re.search('durability: .?(1|transient_local)', qos) is not None
-                    topics[record.id] = _SavedTopic(record.topic, schema.name,
-                                                    schema.data.decode(), latched)
+                    topics[record.id] = BagTopic(record.topic, schema.name, 0, latched,
+                                                 schema.data.decode())
         elif isinstance(record, Message) and record.channel_id in topics:
-            yield _SavedMessage(topics[record.channel_id], record.log_time, record.data)
+            yield topics[record.channel_id], record
 
 
 def _records(file: BinaryIO, size: int) -> Iterator[McapRecord]:
@@ -158,9 +141,9 @@ def repair(path: str | Path, out: str | Path) -> int:
     with BagWriter(out) as writer:
         for file in files:
             if file.suffix == '.mcap':
-                for message in _saved_messages(file):
-                    _add(writer, message.topic)
-                    writer.write(message.topic.name, message.receipt_ns, message.cdr)
+                for topic, record in _saved_messages(file):
+                    _add(writer, topic)
+                    writer.write(topic.name, record.log_time, record.data)
             else:
                 _copy(writer, file)
     if not writer.count:
@@ -168,7 +151,7 @@ def repair(path: str | Path, out: str | Path) -> int:
     return writer.count
 
 
-def _add(writer: BagWriter, topic: _SavedTopic) -> None:
+def _add(writer: BagWriter, topic: BagTopic) -> None:
     known = definition_of(topic.type)
     definition, type_hash = known or (topic.definition, _UNKNOWN_HASH)
     writer.add_topic(topic.name, topic.type, latched=topic.latched, definition=definition,
@@ -177,10 +160,9 @@ def _add(writer: BagWriter, topic: _SavedTopic) -> None:
 
 def is_latched(connection: Any) -> bool:
     """Return whether a publisher's durability is transient local."""
-    extension = connection.ext
-    return (isinstance(extension, ConnectionExtRosbag2)
-            and any(qos.durability == QosDurability.TRANSIENT_LOCAL
-                    for qos in extension.offered_qos_profiles))
+    return isinstance(connection.ext, ConnectionExtRosbag2) and any(
+        qos.durability == QosDurability.TRANSIENT_LOCAL
+        for qos in connection.ext.offered_qos_profiles)
 
 
 def _copy(writer: BagWriter, file: Path) -> None:
@@ -188,17 +170,13 @@ def _copy(writer: BagWriter, file: Path) -> None:
     try:
         bag = AnyReader([file], default_typestore=get_typestore(Stores.LATEST))
         bag.open()
+        with closing(bag):
+            for one in bag.connections:
+                _add(writer, BagTopic(one.topic, one.msgtype, 0, is_latched(one),
+                                      one.msgdef.data))
+            for one, receipt_ns, data in bag.messages():
+                writer.write(one.topic, receipt_ns, bytes(data))
+    except BagError:
+        raise
     except Exception as error:      # any error of the parser on a file that is no bag
         raise BagError(f'cannot read {file}: {error}') from error
-    with closing(bag):
-        for one in bag.connections:
-            _add(writer, _SavedTopic(one.topic, one.msgtype, one.msgdef.data, is_latched(one)))
-        messages = bag.messages()
-        while True:
-            try:
-                one, receipt_ns, data = next(messages)
-            except StopIteration:
-                return
-            except Exception as error:
-                raise BagError(f'{file} is damaged: {error}') from error
-            writer.write(one.topic, receipt_ns, bytes(data))

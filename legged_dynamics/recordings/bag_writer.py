@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 from mcap.writer import CompressionType
@@ -35,6 +35,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from legged_dynamics.exceptions import BagError, ConfigurationError
+from legged_dynamics.recordings.file_formats import BagTopic
 from legged_dynamics.ros.middleware.cdr import serialize
 from legged_dynamics.ros.middleware.messages import DEFINITIONS
 
@@ -42,16 +43,6 @@ from legged_dynamics.ros.middleware.messages import DEFINITIONS
 VERSION = 8
 # An mcap bag is at most this far behind [s].
 FLUSH_PERIOD = 0.5
-
-
-class _Topic(NamedTuple):
-    """A topic as it is announced: its name, its message's type, text and RIHS01 hash."""
-
-    name: str
-    type: str
-    definition: str
-    type_hash: str
-    latched: bool
 
 
 # -------------------------------------------------------------------------------------------------
@@ -66,7 +57,7 @@ class _SqliteStorage:
         self._writer.open()
         self._connections: dict[str, Connection] = {}
 
-    def write(self, topic: _Topic, receipt_ns: int, cdr: bytes | memoryview) -> None:
+    def write(self, topic: BagTopic, receipt_ns: int, cdr: bytes | memoryview) -> None:
         if topic.name not in self._connections:
             forever = QosTime(_FOREVER['sec'], _FOREVER['nsec'])
             qos = Qos(QosHistory.KEEP_LAST, _depth(topic), QosReliability.RELIABLE,
@@ -112,7 +103,7 @@ class _McapStorage:
     def __init__(self, folder: Path):
         folder.mkdir(mode=0o755, parents=True)
         self._folder, self._reserve = folder, folder / '.reserve'
-        self._topics: dict[str, tuple[_Topic, int]] = {}    # with the number of the channel
+        self._topics: dict[str, tuple[BagTopic, int]] = {}    # with the number of the channel
         self._schemas: dict[str, int] = {}
         self._counts: Counter[str] = Counter()
         self._span = (0, 0)             # first and last receipt [ns]
@@ -135,7 +126,7 @@ class _McapStorage:
             self._file.close()
             raise
 
-    def write(self, topic: _Topic, receipt_ns: int, cdr: bytes | memoryview) -> None:
+    def write(self, topic: BagTopic, receipt_ns: int, cdr: bytes | memoryview) -> None:
         new = topic.name not in self._topics
         summary = _topic_size(topic) + 32 * (len(self._topics) + 1) if new else 0
         size = _MESSAGE + len(cdr) + (0 if topic.name in self._in_chunk else _CHANNEL) + (
@@ -168,7 +159,7 @@ class _McapStorage:
             os.posix_fallocate(fd, self._allocated, missing)
         self._allocated += missing
 
-    def _add_channel(self, topic: _Topic) -> int:
+    def _add_channel(self, topic: BagTopic) -> int:
         if topic.type not in self._schemas:
             idl = topic.definition.startswith('=' * 80 + '\nIDL: ')
             self._schemas[topic.type] = self._writer.register_schema(
@@ -217,16 +208,17 @@ class _McapStorage:
                 'ros_distro': 'legged_dynamics'}
 
 
-def _topic_size(topic: _Topic) -> int:
+def _topic_size(topic: BagTopic) -> int:
     """Return how large a topic is in the file at most, once [bytes]."""
-    return _TOPIC + sum(len(text.encode()) for text in topic[:4])
+    return _TOPIC + sum(len(text.encode()) for text in (
+        topic.name, topic.type, topic.definition, topic.type_hash))
 
 
-def _depth(topic: _Topic) -> int:
+def _depth(topic: BagTopic) -> int:
     return 1 if topic.latched else 10
 
 
-def _qos_text(topic: _Topic) -> str:
+def _qos_text(topic: BagTopic) -> str:
     """Return the quality of service of a publisher as rosbag2 writes it, by rmw's numbers."""
     return _yaml([{
         'history': 1, 'depth': _depth(topic), 'reliability': 1,
@@ -299,7 +291,7 @@ class BagWriter:
         self.count = 0
         if storage not in STORAGES:
             raise BagError(f'expected a storage out of {", ".join(STORAGES)}, got {storage!r}')
-        self._topics: dict[str, _Topic] = {}
+        self._topics: dict[str, BagTopic] = {}
         self._storage: _McapStorage | _SqliteStorage | None = None
         try:
             self._storage = STORAGES[storage](self.path)
@@ -346,7 +338,7 @@ class BagWriter:
                 raise BagError(f'{name}: no definition of {kind} is known, so the bag could not '
                                'be read again')
             definition, type_hash = known
-        self._topics[name] = _Topic(name, kind, definition, type_hash, latched)
+        self._topics[name] = BagTopic(name, kind, 0, latched, definition, type_hash)
 
     def write(self, topic: str, receipt_ns: int, cdr: bytes | memoryview) -> None:
         """

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from legged_dynamics.exceptions import BagError
-from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK
+from legged_dynamics.recordings.file_formats import BAG, LARGEST_CHUNK, BagTopic
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
@@ -30,32 +29,6 @@ _RECORD = struct.Struct('<BQ')      # opcode, and length of the content
 # name of its compression, which follows; then 8 bytes, and what is packed.
 _CHUNK_START = struct.Struct('<QQQII')
 _PIECE = 1_000_000      # bytes unpacked at a time
-
-
-@dataclass(frozen=True)
-class BagTopic:
-    """
-    A topic of a bag.
-
-    Attributes
-    ----------
-    name, type : str
-        Such as '/joint_states', 'sensor_msgs/msg/JointState'.
-    count : int
-        Number of messages in the bag.
-    latched : bool
-        Whether its publisher kept the last message for late subscriptions.
-    definition, type_hash : str
-        Text and RIHS01 hash of the message definition; empty when the bag has none.
-
-    """
-
-    name: str
-    type: str
-    count: int
-    latched: bool = False
-    definition: str = field(default='', repr=False)
-    type_hash: str = field(default='', repr=False)
 
 
 class BagMessage(NamedTuple):

@@ -81,3 +81,29 @@ def readable(use: str) -> str:
 BAG_PATH = f'folder, {" or ".join(BAG.suffixes)} file'
 # Of an mcap file, unpacked [bytes]; recorders write chunks of about one megabyte.
 LARGEST_CHUNK = 64_000_000
+
+
+@dataclass(frozen=True)
+class BagTopic:
+    """
+    A topic of a bag.
+
+    Attributes
+    ----------
+    name, type : str
+        Such as '/joint_states', 'sensor_msgs/msg/JointState'.
+    count : int
+        Number of messages in the bag.
+    latched : bool
+        Whether its publisher kept the last message for late subscriptions.
+    definition, type_hash : str
+        Text and RIHS01 hash of the message definition; empty when the bag has none.
+
+    """
+
+    name: str
+    type: str
+    count: int
+    latched: bool = False
+    definition: str = field(default='', repr=False)
+    type_hash: str = field(default='', repr=False)

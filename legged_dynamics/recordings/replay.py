@@ -178,11 +178,6 @@ class Replay:
         """What the actuators are found to be that the configuration states otherwise."""
         return self._estimator.actuator_findings
 
-    @property
-    def delay(self) -> int:
-        """Return by how many samples estimates lag behind the measurements they need."""
-        return self._estimator.delay
-
     def run(self, bag: BagReader, *, sink: Callable[[BagMessage], None] | None = None,
             on_estimate: Callable[[GroundReaction, int], None] | None = None,
             records: RecordGatherer | None = None,

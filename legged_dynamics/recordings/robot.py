@@ -128,8 +128,8 @@ def choose_robot(bag: BagReader, description: str, robot: str = '', urdf: str = 
     return _choice(model, source, yaml, notes, params_files)
 
 
-def choose_live_robot(urdf: str, robot: str = '') -> RobotChoice:
-    """Return the robot of a URDF on the bus; ``robot`` as for :func:`choose_robot`."""
+def choose_live_robot(urdf: str | Path, robot: str = '') -> RobotChoice:
+    """Return the robot of a URDF, without a bag; ``robot`` as for :func:`choose_robot`."""
     model, notes = read_model(urdf)
     yaml = robot_files(robot)[0] if robot else recognise(model)
     return _choice(model, urdf, yaml, notes, ())

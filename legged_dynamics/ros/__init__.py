@@ -23,11 +23,4 @@ __all__ = [
     'LowStateSample',
     'SensorReader',
 ]
-__getattr__, __dir__ = lazy_names(__name__, {
-    'LoopbackBus': 'middleware.loopback',
-    'JointStateReader': 'conversions.reading',
-    'SensorReader': 'conversions.reading',
-    'LowCmdWriter': 'unitree_low_level',
-    'LowStateReader': 'unitree_low_level',
-    'LowStateSample': 'unitree_low_level',
-})
+__getattr__, __dir__ = lazy_names(__name__)

@@ -26,12 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
-from legged_dynamics.ros.middleware.messages import (
-    PRIMITIVES,
-    Field,
-    definition,
-    message_class,
-)
+from legged_dynamics.ros.middleware.messages import PRIMITIVES, definition, message_class
 
 # -------------------------------------------------------------------------------------------------
 # Unitree's robots as their low-level interface has them: messages, motors, modes and feet.
@@ -146,41 +141,31 @@ def checksum(message: Any, family: str) -> int:
     """Return the checksum of a LowState or LowCmd, whatever its field ``crc`` holds."""
     kind = 'LowState' if hasattr(message, 'motor_state') else 'LowCmd'
     packed = _layout(f'{family}/msg/{kind}').pack(*_numbers(f'{family}/msg/{kind}')(message))[:-4]
-    # words are little endian in memory and read from their most significant byte
-    swapped = struct.pack(f'>{len(packed) // 4}I', *struct.unpack(f'<{len(packed) // 4}I', packed))
+    # words are read from their most significant byte
+    swapped = struct.pack(f'>{len(packed) // 4}I', *struct.unpack(f'={len(packed) // 4}I', packed))
     reflected = zlib.crc32(swapped.translate(_BACKWARDS)) ^ 0xFFFFFFFF
     return int(f'{reflected:032b}'[::-1], 2)
 
 
 @cache
 def _layout(name: str) -> struct.Struct:
-    """Return the C structure of a message."""
-    text, offset, _ = _members(name, 0)
-    return struct.Struct('<' + text + 'x' * (-offset % 4))
+    """Return the C structure of a message, aligned as the compiler does."""
+    text, largest = _members(name)
+    return struct.Struct(f'{text}0{largest}')
 
 
-def _members(name: str, offset: int) -> tuple[str, int, int]:
-    """Return the format of a structure's members, where they end, and their alignment."""
-    text, largest = '', 1
+def _members(name: str) -> tuple[str, str]:
+    """Return the format of a structure's members, and the code of the largest number in it."""
+    text, codes = '', ['b']
     for entry in definition(name).fields:
-        for _ in range(entry.size or 1 if entry.is_message else 1):
-            align = _alignment(entry)
-            pad = -offset % align
-            text, offset, largest = text + 'x' * pad, offset + pad, max(largest, align)
-            if entry.is_message:
-                inner, end, _ = _members(entry.type, offset)
-                padding = -end % align
-                text, offset = text + inner + 'x' * padding, end + padding
-            else:
-                code, count = PRIMITIVES[entry.type][0], entry.size or 1
-                text, offset = f'{text}{count}{code}', offset + count * align
-    return text, offset, largest
-
-
-def _alignment(entry: Field) -> int:
-    if entry.is_message:
-        return max(_alignment(one) for one in definition(entry.type).fields)
-    return struct.calcsize('<' + PRIMITIVES[entry.type][0])
+        if entry.is_message:        # begins and ends at a multiple of its largest number
+            inner, code = _members(entry.type)
+            text += f'0{code}{inner}0{code}' * (entry.size or 1)
+        else:
+            code = PRIMITIVES[entry.type][0]
+            text += f'{entry.size or 1}{code}'
+        codes.append(code)
+    return text, max(codes, key=struct.calcsize)
 
 
 @cache

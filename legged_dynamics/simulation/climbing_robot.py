@@ -3,7 +3,6 @@
 """The simulated climbing robot: MuJoCo physics of a body on compliant hips, its feet on a wall."""
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,8 @@ from legged_dynamics.stickybot.model.limb import FORCE
 from legged_dynamics.stickybot.model.robot import (
     FootEvent,
     FootEventKind,
-    RestPosition,
-    StickybotCommand,
-    StickybotMeasurement,
     StickybotState,
 )
-from legged_dynamics.stickybot.settings import StickybotSettings
-from legged_dynamics.stickybot.simulation import EnergyBalance
 
 # -------------------------------------------------------------------------------------------------
 # Feet that hold on a wall: plastic touchdown, reactions, and pads that let go when overloaded.
@@ -74,7 +68,7 @@ class _WallFeet:
         v[:3] = data.qvel[self._root_dofs]
         v[climber.joint_columns] = self._plant.limbs.link_rates(data.qvel[self._dofs], v[2])
         for i in np.flatnonzero(~self.attached):
-            v[climber.foot_columns[i]] = (self._foot_jacobian(i) @ data.qvel)[:2]
+            v[climber.foot_columns[i]] = (self.foot_jacobian(i) @ data.qvel)[:2]
         return StickybotState.unpacked(climber, z, v, self.attached)
 
     def hold(self, i: int) -> None:
@@ -88,7 +82,7 @@ class _WallFeet:
         grip = self._grips[i]
         model.eq_data[grip, 3:6] = data.site_xpos[self.sites[i]]
         if not self.attached[i]:
-            J = self._foot_jacobian(i)[:2]
+            J = self.foot_jacobian(i)[:2]
             inverse = np.zeros((2, model.nv))
             mujoco.mj_solveM(model, data, inverse, J)
             data.qvel[:] -= inverse.T @ np.linalg.solve(J @ inverse.T, J @ data.qvel)
@@ -139,7 +133,7 @@ class _WallFeet:
         z[climber.joint_columns] = self._plant.limbs.link_angles(data.qpos[self._qpos], z[2])
         return z
 
-    def _foot_jacobian(self, i: int) -> np.ndarray:
+    def foot_jacobian(self, i: int) -> np.ndarray:
         J = np.zeros((3, self._model.nv))
         mujoco.mj_jacSite(self._model, self._data, J, None, self.sites[i])
         return self.R_WA.T @ J
@@ -181,7 +175,7 @@ class ClimbingRobot(SimulatedHardware):
                          start_ns=start_ns)
         self.grips = plant.feet
         model = self.model
-        self._base = model.body(plant.base_link).id
+        self.base = model.body(plant.base_link).id
         self._root = np.array([model.joint(name).dofadr[0] for name in ROOT_JOINTS])
         self._height = model.joint(ROOT_JOINTS[1]).qposadr[0]
         self._per_check = (max(round(PAD_CHECK / plant.timestep), 1) if plant.pads else
@@ -307,13 +301,13 @@ class ClimbingRobot(SimulatedHardware):
 
         """
         data, sites = self.data, self.feet.sites
-        R_WB, R_WA = data.xmat[self._base].reshape(3, 3), self.feet.R_WA
+        R_WB, R_WA = data.xmat[self.base].reshape(3, 3), self.feet.R_WA
         force_W = self.feet.reactions() @ R_WA.T
         wrench = np.zeros((len(sites), 6))
         wrench[:, :3] = np.einsum('fij,fi->fj', data.site_xmat[sites].reshape(-1, 3, 3), force_W)
         attached = self.feet.attached
         point = np.where(attached[:, None], data.site_xpos[sites], np.nan)
-        w, x, y, z = data.xquat[self._base]
+        w, x, y, z = data.xquat[self.base]
 
         def in_base(rates: np.ndarray) -> np.ndarray:
             along = R_WA @ np.array([rates[0], rates[1], 0.0])
@@ -321,7 +315,7 @@ class ClimbingRobot(SimulatedHardware):
         return TrueState(
             stamp_ns=self.stamp_ns, position=data.qpos[self._qpos], velocity=data.qvel[self._dofs],
             acceleration=data.qacc[self._dofs], effort=data.actuator_force.copy(),
-            friction=np.zeros(len(self._dofs)), base_position=data.xpos[self._base].copy(),
+            friction=np.zeros(len(self._dofs)), base_position=data.xpos[self.base].copy(),
             base_orientation=np.array([x, y, z, w]), base_velocity=in_base(data.qvel[self._root]),
             base_acceleration=in_base(data.qacc[self._root]),
             feet=FootContacts(wrench, attached.copy(), point, 0))
@@ -335,133 +329,3 @@ class ClimbingRobot(SimulatedHardware):
                 f'{len(plant.joints)} motors, {len(plant.feet)} feet, '
                 f'{"limited" if plant.pads else "unlimited"} pads\n'
                 f'{plant.rate:g} Hz, physics at {1.0 / plant.timestep:g} Hz, {noise}')
-
-
-# -------------------------------------------------------------------------------------------------
-# The MuJoCo climbing robot in the place of the planar simulation: the same commands, a climb.
-
-
-UNKNOWN = EnergyBalance(*(math.nan,) * 5, (math.nan, math.nan), math.nan)
-
-
-class ClimbingTwin:
-    """
-    A robot on MuJoCo's wall, driven by controller commands, for `stickybot.climb`.
-
-    Starts on all feet with relaxed springs, knows its state exactly, and keeps no energy
-    balance, because MuJoCo's soft constraints exchange energy.
-    """
-
-    def __init__(self, settings: StickybotSettings):
-        rate = settings.values['control.rate']
-        self._robot = ClimbingRobot(ClimbingPlant.from_parameters(
-            {**settings.values, 'simulation.rate': rate}), noise=False)
-        plant = self._robot.plant
-        self.model = plant.climber
-        self._limbs, self._pads = plant.limbs, plant.pads
-        n = self.model.n_limbs
-        self._held = np.zeros(len(self._limbs.names))
-        self._rest = RestPosition.nominal(self.model)
-        self._pad_angles = np.full(n, math.nan)
-        self._turn_pads(np.ones(n, bool))
-        self.n_steps = 0
-        self.reset_peak()
-
-    @property
-    def time(self) -> float:
-        """Time since the start [s]."""
-        return self._robot.time
-
-    @property
-    def stamp_ns(self) -> int:
-        """Stamp of the present sample [ns]."""
-        return self._robot.stamp_ns
-
-    @property
-    def state(self) -> StickybotState:
-        """The present state."""
-        return self._robot.state
-
-    @property
-    def pose(self) -> np.ndarray:
-        """Pose of the body, (3,) [m, m, rad]."""
-        return self._robot.state.pose
-
-    @property
-    def attached(self) -> np.ndarray:
-        """Feet on the wall, (N,) array of bool."""
-        return self._robot.feet.attached.copy()
-
-    @property
-    def reaction(self) -> np.ndarray:
-        """Force of the wall on each foot now, (N, 2) [N], wall axes."""
-        return self._robot.feet.reactions()[:, :2]
-
-    @property
-    def rest(self) -> RestPosition:
-        """Where hips and inner joints are held now."""
-        return self._rest
-
-    @property
-    def normal_loads(self) -> np.ndarray:
-        """The wall's push on each foot, (N,) [N], as statics and least squares tell it."""
-        return self._robot.feet.reactions()[:, 2]
-
-    @property
-    def pad_angles(self) -> np.ndarray:
-        """Directions of the pads in wall axes, (N,) [rad]; NaN for a pad without one."""
-        return self._pad_angles.copy()
-
-    @property
-    def peak(self) -> np.ndarray:
-        """Largest reaction of each foot at any sample since :meth:`reset_peak`, (N,) [N]."""
-        return self._peak.copy()
-
-    def reset_peak(self) -> None:
-        """Forget the largest reactions."""
-        self._peak = np.zeros(self.model.n_limbs)
-
-    @property
-    def energy(self) -> EnergyBalance:
-        """Energy and momentum, not known: NaN."""
-        return UNKNOWN
-
-    def measure(self) -> StickybotMeasurement:
-        """Return the sensor readings without noise."""
-        sample, state = self._robot.exact(), self._robot.state
-        return self._limbs.measurement(sample.stamp_ns, sample.position, sample.velocity,
-                                       float(state.pose[2]), float(state.velocity[2]),
-                                       sample.effort)
-
-    def step(self, command: StickybotCommand, duration: float) -> list[FootEvent]:
-        """
-        Follow a command for one period; return the feet that detached by themselves.
-
-        Rest positions are reached at the end; motors hold the effort of the middle. Raises
-        SimulationError for another duration or divergence.
-        """
-        robot = self._robot
-        if abs(duration - robot.period_ns * 1e-9) > 1e-9:
-            raise SimulationError(f'expected steps of {robot.period_ns * 1e-9:g} s, '
-                                  f'got {duration!r}')
-        goal = self._limbs.positions(command.rest, command.joint_rest)
-        robot.command_effort(self._limbs.efforts(0.5 * (self._held + goal),
-                                                 (goal - self._held) / duration))
-        robot.command_grips(command.attach)
-        self._held = goal
-        self._rest = RestPosition(command.rest, joint=command.joint_rest)
-        before = self.attached
-        robot.step()
-        self._turn_pads(self.attached & ~before)
-        self.n_steps += round(duration / robot.plant.timestep)
-        reaction = self.reaction
-        np.maximum(self._peak, np.hypot(reaction[:, 0], reaction[:, 1]), out=self._peak)
-        return robot.take_events()
-
-    def _turn_pads(self, fresh: np.ndarray) -> None:
-        if self._pads is None:
-            return
-        for i in np.flatnonzero(fresh):
-            direction = self._pads[i].direction
-            if direction is not None:
-                self._pad_angles[i] = self.pose[2] + direction

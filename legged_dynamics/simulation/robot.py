@@ -229,8 +229,8 @@ class SimulatedRobot(SimulatedHardware):
             restitution=plant.restitution)
         super().__init__(plant, model, noise=noise, seed=seed, start_ns=start_ns)
         self.schedule = STANDING if plant.flat_feet else schedule or DEMO_SCHEDULE
-        self._base = model.body(plant.base_link).id
-        free = model.body_jntadr[self._base]
+        self.base = model.body(plant.base_link).id
+        free = model.body_jntadr[self.base]
         self._free_qpos = model.jnt_qposadr[free] + np.arange(7)
         self._free_dofs = model.jnt_dofadr[free] + np.arange(6)
         self._stand_up()
@@ -306,11 +306,11 @@ class SimulatedRobot(SimulatedHardware):
 
         A robot that has sat down lies on the ground as well, and has not fallen.
         """
-        return bool(self.data.xmat[self._base][8] < 0.5 or (self._low and self._dropped))
+        return bool(self.data.xmat[self.base][8] < 0.5 or (self._low and self._dropped))
 
     @property
     def _low(self) -> bool:
-        return bool(self.data.xpos[self._base][2] < 0.4 * self._controller.height)
+        return bool(self.data.xpos[self.base][2] < 0.4 * self._controller.height)
 
     def _take_over(self) -> None:
         self._controller.reset()
@@ -321,8 +321,8 @@ class SimulatedRobot(SimulatedHardware):
         if not plant.push_time:
             return
         begun = plant.push_time <= self.time < plant.push_time + plant.push_duration
-        weight = GRAVITY * self.model.body_subtreemass[self._base]
-        self.data.xfrc_applied[self._base, :3] = weight * begun * np.array(plant.push_force)
+        weight = GRAVITY * self.model.body_subtreemass[self.base]
+        self.data.xfrc_applied[self.base, :3] = weight * begun * np.array(plant.push_force)
 
     def _advance(self, period: float) -> None:
         self._push()
@@ -352,7 +352,7 @@ class SimulatedRobot(SimulatedHardware):
 
         """
         data = self.data
-        R_WB = data.xmat[self._base].reshape(3, 3)
+        R_WB = data.xmat[self.base].reshape(3, 3)
         twist, rate = data.qvel[self._free_dofs], data.qacc[self._free_dofs]
         return TrueState(
             stamp_ns=self.stamp_ns,
@@ -378,7 +378,7 @@ class SimulatedRobot(SimulatedHardware):
 
         """
         plant = self.plant
-        mass = float(self.model.body_subtreemass[self._base])
+        mass = float(self.model.body_subtreemass[self.base])
         noise = 'with sensor noise' if self._sensors else 'noise-free sensors'
         return (f'{plant.name}: {mass:.2f} kg, '
                 f'{len(plant.joints)} motors up to {self._limits.max():g} N m, '

@@ -10,11 +10,4 @@ if TYPE_CHECKING:
     from legged_dynamics.view.sources import Player, RecordedView, read_view
 
 __all__ = ['Show', 'Player', 'RecordedView', 'read_view', 'open_page', 'close_page']
-__getattr__, __dir__ = lazy_names(__name__, {
-    'Show': 'show',
-    'close_page': 'show',
-    'open_page': 'show',
-    'Player': 'sources',
-    'RecordedView': 'sources',
-    'read_view': 'sources',
-})
+__getattr__, __dir__ = lazy_names(__name__)

@@ -8,7 +8,7 @@ Bodies have the shapes of the URDF, its meshes where they are, or capsules.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,7 +101,12 @@ class Snapshot:
 
 
 class ForcesReader:
-    """Reads the estimator's ``~/reactions``, a sensor_msgs/JointState of named values."""
+    """
+    Reads the estimator's ``~/foot_reactions``, or its ``~/reactions``.
+
+    The former, a legged_dynamics_msgs/FootReactions, has the feet alone; the latter, a
+    sensor_msgs/JointState of named values, has all.
+    """
 
     def __init__(self, feet: tuple[str, ...]):
         self._feet = feet
@@ -119,6 +124,8 @@ class ForcesReader:
 
     def __call__(self, message: Any) -> Forces | None:
         """Return the forces in a message; None for a robot with other feet."""
+        if hasattr(message, 'feet'):
+            return self._of_feet(message)
         names = tuple(message.name)
         if names != self._names:
             where = {name: i for i, name in enumerate(names)}
@@ -133,6 +140,19 @@ class ForcesReader:
             return None
         return Forces(stamp_ns(message.header.stamp), wrench, deviation, contact > 0.5,
                       ~(observable < 0.5), center, external, external_deviation, normal)
+
+    def _of_feet(self, message: Any) -> Forces | None:
+        found = {one.foot: one for one in message.feet}
+        if not found.keys() >= set(self._feet):
+            return None
+        rows = [found[foot] for foot in self._feet]
+        wrench, deviation = np.reshape([[getattr(part, axis) for part in (
+            one.force, one.torque) for axis in _AXES] for row in rows for one in (
+                row.wrench, row.deviation)], (len(rows), 2, 6)).transpose(1, 0, 2)
+        return replace(Forces.none(len(rows)), stamp_ns=stamp_ns(message.header.stamp),
+                       wrench=wrench, deviation=deviation[:, :3],
+                       contact=np.array([row.contact for row in rows], bool),
+                       observable=np.array([row.observable for row in rows], bool))
 
 
 # -------------------------------------------------------------------------------------------------

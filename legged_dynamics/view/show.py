@@ -63,7 +63,7 @@ class Scene:
         # Forces are drawn in a frame that moves with the robot, so that their nodes stay near
         # where they were made: a browser does not draw nodes that it takes to be out of sight.
         self._here = scene.add_frame('/world/here', show_axes=False)
-        self._arrows = [self._arrow(f'/world/here/force_{foot}', FIRM) for foot in feet]
+        self.arrows = [self._arrow(f'/world/here/force_{foot}', FIRM) for foot in feet]
         self._push = self._arrow('/world/here/external_force', PUSH)
         n = max(len(feet), 1)
         self._friction_cones = self._batch('/world/here/friction_cones', _cone(friction), n, CONE)
@@ -114,10 +114,10 @@ class Scene:
 
     def _draw_forces(self, figure: Figure, upright: np.ndarray, feet: np.ndarray) -> None:
         forces = figure.forces
-        shown = np.zeros(len(self._arrows), bool) if forces is None else forces.contact
+        shown = np.zeros(len(self.arrows), bool) if forces is None else forces.contact
         places = figure.contact_point - figure.base
         vectors = figure.force * self._scale
-        for i, arrow in enumerate(self._arrows):
+        for i, arrow in enumerate(self.arrows):
             arrow.visible = bool(shown[i])
             if shown[i] and forces is not None:
                 sure = bool(forces.observable[i])
@@ -186,10 +186,10 @@ class _Panel:
         gui = server.gui
         gui.set_panel_label(title)
         gui.configure_theme(show_logo=False, show_share_button=False, control_width='large')
-        self._table = gui.add_html('waiting for the robot')
+        self.table = gui.add_html('waiting for the robot')
         colors = [foot_color(i) for i in range(len(feet))]
         none = tuple(np.zeros(1) for _ in range(len(feet) + 1))
-        self._force = gui.add_uplot(
+        self.force = gui.add_uplot(
             none, ({'label': 's'}, *({'label': foot, 'stroke': color, 'width': 1.5}
                                      for foot, color in zip(feet, colors))),
             title='vertical force [N]', scales={'x': {'time': False}}, height=190)
@@ -219,7 +219,7 @@ class _Panel:
         with self._server.atomic():
             if still or self._drawn % _EVERY == 0:
                 self._draw_curves(np.array(self._rows) if rows is None else rows, time)
-            self._table.content = self._said(figure, time)
+            self.table.content = self._said(figure, time)
         self._drawn += 1
 
     def _draw_curves(self, rows: np.ndarray, time: float) -> None:
@@ -227,13 +227,13 @@ class _Panel:
         rows[:, 0] -= time
         n = len(self._feet)
         if n:
-            self._force.data = tuple(rows[:, :n + 1].T.copy())
+            self.force.data = tuple(rows[:, :n + 1].T.copy())
         self._margin.data = (rows[:, 0].copy(), *rows[:, n + 1:].T.copy())
 
     def _said(self, figure: Figure, time: float) -> str:
         if figure.forces is None:
             return ('<b>no estimates yet</b><br><small>the ground_reaction_estimator publishes '
-                    'them on ~/reactions</small>')
+                    'them on ~/foot_reactions</small>')
         forces = figure.forces
         lines = ['<div style="margin:0 0.8em;font-size:0.85em"><table style="width:100%">'
                  f'<tr style="text-align:left"><th>{time:.2f} s</th><th>N</th><th>&plusmn;</th>'

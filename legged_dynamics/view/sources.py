@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from legged_dynamics.recordings.bags import BagMessage, BagReader
 from legged_dynamics.recordings.replay import Replay, ReplayPlan
 from legged_dynamics.recordings.robot import RobotChoice, choose_live_robot, choose_robot
 from legged_dynamics.recordings.topics import TopicChoice, input_topics, odometry_topic
+from legged_dynamics.ros import conversions as convert
+from legged_dynamics.ros.conversions import markers
 from legged_dynamics.ros.conversions.reading import SampleReader
 from legged_dynamics.ros.middleware.protocol import Component
 from legged_dynamics.ros.middleware.runner import run_polled
@@ -139,9 +141,9 @@ class Player:
     """
 
     def __init__(self, show: Show, recorded: RecordedView, at: float = 0.0):
-        self._show, self._snapshots, self._time = show, recorded.snapshots, recorded.time
-        self._rows = show.curves(self._snapshots, self._time.tolist())
-        end = float(self._time[-1])
+        self.show, self.snapshots, self.time = show, recorded.snapshots, recorded.time
+        self._rows = show.curves(self.snapshots, self.time.tolist())
+        end = float(self.time[-1])
         gui = show.server.gui
         self.slider = gui.add_slider('time [s]', 0.0, max(end, 1e-3), 0.01,
                                      min(max(at, 0.0), end), order=-2.0)
@@ -159,15 +161,15 @@ class Player:
             Wall time since the last call.
 
         """
-        at, end = float(self.slider.value), float(self._time[-1])
+        at, end = float(self.slider.value), float(self.time[-1])
         if self.playing.value and end > 0.0:
             at = at + seconds * float(self.speed.value)
             self.slider.value = at = at if at <= end else 0.0
-        index = max(int(np.searchsorted(self._time, at, side='right')) - 1, 0)
+        index = max(int(np.searchsorted(self.time, at, side='right')) - 1, 0)
         still = not self.playing.value
         # When it is paused the curves catch up with the scene.
         if index != self._drawn or still > self._still:
-            self._show.draw(self._snapshots[index], float(self._time[index]), still, self._rows)
+            self.show.draw(self.snapshots[index], float(self.time[index]), still, self._rows)
         self._drawn, self._still = index, still
 
 
@@ -190,7 +192,12 @@ def play(show: Show, recorded: RecordedView, rate: float,
 # -------------------------------------------------------------------------------------------------
 # From the bus.
 
-REACTIONS = 'ground_reaction_estimator/reactions'
+_ARRAY = 'foot_reactions'
+REACTIONS = f'ground_reaction_estimator/{_ARRAY}'
+PACKED = 'ground_reaction_estimator/reactions'      # on ROS 2 without legged_dynamics_msgs
+_BESIDE = {'external_wrench': 'geometry_msgs/msg/WrenchStamped',
+           'external_wrench_stddev': 'geometry_msgs/msg/WrenchStamped',
+           'center_of_pressure': 'geometry_msgs/msg/PointStamped'}
 # Estimates that are older than the joints by more than this belong to another time.
 _STALE_NS = 500_000_000
 
@@ -253,7 +260,13 @@ class ViewNode(Component):
                 kind, topic, lambda message: self._newest.__setitem__(name, message), qos)
         keep('sensor_msgs/msg/JointState', options.joint_states or 'joint_states', 'joints')
         keep('sensor_msgs/msg/Imu', options.imu or 'imu/data', 'imu')
-        keep('sensor_msgs/msg/JointState', options.reactions or REACTIONS, 'reactions')
+        topic = options.reactions or (REACTIONS if markers.installed(self.dialect) else PACKED)
+        if topic.rpartition('/')[2] == _ARRAY:
+            keep(markers.REACTIONS, topic, 'reactions')
+            for name, kind in _BESIDE.items():
+                keep(kind, topic.removesuffix(_ARRAY) + name, name)
+        else:
+            keep('sensor_msgs/msg/JointState', topic, 'reactions')
         if options.odometry:
             keep('nav_msgs/msg/Odometry', options.odometry, 'odometry')
 
@@ -272,7 +285,7 @@ class ViewNode(Component):
         self._read = SampleReader(robot.model, config)
         self._forces = ForcesReader(tuple(foot.link for foot in config.feet))
         self._mount = model.frame(config.imu_link or model.base_link)
-        self._rotation = np.eye(3)
+        self._rotation, self._base = np.eye(3), model.base_link
         self.wrong = 'waiting for joint_states'
 
     def snapshot(self) -> Snapshot | None:
@@ -298,7 +311,23 @@ class ViewNode(Component):
         if forces is not None and abs(forces.stamp_ns - joints.stamp_ns) > _STALE_NS:
             forces = None
         return Snapshot(joints.stamp_ns, joints.position, joints.effort, self._rotation, base,
-                        forces)
+                        self._with_the_rest(forces))
+
+    def _with_the_rest(self, forces: Forces | None) -> Forces | None:
+        """Add push and centre of pressure of the same time, where they are told in base axes."""
+        if forces is None:
+            return None
+        rest = {name: message for name in _BESIDE if (message := self._newest.get(name))
+                and message.header.frame_id == self._base and 10 * abs(
+                    convert.stamp_ns(message.header.stamp) - forces.stamp_ns) <= _STALE_NS}
+        if 'center_of_pressure' in rest:
+            at = rest['center_of_pressure'].point
+            forces = replace(forces, center_of_pressure=np.array([at.x, at.y, at.z]))
+        if len(rest.keys() & {'external_wrench', 'external_wrench_stddev'}) == 2:
+            external, deviation = (convert.read_wrench(rest[name])[1]
+                                   for name in ('external_wrench', 'external_wrench_stddev'))
+            forces = replace(forces, external=external, external_deviation=deviation)
+        return forces
 
 
 def follow(options: LiveOptions, open_show: Callable[[RobotChoice], Show], rate: float,

@@ -44,7 +44,7 @@ from legged_dynamics.workspace.propagation import (
     wrenches_in_feet,
 )
 from legged_dynamics.workspace.settings import WorkspaceSettings
-from legged_dynamics.workspace.stance_arrays import GROUP, articulated_scratch, stance_arrays
+from legged_dynamics.workspace.stance_arrays import GROUP, stance_arrays
 from legged_dynamics.workspace.workspace_dynamics import (
     POSE,
     SERVO,
@@ -287,7 +287,6 @@ class StanceFeet:
         if not self.enough:
             return
         self.arrays = stance_arrays(model, standing)
-        self.scratch = articulated_scratch(self.arrays)
         table, nv = self.arrays.feet, model.nv
         self.place = {foot: (i, int(start)) for i, (foot, start) in enumerate(
             zip(self.members.tolist(), table.index[:, START]))}

@@ -34,7 +34,6 @@ from legged_dynamics.workspace.ground import SETTINGS as GROUND
 from legged_dynamics.workspace.ground import Ground, GroundReading
 from legged_dynamics.workspace.pressure import Pressure, pressing_acceleration
 from legged_dynamics.workspace.settings import WorkspaceSettings
-from legged_dynamics.workspace.stance_arrays import BIG_BASE, reduce_big_base
 from legged_dynamics.workspace.support import ANYTHING, NUMBER, Support, support_excess, support_of
 from legged_dynamics.workspace.workspace_dynamics import (
     POSE,
@@ -221,7 +220,6 @@ class _Choice:
 
     gains: np.ndarray       # (5, 6), of `WorkspaceSettings.gains`
     method: int
-    big_base: bool
     parameters: np.ndarray
     force_rate: float       # N/s
     patience_ns: int
@@ -238,9 +236,8 @@ class _Choice:
                 (codes.PARAMETER.far, settings.linear_error_limit),
                 (codes.PARAMETER.turned, settings.angular_error_limit)):
             parameters[at] = value
-        return cls(settings.gains, METHODS.index(settings.division_method),
-                   settings.dynamics == 'big_base', parameters, settings.force_rate * weight,
-                   round(settings.patience * 1e9))
+        return cls(settings.gains, METHODS.index(settings.division_method), parameters,
+                   settings.force_rate * weight, round(settings.patience * 1e9))
 
     def gains_for(self, stepping: bool, falling: bool, pressed: bool) -> np.ndarray:
         """Return the gains of a phase; `pressed`: the place of pressure moves the base across."""
@@ -436,8 +433,6 @@ class WorkspaceController:
             feet.bear(None if legs is None else legs.most)
             feet.spare_efforts(1.0 if legs is None else legs.effort_fraction)
             find_dynamics(s, chosen.parameters, self._held, moved, inputs)
-            if chosen.big_base:
-                reduce_big_base(feet.arrays, feet.scratch, BIG_BASE, inputs[12:18])
             wanted = self._seek(feet, state, asked or {}, inputs, step, out)
             find_forces(s, memory, chosen.method, gains, self._integral, inputs, dt, out)
             if pressure is not None:

@@ -239,7 +239,7 @@ def friction_cone(s, p, R_WB, wrench, free, limits, weights, shares):
         n_active = _recall(p.active, p.memory, first, rows)
         status, n_active, _ = dual_method(QuadraticProgram(
             p.H, p.g, p.C[first:rows], p.d[first:rows], p.x, p.u, p.active, p.rows[first:rows],
-            p.gram, p.vectors, p.span[first:]), 6 - first, n_active, STEPS)
+            p.columns, p.gram, p.vectors, p.span), 6 - first, n_active, STEPS)
         for i in range(n_active):
             p.active[i] += first
         first += 6
@@ -295,7 +295,7 @@ class DivisionProgram(NamedTuple):
         Constraints that hold with equality, multipliers, solution.
     memory : (m + nc + 2,) int array
         Number of active constraints of the last solution, and which.
-    rows, gram, vectors, span : arrays
+    rows, columns, gram, vectors, span : arrays
         Scratch memory of the method.
 
     """
@@ -313,6 +313,7 @@ class DivisionProgram(NamedTuple):
     x: np.ndarray
     memory: np.ndarray
     rows: np.ndarray
+    columns: np.ndarray
     gram: np.ndarray
     vectors: np.ndarray
     span: np.ndarray
@@ -355,4 +356,4 @@ def division_program(feet: Sequence[Foot], nc: int, nv: int, friction: float, mi
     qp = QuadraticProgram.of_size(nc, m)
     return DivisionProgram(
         ground, cones, bounds, balance, qp.H, qp.g, qp.C, qp.d, qp.active, qp.u, qp.x,
-        np.zeros(m + nc + 2, np.int64), qp.rows, qp.gram, qp.vectors, qp.span)
+        np.zeros(m + nc + 2, np.int64), qp.rows, qp.columns, qp.gram, qp.vectors, qp.span)

@@ -510,7 +510,7 @@ class ReferenceGenerator:
         knots = np.vstack([knots[:1], knots])
         knots[0] = self.at(self.end_ns).packed[:12]
         steps, rates = np.concatenate([[0.0], steps]), np.zeros((n, 12))
-        rows, slower = np.empty((n, SEGMENT.width)), 1.0
+        rows, slower = np.zeros((n, SEGMENT.width)), 1.0
         samples, limits = max(4, SAMPLES // n), self._limits()
         limits[4] = np.inf      # the jerk of a trajectory is that of its points
         for first in range(1, n, PIECE):

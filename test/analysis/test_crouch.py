@@ -9,6 +9,13 @@ import pytest
 from legged_dynamics.cli import main
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.reproductions import planar_biped as reproduced
+from legged_dynamics.reproductions.planar import (
+    CROUCH,
+    Biped,
+    PinnedRobot,
+    PlanarController,
+    start_state,
+)
 from legged_dynamics.reproductions.planar_biped import (
     CASES,
     PAPER,
@@ -21,13 +28,6 @@ from legged_dynamics.reproductions.planar_biped import (
     final_values,
     measure,
     table,
-)
-from legged_dynamics.workspace.planar import (
-    CROUCH,
-    Biped,
-    PinnedRobot,
-    PlanarController,
-    start_state,
 )
 
 UNITS = np.array([100.0, 100.0, 180.0 / np.pi])     # cm, deg

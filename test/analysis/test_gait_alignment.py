@@ -137,12 +137,12 @@ def test_a_walk_on_a_treadmill_is_a_walk(tmp_path, said):
     assert not any('m/s' in note for note in overground.notes)
 
 
-def test_the_belt_of_who_has_no_flat_soles(monkeypatch):
+def test_the_belt_of_who_has_no_flat_soles():
     """Feet that never lie flat tell the belt while they bear the body; the floor tells none."""
-    monkeypatch.setattr(belt, 'BELT', replace(belt.BELT, flat_turning=0.0))
+    never = replace(belt.BELT, flat_turning=0.0)
     for speed, found in ((3.0, True), (0.0, False)):
         gone = np.outer(WALK.time, [speed, 0.0, 0.0])
-        seen = belt.found_belt(dynamics_of(WALK.motion(WALK.base - gone)))
+        seen = belt.found_belt(dynamics_of(WALK.motion(WALK.base - gone)), never)
         assert (seen is not None) == found
     assert seen is None
 

@@ -53,8 +53,8 @@ def marked(tmp_path_factory):
 def test_opensim_finds_the_coordinates_that_placed_the_markers(marked, tmp_path):
     folder, result = marked
     path, notes = inverse_kinematics(folder / 'walk.trc', folder / 'marked.osim', tmp_path)
-    found, time, degrees, _ = read_coordinates(path)
-    assert degrees and len(time) == FRAMES
+    found, time, table, _ = read_coordinates(path)
+    assert table.in_degrees and len(time) == FRAMES
     joints = result.model.joint_names
     for name in ('hip_flexion_r', 'knee_angle_l', 'ankle_angle_r'):
         np.testing.assert_allclose(np.radians(found[name]),

@@ -3,7 +3,7 @@
 """Feet with names that a page, a table or a terminal could trip over."""
 import io
 import re
-import sys
+from contextlib import redirect_stdout
 from html import escape
 
 import numpy as np
@@ -24,7 +24,7 @@ NAMES = {'LF_FOOT': 'é', 'RF_FOOT': '<!--<script>', 'LH_FOOT': 'a,"b"'}
 
 
 @pytest.mark.slow
-def test_a_whole_report_of_a_robot_with_odd_names(tmp_path, monkeypatch):
+def test_a_whole_report_of_a_robot_with_odd_names(tmp_path):
     """On a terminal that knows ASCII only."""
     urdf, yaml = walk()[0], ROBOT.read_text()
     for name, odd in NAMES.items():
@@ -34,9 +34,9 @@ def test_a_whole_report_of_a_robot_with_odd_names(tmp_path, monkeypatch):
     (tmp_path / 'odd.yaml').write_text(yaml, encoding='utf-8')
     bag = write(tmp_path / 'bag', messages(), without=('/ground_truth', '/robot_description'))
     terminal = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
-    monkeypatch.setattr(sys, 'stdout', terminal)
-    assert main(['analyze', str(bag), '--robot', str(tmp_path / 'odd.yaml'), '--urdf',
-                 str(tmp_path / 'odd.urdf'), '-o', str(tmp_path / 'out')]) == 0
+    with redirect_stdout(terminal):
+        assert main(['analyze', str(bag), '--robot', str(tmp_path / 'odd.yaml'), '--urdf',
+                     str(tmp_path / 'odd.urdf'), '-o', str(tmp_path / 'out')]) == 0
     terminal.flush()
     page = next((tmp_path / 'out').glob('**/report.html')).read_text(encoding='utf-8')
     assert '<!--' not in page and escape('<!--<script>') in page and 'é' in page

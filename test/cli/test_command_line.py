@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command: what it prints, and errors as one line."""
 import io
+import json
 import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stdout
 from xml.etree import ElementTree
 
 import numpy as np
@@ -136,6 +138,22 @@ def test_wrong_arguments_are_refused_before_anything_heavy_is_imported(arguments
 
 
 # ---- info ----------------------------------------------------------------------------------
+
+
+def test_info_for_programs_is_one_object_without_what_is_not_stated(tmp_path, capsys):
+    """What it says is what the URDF says, and so where nothing is known of its feet."""
+    text = ROBOT.with_suffix('.urdf').read_text()
+    model, _ = RobotModel.from_xml(text), tmp_path.joinpath('other.urdf').write_text(
+        text.replace('<robot name="', '<robot name="other_', 1).replace('"revolute"',
+                                                                        '"continuous"'))
+    for name, feet, limit in ((ROBOT.stem, 'point', model.joints[0].lower),
+                              (tmp_path / 'other.urdf', None, None)):
+        assert cli.main(['info', str(name), '--json']) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert sum(found['links'].values()) == pytest.approx(found['mass'])
+        assert list(found['joints']) == list(model.joint_names)
+        assert {joint['lower'] for joint in found['joints'].values()} >= {limit}
+        assert set((found['feet'] or {0: None}).values()) == {feet}
 
 
 def test_info_shows_the_robot(capsys):
@@ -359,12 +377,12 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch):
     assert '31m' not in plain.getvalue() and '[not markup] 3 m' in plain.getvalue()
 
 
-def test_a_table_says_the_same_on_a_terminal_and_in_a_pipe(monkeypatch, capsys):
+def test_a_table_says_the_same_on_a_terminal_and_in_a_pipe(capsys):
     progress.show(TABLE)
     assert capsys.readouterr().out == f'{TABLE.text}\n'
     terminal = Terminal()
-    monkeypatch.setattr(sys, 'stdout', terminal)
-    progress.show(TABLE)
+    with redirect_stdout(terminal):
+        progress.show(TABLE)
     for word in ('Errors', 'foot', 'error [N]', 'LF', '12.25'):
         assert word in terminal.getvalue()
 

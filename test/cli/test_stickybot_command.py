@@ -7,7 +7,7 @@ import math
 import pytest
 
 from legged_dynamics import cli
-from legged_dynamics.cli import stickybot
+from legged_dynamics.cli import stickybot, verbs
 
 pytestmark = pytest.mark.slow
 
@@ -17,9 +17,9 @@ QUICK = ['-p', 'control.rate:=100.0', '--duration', '2']
 def parsed(*arguments):
     """Return the options of a verb."""
     parser = argparse.ArgumentParser()
-    verbs = parser.add_subparsers()
-    for verb in stickybot.VERBS:
-        verb.add_parser(verbs)
+    below = parser.add_subparsers()
+    for verb in (verbs.STICKYBOT, verbs.STICKYBOT_SWEEP):
+        verb.add_parser(below)
     return parser.parse_args(arguments)
 
 

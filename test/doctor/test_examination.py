@@ -12,8 +12,7 @@ from benchmarks.doctor_table import WITH_TROT, available
 from benchmarks.planted_faults import drifting, elastic, planted_faults, with_play
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood
 from legged_dynamics.diagnosis.doctor.examination import _Candidate, _impossible, _named, examine
-from legged_dynamics.diagnosis.doctor.hypotheses import Corrector, Finding
-from legged_dynamics.diagnosis.doctor.parametric_faults import ParametricFault
+from legged_dynamics.diagnosis.doctor.hypotheses import Candidate, Corrector, Finding
 from legged_dynamics.diagnosis.identification.samples import filtered
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model import RobotConfig
@@ -155,8 +154,8 @@ def test_late_torques_are_dated_and_not_scaled():
     ('armature', lambda c: replace(c, armature=(0.0, 0.0635, 0.06) * 4))])
 def test_a_value_that_cannot_be_is_not_offered(kind, state):
     config = RobotConfig.from_yaml(robot_files('anymal_class')[0])
-    small = ParametricFault(kind, ('joint_states',), '', 50.0, 50.0, state(config),
-                            np.array([-0.1]))
+    small = Candidate(Finding(kind, ('joint_states',), '', 50.0), state(config), 50.0,
+                      np.array([-0.1]))
     assert _impossible(small) and not _impossible(replace(small, config=config))
 
 

@@ -311,7 +311,7 @@ def test_measurements_that_do_not_fit_are_refused_and_nothing_is_lost():
     model, config = quadruped(**QUIET)
     q, odometry = np.array(NOMINAL), LegOdometry(model, config)
     odometry.update(still(0, q))
-    for bad, message in ((still(PERIOD, q[:5]), 'expected sizes'),
+    for bad, message in ((still(PERIOD, q[:5]), 'position: expected 12 values'),
                          (still(PERIOD, np.full(12, np.nan)), 'finite joint positions')):
         with pytest.raises(MeasurementError, match=message):
             odometry.update(bad)

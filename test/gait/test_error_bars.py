@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from walkers import GRAVITY, MASS, standing, two_footed_walk
+from walkers import GRAVITY, MASS, hopper, standing, two_footed_walk
 
 from legged_dynamics.people.gait.contact_timing import ContactTiming, given_timing
 from legged_dynamics.people.gait.double_support import DoubleSupport
@@ -134,3 +134,21 @@ def test_a_landing_widens_the_bars_by_the_speed_that_it_stops():
     speed = np.sqrt(2.0 * GRAVITY * 0.2) / np.sqrt(GRAVITY * 0.9)
     assert widest[1] > widest[0]
     assert widest[1] > 0.25 * BARS.impact_down * speed     # half of the sum's, and fading
+
+
+@pytest.mark.parametrize('gain', [0.9, 1.2])
+def test_bars_of_a_runner_follow_the_force_that_the_recording_has_in_flight(gain):
+    """Where the acceleration is seen too small or too large, stance is wrong by as much."""
+    both, flags, _ = hopper(gain)
+    feet = both.feet[:1]
+    hops = replace(both, feet=feet, foot_arm=both.foot_arm[:, :1],
+                   foot_rotation=both.foot_rotation[:, :1], low_point=both.low_point[:, :1],
+                   ground_velocity=both.ground_velocity[:, :1])
+    contact = flags[:, :1]
+    force = np.where(contact[..., None], [0.0, 0.0, WEIGHT], 0.0)
+    found = force_covariance(hops, given_timing(contact, hops), force, hops.points(hops.low_point),
+                             GaitSettings.from_parameters(NONE))
+    stance = np.sqrt(found[contact[:, 0], 0, 2, 2]) / WEIGHT
+    error = abs(gain - 1.0)
+    assert 0.5 * error < np.median(stance) < 1.5 * error
+    assert error < stance.max()

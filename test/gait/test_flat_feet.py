@@ -13,6 +13,7 @@ from legged_dynamics.people.gait.double_support import DoubleSupport
 from legged_dynamics.people.gait.flat_feet import fallen, flat_footed, flat_shares
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.settings import GaitSettings
+from legged_dynamics.people.gait.stance_detection import steps
 
 SETTINGS = GaitSettings()
 ROBOT = two_footed_walk(rolls=False)
@@ -72,3 +73,9 @@ def test_bars_are_widest_just_after_a_landing():
     landed = np.flatnonzero((ROBOT.contact[1:] & ~ROBOT.contact[:-1]).any(axis=1))
     alone = walk.contact.sum(axis=1) == 1
     assert total[landed + 5].min() > 2.0 * total[alone].min()
+
+
+def test_a_foot_that_touches_and_lifts_again_takes_over_no_load():
+    """Neither the share nor its error is then by the law of a step."""
+    contact = np.array([[1, 0], [1, 1], [1, 0], [1, 1], [0, 1]], bool)
+    assert list(steps(contact)) == [(3, 4)]

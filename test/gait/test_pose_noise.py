@@ -13,10 +13,10 @@ from legged_dynamics.people.gait.contact_timing import given_timing
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.reactions import force_covariance
 from legged_dynamics.people.gait.required_wrench import (
+    WrenchSmoother,
     response,
     seen_variance,
     smoothed,
-    without_noise,
 )
 from legged_dynamics.people.gait.settings import GaitSettings
 
@@ -57,7 +57,7 @@ def test_noise_of_poses_is_recognised_and_goes(noise):
         dynamics = recorded(noise, seed)
         A = response(len(LOAD), DT, CUTOFF)
         seen.append(seen_variance(dynamics.load[:, None], DT, A, 3.3)[0])
-        found = without_noise(dynamics, WALK.contact, SETTINGS)
+        found = WrenchSmoother(dynamics, SETTINGS).given(WALK.contact)
         error = found.load - LOAD
         raw.append(np.mean((dynamics.load - LOAD) ** 2))
         left.append(np.mean(error ** 2))
@@ -73,13 +73,14 @@ def test_noise_of_poses_is_recognised_and_goes(noise):
 def test_poses_without_noise_are_left_to_the_other_smoother():
     dynamics = recorded(0.0)
     other = replace(dynamics, motion=replace(dynamics.motion, cutoff=None))
-    found, expected = (without_noise(each, WALK.contact, SETTINGS) for each in (dynamics, other))
+    found, expected = (WrenchSmoother(each, SETTINGS).given(WALK.contact)
+                       for each in (dynamics, other))
     np.testing.assert_array_equal(found.wrench, expected.wrench)
     assert not found.noise_left.any()
 
 
 def test_what_noise_leaves_is_in_the_error_bars():
-    found = without_noise(recorded(1e-3), WALK.contact, SETTINGS)
+    found = WrenchSmoother(recorded(1e-3), SETTINGS).given(WALK.contact)
     timing = given_timing(WALK.contact, found)
     with_noise, without = (force_covariance(each, timing, WALK.force, each.points(each.low_point),
                                             SETTINGS)[..., 2, 2]
@@ -108,7 +109,7 @@ def test_long_recordings_are_treated_in_blocks(monkeypatch):
     dynamics = recorded(1e-3)
     monkeypatch.setattr(required_wrench, 'POSE_NOISE',
                         replace(required_wrench.POSE_NOISE, longest=120))
-    found = without_noise(dynamics, WALK.contact, SETTINGS)
+    found = WrenchSmoother(dynamics, SETTINGS).given(WALK.contact)
     assert len(LOAD) > 2 * 120
     assert np.std(found.load - LOAD) < 0.3 * np.std(dynamics.load - LOAD)
     assert (found.noise_left > 0.0).all()

@@ -4,38 +4,23 @@
 from dataclasses import replace
 
 import numpy as np
-from walkers import DT, GRAVITY, MASS, standing, two_footed_walk
+from walkers import DT, GRAVITY, MASS, hopper, two_footed_walk
 
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.required_wrench import (
     ORDER,
+    WrenchSmoother,
     _bent_least,
     _landings,
     _noise_density,
     _smoothed,
     _yielding,
-    without_noise,
 )
 from legged_dynamics.people.gait.settings import GaitSettings
 
 SETTINGS = GaitSettings()
 WEIGHT = MASS * GRAVITY
 TRIED = np.geomspace(6.0, 55.0, 33)
-
-
-def hopper(gain=1.0, period=0.7, duty=0.6, seconds=4.2):
-    """Return the dynamics of hops, its contacts and true load, its acceleration seen too large."""
-    walker = standing(seconds=seconds)
-    n = len(walker.time)
-    phase = (np.arange(n) * DT / period) % 1.0
-    on = phase < duty
-    load = np.where(on, np.pi / (2.0 * duty) * np.sin(np.pi * phase / duty), 0.0)
-    dynamics = GaitInverseDynamics.of(walker.model, walker.feet, walker.motion())
-    wrench = dynamics.wrench.copy()
-    force = np.column_stack([np.zeros((n, 2)), WEIGHT * (1.0 + gain * (load - 1.0))])
-    wrench[:, :3] = force
-    wrench[:, 3:] = np.cross(dynamics.center_of_mass, force)
-    return replace(dynamics, wrench=wrench), np.tile(on[:, None], (1, 2)), WEIGHT * load
 
 
 def test_the_smoother_is_the_minimum():
@@ -65,12 +50,12 @@ def test_noise_goes_and_signals_stay():
 
 def test_nothing_is_lost_and_flight_is_free_of_force():
     dynamics, contact, _ = hopper(gain=1.15)
-    found = without_noise(dynamics, contact, SETTINGS)
+    found = WrenchSmoother(dynamics, SETTINGS).given(contact)
     np.testing.assert_allclose(found.wrench + found.noise, dynamics.wrench, atol=1e-9 * WEIGHT)
     flying = ~contact.any(axis=1)
     assert flying.sum() > 100 and not found.wrench[flying, :3].any()
     assert found.wrench[:, 2].min() >= 0.0
-    again = without_noise(found, contact, SETTINGS)
+    again = WrenchSmoother(found, SETTINGS).given(contact)
     np.testing.assert_allclose(again.wrench, found.wrench, atol=1e-9 * WEIGHT)
 
 
@@ -79,7 +64,7 @@ def test_the_momentum_that_flight_lacks_is_taken_from_stance():
     dynamics, contact, load = hopper(gain=1.15)
     inner = slice(30, -30)
     before = np.sqrt(np.mean((dynamics.wrench[:, 2] - load)[inner] ** 2))
-    found = without_noise(dynamics, contact, SETTINGS).wrench[:, 2]
+    found = WrenchSmoother(dynamics, SETTINGS).given(contact).wrench[:, 2]
     assert np.sqrt(np.mean((found - load)[inner] ** 2)) < 0.5 * before
     # The centre of mass stays near its path: two integrals of the change.
     change = (found - dynamics.wrench[:, 2]) / MASS
@@ -92,7 +77,7 @@ def test_a_clean_walk_is_left_as_it_is():
     walk = two_footed_walk()
     dynamics = GaitInverseDynamics.of(walk.model, walk.feet, walk.motion())
     # Its feet land softly, so there is nothing that markers would hide.
-    found = without_noise(dynamics, walk.contact, replace(SETTINGS, landing=0.0))
+    found = WrenchSmoother(dynamics, replace(SETTINGS, landing=0.0)).given(walk.contact)
     assert np.std(found.noise[10:-10, :3], axis=0).max() < 0.01 * WEIGHT
 
 

@@ -46,7 +46,7 @@ def test_what_the_motion_lacks_is_said_before_it_starts(monkeypatch, capsys, tmp
             assert f'This recording lacks {missing}' in said
         assert 'quiet standing' not in said.split('lacks', 1)[1]
         raise MeasurementError('started')
-    monkeypatch.setattr('legged_dynamics.diagnosis.identification.identify.identify', started)
+    monkeypatch.setattr('legged_dynamics.cli.identify.identify', started)
     main(['identify', 'stood', '--trust-effort'])
     assert 'started' in capsys.readouterr().err
 

@@ -91,7 +91,7 @@ def test_bytes_are_those_of_cyclonedds(name):
     rng = random.Random(name)
     for _ in range(10):
         message = random_message(name, rng)
-        assert idl._idl_struct(name).__idl__.serialize(message) == serialize(message)
+        assert idl.idl_struct(name).__idl__.serialize(message) == serialize(message)
 
 
 @pytest.mark.parametrize('values', [

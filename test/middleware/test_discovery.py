@@ -83,13 +83,16 @@ def test_leased_domains_differ_until_closed():
         assert again.domain_id == first.domain_id
 
 
+def lookup(installed):
+    return lambda name: name in installed or None
+
+
 @pytest.mark.parametrize(('installed', 'wanted', 'chosen'), [
     ({'rclpy', 'cyclonedds'}, '', 'rclpy'), ({'cyclonedds'}, '', 'cyclonedds'),
     ({'rclpy', 'cyclonedds'}, 'cyclonedds', 'cyclonedds'),
 ])
-def test_choice_of_backend(monkeypatch, installed, wanted, chosen):
-    monkeypatch.setattr(runner, 'find_spec', lambda name: name in installed or None)
-    assert runner.choose_backend({runner.CHOICE: wanted}) == chosen
+def test_choice_of_backend(installed, wanted, chosen):
+    assert runner.choose_backend({runner.CHOICE: wanted}, lookup(installed)) == chosen
 
 
 @pytest.mark.parametrize(('installed', 'wanted', 'text'), [
@@ -97,10 +100,9 @@ def test_choice_of_backend(monkeypatch, installed, wanted, chosen):
     ({'cyclonedds'}, 'rclpy', 'rclpy cannot be imported'),
     ({'rclpy'}, 'zenoh', "one of rclpy, cyclonedds, got 'zenoh'"),
 ])
-def test_no_backend_is_explained(monkeypatch, installed, wanted, text):
-    monkeypatch.setattr(runner, 'find_spec', lambda name: name in installed or None)
+def test_no_backend_is_explained(installed, wanted, text):
     with pytest.raises(MiddlewareError, match=text):
-        runner.choose_backend({runner.CHOICE: wanted})
+        runner.choose_backend({runner.CHOICE: wanted}, lookup(installed))
 
 
 def test_fast_dds_gets_a_profile_of_its_version_unless_the_user_has_one(tmp_path):

@@ -8,7 +8,7 @@ from legged_dynamics.exceptions import ConfigurationError, LeggedDynamicsError, 
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
-from legged_dynamics.ros.middleware.protocol import Component, Node, QoSProfile
+from legged_dynamics.ros.middleware.protocol import Component, QoSProfile
 
 DIALECT = StandaloneDialect()
 QOS = DIALECT.qos
@@ -22,10 +22,6 @@ def say(text):
 @pytest.fixture
 def bus():
     return LoopbackBus()
-
-
-def test_a_node_satisfies_the_protocol(bus):
-    assert isinstance(bus.create_node('node'), Node)
 
 
 def test_messages_arrive_in_the_order_of_publishing(bus):

@@ -19,7 +19,7 @@ class ClosedLoop:
         values = robot or read_parameter_file(ROBOT) | {'robot_description': str(URDF)}
         self.simulator = self.bus.host(SimulatedRobotNode, parameters={
             **values, 'schedule': 'stand 100', 'seed': seed})
-        self.robot = self.simulator.component._robot
+        self.robot = self.simulator.component.robot
         self.wrenches = [self.watch('geometry_msgs/msg/WrenchStamped',
                                     f'/ground_truth/{foot}/wrench')
                          for foot in values['robot.feet']]

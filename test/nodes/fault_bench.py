@@ -65,8 +65,8 @@ class FaultBench:
         values = {**read_parameter_file(ROBOT), 'robot_description': str(URDF)}
         self.robot_host = self.bus.host(SimulatedRobotNode, parameters={
             **values, 'schedule': 'stand 1000', 'publish_truth': False, **HOLDS_FOR_EVER})
-        self.joints = Spoiler(self.bus, self.robot_host.component._joint_states)
-        self.imu = Spoiler(self.bus, self.robot_host.component._imu)
+        self.joints = Spoiler(self.bus, self.robot_host.component.joint_states)
+        self.imu = Spoiler(self.bus, self.robot_host.component.imu)
         self.diagnostics = self.bus.watch('diagnostic_msgs/msg/DiagnosticArray', '/diagnostics')
         self.stranger, self.strangers = self.bus.create_node('stranger'), []
         values = {name: value for name, value in values.items()
@@ -75,7 +75,7 @@ class FaultBench:
         self.host = self.bus.host(component, arguments, parameters={
             **values, 'safety.ramp': 0.2, **parameters})
         self.node, self.name = self.host.component, component.default_name
-        self._wall_ns = self.host.node.get_clock()._wall_ns
+        self.wall_ns = self.host.node.get_clock().wall_ns
         self.commands = []
         watcher = self.bus.create_node('watcher')
         watcher.create_subscription(DIALECT.message('std_msgs/msg/Float64MultiArray'),
@@ -85,7 +85,7 @@ class FaultBench:
 
     @property
     def robot(self):
-        return self.robot_host.component._robot
+        return self.robot_host.component.robot
 
     def stand(self, seconds=0.45):
         """Have the robot stand under control, whatever has become of it."""
@@ -108,14 +108,14 @@ class FaultBench:
         """End whatever is spoilt."""
         for spoiler in (self.joints, self.imu):
             spoiler.change, spoiler.late, spoiler.renew = (lambda message: message), 0, False
-        self.host.node.get_clock()._wall_ns = self._wall_ns
+        self.host.node.get_clock().wall_ns = self.wall_ns
         for publisher in self.strangers:
             self.stranger.destroy_publisher(publisher)
         self.strangers = []
 
     def set_clock(self, ahead_ns):
         """Set the clock of the controller's machine."""
-        self.host.node.get_clock()._wall_ns = lambda: self._wall_ns() + ahead_ns
+        self.host.node.get_clock().wall_ns = lambda: self.wall_ns() + ahead_ns
 
     def _note(self, message):
         velocity = self.robot.data.qvel[self.robot._dofs].copy()

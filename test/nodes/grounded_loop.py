@@ -47,7 +47,7 @@ class GroundedLoop:
             'robot_description': urdf, 'safety.ramp': 0.0, **settings})
         self.node = self.host.component
         self.slide, self.efforts = Slide(self.robot), []
-        self.weight = 9.81 * self.robot.model.body_subtreemass[self.robot._base]
+        self.weight = 9.81 * self.robot.model.body_subtreemass[self.robot.base]
         self.offset = None
 
     def watch(self, kind, topic):
@@ -73,7 +73,7 @@ class GroundedLoop:
             if self.commands:
                 robot.command_effort(list(self.commands[-1].data))
                 self.efforts.append(list(self.commands[-1].data))
-            robot.data.xfrc_applied[robot._base, :3] = 0.0 if push is None else push
+            robot.data.xfrc_applied[robot.base, :3] = 0.0 if push is None else push
             self.slide.add(np.where(truth.feet.contact[:, None], truth.feet.point,
                                     robot.data.site_xpos[self.slide.sites]))
             robot.step()
@@ -85,7 +85,7 @@ class GroundedLoop:
         if not self.node._started:
             return np.full(6, np.nan)
         R, target = rotation_from_quaternion(truth.base_orientation), (
-            self.node._targets.reference.at(ns))
+            self.node.targets.reference.at(ns))
         if self.offset is None:
             self.offset = truth.base_position - target.position, R @ target.rotation.T
         turned = self.offset[1] @ target.rotation
@@ -96,7 +96,7 @@ class GroundedLoop:
         """Ask for a pose relative to that of the reference."""
         if not hasattr(self, 'targets'):
             self.targets = self.publisher('geometry_msgs/msg/PoseStamped', 'body_target')
-        start = self.node._targets.reference.goal
+        start = self.node.targets.reference.goal
         self.targets.publish(convert.pose_stamped(
             DIALECT, 0, 'odom', start.position + offset, quaternion_from_rotation(
                 start.rotation @ rotation_from_vector(np.array(turn)))))

@@ -49,7 +49,7 @@ class Poser:
             if loop.node.mode() in ends:
                 break
         assert loop.node.mode() in ends, (word, loop.node.mode(), loop.node.lost,
-                                          loop.node._targets.monitor.fault)
+                                          loop.node.targets.monitor.fault)
         return seconds, loop.largest_effort(), loop.slide.largest
 
     @property

@@ -37,7 +37,7 @@ def main(names):
             held = made.run(0.8)
             made.go([0.0, 0.0, -0.03])
             moved = made.run(1.2)
-            normal = made.node._ground.normal[0]
+            normal = made.node.ground.normal[0]
             off = np.degrees(np.arccos(min(normal @ made.robot.tilt[:, 2], 1.0)))
             turned = np.degrees(np.linalg.norm(moved[:, 3:], axis=1).max())
             print(f'| {name} | {title} | {off:.2f} | '

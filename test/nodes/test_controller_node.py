@@ -35,7 +35,8 @@ class Constant(ControllerNode):
     def take(self, measurement):
         if not self.efforts.ready():
             return None
-        self.efforts.send(measurement, self.control(), 'no command')
+        command = None if self.efforts.released else self.control()
+        self.efforts.send(measurement, command, 'no command')
         return self.efforts.answer()
 
     def control(self):
@@ -48,6 +49,7 @@ class Constant(ControllerNode):
 def robot():
     made = LoopbackRobot(component=Constant, **{'safety.ramp': 0.0})
     made.commands = made.watch('std_msgs/msg/Float64MultiArray', '/effort_controller/commands')
+    made.safety = made.watch('diagnostic_msgs/msg/DiagnosticArray', '/constant/safety')
     return made
 
 
@@ -61,6 +63,14 @@ def drop(message):
 def last(robot):
     robot.bus.spin()
     return np.array(robot.commands[-1].data)
+
+
+def words(robot):
+    """Return level, text and values of the newest status of the guard."""
+    robot.bus.spin()
+    status = robot.safety[-1].status[0]
+    return (convert.diagnostic_level(status), status.message,
+            {pair.key: pair.value for pair in status.values})
 
 
 def test_every_measurement_is_answered_once_in_command_order_and_within_limits(robot):
@@ -216,3 +226,55 @@ def test_a_robot_without_effort_limits_is_refused_and_the_node_waits():
     robot.describe(URDF.read_text())
     robot.run(20)
     assert commands
+
+
+def test_the_status_of_the_guard_says_what_goes_out_and_why_not(robot):
+    component = robot.host.component
+    component.answer = lambda: np.linspace(1.0, 40.0, 12)
+    robot.run(500)
+    level, text, values = words(robot)
+    assert (level, text, values['fault']) == (0, GuardState.ACTIVE.value, '')
+    assert float(values['largest effort']) == pytest.approx(0.5)        # of 80 N m
+    count = len(robot.safety)
+    robot.run(250)
+    assert len(robot.safety) - count in range(4, 7)         # ten times a second
+    component.answer = lambda: None
+    robot.run(5)
+    level, text, values = words(robot)
+    assert level == WARN and values['state'] == 'holding'
+    assert text == f'{GuardState.HOLDING.value}: no command' and values['fault'] == 'no command'
+    robot.run(130)
+    level, text, values = words(robot)
+    assert level == ERROR and 'no command' in text and values['state'] == 'damping'
+
+
+@pytest.mark.parametrize('way', ['zero', 'damping'])
+def test_a_node_that_has_left_commands_nothing_and_says_so_and_leaves_again(robot, way):
+    component = robot.host.component
+    component.parameters['safety.stop'] = way
+    component.parameters['safety.damping_duration'] = 0.1
+    assert component.leave()                                # before the first command
+    for _ in range(2):
+        robot.run(40)
+        np.testing.assert_allclose(last(robot), 5.0)
+        assert component.leave() is (way == 'zero')
+        robot.run(3)
+        assert (component.efforts.state is GuardState.ACTIVE) is (way == 'zero')
+        component.deactivate()
+        assert words(robot)[2]['state'] == 'limp' and not component.efforts.input.listening
+        np.testing.assert_array_equal(last(robot), 0.0)
+        component.activate()
+        # Why nothing went out last is still said; but no longer of now.
+        assert component.judge(robot.bus.now_ns)['control'][1] != 'the node is being stopped'
+
+
+def test_a_node_that_is_cleaned_up_is_on_no_topic(robot):
+    robot.run(20)
+    robot.host.component.deactivate()
+    robot.host.component.cleanup()
+    robot.bus.spin()
+    count = len(robot.commands)
+    robot.run(50)
+    assert len(robot.commands) == count
+    assert not robot.joints.get_subscription_count()
+    assert robot.host.component.efforts.guard is None

@@ -35,7 +35,7 @@ def bench():
               if not key.startswith(('simulation', 'noise'))}
     made = FaultBench(arguments=REMAP, watchdog=lambda bus: bus.host(
         EffortWatchdogNode, parameters=values))
-    assert made.watchdog.component.watchdog.owner == made.node.efforts._owner
+    assert made.watchdog.component.watchdog.owner == made.node.efforts.owner
     return made
 
 
@@ -46,10 +46,10 @@ def standing(bench):
     bench.stand()
     bench.run(0.05)
     bench.commands.clear()
-    bench.kill = lambda: setattr(bench.node.efforts, '_commands', Nothing())
-    commands = bench.node.efforts._commands
+    bench.kill = lambda: setattr(bench.node.efforts, 'commands', Nothing())
+    commands = bench.node.efforts.commands
     yield bench
-    bench.node.efforts._commands = commands
+    bench.node.efforts.commands = commands
 
 
 class Nothing:
@@ -92,10 +92,10 @@ def test_a_controller_that_is_killed_leaves_a_robot_that_sits_down(standing):
 
 
 def test_a_controller_that_is_stopped_for_a_moment_goes_on(standing):
-    publish = standing.node.efforts._commands
+    publish = standing.node.efforts.commands
     standing.kill()
     standing.run(0.15)
-    standing.node.efforts._commands = publish
+    standing.node.efforts.commands = publish
     standing.run(0.3)
     assert standing.stands() and status(standing, 'commands')[0] == OK
 
@@ -256,11 +256,11 @@ def test_a_shutdown_does_not_wait_for_time_that_has_ended():
 
 
 def test_each_start_of_a_controller_has_an_identity_of_its_own(bench):
-    seen = {bench.node.efforts._owner}
+    seen = {bench.node.efforts.owner}
     for _ in range(3):
         bench.node.deactivate()
         bench.node.activate()
-        seen.add(bench.node.efforts._owner)
+        seen.add(bench.node.efforts.owner)
     assert len(seen) == 4
     assert all(re.fullmatch('workspace_controller@[0-9a-f]{16}', name) for name in seen)
 
@@ -273,7 +273,7 @@ def test_what_is_done_and_why_is_published_with_a_stamp(standing):
         assert len(messages) in (2, 3, 4)       # ten times a second
         assert convert.stamp_ns(messages[-1].header.stamp) > standing.bus.now_ns - 150_000_000
     values = {pair.key: pair.value for pair in heard['workspace_controller'][-1].status[0].values}
-    assert values['state'] == 'active' and values['identity'] == standing.node.efforts._owner
+    assert values['state'] == 'active' and values['identity'] == standing.node.efforts.owner
     standing.kill()
     standing.run(0.3)
     states = [{pair.key: pair.value for pair in message.status[0].values}

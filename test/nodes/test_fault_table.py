@@ -211,7 +211,7 @@ def crouch(bench):
     target = bench.stranger.create_publisher(
         DIALECT.message('geometry_msgs/msg/PoseStamped'), '/workspace_controller/body_target',
         DIALECT.qos.reliable(10))
-    here = bench.node._targets.reference.at(bench.robot.stamp_ns)
+    here = bench.node.targets.reference.at(bench.robot.stamp_ns)
     target.publish(convert.pose_stamped(DIALECT, 0, 'odom', here.position - [0.0, 0.0, 0.08],
                                         [0.0, 0.0, 0.0, 1.0]))
     bench.run(0.25)

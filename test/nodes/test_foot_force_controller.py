@@ -60,7 +60,7 @@ def test_holds_the_body_where_it_was(robot):
     total = robot.true_forces(100).sum(axis=1)
     np.testing.assert_allclose(total.mean(axis=0), [0, 0, WEIGHT], atol=0.01 * WEIGHT)
     assert robot.status()['forces'] == (OK, 'holds the body')
-    assert robot.simulator.component._robot.command_timeouts == 0
+    assert robot.simulator.component.robot.command_timeouts == 0
 
 
 def test_one_foot_gets_ten_percent_of_the_weight_more_and_the_others_share_the_rest(robot):
@@ -103,7 +103,7 @@ def test_efforts_were_within_the_limits_at_all_times(robot):
 
 
 def test_without_the_imu_the_legs_hold_the_body_for_a_while(robot, monkeypatch):
-    imu = robot.simulator.component._imu
+    imu = robot.simulator.component.imu
     monkeypatch.setattr(imu, 'send', lambda *sample: None)
     robot.run(0.4)
     level, text = robot.status()['forces']
@@ -165,7 +165,7 @@ def test_a_pushed_robot_comes_back_and_one_that_falls_is_let_go(robot, monkeypat
     robot.run(1.0)
     assert robot.stands()
     assert robot.status()['forces'][0] == OK
-    monkeypatch.setattr(robot.simulator.component._imu, 'send', lambda *sample: None)
+    monkeypatch.setattr(robot.simulator.component.imu, 'send', lambda *sample: None)
     robot.run(0.7)
     assert robot.status()['forces'] == (
         ERROR, 'let go: no IMU reading for too long; activate the node again')

@@ -30,7 +30,7 @@ class Bench:
             **self.values, 'robot_description': str(URDF), 'schedule': 'stand 100',
             'lock_step.answers': list(answers), 'sensor_noise': noise,
             **{f'lock_step.{name}': value for name, value in parameters.items()}})
-        self.robot = self.simulator.component._robot
+        self.robot = self.simulator.component.robot
         self.node = self.bus.create_node('hand')
         self.answers = self.node.create_publisher(DIALECT.message(ANSWER), '/hand/answer',
                                                   DIALECT.qos.latched)

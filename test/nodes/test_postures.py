@@ -25,7 +25,7 @@ def trajectory(made, points, step, way=lambda t: np.array([0.0, 0.0, -0.03 * np.
     """Return a trajectory of the base about where it is."""
     def message(kind, **values):
         return DIALECT.message(kind)(**values)
-    goal = made.node._targets.reference.goal
+    goal = made.node.targets.reference.goal
     x, y, z, w = quaternion_from_rotation(goal.rotation)
     turn = message('geometry_msgs/msg/Quaternion', x=x, y=y, z=z, w=w)
     found = message('trajectory_msgs/msg/MultiDOFJointTrajectory')
@@ -122,7 +122,7 @@ def test_one_who_is_being_stopped_takes_no_wishes_and_starts_anew_as_ever():
     assert not made.host.leave()
     made.publisher('std_msgs/msg/String', 'posture').publish(convert.string(DIALECT, 'stand'))
     made.run(0.1)
-    assert made.node._targets.monitor.fault == 'the node is being stopped'
+    assert made.node.targets.monitor.fault == 'the node is being stopped'
     assert made.node.mode() == 'sinks'
     made.node.deactivate()
     made.node.activate()
@@ -135,13 +135,13 @@ def test_a_posture_that_is_none_is_refused_and_one_who_lies_takes_no_targets():
     say = made.publisher('std_msgs/msg/String', 'posture')
     say.publish(convert.string(DIALECT, 'jump'))
     made.run(0.01)
-    assert 'expected a posture among stand, sit' in made.node._targets.monitor.fault
+    assert 'expected a posture among stand, sit' in made.node.targets.monitor.fault
     say.publish(convert.string(DIALECT, 'damping'))
     made.run(0.1)
     assert made.node.mode() == 'lets go'
     made.go([0.0, 0.0, -0.02])
     made.run(0.01)
-    assert 'ask it to stand first' in made.node._targets.monitor.fault
+    assert 'ask it to stand first' in made.node.targets.monitor.fault
 
 
 @pytest.mark.parametrize('slope', [(0.0, 0.26), (0.26, 0.0)])
@@ -152,12 +152,12 @@ def test_it_holds_and_moves_on_a_slope(slope):
     errors = np.vstack([errors, made.run(1.0)])
     assert np.abs(errors[:, :3]).max() < 3e-3
     assert np.degrees(np.linalg.norm(errors[:, 3:], axis=1).max()) < 0.5
-    assert made.node._targets.monitor.received == 1 and not made.node._targets.monitor.fault
+    assert made.node.targets.monitor.received == 1 and not made.node.targets.monitor.fault
 
 
 def test_a_long_trajectory_is_read_a_little_at_a_time_and_followed():
     made = loop()
-    targets, looked = made.node._targets, []
+    targets, looked = made.node.targets, []
     first = targets._limiter.what_ends
     targets._limiter.what_ends = lambda *more: looked.append(made.bus.now_ns) or first(*more)
     made.publisher('trajectory_msgs/msg/MultiDOFJointTrajectory', 'body_trajectory').publish(
@@ -181,5 +181,5 @@ def test_what_is_too_long_is_refused(monkeypatch):
     made.publisher('trajectory_msgs/msg/MultiDOFJointTrajectory', 'body_trajectory').publish(
         trajectory(made, 4, 0.2))
     made.run(0.01)
-    assert 'at most 3 points' in made.node._targets.monitor.fault
+    assert 'at most 3 points' in made.node.targets.monitor.fault
     assert made.node.mode() == 'holds'

@@ -17,8 +17,7 @@ from legged_dynamics.schema import read_parameter_file
 DIALECT = StandaloneDialect()
 FEET = ('LF_FOOT', 'RF_FOOT', 'LH_FOOT', 'RH_FOOT')
 REACTIONS = '/ground_reaction_estimator/foot_reactions'
-PACKED = {'relay.input': 'ground_reaction_estimator/reactions',
-          'relay.input_type': 'sensor_msgs/msg/JointState'}       # numbers by name
+PACKED = {'relay.input': 'ground_reaction_estimator/reactions', 'relay.input_type': ''}
 STATUS = 'diagnostic_msgs/msg/DiagnosticArray'
 MESSAGES = {
     'state_estimator_msgs/msg/ContactDetection':
@@ -63,9 +62,10 @@ class Bench:
 
     def react(self, values):
         """Publish reactions, and return what came of them."""
-        if self.values.get('relay.input_type') == PACKED['relay.input_type']:
-            self.say(PACKED['relay.input_type'], f'/{PACKED["relay.input"]}', convert.joint_state(
-                DIALECT, 7_000_000_005, list(values), effort=np.array(list(values.values()))))
+        if self.values.get('relay.input') == PACKED['relay.input']:     # numbers by name
+            self.say('sensor_msgs/msg/JointState', f'/{PACKED["relay.input"]}',
+                     convert.joint_state(DIALECT, 7_000_000_005, list(values),
+                                         effort=np.array(list(values.values()))))
             return self.seen[-1] if self.seen else None
         message = DIALECT.message('legged_dynamics_msgs/msg/FootReactions')(
             header=convert.header(DIALECT, 7_000_000_005, 'base'))
@@ -104,6 +104,17 @@ def test_contacts_and_forces_are_state_interfaces_by_foot():
     for entry, down, force in zip(message.interface_values, (1, 0, 0, 1), forces):
         assert entry.interface_names == ['contact', 'force.x', 'force.y', 'force.z']
         assert list(entry.values) == [down, *force]
+
+
+def test_the_main_output_of_the_estimator_is_relayed_unless_another_is_stated():
+    bench = Bench('muse')
+    shipped = {name: value for name, value in bench.values.items()
+               if not name.startswith('relay.input')}
+    bench.host.stop()
+    bench.bus.host(ReactionRelay, parameters={**shipped, 'relay.definitions': DEFINITIONS})
+    bench.bus.spin()
+    message = bench.react(reactions(bench.values['relay.names'], (0, 1, 0, 0)))
+    assert len(bench.seen) == 1 and message.stance_rf
 
 
 def test_numbers_packed_by_name_can_still_be_relayed():

@@ -83,7 +83,7 @@ def test_a_velocity_that_is_not_finite_is_ignored_and_said(walk):
     (None, True), (0.0, True), (0.4, True), (-0.4, True), (0.6, False), (10.0, False),
     (-10.0, False)])
 def test_stamped_commands_are_obeyed_for_half_a_second(walk, late, obeyed):
-    walking = walk.node._walk
+    walking = walk.node.walk
     walking.request('stand')
     walking._velocity = (0.0, 0.0, 0.0)
     walk.go(0.1, ahead=0.05, late=late)
@@ -94,8 +94,8 @@ def test_stamped_commands_are_obeyed_for_half_a_second(walk, late, obeyed):
 
 
 def test_commands_beyond_what_was_tried_are_slowed_down_and_said(walk):
-    velocity = walk.node._walk.walker._velocity
-    walk.node._walk.request('trot')
+    velocity = walk.node.walk.walker.velocity
+    walk.node.walk.request('trot')
     walk.go(1.5, ahead=3.0, left=1.5, turning=3.0)
     level, text = walk.status()['walking']
     assert level == 1 and 'trot has not been tried at (3.00 m/s, 1.50 m/s, 3.00 rad/s)' in text
@@ -105,7 +105,7 @@ def test_commands_beyond_what_was_tried_are_slowed_down_and_said(walk):
 
 @pytest.mark.slow
 def test_a_walking_robot_takes_another_gait_once_it_stands(walk, monkeypatch):
-    walker, taken = walk.node._walk.walker, []
+    walker, taken = walk.node.walk.walker, []
     configure = walker.configure
     monkeypatch.setattr(walker, 'configure', lambda settings: (taken.append(walker.walking),
                                                                configure(settings)))
@@ -114,12 +114,12 @@ def test_a_walking_robot_takes_another_gait_once_it_stands(walk, monkeypatch):
     assert walk.change(walking__clearance=0.2).successful
     assert walker.settings.gait == 'trot' and walker.settings.clearance == 0.17
     assert walker.settings.speed == 0.09        # at once
-    assert 'crawl: the robot stops first' in walk.node._walk._waiting
+    assert 'crawl: the robot stops first' in walk.node.walk._waiting
     walk.go(4.0, ahead=0.4)
     assert not walk.robot.fallen and walk.node.mode() == 'walks'
     assert walker.settings.gait == 'crawl' and taken == [False]
     assert walker.settings.clearance == 0.2
-    assert np.hypot(*walker._velocity[:2]) == pytest.approx(0.09)
+    assert np.hypot(*walker.velocity[:2]) == pytest.approx(0.09)
     walk.change(gait='trot', walking__speed=0.0, walking__clearance=0.17)
     walk.run(5.0)
     assert walk.node.mode() == 'holds' and walker.settings.gait == 'trot'
@@ -127,19 +127,19 @@ def test_a_walking_robot_takes_another_gait_once_it_stands(walk, monkeypatch):
 
 
 def test_a_gait_that_the_robot_cannot_use_is_refused(walk):
-    assert walk.node._walk.request('gallop')[0] is False
-    assert walk.node._walk.request('tripod') == (
+    assert walk.node.walk.request('gallop')[0] is False
+    assert walk.node.walk.request('tripod') == (
         False, 'tripod: expected a robot on which 3 feet always stand, got one of 4 feet on which '
         '2 would')
-    done, said = walk.node._walk.request('trot')
+    done, said = walk.node.walk.request('trot')
     assert done and '0.90 m/s ahead, 0.30 m/s to the side or turns at 0.60 rad/s' in said
 
 
 def test_a_body_that_walks_takes_no_targets(walk):
     walk.go(1.0, ahead=0.1)
     assert 'walks' in walk.node._no_target()
-    assert walk.node._postures.request('sit') == (False, 'the robot walks; halt it first')
-    assert walk.node._walk.request('stand') == (True, 'standing')
+    assert walk.node.postures.request('sit') == (False, 'the robot walks; halt it first')
+    assert walk.node.walk.request('stand') == (True, 'standing')
     walk.run(1.5)
     assert walk.node.mode() == 'holds'
     assert np.abs(walk.node.command.error[:3]).max() < 0.02
@@ -154,7 +154,7 @@ def test_a_biped_walks_on_velocity_commands_and_stands_in_silence():
              **zoo.parameters, 'robot_description': zoo.urdf}
     walk = Walk(robot=robot, standing=0.6)
     walk.run(0.6)
-    assert walk.node._walk._serve(True, None, SimpleNamespace()).success
+    assert walk.node.walk._serve(True, None, SimpleNamespace()).success
     start = walk.place()
     walk.go(4.5, ahead=0.12)
     assert walk.node.mode() == 'walks'
@@ -181,4 +181,4 @@ def test_live_changes_do_not_throw_a_walking_robot():
         loop.go(0.1, ahead=0.3)
         assert loop.node.mode() == 'walks' and not loop.robot.fallen, one.name
     assert taken > 40
-    assert loop.node._controller.settings != loop.node._wanted
+    assert loop.node.controller.settings != loop.node._wanted

@@ -42,7 +42,7 @@ class Standing:
                                    '/effort_controller/commands')
         self.diagnostics = self.watch('diagnostic_msgs/msg/DiagnosticArray', '/diagnostics')
         self.run(0.6)
-        self.home, self.start = self.truth(), self.node._targets.reference.at(self.stamp)
+        self.home, self.start = self.truth(), self.node.targets.reference.at(self.stamp)
 
     def publisher(self, kind, name):
         return self.user.create_publisher(DIALECT.message(kind), f'{NODE}/{name}',
@@ -53,10 +53,10 @@ class Standing:
 
     @property
     def stamp(self):
-        return self.robot._robot.stamp_ns
+        return self.robot.robot.stamp_ns
 
     def truth(self):
-        return self.robot._robot.truth()
+        return self.robot.robot.truth()
 
     def run(self, seconds):
         """Step; return how far the true base is from its reference, (n, 6) [m, rad]."""
@@ -68,7 +68,7 @@ class Standing:
         return np.array(errors)
 
     def error(self):
-        truth, wanted = self.truth(), self.node._targets.reference.at(self.stamp)
+        truth, wanted = self.truth(), self.node.targets.reference.at(self.stamp)
         moved = truth.base_position - self.home.base_position
         R = rotation_from_quaternion(truth.base_orientation)
         return np.concatenate([moved - (wanted.position - self.start.position),
@@ -109,7 +109,7 @@ def test_it_takes_over_without_a_jump_and_follows_targets(standing):
     assert np.degrees(np.sqrt((errors[:, 3:] ** 2).sum(1).mean())) < 1.0
     assert len(standing.commands) - before == 900
     assert standing.largest_share_of_limits() <= 1.0
-    assert not standing.robot._robot.fallen
+    assert not standing.robot.robot.fallen
     assert standing.truth().base_position[2] < standing.home.base_position[2] - 0.04
 
 
@@ -136,7 +136,7 @@ def test_what_it_says_of_pose_and_forces_is_true(standing):
 def test_a_target_beyond_a_stretched_leg_is_cut_short(standing):
     standing.go(np.array([0.0, 0.0, 0.2]))
     standing.run(1.6)
-    goal = standing.node._targets.reference.goal.position
+    goal = standing.node.targets.reference.goal.position
     assert 0.02 < goal[2] - standing.start.position[2] < 0.15
     assert np.abs(standing.error()[:3]).max() < 0.01
     standing.go(DOWN)
@@ -149,12 +149,12 @@ def test_a_target_beyond_a_stretched_leg_is_cut_short(standing):
     ([np.nan, 0.0, 0.0], 'odom', 'not finite'),
 ])
 def test_a_target_that_cannot_be_is_refused_and_the_body_stays(standing, offset, frame, message):
-    goal = standing.node._targets.reference.goal.position
+    goal = standing.node.targets.reference.goal.position
     standing.go(np.array(offset), frame=frame)
     standing.run(0.01)
     level, text = standing.node.judge(standing.bus.now_ns)['targets']
     assert level == 'WARN' and message in text
-    np.testing.assert_array_equal(standing.node._targets.reference.goal.position, goal)
+    np.testing.assert_array_equal(standing.node.targets.reference.goal.position, goal)
 
 
 def test_gains_change_at_run_time_but_only_to_what_goes_together(standing):
@@ -163,17 +163,17 @@ def test_gains_change_at_run_time_but_only_to_what_goes_together(standing):
     with pytest.raises(ConfigurationError, match='below stiffness times damping'):
         change(values)
     change({**standing.node.parameters, 'gains.linear.stiffness': [80.0, 80.0, 80.0]})
-    assert standing.node._controller.settings['gains.linear.stiffness'] == [80.0, 80.0, 80.0]
+    assert standing.node.controller.settings['gains.linear.stiffness'] == [80.0, 80.0, 80.0]
     standing.run(0.1)
     assert np.abs(standing.error()[:3]).max() < 0.01
 
 
 def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standing):
-    send, standing.robot._imu.send = standing.robot._imu.send, lambda *sample: None
+    send, standing.robot.imu.send = standing.robot.imu.send, lambda *sample: None
     standing.run(0.2)
     level, text = standing.status('body')
     assert level == WARN and 'no IMU reading' in text
-    assert not standing.robot._robot.fallen
+    assert not standing.robot.robot.fallen
     assert np.abs(standing.error()[:3]).max() < 0.02        # still held
     standing.run(0.5)
     level, text = standing.status('body')
@@ -182,7 +182,7 @@ def test_without_imu_it_holds_and_then_lets_go_until_it_is_activated_anew(standi
     standing.go(DOWN)
     standing.run(0.01)
     assert 'not under control' in standing.node.judge(standing.bus.now_ns)['targets'][1]
-    standing.robot._imu.send = send
+    standing.robot.imu.send = send
     standing.run(0.1)
     assert standing.status('body')[0] == ERROR
     standing.host.component.deactivate()

@@ -34,7 +34,7 @@ def timed(owner, name, spent, key):
 def main(points=5000):
     made = GroundedLoop(WorkspaceControllerNode, *parameters_of('solo_class'), stance='all')
     made.run(0.5)
-    targets, spent = made.node._targets, {}
+    targets, spent = made.node.targets, {}
     for name in ('plan', '_wish'):      # _wish has been handed over by its name already
         timed(targets, name, spent, lambda: made.bus.now_ns)
     publisher = made.publisher('trajectory_msgs/msg/MultiDOFJointTrajectory', 'body_trajectory')

@@ -97,7 +97,7 @@ def topics(found):
             node = bus.create_node(component.default_name, entry.argv)
             from legged_dynamics.ros.middleware.lifecycle import ComponentHost
             ComponentHost(component, node).start()
-            for kind, ends in (('says', bus._publishers), ('hears', bus._subscriptions)):
+            for kind, ends in (('says', bus.publishers), ('hears', bus.subscriptions)):
                 for end in ends:
                     if end in node._endpoints:
                         wires.setdefault(end.topic, {}).setdefault(kind, set()).add(

@@ -67,12 +67,12 @@ def test_forces_are_estimated_on_ros2(bench):
     bench.host(GroundReactionNode, {**VALUES, 'use_sim_time': True})
     bench.heard(f'{ESTIMATOR}/reactions', *(f'{ESTIMATOR}/{foot}/wrench' for foot in FEET))
     robot = simulate(bench, [f'{ESTIMATOR}/answer'], **{'lock_step.listeners': 0})
-    bench.until(lambda: robot.component._ended)
-    end = robot.component._robot.stamp_ns
+    bench.until(lambda: robot.component.ended)
+    end = robot.component.robot.stamp_ns
     bench.until(lambda: all(seen and convert.stamp_ns(seen[-1].header.stamp) == end
                             for seen in (*wrenches, whole)))
     found = [dict(map(convert.read_wrench, seen)) for seen in wrenches]
-    stamps = [end - k * robot.component._robot.period_ns for k in range(49, -1, -1)]
+    stamps = [end - k * robot.component.robot.period_ns for k in range(49, -1, -1)]
     forces = np.array([[at[stamp][:3] for stamp in stamps] for at in found])
     assert np.linalg.norm(forces, axis=2).sum(axis=0) == pytest.approx(WEIGHT, rel=0.1)
     last = dict(zip(whole[-1].name, whole[-1].effort))
@@ -90,8 +90,8 @@ def test_a_controller_commands_the_robot_and_ends_with_zero(bench, node, values,
     bench.host(node, {**values, 'use_sim_time': True})
     bench.heard('/effort_controller/commands')
     robot = simulate(bench, [f'/{name}/answer'], values)
-    bench.until(lambda: robot.component._ended)
-    assert robot.component._robot.commanded and not robot.component._robot.fallen
+    bench.until(lambda: robot.component.ended)
+    assert robot.component.robot.commanded and not robot.component.robot.fallen
     bench.until(lambda: any(np.any(message.data) for message in commands))
     assert bench.change_state(f'/{name}', label='shutdown')
     bench.until(lambda: not np.any(commands[-1].data))
@@ -103,11 +103,11 @@ def test_standing_up_and_sitting_down_are_services(bench):
     assert not answer.success and answer.message == 'the body is not under control'
     robot = simulate(bench, ['/workspace_controller/answer'], duration=0.6)
     bench.until(lambda: node.component.mode() == 'holds')
-    node.component._postures.request('stand')   # nothing to wait for: the robot stands
+    node.component.postures.request('stand')   # nothing to wait for: the robot stands
     answer = bench.ask(Trigger, '/workspace_controller/sit_down')
     assert (answer.success, answer.message) == (True, 'sitting down')
     assert node.component.mode() == 'sinks'
-    bench.until(lambda: robot.component._ended)
+    bench.until(lambda: robot.component.ended)
 
 
 def test_two_robots_in_two_namespaces_do_not_collide(bench):
@@ -204,9 +204,9 @@ def test_what_is_too_large_is_left_unread_and_told(bench, capfd):
         said += capfd.readouterr().err
         return 'expected at most 8000000' in said
     bench.until(told)
-    assert node.component._estimator is None
+    assert node.component.estimator is None
     hand.publish(message(data=URDF.read_text()))
-    bench.until(lambda: node.component._estimator is not None)
+    bench.until(lambda: node.component.estimator is not None)
 
 
 def test_a_flood_is_bounded_and_told(bench, capfd):
@@ -261,4 +261,4 @@ def test_a_latched_description_is_heard_by_who_comes_late(bench):
     hand = bench.publisher('std_msgs/msg/String', '/robot_description', NATIVE.qos.latched)
     hand.publish(NATIVE.message('std_msgs/msg/String')(data=URDF.read_text()))
     node = bench.host(GroundReactionNode, {**VALUES, 'robot_description': ''})
-    bench.until(lambda: node.component._estimator is not None)
+    bench.until(lambda: node.component.estimator is not None)

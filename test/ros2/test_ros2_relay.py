@@ -25,8 +25,8 @@ def test_a_message_of_another_package_is_filled(bench, kind, fields, what):
     name = f'{kind.__module__.split(".")[0]}/msg/{kind.__name__}'
     assert name not in DEFINITIONS
     node = bench.host(ReactionRelay, {
-        'relay.output': '/filled', 'relay.output_type': name, 'relay.fields': fields,
-        'relay.names': ['LF_FOOT']})
+        'relay.input': 'ground_reaction_estimator/reactions', 'relay.output': '/filled',
+        'relay.output_type': name, 'relay.fields': fields, 'relay.names': ['LF_FOOT']})
     hand = bench.publisher('sensor_msgs/msg/JointState', '/ground_reaction_estimator/reactions')
     seen = []
     bench.node.create_subscription(kind, '/filled', seen.append, 10)

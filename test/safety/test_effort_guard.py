@@ -171,6 +171,7 @@ def test_what_is_held_is_a_mean_and_not_the_last_spike():
 def test_activation_forgets_joint_states_and_efforts():
     bench = Bench(**FREE)
     bench.tick(count=50)
+    bench.guard.doubt('it has jumped')
     bench.guard.activate()
     out = bench.tick(heard=False)
     assert out.state is GuardState.ARMED and out.fault == 'no joint states yet'

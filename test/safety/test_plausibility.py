@@ -7,10 +7,16 @@ import numpy as np
 import pytest
 from robots import CONFIG
 
+from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.safety.imu_watch import ImuWatch, StampClock
 from legged_dynamics.safety.joint_watch import (
+    BRAKE,
+    DAMPING,
+    LOWER,
+    TOLERANCE,
+    UPPER,
     JointWatch,
     check_controllers,
     disagreement,
@@ -297,6 +303,11 @@ def test_urdf_joint_states_and_controllers_must_name_the_same_joints(tmp_path):
     off = still.copy()
     off[3] = -1.0
     assert first_state(JOINTS, LIMITS, off, still).startswith('RF_HAA is at -1.000, outside')
+    low, high = LIMITS[0, [LOWER, UPPER]]       # a zero may be off by a tenth of a radian
+    for place, fine in ((low - 0.09, True), (high + 0.09, True), (low - 0.11, False),
+                        (high + 0.11, False)):
+        off[[0, 3]] = place, 0.0
+        assert (first_state(JOINTS, LIMITS, off, still) == '') is fine
     path = tmp_path / 'controllers.yaml'
 
     def told(joints):
@@ -321,3 +332,34 @@ def test_an_impact_of_milliseconds_does_not_turn_an_imu_over():
     assert not imu.run(1000)
     assert not imu.run(5, lambda g, a, o: (g, -9.0 * a, o))
     assert not imu.run(500)
+
+
+def test_after_its_clock_was_set_a_source_is_compared_from_where_it_is():
+    joints = Joints()
+    joints.run(1000)
+    joints.k -= 500         # set back by a second; and the robot has moved on
+    joints.watch.restamp()
+    assert not joints.run(500)
+    assert joints.run(1, spoilt(q=(2, lambda x: x + 0.2)))
+
+
+def test_damping_stops_no_joint_within_a_sample_whatever_else_moves():
+    """Damping times a sample is a change of momentum: half of the joint's own at most."""
+    table = limit_table(MODEL, JOINTS, SafetySettings(damping=1000.0, posture_damping=10.0))
+    places = np.zeros(MODEL.nq), np.clip(np.zeros(MODEL.nq), *(
+        [getattr(joint, end) for joint in MODEL.joints] for end in ('lower', 'upper')))
+    own = np.min([1.0 / np.diag(np.linalg.inv(mass_matrix(MODEL, place)))[-12:]
+                  for place in places], axis=0)[[MODEL.joint_index(name) for name in JOINTS]]
+    assert (table[:, [BRAKE, DAMPING]] * 0.002 <= 0.5 * own[:, None] * (1.0 + 1e-9)).all()
+    assert (table[:, [BRAKE, DAMPING]] * 0.002 >= 0.4 * own[:, None]).any()
+
+
+def test_what_counts_as_a_jump_is_less_for_a_joint_that_can_move_little():
+    assert LIMITS[:, TOLERANCE] == pytest.approx(0.02)      # rad
+    text = (CONFIG / 'robots' / 'anymal_class.urdf').read_text()
+    lower = f'lower="{MODEL.joints[MODEL.joint_index(JOINTS[0])].lower:g}"'
+    upper = f'upper="{MODEL.joints[MODEL.joint_index(JOINTS[0])].upper:g}"'
+    assert lower in text and upper in text
+    little = RobotModel.from_urdf(text.replace(lower, 'lower="-0.1"').replace(
+        upper, 'upper="0.1"'))
+    assert limit_table(little, JOINTS[:1], SafetySettings())[0, TOLERANCE] == pytest.approx(0.01)

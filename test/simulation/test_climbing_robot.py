@@ -12,6 +12,7 @@ from wall_climbs import YAML, placed, plant_of
 
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.reproductions.climbing.twin import ClimbingTwin
 from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.simulation import (
     ClimbingPlant,
@@ -21,7 +22,6 @@ from legged_dynamics.simulation import (
     make_robot,
 )
 from legged_dynamics.simulation.climbing_plant import PadFault
-from legged_dynamics.simulation.climbing_robot import ClimbingTwin
 from legged_dynamics.stickybot import (
     Adhesion,
     ClimbingSimulation,
@@ -57,14 +57,14 @@ def test_accelerations_and_reactions_are_those_of_the_planar_equations(seed, opt
     np.testing.assert_allclose(robot.feet.reactions()[:, :2], expected.reaction,
                                atol=SOFTNESS * np.abs(expected.reaction).max())
     # With MuJoCo's mass matrix, forces and Jacobians but rigid constraints, all agrees.
-    J = np.vstack([robot.feet._foot_jacobian(i)[:2] for i in np.flatnonzero(state.attached)])
+    J = np.vstack([robot.feet.foot_jacobian(i)[:2] for i in np.flatnonzero(state.attached)])
     h, qpos = 1e-6, data.qpos.copy()
     slope = np.zeros_like(J)
     for sign in (1, -1):
         data.qpos[:] = qpos + sign * h * data.qvel
         mujoco.mj_kinematics(robot.model, data)
         mujoco.mj_comPos(robot.model, data)
-        slope += sign / (2 * h) * np.vstack([robot.feet._foot_jacobian(i)[:2]
+        slope += sign / (2 * h) * np.vstack([robot.feet.foot_jacobian(i)[:2]
                                              for i in np.flatnonzero(state.attached)])
     data.qpos[:] = qpos
     mujoco.mj_forward(robot.model, data)
@@ -90,7 +90,7 @@ def test_touchdown_is_plastic_as_in_the_planar_equations(seed):
     after = robot.data.qvel
     np.testing.assert_allclose(robot.state.joint_velocity, simulation.state.joint_velocity,
                                rtol=1e-6, atol=1e-6)
-    assert np.abs(robot.feet._foot_jacobian(2) @ after).max() < 1e-12
+    assert np.abs(robot.feet.foot_jacobian(2) @ after).max() < 1e-12
     assert 0.5 * after @ M @ after < 0.5 * before @ M @ before - 1e-5
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from legged_dynamics.exceptions import SimulationError
-from legged_dynamics.simulation.climbing_robot import ClimbingTwin
+from legged_dynamics.reproductions.climbing.twin import ClimbingTwin
 from legged_dynamics.stickybot import (
     FootEventKind,
     RestPosition,

@@ -9,10 +9,10 @@ import pytest
 from simulated_recordings import ROBOTS
 
 from legged_dynamics.exceptions import SimulationError
+from legged_dynamics.reproductions.planar import Biped, PinnedRobot, start_state
 from legged_dynamics.reproductions.planar_biped_plant import PlanarBiped, _planar_state
 from legged_dynamics.simulation import Plant, SimulatedRobot
 from legged_dynamics.simulation.plant import build_world
-from legged_dynamics.workspace.planar import Biped, PinnedRobot, start_state
 
 BRICK = """
 <robot name="brick"><link name="base">

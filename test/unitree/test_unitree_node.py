@@ -127,7 +127,7 @@ def test_damaged_messages_are_dropped_counted_and_said(standing):
 
 
 def test_reading_creates_no_way_to_the_motors(standing):
-    publisher = standing.bus._publishers
+    publisher = standing.bus.publishers
     assert not [entry for entry in publisher if 'lowcmd' in entry.topic]
     standing.efforts.publish(convert.command(DIALECT, [1.0] * 12, 'controller', 1))
     standing.bus.spin()

@@ -9,7 +9,7 @@ from simulated_bag import messages, write
 
 from benchmarks.validation import WITHIN, make_case, true_accuracy
 from legged_dynamics.cli import main
-from legged_dynamics.cli.doctor import _parsed_scales
+from legged_dynamics.cli.arguments import scales_of
 from legged_dynamics.cli.record import _announce_steps
 from legged_dynamics.diagnosis.validation.torque_errors import OF_JOINT
 from legged_dynamics.diagnosis.validation.validation import (
@@ -93,10 +93,10 @@ def test_no_torque_and_strange_scales_are_refused(case):
         validate(case.model, case.config, blind)
     with pytest.raises(ConfigurationError, match='--scale'):
         validate(case.model, case.config, case.measurements, {'TAIL': 1.0})
-    assert _parsed_scales(['LF_FOOT=12.5']) == {'LF_FOOT': 12.5}
+    assert scales_of(['LF_FOOT=12.5'], None) == {'LF_FOOT': 12.5}
     for text in ('LF_FOOT', 'LF_FOOT=heavy', 'LF_FOOT=-1'):
         with pytest.raises(ConfigurationError, match='FOOT=KG'):
-            _parsed_scales([text])
+            scales_of([text], None)
 
 
 def test_feet_of_a_trot_are_in_the_air_and_bear_nothing():

@@ -75,9 +75,9 @@ def test_the_view_costs_nothing_while_it_is_not_there():
     robot = LoopbackRobot()
     robot.run(20)
     names = [topic for topic, _ in robot.bus.topics()]
-    assert f'{NODE}/reactions' in names
-    publisher = next(entry for entry in robot.bus._publishers
-                     if entry.topic == f'{NODE}/reactions')
+    assert f'{NODE}/foot_reactions' in names
+    publisher = next(entry for entry in robot.bus.publishers
+                     if entry.topic == f'{NODE}/foot_reactions')
     assert publisher.get_subscription_count() == 0
     view = viewer(robot)
     assert publisher.get_subscription_count() == 1
@@ -102,6 +102,19 @@ def reaction(**without):
                   'orientation': sample.orientation, **without}
         found = estimator.update(Measurement(**values))
     return found
+
+
+def test_the_topic_of_numbers_by_name_is_read_where_it_is_stated():
+    robot = LoopbackRobot()
+    usual, stated = viewer(robot), viewer(robot, reactions=f'{NODE}/reactions')
+    robot.run(60)
+    said = [line.message for line in robot.bus.logs if 'ends with 0.4' in line.message]
+    shown, whole = usual.snapshot().forces, stated.snapshot().forces
+    for name in ('stamp_ns', 'wrench', 'deviation', 'contact', 'observable',
+                 'center_of_pressure', 'external', 'external_deviation'):
+        assert getattr(shown, name) == pytest.approx(getattr(whole, name)), name
+    assert len(said) == 1       # for the one that states it
+    assert np.isfinite(whole.ground_normal).all()
 
 
 @pytest.mark.parametrize('without', [{}, {'effort': None}], ids=['whole', 'without torque'])

@@ -89,9 +89,9 @@ def test_robot_arrows_and_support_are_seen(page):
 def test_the_slider_moves_the_robot_and_curves_are_drawn(page, shown):
     player = shown[0]
     before = pixels(page[0])
-    swinging = [i for i, snapshot in enumerate(player._snapshots)
+    swinging = [i for i, snapshot in enumerate(player.snapshots)
                 if snapshot.forces.contact.sum() == 2]
-    player.slider.value = float(player._time[swinging[len(swinging) // 2]]) + 1e-6
+    player.slider.value = float(player.time[swinging[len(swinging) // 2]]) + 1e-6
     for _ in range(8):                  # curves are drawn now and then
         player._drawn = -1
         player.advance(0.0)
@@ -106,16 +106,16 @@ def test_the_table_is_of_the_same_instant_as_the_scene(shown):
     player, _ = shown
     player.playing.value = False
     rng = np.random.default_rng(3)
-    for index in rng.integers(1, len(player._snapshots), 12):
-        player.slider.value = float(player._time[index]) + 1e-6
+    for index in rng.integers(1, len(player.snapshots), 12):
+        player.slider.value = float(player.time[index]) + 1e-6
         player.advance(0.0)
-        snapshot, panel = player._snapshots[index], player._show.panel
-        said = panel._table.content
-        assert f'<th>{player._time[index]:.2f} s</th>' in said
+        snapshot, panel = player.snapshots[index], player.show.panel
+        said = panel.table.content
+        assert f'<th>{player.time[index]:.2f} s</th>' in said
         assert said.count('in the air') == (~snapshot.forces.contact).sum()
-        curves = np.array(panel._force.data)
+        curves = np.array(panel.force.data)
         assert curves[0, -1] == 0.0 and (np.diff(curves[0]) > 0.0).all()
-        drawn = sum(arrow.visible for arrow in player._show.scene._arrows)
+        drawn = sum(arrow.visible for arrow in player.show.scene.arrows)
         assert drawn == snapshot.forces.contact.sum()
 
 

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pinocchio as pin
 
-from legged_dynamics.workspace.planar import (
+from legged_dynamics.reproductions.planar import (
     Biped,
     PlanarState,
     biped_urdf,

@@ -49,7 +49,7 @@ def run(urdf, parameters, seconds=2.0, move=None, push=None, ask=None, **ground)
     reference = ReferenceGenerator(controller.settings)
     limiter = ReachLimiter(model, robot.config, controller.settings['reference.stretch'])
     weight, offset, errors, forces, faults, done = (
-        9.81 * robot.model.body_subtreemass[robot._base], None, [], [], set(), False)
+        9.81 * robot.model.body_subtreemass[robot.base], None, [], [], set(), False)
     cut, asked, own = '', {}, None
     for _ in range(100):        # until the rubber of the feet has given way
         robot.step()
@@ -81,7 +81,7 @@ def run(urdf, parameters, seconds=2.0, move=None, push=None, ask=None, **ground)
         faults |= {command.faults} if settled else set()
         robot.command_effort(command.effort[back])
         pushed = push is not None and SETTLED <= robot.time < SETTLED + 0.2
-        robot.data.xfrc_applied[robot._base, :3] = weight * np.array(push) if pushed else 0.0
+        robot.data.xfrc_applied[robot.base, :3] = weight * np.array(push) if pushed else 0.0
         if settled:
             errors.append([*(truth.base_position - offset[0] - target.position),
                            *rotation_vector((offset[1] @ target.rotation).T @ R)])

@@ -67,11 +67,11 @@ class GroundedRobot(SimulatedRobot):
             foot_friction=plant.floor_friction, contact_time=plant.contact_time,
             restitution=plant.restitution, scenery=scenery)
         SimulatedHardware.__init__(self, plant, model, noise=noise, seed=seed, start_ns=0)
-        self._base = model.body(plant.base_link).id
+        self.base = model.body(plant.base_link).id
         if payload:
-            model.body_mass[self._base] += payload * model.body_subtreemass[self._base]
+            model.body_mass[self.base] += payload * model.body_subtreemass[self.base]
             mujoco.mj_setConst(model, self.data)
-        free = model.body_jntadr[self._base]
+        free = model.body_jntadr[self.base]
         self._free_qpos = model.jnt_qposadr[free] + np.arange(7)
         self._free_dofs = model.jnt_dofadr[free] + np.arange(6)
         self.data.qpos[self._qpos[self.order]] = q

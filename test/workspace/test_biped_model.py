@@ -13,14 +13,14 @@ from tolerances import ALGEBRA
 from legged_dynamics.dynamics.composite_body import mass_matrix
 from legged_dynamics.exceptions import ModelError
 from legged_dynamics.model import RobotConfig, RobotModel
-from legged_dynamics.workspace.planar import (
+from legged_dynamics.reproductions.planar import (
     JOINTS,
     Biped,
     PinnedRobot,
     biped_urdf,
     start_state,
 )
-from legged_dynamics.workspace.planar.biped import sole
+from legged_dynamics.reproductions.planar.biped import sole
 
 RECORDED = golden('002_workspace_dynamics.json')
 

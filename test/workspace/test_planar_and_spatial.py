@@ -10,10 +10,10 @@ from tolerances import GOLDEN
 from legged_dynamics.estimation.leg_odometry import BodyState, OdometryFault
 from legged_dynamics.estimation.measurement import Measurement
 from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.reproductions.planar import CROUCH, PlanarController, PlanarState
 from legged_dynamics.spatial.rotations import rotation_from_quaternion
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.controller import WorkspaceController
-from legged_dynamics.workspace.planar import CROUCH, PlanarController, PlanarState
 
 PAPER_GAINS = {
     'gains.linear.stiffness': [3.0] * 3, 'gains.linear.damping': [2.46] * 3,
@@ -71,12 +71,3 @@ def test_torques_agree_where_the_legs_do_the_same(seed):
     state = symmetric_state(seed)
     planar = PlanarController(ROBOT).update(state, CROUCH, 0.01)
     close(spatial_command(state).effort, planar.torque)
-
-
-@pytest.mark.parametrize('seed', range(4))
-def test_big_bases_agree(seed):
-    state = moving_state(seed)
-    planar = PlanarController(ROBOT, big_base=1e6).update(state, CROUCH, 0.01)
-    spatial = spatial_command(state, dynamics='big_base')
-    np.testing.assert_allclose(in_plane(spatial.inertia), planar.dynamics.inertia, atol=1e-5)
-    np.testing.assert_allclose(TO_PAPER * spatial.bias[PLANE], planar.dynamics.bias, atol=1e-4)

@@ -7,8 +7,7 @@ import pytest
 from bipeds import BIPED, ROBOT, SOLES, coordinates, held_acceleration, moving_state, twin
 
 from legged_dynamics.exceptions import ConfigurationError, SimulationError
-from legged_dynamics.workspace.command import WorkspaceFault
-from legged_dynamics.workspace.planar import (
+from legged_dynamics.reproductions.planar import (
     CROUCH,
     Biped,
     PinnedRobot,
@@ -19,6 +18,7 @@ from legged_dynamics.workspace.planar import (
     pose_error,
     start_state,
 )
+from legged_dynamics.workspace.command import WorkspaceFault
 
 STANDING = np.array([-14.16224149, 37.60662853, -50.87159179] * 2)
 

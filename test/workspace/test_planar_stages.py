@@ -20,7 +20,7 @@ from tolerances import ALGEBRA, FINITE_DIFFERENCE, GOLDEN
 
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError, ModelError
 from legged_dynamics.model import RobotModel
-from legged_dynamics.workspace.planar import (
+from legged_dynamics.reproductions.planar import (
     BIG_BASE,
     PlanarRobot,
     PlanarState,

@@ -519,7 +519,7 @@ def test_a_loop_that_is_too_old_slows_a_trot_down_and_halts_it(anymal):
             walker.command(0.4, 0.0, 0.0)
             walker.update(state, replace(measurement, stamp_ns=stamp), np.ones(4, bool),
                           np.zeros((4, 3)))
-        assert walker._velocity[0] == pytest.approx(wanted, abs=1e-6)
+        assert walker.velocity[0] == pytest.approx(wanted, abs=1e-6)
         assert ('bears 35 ms' in walker.troubles) == (part > 0.5)
 
 

@@ -170,7 +170,7 @@ def _attempt(settings: StickybotSettings, pads: tuple[Adhesion, ...] | None, pla
     try:
         climber: Any = None
         if plant == MUJOCO:
-            from legged_dynamics.simulation.climbing_robot import ClimbingTwin
+            from legged_dynamics.reproductions.climbing.twin import ClimbingTwin
 
             climber = ClimbingTwin(settings if pads else
                                    settings.changed({'adhesion.kind': 'none'}))

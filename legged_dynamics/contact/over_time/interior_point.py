@@ -350,7 +350,7 @@ class _NewtonSteps:
         nf, nc = problem.problem.standing.shape[1], problem.size
         T = len(problem.problem.required)
         self._problem = problem
-        self._made = Elimination.of(T, nc, gain_width(problem.problem.index, whole=False))
+        self._made = Elimination.of(T, nc, gain_width(problem.problem.index))
         self._none, self._zero = np.full(nf, -1), np.zeros(nc)
 
     def prepare(self, now: _Iterate) -> bool:

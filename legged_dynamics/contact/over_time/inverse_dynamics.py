@@ -87,25 +87,6 @@ class OverTimeSolution:
         """Return the number of frames."""
         return len(self.wrench)
 
-    def part(self, frames: slice) -> OverTimeSolution:
-        """
-        Return the solution of some of the frames.
-
-        Parameters
-        ----------
-        frames : slice
-            Which frames to take.
-
-        Returns
-        -------
-        OverTimeSolution
-
-        """
-        return OverTimeSolution(self.wrench[frames], self.joint_effort[frames],
-                                self.root_residual[frames], self.rank[frames],
-                                self.nullity[frames], self.in_contact[frames],
-                                self.kkt_residual, self.iterations)
-
 
 class _OverTimeTask:
     """

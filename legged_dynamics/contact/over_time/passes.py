@@ -36,7 +36,7 @@ from legged_dynamics.contact.over_time.stretch import (
     unit_normal,
 )
 from legged_dynamics.contact.tick import LENGTH, allocate, carve
-from legged_dynamics.dynamics.jacobians import AXES, IN_FOOT, SIZE, WRENCH, FeetTable
+from legged_dynamics.dynamics.jacobians import AXES, IN_FOOT, SIZE, FeetTable
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.jit import as_python
@@ -117,10 +117,7 @@ class Frames:
         Raises ConfigurationError when numbers exceed the floating-point range.
         """
         nc, nf = self.size, len(self.table.index)
-        width = gain_width(self.problem.index,
-                           whole=bool((self.table.index[:, SIZE] == WRENCH).all()
-                                      and (self.table.index[:, AXES] < IN_FOOT).all()))
-        found = Pass(self, Elimination.of(len(self), nc, width))
+        found = Pass(self, Elimination.of(len(self), nc, gain_width(self.problem.index)))
         P, h = past.information.copy(), past.linear.copy()
         found.fill(np.zeros((0, nf, 6, 6)), np.zeros((0, nc)), P, h, after)
         return found, Past(P, h)

@@ -4,9 +4,8 @@
 The frames of a problem over time as arrays, and their solution frame by frame in O(T).
 
 The coordinates of a foot are padded to three or six, as pivots go by threes: those behind its last
-contact coordinate are idle and stay zero. The gains K of the elimination are stored packed. Their
-rows balance to zero, ``A K = 0``; where all feet carry whole wrenches the rows of the first foot
-that stands follow from the others' and are not stored: 171 numbers for four soles, not 300.
+contact coordinate are idle and stay zero. The gains K of the elimination are stored as lower
+triangles by rows.
 """
 from __future__ import annotations
 
@@ -14,22 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.dynamics.jacobians import SIZE, START, WRENCH, unit
+from legged_dynamics.dynamics.jacobians import SIZE, START, unit
 from legged_dynamics.optimization.factorizations import sweep, times_symmetric
-from legged_dynamics.spatial.algebra import (
-    ZERO,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    rotate,
-    rotate_back,
-    store3,
-    subtract,
-)
+from legged_dynamics.spatial.algebra import add_scaled, cross, dot
 from legged_dynamics.spatial.jit import lean_kernel, part
-from legged_dynamics.spatial.layout import get3, get9
+from legged_dynamics.spatial.layout import get3
 
 # Columns of Problem.cost, elements of Problem.smoothing.
 ON_FORCE, ON_MOMENT, AT_TRANSITIONS = range(3)
@@ -69,95 +57,10 @@ def by_threes(index: np.ndarray) -> np.ndarray:
     return padded
 
 
-def gain_width(index: np.ndarray, *, whole: bool) -> int:
+def gain_width(index: np.ndarray) -> int:
     """Return the length of a frame's packed K."""
-    n = int(index[:, SIZE].sum()) - (WRENCH if whole else 0)
+    n = int(index[:, SIZE].sum())
     return n * (n + 1) // 2
-
-
-@part
-def _left_out(problem, t, n, width):
-    """Return the first coordinate of the foot whose rows of K are not kept; n for none."""
-    if 2 * width == n * (n + 1):
-        return n
-    for i in range(problem.index.shape[0]):
-        if problem.standing[t, i] != 0:
-            return problem.index[i, START]
-    return 0
-
-
-@part
-def _keep_gain(problem, t, n, W, gain):
-    """Store K, which is minus the leading n rows of W."""
-    out, at = _left_out(problem, t, n, gain.shape[0]), 0
-    for i in range(min(out, n)):
-        for j in range(i + 1):
-            gain[at + j] = -W[i, j]
-        at += i + 1
-    for i in range(out + 6, n):
-        for j in range(out):
-            gain[at + j] = -W[i, j]
-        at += out
-        for j in range(out + 6, i + 1):
-            gain[at + j - out - 6] = -W[i, j]
-        at += i - out - 5
-
-
-@part
-def _apply_gain(problem, t, gain, u, x, scratch):
-    """Add K u to ``x`` (nc,) in place; ``gain``: K of frame t, lower triangle by rows."""
-    n = u.shape[0]
-    out = _left_out(problem, t, n, gain.shape[0])
-    if out == n:
-        times_symmetric(gain, u, x)
-        return
-    m = n - 6
-    v, y = scratch[0, :m], scratch[1, :m]
-    p = out // 6
-    point = get3(problem.points[t], p, 0)
-    # u of the foot left out acts on the others through the balance: u - A_i^T A_p^-T u_p.
-    b = _in_axes(problem, t, p, load3(u, out + 3))
-    a = subtract(_in_axes(problem, t, p, load3(u, out)), cross(b, point))
-    for i in range(problem.index.shape[0]):
-        at = 6 * i if i < p else 6 * i - 6
-        if i != p:
-            arm = get3(problem.points[t], i, 0)
-            force = _in_own(problem, t, i, add(a, cross(b, arm)))
-            store3(v, at, subtract(load3(u, 6 * i), force))
-            store3(v, at + 3, subtract(load3(u, 6 * i + 3), _in_own(problem, t, i, b)))
-            store3(y, at, ZERO)
-            store3(y, at + 3, ZERO)
-    times_symmetric(gain, v, y)
-    f, m_point = ZERO, ZERO
-    for i in range(problem.index.shape[0]):
-        if i != p and problem.standing[t, i] != 0:
-            at = 6 * i if i < p else 6 * i - 6
-            force = _in_axes(problem, t, i, load3(y, at))
-            arm = subtract(get3(problem.points[t], i, 0), point)
-            f = add(f, force)
-            m_point = add(m_point, add(cross(arm, force),
-                                       _in_axes(problem, t, i, load3(y, at + 3))))
-            store3(x, 6 * i, add(load3(x, 6 * i), load3(y, at)))
-            store3(x, 6 * i + 3, add(load3(x, 6 * i + 3), load3(y, at + 3)))
-    if problem.standing[t, p] != 0:
-        store3(x, out, subtract(load3(x, out), _in_own(problem, t, p, f)))
-        store3(x, out + 3, subtract(load3(x, out + 3), _in_own(problem, t, p, m_point)))
-
-
-@part
-def _in_axes(problem, t, i, v):
-    """Return a foot's coordinates v in the axes of points and wrenches."""
-    if problem.axes.shape[0] == 0:
-        return v
-    return rotate(get9(problem.axes[t], i, 0), v)
-
-
-@part
-def _in_own(problem, t, i, v):
-    """Return v in a foot's own coordinates."""
-    if problem.axes.shape[0] == 0:
-        return v
-    return rotate_back(get9(problem.axes[t], i, 0), v)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -320,13 +223,13 @@ class Elimination(NamedTuple):
     gains: np.ndarray       # (T, gain_width): K, packed
     x: np.ndarray           # (T, nc): c, and in the end the contact coordinates
     work: np.ndarray        # (nc + 6, nc + 6) scratch
-    vectors: np.ndarray     # (8, nc + 6) scratch
+    vectors: np.ndarray     # (6, nc + 6) scratch
 
     @classmethod
     def of(cls, T: int, nc: int, width: int) -> Elimination:
         """Return memory for T frames of nc coordinates."""
         return cls(np.empty((T, width)), np.empty((T, nc)), np.zeros((nc + 6, nc + 6)),
-                   np.zeros((8, nc + 6)))
+                   np.zeros((6, nc + 6)))
 
 
 @lean_kernel
@@ -340,7 +243,7 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, made):
     gains, x, work, vectors = made
     n, T = x.shape[1], x.shape[0]
     both, either, linear = vectors[3, :n], vectors[4, :n], vectors[5, :n]
-    rows, scratch = vectors[:3], vectors[6:]
+    rows = vectors[:3]
     for i in range(n):
         linear[i] = past_linear[i]
         for j in range(i + 1):
@@ -360,8 +263,12 @@ def eliminate(problem, blocks, gradient, past, past_linear, after, made):
             x[t, i] = 0.0
             for k in range(6):
                 x[t, i] -= work[n + k, i] * problem.required[t, k]
-        _keep_gain(problem, t, n, work, gains[t])
-        _apply_gain(problem, t, gains[t], linear, x[t], scratch)
+        at = 0
+        for i in range(n):
+            for j in range(i + 1):
+                gains[t, at + j] = -work[i, j]
+            at += i + 1
+        times_symmetric(gains[t], linear, x[t])
         for i in range(n):
             linear[i] = both[i] * x[t, i]
             for j in range(i + 1):
@@ -386,7 +293,7 @@ def substitute(problem, gradient, made):
         for i in range(n):
             linear[i] += gradient[t, i]
             x[t, i] = 0.0
-        _apply_gain(problem, t, gains[t], linear, x[t], vectors[6:])
+        times_symmetric(gains[t], linear, x[t])
         if t + 1 < T:
             _links(problem, problem.standing[t], problem.standing[t + 1], both, either)
             for i in range(n):
@@ -408,4 +315,4 @@ def substitute_back(problem, after, x_after, made):
             _links(problem, problem.standing[t], after, both, either)
             for i in range(n):
                 pull[i] = both[i] * x_after[i]
-        _apply_gain(problem, t, gains[t], pull, x[t], vectors[6:])
+        times_symmetric(gains[t], pull, x[t])

@@ -75,11 +75,11 @@ class RecordedMotion:
         if (model.tree.topology[1:, JOINT] == SPHERICAL).any():
             raise MeasurementError('expected joints of one degree of freedom, got a spherical one;'
                                    ' build the RecordedMotion from its derivatives')
-        time = _checked('time', time, (None,))
+        time = checked_rows('time', time, (None,))
         n = len(time)
-        p = _checked('base position', base_position, (n, 3))
-        q = _checked('joint positions', position, (n, model.nq))
-        xyzw = _checked('base quaternion', base_quaternion, (n, 4))
+        p = checked_rows('base position', base_position, (n, 3))
+        q = checked_rows('joint positions', position, (n, model.nq))
+        xyzw = checked_rows('base quaternion', base_quaternion, (n, 4))
         dt = even_step(time)
         length = np.linalg.norm(xyzw, axis=1)
         if not (length > 1e-9).all():
@@ -113,7 +113,7 @@ class RecordedMotion:
         """
         posed = cls.from_poses(model, time, base_position, imu_quaternion, position, cutoff)
         n, dt = len(posed), posed.step
-        w, a = (_checked(name, values, (n, 3)) for name, values
+        w, a = (checked_rows(name, values, (n, 3)) for name, values
                 in (('gyro', gyro), ('accelerometer', accelerometer)))
         if cutoff is not None:
             w, a = low_pass(w, dt, cutoff), low_pass(a, dt, cutoff)
@@ -140,16 +140,17 @@ class RecordedMotion:
 
     def checked(self, model: RobotModel) -> RecordedMotion:
         """Return the motion as finite float arrays that fit a model, time being even."""
-        time = _checked('time', self.time, (None,))
+        time = checked_rows('time', self.time, (None,))
         n = len(time)
-        even_step(time)
+        if n > 2:
+            even_step(time)
         return RecordedMotion(
-            time, _checked('joint positions', self.position, (n, model.nq)),
-            _checked('joint velocities', self.velocity, (n, model.nv)),
-            _checked('joint accelerations', self.acceleration, (n, model.nv)),
-            _checked('base position', self.base_position, (n, 3)),
-            _checked('base rotation', self.base_rotation, (n, 3, 3)),
-            _checked('base motion', self.base_motion, (n, 9)), cutoff=self.cutoff)
+            time, checked_rows('joint positions', self.position, (n, model.nq)),
+            checked_rows('joint velocities', self.velocity, (n, model.nv)),
+            checked_rows('joint accelerations', self.acceleration, (n, model.nv)),
+            checked_rows('base position', self.base_position, (n, 3)),
+            checked_rows('base rotation', self.base_rotation, (n, 3, 3)),
+            checked_rows('base motion', self.base_motion, (n, 9)), cutoff=self.cutoff)
 
 
 def even_step(time: np.ndarray) -> float:
@@ -214,15 +215,18 @@ def _continuous(xyzw: np.ndarray) -> np.ndarray:
     return xyzw * np.concatenate([[1.0], np.cumprod(np.where(flips < 0.0, -1.0, 1.0))])[:, None]
 
 
-def _checked(what: str, values: object, shape: tuple[int | None, ...]) -> np.ndarray:
+def checked_rows(what: str, values: object, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Return a table as finite floats, refused unless it has a shape; None is any length."""
     array = np.ascontiguousarray(values, dtype=float)
     if array.ndim != len(shape) or any(want not in (None, got)
                                        for want, got in zip(shape, array.shape)):
         expected = ', '.join('n' if size is None else str(size) for size in shape)
         raise MeasurementError(f'{what}: expected shape ({expected}), got {array.shape}')
-    finite = np.isfinite(array).reshape(len(array), -1).all(axis=1)
+    if not len(array):
+        raise MeasurementError(f'{what}: expected at least one frame, got none')
+    finite = np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
     if not finite.all():
         raise MeasurementError(f'{what}: expected finite values, got NaN or infinity in '
-                               f'{(~finite).sum()} of {len(array)} samples, first in sample '
+                               f'{(~finite).sum()} of {len(array)} frames, first in frame '
                                f'{np.flatnonzero(~finite)[0]}')
     return array

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, even_step
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, checked_rows
 from legged_dynamics.contact.tick import (
     CONTACT_FORCE,
     CONTACT_MOMENT,
@@ -366,8 +366,8 @@ class GeneralizedMotion(RecordedMotion):
         p, R, q = _split(model, positions, joint_names)
         order = BASE_VELOCITIES + _columns(model, joint_names, VELOCITY_SIZE, V_START)
         shape = len(p), BASE_VELOCITIES + model.nv
-        v, a = (_rows(values, shape, what) for values, what in
-                ((velocities, 'velocities'), (accelerations, 'accelerations')))
+        v = checked_rows('velocities', velocities, shape)
+        a = checked_rows('accelerations', accelerations, shape)
         linear, w = v[:, :3], v[:, 3:6]
         proper = a[:, :3] + np.cross(w, linear) + R.inv().apply(GRAVITY * UP)
         return cls(_step(time_step) * np.arange(len(p)), q, v[:, order], a[:, order], p,
@@ -379,8 +379,7 @@ def _split(model: RobotModel, positions: np.ndarray, joint_names: Sequence[str] 
     """Return base positions, base rotations, and joints in the model's order."""
     from scipy.spatial.transform import Rotation
     order = BASE_POSITIONS + _columns(model, joint_names, POSITION_SIZE, Q_START)
-    rows = _rows(positions, (np.shape(positions)[:1] or (0,)) + (BASE_POSITIONS + model.nq,),
-                 'positions')
+    rows = checked_rows('positions', positions, (None, BASE_POSITIONS + model.nq))
     length = np.linalg.norm(rows[:, 3:7], axis=1)
     if not (length > 1e-9).all():
         raise MeasurementError('expected quaternions of non-zero length, got zero in frame '
@@ -406,17 +405,6 @@ def _columns(model: RobotModel, joint_names: Sequence[str] | None, sizes: dict[i
         at[name], first = first, first + sizes[codes[name]]
     return np.array([at[name] + k for name in model.joint_names
                      for k in range(sizes[codes[name]])], dtype=int)
-
-
-def _rows(values: np.ndarray, shape: tuple[int, ...], what: str) -> np.ndarray:
-    array = np.ascontiguousarray(values, dtype=float)
-    if array.shape != shape or not len(array):
-        raise MeasurementError(f'expected {what} of shape ({shape[0] or "T"}, {shape[1]}), a row '
-                               f'a frame with the base first; got {array.shape}')
-    if not np.isfinite(array).all():
-        where = int(np.argmin(np.isfinite(array).all(axis=1)))
-        raise MeasurementError(f'expected finite {what}, got NaN or infinity in frame {where}')
-    return array
 
 
 def _step(time_step: float) -> float:
@@ -470,29 +458,10 @@ class Stretch:
 
 def frames_of(model: RobotModel, motion: RecordedMotion, with_speed: bool) -> MotionArrays:
     """Return a motion as the kernels take it; ``with_speed`` includes the base velocity."""
-    rows = {'joint positions': (motion.position, model.nq),
-            'joint velocities': (motion.velocity, model.nv),
-            'joint accelerations': (motion.acceleration, model.nv),
-            'base motion': (motion.base_motion, 9),
-            'base rotation': (np.reshape(motion.base_rotation, (-1, 9)), 9)}
-    T = len(motion.position)
-    if not T:
-        raise MeasurementError('expected a motion of at least one frame, got none')
-    if np.shape(motion.time) != (T,):
-        raise MeasurementError(f'time: expected shape ({T},), got {np.shape(motion.time)}')
-    if T > 2:
-        even_step(np.asarray(motion.time, float))
-    found = []
-    for what, (values, size) in rows.items():
-        array = np.ascontiguousarray(values, dtype=float)
-        if array.shape != (T, size):
-            raise MeasurementError(f'{what}: expected shape ({T}, {size}), got {array.shape}')
-        if not np.isfinite(array).all():
-            where = int(np.argmin(np.isfinite(array).all(axis=1)))
-            raise MeasurementError(f'{what}: expected finite values, got NaN or infinity in frame '
-                                   f'{where}')
-        found.append(array)
-    return MotionArrays._make([*found, _base_velocity(motion) if with_speed else np.zeros((0, 3))])
+    m = motion.checked(model)
+    return MotionArrays(m.position, m.velocity, m.acceleration, m.base_motion,
+                        m.base_rotation.reshape(-1, 9),
+                        _base_velocity(motion) if with_speed else np.zeros((0, 3)))
 
 
 def _base_velocity(motion: RecordedMotion) -> np.ndarray:

@@ -51,14 +51,9 @@ class Evidence:
     @property
     def score(self) -> float:
         """Log-likelihood; zero is perfect."""
-        return sum(self.scores.values())
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """Log-likelihood of each kind."""
-        return {kind: -0.5 * (TOLERANCES.t_degrees + d) * float(np.log1p(
+        return sum(-0.5 * (TOLERANCES.t_degrees + d) * float(np.log1p(
             d * self.squares[kind] / TOLERANCES.t_degrees).sum())
-            for kind, d in self.dimensions.items()}
+            for kind, d in self.dimensions.items())
 
 
 class Likelihood:
@@ -87,7 +82,8 @@ class Likelihood:
         load = None
         if samples.has_effort.any():
             force = self._dynamics(samples, eq, self._effort_tolerance(model, config), parts)
-            load = self._load(feet, samples, force)
+            share = TOLERANCES.standing_load * self.weight / len(feet.index)
+            load = np.clip(force / share - 0.5, 0.0, 1.0)       # certainty of contact, (n, nf)
         self._joints(model, config, samples, parts)
         self._feet(feet, samples, eq, load, parts)
         self._imu(samples, parts)
@@ -135,13 +131,7 @@ class Likelihood:
             TOLERANCES.slip * W)
         if known.all():
             parts['cone'] = np.hstack([pull, slip]), 2.0
-        self._force = each
         return normal
-
-    def _load(self, feet: FeetTable, samples: Samples, normal: np.ndarray) -> np.ndarray:
-        """Return the certainty of contact of each foot, 0 to 1, (n, nf)."""
-        share = TOLERANCES.standing_load * self.weight / len(feet.index)
-        return np.clip(normal / share - 0.5, 0.0, 1.0)
 
     def _joints(self, model: RobotModel, config: RobotConfig, samples: Samples,
                 parts: dict[str, tuple[np.ndarray, float]]) -> None:

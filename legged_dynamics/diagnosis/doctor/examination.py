@@ -10,22 +10,26 @@ explain about the same, both are named and nothing is changed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from legged_dynamics.diagnosis.doctor.evidence import Evidence, Likelihood
-from legged_dynamics.diagnosis.doctor.hypotheses import Finding, Hypothesis, changes, hypotheses
+from legged_dynamics.diagnosis.doctor.hypotheses import (
+    Candidate,
+    Finding,
+    Hypothesis,
+    changes,
+    hypotheses,
+)
 from legged_dynamics.diagnosis.doctor.parametric_faults import (
     FRICTION,
     OF_SCALE,
-    ParametricFault,
     ParametricFaults,
 )
 from legged_dynamics.diagnosis.doctor.settings import PARAMETRIC, SEARCH
 from legged_dynamics.diagnosis.doctor.streams import check_streams
 from legged_dynamics.diagnosis.identification.samples import (
-    Drive,
     SensorLog,
     Signals,
     filtered,
@@ -72,15 +76,6 @@ class Examination:
     def healthy(self) -> bool:
         """Whether nothing was found."""
         return not self.findings
-
-
-@dataclass(frozen=True, eq=False)
-class _Candidate:
-    finding: Finding
-    config: RobotConfig
-    rank: float
-    size: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    drive: Drive | None = None
 
 
 def examine(model: RobotModel, config: RobotConfig, log: SensorLog) -> Examination:
@@ -172,7 +167,7 @@ def _blind(samples: object, signals: Signals, config: RobotConfig) -> list[str]:
 
 def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals,
           model: RobotModel, config: RobotConfig, now: Evidence,
-          said: set[str]) -> _Candidate | None:
+          said: set[str]) -> Candidate | None:
     """Return the fault that explains most, or None when no fault explains enough."""
     effort = bool(observe(signals, model, config).has_effort.any())
     orientation = bool(np.isfinite(signals.orientation).any()) if signals.has_imu else False
@@ -181,19 +176,22 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
         if -now.score > guess.cost]     # all scores are at most zero
     soles = any(foot.moments for foot in config.feet)
 
-    def fixable(one: ParametricFault) -> bool:
-        """Tell whether no mass or friction explains it as well, nor the base's errors on soles."""
-        unsure = soles and one.kind in OF_TORQUES and one.evidence < SEARCH.large
-        return one.kind not in WITHOUT_MEND and not unsure and not _impossible(one) and not (
-            one.kind in OF_SCALE and abs(np.mean(one.size)) < PARAMETRIC.largest_mass_error)
+    def judged(one: Candidate) -> Candidate:
+        """Offer no mend of what mass, friction, or on soles the base's errors explain, too."""
+        kind, impossible = one.finding.kind, _impossible(one)
+        unsure = soles and kind in OF_TORQUES and one.finding.evidence < SEARCH.large
+        scale = kind in OF_SCALE and abs(np.mean(one.size)) < PARAMETRIC.largest_mass_error
+        text = one.finding.text if not impossible else (    # a sign of something without a model
+            f'Cannot tell apart: {one.finding.text.rstrip(".")}, which cannot be; or: the drives '
+            'have elasticity, play or friction that the model lacks.')
+        return replace(one, finding=replace(
+            one.finding, text=text,
+            advice=_ADVICE.get(kind, '') or (_UNTOLD[False] if impossible else ''),
+            fixable=not (kind in WITHOUT_MEND or unsure or impossible or scale)))
 
-    by_size = [_Candidate(Finding(one.kind, one.subject, _text(one), one.evidence,
-                                  advice=_ADVICE.get(one.kind, '') or (
-                                      _UNTOLD[False] if _impossible(one) else ''),
-                                  fixable=fixable(one)),
-                          one.config, one.rank, one.size, one.drive)
-               for one in parametric.compare(config)
-               if one.kind not in OF_SCALE or one.kind in said or not said & set(OF_SCALE)]
+    by_size = [judged(one) for one in parametric.compare(config)
+               if (kind := one.finding.kind) not in OF_SCALE or kind in said
+               or not said & set(OF_SCALE)]
     ordered = sorted((one for one in plain if one is not None), key=lambda one: -one.rank)
     worth = [one for one in by_size if one.finding.evidence > 0.0]
     if worth and worth[0].finding.kind != FRICTION:     # a large one shows in all evidence
@@ -211,22 +209,16 @@ def _best(likelihood: Likelihood, parametric: ParametricFaults, signals: Signals
     return _named(worth[0], by_size) if worth else None
 
 
-def _impossible(one: ParametricFault) -> bool:
+def _impossible(one: Candidate) -> bool:
     """Tell whether the correction states what cannot be: early torques, rotors of no inertia."""
-    return bool((one.kind == 'effort_delay' and one.config.noise.effort_age < 0.0)
-                or (one.kind == 'armature' and min(one.config.armature) <= 0.0))
+    kind, config = one.finding.kind, one.config
+    return bool((kind == 'effort_delay' and config.noise.effort_age < 0.0)
+                or (kind == 'armature' and min(config.armature) <= 0.0))
 
 
-def _text(one: ParametricFault) -> str:
-    """Return the sentence on a fault; what cannot be is a sign of something without a model."""
-    return one.text if not _impossible(one) else (
-        f'Cannot tell apart: {one.text.rstrip(".")}, which cannot be; or: the drives have '
-        'elasticity, play or friction that the model lacks.')
-
-
-def _named(best: _Candidate, others: Sequence[_Candidate]) -> _Candidate:
+def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
     """Return the best candidate, with others that explain about as much, and then no fix."""
-    def rival(other: _Candidate) -> bool:
+    def rival(other: Candidate) -> bool:
         one, two = best.finding, other.finding
         scale = one.kind in OF_SCALE and two.kind in OF_SCALE and two.evidence > 0.0
         return other is not best and (one.kind, one.subject) != (
@@ -273,7 +265,7 @@ _ADVICE = {
            'examine again.'}
 
 
-def _evaluated(likelihood: Likelihood, guess: Hypothesis, now: Evidence) -> _Candidate | None:
+def _evaluated(likelihood: Likelihood, guess: Hypothesis, now: Evidence) -> Candidate | None:
     try:
         evidence = likelihood.evaluate(guess.config)
     except LeggedDynamicsError:
@@ -281,5 +273,5 @@ def _evaluated(likelihood: Likelihood, guess: Hypothesis, now: Evidence) -> _Can
     gain = evidence.score - now.score - guess.cost - guess.shrinks * now.count
     if gain < 0.0:
         return None
-    return _Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),
+    return Candidate(Finding(guess.kind, guess.subject, guess.text, gain, advice=guess.advice),
                       guess.config, gain)

@@ -11,12 +11,13 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from legged_dynamics.diagnosis.doctor.settings import PRIOR
 from legged_dynamics.diagnosis.identification.problem import roll_pitch_yaw
+from legged_dynamics.diagnosis.identification.samples import Drive
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
@@ -75,6 +76,17 @@ class Finding:
         if self.evidence > 14.0:
             return 'certain'
         return f'{100.0 * min(self.probability, 0.9999):.4g} %'
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A fault and its correction: a configuration, or else drives that are not rigid."""
+
+    finding: Finding
+    config: RobotConfig
+    rank: float     # log-likelihood that it gains, in the units of `Likelihood`
+    size: np.ndarray = field(default_factory=lambda: np.zeros(0))   # (k,): of its components
+    drive: Drive | None = None
 
 
 def changes(before: RobotConfig, after: RobotConfig,
@@ -228,34 +240,18 @@ DEGREE = math.pi / 180.0        # rad
 RPM = 2.0 * math.pi / 60.0      # rad/s
 
 
-@dataclass(frozen=True)
-class Hypothesis:
-    """
-    A fault that the robot has or has not.
+class Hypothesis(NamedTuple):
+    """A fault that the robot has or has not."""
 
-    Attributes
-    ----------
-    kind, subject, text
-        As `Finding` has them.
-    config : RobotConfig
-        Configuration that fixes it.
-    cost : float
-        Log of the prior odds against it.
-    advice : str
-        As `Finding` has it.
-    shrinks : float
-        Log of the factor by which the fix makes readings smaller. Smaller readings leave smaller
-        residuals whatever they mean: the density's change of variable, which costs as much in each
-        block of time.
-
-    """
-
-    kind: str
+    kind: str                   # this, subject, text and advice as `Finding` has them
     subject: tuple[str, ...]
     text: str
-    config: RobotConfig
-    cost: float = PRIOR.single
+    config: RobotConfig         # that fixes it
+    cost: float = PRIOR.single  # log of the prior odds against it
     advice: str = ''
+    # Log of the factor by which the fix makes readings smaller. Smaller readings leave smaller
+    # residuals whatever they mean: the density's change of variable, which costs as much in each
+    # block of time.
     shrinks: float = 0.0
 
 

@@ -81,22 +81,8 @@ class LinearModel:
     b_other: np.ndarray
 
 
-class _Elimination(NamedTuple):
-    """Ground forces, dry friction at rest, and the map of residuals to what these leave."""
-
-    project: np.ndarray     # (n, 6 + nj + c + nj, 6 + nj)
-    force: np.ndarray       # (n, c) [N, N m]: contact coordinates
-    free: np.ndarray        # (n,): residuals that stay free
-
-
-def linearize(signals: Signals, likelihood: Likelihood, corrector: Corrector,
-              low_pass: ResidualFilter, config: RobotConfig) -> LinearModel:
-    """Return the linear model about a configuration."""
-    return _Linearization(signals, likelihood, corrector, config).linear_model(low_pass)
-
-
-class _Linearization:
-    """Steps of `linearize`: equations, elimination of forces, columns, and the other evidence."""
+class Linearization:
+    """A configuration's equations, elimination of forces, columns, and the other evidence."""
 
     def __init__(self, signals: Signals, likelihood: Likelihood, corrector: Corrector,
                  config: RobotConfig):
@@ -179,8 +165,14 @@ class _Linearization:
         stuck[:, range(6, 6 + nj), range(nj)] = sticks * coulomb / self.scale[6:]
         return stuck
 
-    def _eliminate(self, y: np.ndarray, M: np.ndarray) -> _Elimination:
-        """Find ground forces by least squares, next to none of feet in the air."""
+    def _eliminate(self, y: np.ndarray, M: np.ndarray
+                   ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Find ground forces by least squares, next to none of feet in the air.
+
+        Returns the map of residuals to what forces and dry friction at rest leave of them, contact
+        coordinates (n, c) [N, N m], and how many residuals stay free (n,).
+        """
         W = self.likelihood.weight
         up = np.einsum('nfi,ni->nf', self.equations.points, self.samples.up)
         n, nj, feet = len(y), len(self.limit), up.shape[1]
@@ -204,7 +196,7 @@ class _Linearization:
         project = np.concatenate([left, (tight * counts)[..., None] * solve], axis=1)
         force = (solve[:, :M.shape[2]] @ y[..., None])[..., 0]
         free = 6 + int(self.known.sum()) - M.shape[2] + size * air.sum(axis=1)
-        return _Elimination(project, force, free)
+        return project, force, free
 
     def _in_air(self, up: np.ndarray, load: np.ndarray) -> np.ndarray:
         """Return which feet are in the air, (n, nf), from heights [m] and normal forces [N]."""

@@ -14,20 +14,19 @@ tolerances of `evidence`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from scipy.signal import butter
 
 from legged_dynamics.diagnosis.doctor.evidence import Likelihood, block_scores
-from legged_dynamics.diagnosis.doctor.hypotheses import DEGREE, Corrector
+from legged_dynamics.diagnosis.doctor.hypotheses import DEGREE, Candidate, Corrector, Finding
 from legged_dynamics.diagnosis.doctor.linear_model import (
     FRICTION,
+    Linearization,
     LinearModel,
     ResidualFilter,
     healthy_covariance,
-    linearize,
 )
 from legged_dynamics.diagnosis.doctor.settings import (
     DEVIATIONS,
@@ -43,20 +42,6 @@ from legged_dynamics.model.robot_model import RobotModel
 
 ALL = 'all joints'
 OF_SCALE = ('total_mass', 'effort_scale')   # no motion on the ground tells them apart
-
-
-@dataclass(frozen=True, eq=False)
-class ParametricFault:
-    """A fault that has a size, as fitted to a recording; kind, subject, text as in `Finding`."""
-
-    kind: str
-    subject: tuple[str, ...]
-    text: str
-    evidence: float     # log odds against a healthy robot, prior odds included
-    rank: float         # of it and small errors, in the units of `Likelihood`, by torques alone
-    config: RobotConfig     # with its correction
-    size: np.ndarray    # (k,): of its components, for `ParametricFaults.text`
-    drive: Drive | None = None      # where no configuration corrects it
 
 
 class _Noise:
@@ -123,10 +108,14 @@ class ParametricFaults:
         self._filter = ResidualFilter(butter(2, min(2.0 * cut * dt, 0.9), output='sos'),
                                       max(int(0.25 / cut / dt), 1))
 
-    def compare(self, config: RobotConfig) -> list[ParametricFault]:
-        """Return the faults beyond a healthy robot's small errors, most likely first."""
-        linear = self._linear = linearize(self._signals, self._likelihood, self._corrector,
-                                          self._filter, config)
+    def compare(self, config: RobotConfig) -> list[Candidate]:
+        """
+        Return the faults beyond a healthy robot's small errors, most likely first.
+
+        Ranks are of a fault and small errors, by torques alone.
+        """
+        linear = self._linear = Linearization(
+            self._signals, self._likelihood, self._corrector, config).linear_model(self._filter)
         healthy = healthy_covariance(linear.parameters)
         hypotheses = _hypotheses(linear)
         noise = _Noise(linear, healthy + sum(extra for (kind, _), extra in hypotheses.items()
@@ -151,10 +140,10 @@ class ParametricFaults:
             # The linear model alone may be far off: what all evidence speaks against is no fault.
             if corrected is None or (rank := ranked(x, healthy + extra)) < least:
                 continue
-            found.append(ParametricFault(
-                kind, (subject,), self.text(config, kind, subject, x[moved]), evidence, rank,
-                corrected, x[moved], self._drive(moved, x)))
-        return sorted(found, key=lambda one: -one.evidence)
+            found.append(Candidate(
+                Finding(kind, (subject,), self.text(config, kind, subject, x[moved]), evidence),
+                corrected, rank, x[moved], self._drive(moved, x)))
+        return sorted(found, key=lambda one: -one.finding.evidence)
 
     def _likeliest_reading(self, config: RobotConfig) -> float:
         """Return the gain of all efforts by all evidence: so small readings say little of it."""

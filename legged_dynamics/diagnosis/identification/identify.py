@@ -31,10 +31,9 @@ from legged_dynamics.diagnosis.identification.problem import (
 from legged_dynamics.diagnosis.identification.samples import SensorLog, Signals, filtered, observe
 from legged_dynamics.estimation.settings import check_floating_robot
 from legged_dynamics.exceptions import MeasurementError
-from legged_dynamics.model.parts import Inertia
 from legged_dynamics.model.robot_config import RobotConfig
 from legged_dynamics.model.robot_model import RobotModel
-from legged_dynamics.spatial.frames import Transform
+from legged_dynamics.model.urdf import inertial_element
 
 # -------------------------------------------------------------------------------------------------
 # Identified quantities: value, error bar, and whether the recording identifies them.
@@ -424,20 +423,9 @@ def with_inertias(urdf: str, described: RobotModel, identified: RobotModel) -> s
             inertial = links[name].find('inertial') if name in links else None
             if frame.body == body and inertial is not None:
                 links[name].remove(inertial)
-        links[head].insert(0, _inertial(new.seen_from(Transform(pose.R, pose.p).inverse())))
+        links[head].insert(0, inertial_element(new.seen_from(pose.inverse())))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding='unicode') + '\n'
-
-
-def _inertial(inertia: Inertia) -> ElementTree.Element:
-    part = ElementTree.Element('inertial')
-    ElementTree.SubElement(part, 'origin', xyz=' '.join(f'{x:.9g}' for x in inertia.com),
-                           rpy='0 0 0')
-    ElementTree.SubElement(part, 'mass', value=f'{inertia.mass:.9g}')
-    I_c = inertia.about_com
-    ElementTree.SubElement(part, 'inertia', {
-        f'i{"xyz"[i]}{"xyz"[k]}': f'{I_c[i, k]:.9g}' for i, k in zip(*np.triu_indices(3))})
-    return part
 
 
 # -------------------------------------------------------------------------------------------------

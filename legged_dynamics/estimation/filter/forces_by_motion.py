@@ -185,10 +185,7 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
                 lever = scale(1.0 / load, first3(x, s + 3, size - 3))
         # Process noise: of the load, along its line of action.
         rate = legs[i, LEG.load_rate]
-        known = 0.0
-        for r in range(3):
-            for c in range(3):
-                known += up[r] * P[s + r, s + c] * up[c]
+        _, known = normal_force(P, x, s, up)
         # The variance does not grow beyond the square of an even share.
         room = max(1.0 - known / max(even * even, 1e-9), 0.0)
         q = ((p * rate ** 2 * room
@@ -199,10 +196,7 @@ def _predict_loads(robot, settings, states, up, probability, memory, dt):
             for c in range(size):
                 h = d[c] if c < 3 else lever[c - 3]
                 P[s + r, s + c] += q * g * h
-        variance = 0.0
-        for r in range(3):
-            for c in range(3):
-                variance += up[r] * P[s + r, s + c] * up[c]
+        _, variance = normal_force(P, x, s, up)
         square = load * load + variance
         sideways = (1.0 - stray * stray) * settings.sideways ** 2 * square
         for r in range(3):

@@ -57,21 +57,19 @@ from legged_dynamics.estimation.push import (
 )
 from legged_dynamics.model.parts import DAMPING, FRICTION
 from legged_dynamics.optimization.factorizations import factorize, invert_factorized
+from legged_dynamics.optimization.kalman_update import update_state, whiten
 from legged_dynamics.spatial.algebra import (
     add,
     cross,
-    dot,
     load3,
     load9,
     rotate,
     scale,
     store3,
     subtract,
-    symmetric_times,
 )
 from legged_dynamics.spatial.jit import part
 from legged_dynamics.spatial.layout import put3
-from legged_dynamics.spatial.symmetric import inverse_symmetric
 
 # -------------------------------------------------------------------------------------------------
 # Prediction to the newest sample by the accelerometer.
@@ -158,11 +156,12 @@ def _predict_latest(arrays, layout, settings):
     robot, tracking, probability = arrays.robot, arrays.tracking, arrays.memory.contact.probability
     before, newest = arrays.window[-2], arrays.window[-1]
     x, P = tracking.latest, tracking.latest_covariance
-    G, GP = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
+    G, gain = tracking.sensor_rows[0:3], tracking.sensor_rows[3:6]
+    S, nu = tracking.block, tracking.block[6]
     ok, free, R = _accelerometer_rows(arrays, layout, settings, G)
     if not ok:
         return
-    feet, nx, W2 = robot.feet, x.shape[0], settings.weight ** 2
+    feet, nx = robot.feet, x.shape[0]
     for i in range(feet.index.shape[0]):
         for k in range(feet.index[i, SIZE]):    # process noise of half a tick
             at = feet.index[i, START] + k
@@ -176,39 +175,26 @@ def _predict_latest(arrays, layout, settings):
         sensed, load3(before, layout.acceleration))))
     R = (R[0] + a * a, R[1] + a * b, R[2] + a * c, R[3] + b * b, R[4] + b * c, R[5] + c * c)
     left = subtract(reading, free)
-    v, S = tracking.vector[0:3], tracking.vector[3:9]
-    for k in range(3):
-        unexpected, to = left[k], GP[k]
-        for c in range(nx):
-            unexpected -= G[k, c] * x[c]
-            to[c] = 0.0
-        v[k] = unexpected
-        for r in range(nx):
-            g, row = G[k, r], P[r]
-            for c in range(nx):
-                to[c] += g * row[c]
     at = 0
     for k in range(3):
-        for m in range(k, 3):
-            known = R[at]
-            for c in range(nx):
-                known += GP[k, c] * G[m, c]
-            S[at] = known
-            at += 1
-    inverse = inverse_symmetric((S[0], S[1], S[2], S[3], S[4], S[5]))
-    v = (v[0], v[1], v[2])
-    pulled = symmetric_times(inverse, v)
-    surprised = dot(v, pulled) > settings.surprise
-    first, second, third = GP[0], GP[1], GP[2]
-    for i in range(nx):
-        K = symmetric_times(inverse, (GP[0, i], GP[1, i], GP[2, i]))
-        x[i] += K[0] * v[0] + K[1] * v[1] + K[2] * v[2]
-        to = P[i]
+        nu[k] = left[k]
         for c in range(nx):
-            to[c] -= K[0] * first[c] + K[1] * second[c] + K[2] * third[c]
-    if surprised:
+            nu[k] -= G[k, c] * x[c]
+            gain[k, c] = 0.0
+        for r in range(nx):
+            for c in range(nx):
+                gain[k, c] += G[k, r] * P[r, c]
+        for m in range(k, 3):
+            S[m, k], at = R[at], at + 1
+            for c in range(nx):
+                S[m, k] += gain[k, c] * G[m, c]
+    if not factorize(S, 3):
+        return
+    whiten(S, gain, nu, 3)
+    update_state(x, P, gain, nu, 3)
+    if nu[0] * nu[0] + nu[1] * nu[1] + nu[2] * nu[2] > settings.surprise:
         for i in range(feet.index.shape[0]):
-            more = settings.surprise_force ** 2 * W2 * (1.05 - probability[i])
+            more = (settings.surprise_force * settings.weight) ** 2 * (1.05 - probability[i])
             for k in range(min(feet.index[i, SIZE], 3)):
                 P[feet.index[i, START] + k, feet.index[i, START] + k] += more
 

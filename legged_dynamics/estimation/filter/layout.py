@@ -227,7 +227,7 @@ class Tracking(NamedTuple):
     foot_rows: np.ndarray = floats(7, NX)
     # of the accelerometer: its rows, and these times the covariance
     sensor_rows: np.ndarray = floats(6, NX)
-    block: np.ndarray = floats(6, 7)  # a small matrix, and a column
+    block: np.ndarray = floats(7, 6)  # a small matrix, and a row
     innovation: np.ndarray = floats(N)  # what each equation has that the state does not predict
     slow_innovation: np.ndarray = floats(N)  # the slowly varying part of it
     # variance of each equation by errors that stay for seconds, and of a mean of the others

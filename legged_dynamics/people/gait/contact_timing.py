@@ -182,54 +182,50 @@ class _Signs:
         reach = max(round(TIMING.reach * self.unit / self.dt), 2)
         window = max(before, sample - reach), min(after, sample + reach)
         others = np.delete(self.contact, foot, axis=1).any(axis=1)
-        # Where each sign is, how long after the change it comes, and its deviation.
-        found: list[tuple[float | None, float, float]] = []
-
-        def add(at: float | None, sign: Sign) -> None:
-            found.append((at, sign.delay, sign.deviation))
-
         if not others[sample - 1 if landing else sample]:
-            together = others[sample:sample + reach] if landing else others[
-                max(sample - reach, 0):sample]
-            joint = bool(together.any())
-            if landing:
-                sign, delay = TIMING.landing_load, TIMING.joint_landing_delay
-            else:
-                sign, delay = TIMING.leaving_load, TIMING.joint_leaving_delay
-            delay = delay if joint else sign.delay
-            wide = slice(max(sample - reach, 0), sample + reach)
-            crossed = _crossing(self.load, sign.level, wide, landing, sample)
-            if not landing and crossed is not None and not joint:
-                # The faster the load falls, the shorter is its tail.
-                half = _crossing(self.load, TIMING.half_load, wide, False, sample)
-                tail = np.inf if half is None else max(crossed - half, 0.0) * self.dt / self.unit
-                delay = max(delay, -tail)
-            found.append((crossed, delay, sign.deviation))
-        else:
-            part, far = slice(*window), round(TIMING.longest * self.unit / self.dt)
-            speed, height, rise = (values[foot] for values in (self.speed, self.toe_height,
-                                                               self.toe_speed))
-            swing = slice(max(before, sample - far), sample + 1) if landing else slice(
-                sample, min(after, sample + far))
-            # A swing that the recording cuts off counts as the fastest of all.
-            whole = after < len(speed) if not landing else before > 0
-            fastest = float(speed[swing].max() if whole else np.max(self.speed))
-            if fastest < TIMING.swing_speed:
-                return []
-            if landing:
-                sign = TIMING.relative_rest_speed
-                add(_crossing(speed, sign.level * fastest, part, False, sample), sign)
-                sign = TIMING.rest_speed
-                add(_crossing(speed, sign.level, part, False, sample), sign)
-                sign = TIMING.forefoot_speed
-                add(_lowest(rise, part, sign.level), sign)
-            else:
-                ground = float(height[max(before, sample - far // 2):sample + 1].min())
-                for values, rest, sign in ((speed, 0.0, TIMING.start_speed),
-                                           (height, ground, TIMING.toe_height)):
-                    add(_crossing(values, rest + sign.level, part, True, sample), sign)
-        return [(at * self.dt - delay * self.unit, deviation * self.unit)
-                for at, delay, deviation in found if at is not None]
+            return self._timed([self._of_flight(landing, sample, reach, others)])
+        part, far = slice(*window), round(TIMING.longest * self.unit / self.dt)
+        speed, height, rise = (values[foot] for values in (self.speed, self.toe_height,
+                                                           self.toe_speed))
+        swing = slice(max(before, sample - far), sample + 1) if landing else slice(
+            sample, min(after, sample + far))
+        # A swing that the recording cuts off counts as the fastest of all.
+        whole = after < len(speed) if not landing else before > 0
+        fastest = float(speed[swing].max() if whole else np.max(self.speed))
+        if fastest < TIMING.swing_speed:
+            return []
+        if landing:
+            slow, rest = TIMING.relative_rest_speed, TIMING.rest_speed
+            return self._timed([
+                (_crossing(speed, slow.level * fastest, part, False, sample), slow),
+                (_crossing(speed, rest.level, part, False, sample), rest),
+                (_lowest(rise, part, TIMING.forefoot_speed.level), TIMING.forefoot_speed)])
+        ground = float(height[max(before, sample - far // 2):sample + 1].min())
+        start, lift = TIMING.start_speed, TIMING.toe_height
+        return self._timed([
+            (_crossing(speed, start.level, part, True, sample), start),
+            (_crossing(height, ground + lift.level, part, True, sample), lift)])
+
+    def _of_flight(self, landing: bool, sample: int, reach: int, others: np.ndarray
+                   ) -> tuple[float | None, Sign]:
+        """Return where the load of all feet begins or ends, and when it does so usually."""
+        wide = slice(max(sample - reach, 0), sample + reach)
+        sign, delay = (TIMING.landing_load, TIMING.joint_landing_delay) if landing else (
+            TIMING.leaving_load, TIMING.joint_leaving_delay)
+        crossed = _crossing(self.load, sign.level, wide, landing, sample)
+        if others[sample:wide.stop].any() if landing else others[wide.start:sample].any():
+            return crossed, replace(sign, delay=delay)
+        if not landing and crossed is not None:
+            # The faster the load falls, the shorter is its tail.
+            half = _crossing(self.load, TIMING.half_load, wide, False, sample)
+            tail = np.inf if half is None else max(crossed - half, 0.0) * self.dt / self.unit
+            sign = replace(sign, delay=max(sign.delay, -tail))
+        return crossed, sign
+
+    def _timed(self, found: list[tuple[float | None, Sign]]) -> list[tuple[float, float]]:
+        """Return times of a change and their deviations [s] by where signs of it are."""
+        return [(at * self.dt - sign.delay * self.unit, sign.deviation * self.unit)
+                for at, sign in found if at is not None]
 
     def of_flat(self, foot: int, landing: bool, before: int, sample: int,
                 after: int) -> list[tuple[float, float]]:
@@ -239,9 +235,8 @@ class _Signs:
             speed[before:sample] if landing else speed[sample:after]))
         sign = TIMING.flat_landing if landing else TIMING.flat_leaving
         part = slice(fastest, after) if landing else slice(before, fastest + 1)
-        at = _crossing(speed, sign.level * speed[fastest], part, not landing, fastest)
-        return [] if at is None else [(at * self.dt - sign.delay * self.unit,
-                                       sign.deviation * self.unit)]
+        return self._timed([(_crossing(speed, sign.level * speed[fastest], part, not landing,
+                                       fastest), sign)])
 
 
 def _crossing(values: np.ndarray, level: float, part: slice, rising: bool,

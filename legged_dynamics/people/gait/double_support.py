@@ -166,6 +166,7 @@ METHODS = {
 FORMER = ('over_time', 'transition')
 
 
+
 class DoubleSupport:
     """
     Contact inverse dynamics of whole recordings.
@@ -332,15 +333,16 @@ class DoubleSupport:
                                   flat=flat_footed(dynamics, flags, self.settings, moved))
         motion, contact = dynamics.motion, timing.contact
         outside = outside_soles(dynamics, contact)
-        reference = self._soles()
         if method == 'travelling':
             wrench, reference, dynamics = self._travelling(dynamics, timing, outside, moved,
                                                            by_markers)
-        elif method == 'ankle':
-            reference = self._ankles()
-            wrench = self._each_instant(motion, contact, reference)
         else:
-            wrench = self._each_instant(motion, contact, reference)
+            reference = (self._ankles() if method == 'ankle'
+                         else np.array([foot.center for foot in self.feet]))
+            solver = ContactInverseDynamics(self.model, self.feet, reference=reference)
+            wrench = solver.batch(motion.position, motion.velocity, motion.acceleration,
+                                  motion.base_motion, in_contact=contact,
+                                  ground_normal=motion.base_rotation[:, 2]).wrench
         return gait_reactions(dynamics, timing, wrench, reference,
                               ~borne_elsewhere(dynamics, contact, outside, self.settings),
                               ~(outside > 2.0 * self.settings.plausible_distance),
@@ -364,19 +366,10 @@ class DoubleSupport:
             dynamics = through_sole(dynamics, contact, settings, moved, of_all)
         wrench = _complete_wrenches(dynamics, contact, points, share, lean, settings)
         wrench[..., 3:] += np.cross(points - dynamics.foot_arm, wrench[..., :3])
-        return _in_feet(dynamics, wrench), reference, dynamics
+        in_feet = [np.einsum('nfji,nfj->nfi', dynamics.foot_rotation, wrench[..., part])
+                   for part in (slice(0, 3), slice(3, 6))]
+        return np.concatenate(in_feet, axis=-1), reference, dynamics
 
-    def _each_instant(self, motion: RecordedMotion, contact: np.ndarray,
-                      reference: np.ndarray) -> np.ndarray:
-        """Return wrenches in the feet's frames, chosen at each instant by itself."""
-        solver = ContactInverseDynamics(self.model, self.feet, reference=reference)
-        return solver.batch(motion.position, motion.velocity, motion.acceleration,
-                            motion.base_motion, in_contact=contact,
-                            ground_normal=motion.base_rotation[:, 2]).wrench
-
-    def _soles(self) -> np.ndarray:
-        """Middle of each sole in its foot's frame, (nf, 3) [m]."""
-        return np.array([foot.center for foot in self.feet])
 
     def _ankles(self) -> np.ndarray:
         """Origin of the link that the last joint of each leg moves, in the foot's frame."""
@@ -396,8 +389,3 @@ def check_method(method: str) -> None:
             + ('; it is no longer one, being worse on force plates (docs/double_support.md)'
                if method in FORMER else ''))
 
-
-def _in_feet(dynamics: GaitInverseDynamics, wrench: np.ndarray) -> np.ndarray:
-    """Return wrenches given in world axes about the feet's frames in the feet's axes."""
-    return np.concatenate([np.einsum('nfji,nfj->nfi', dynamics.foot_rotation, wrench[..., part])
-                           for part in (slice(0, 3), slice(3, 6))], axis=-1)

@@ -16,7 +16,6 @@ The share law by five of nine walks of one humanoid on foot sensors; all nine we
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,9 +27,10 @@ from legged_dynamics.people.gait.load_transfer import center_of_pressure
 from legged_dynamics.people.gait.settings import GaitSettings
 from legged_dynamics.people.gait.stance_detection import (
     SoleMotion,
-    runs,
+    in_steps,
     soles_of,
     speed_scale,
+    steps,
 )
 
 
@@ -57,7 +57,7 @@ FLAT = FlatFeetSettings()
 def flat_footed(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: GaitSettings,
                 moved: SoleMotion | None = None) -> bool:
     """Return whether a robot walks flat-footed on its own odometry."""
-    stepping = contact.shape[1] == 2 and any(_steps(contact))
+    stepping = contact.shape[1] == 2 and any(steps(contact))
     if not (stepping and settings.odometry_error and all(foot.moments for foot in dynamics.feet)):
         return False
     speed = (moved or soles_of(dynamics, settings)).speed
@@ -96,10 +96,11 @@ def flat_shares(dynamics: GaitInverseDynamics, contact: np.ndarray,
     squared = np.maximum((apart ** 2).sum(axis=1), 1e-6)
     first = (center * apart).sum(axis=1) / squared
     first = np.where(np.isfinite(first), first, 0.5)
-    for at, landing, phase in _steps(contact):
+    for start, end in steps(contact):
+        at, phase = slice(start, end), (np.arange(end - start) + 0.5) / (end - start)
         knots = np.linspace(0.0, 1.0, len(FLAT.landed))
         law = np.interp(phase, knots, FLAT.landed)
-        law = law if landing == 0 else 1.0 - law
+        law = law if contact[start - 1, 1] else 1.0 - law   # of the foot that has landed
         seen = settings.odometry_error ** 2 / squared[at]      # variance of the share
         trust = FLAT.landed_error ** 2 / (FLAT.landed_error ** 2 + seen)
         first[at] += (1.0 - trust) * (law - first[at])
@@ -122,17 +123,8 @@ def _seen(dynamics: GaitInverseDynamics, contact: np.ndarray) -> tuple[np.ndarra
     middle = np.array([foot.center for foot in dynamics.feet])
     length = np.array([foot.edges[0] - foot.edges[1] for foot in dynamics.feet])
     pressed = np.tile(middle, (len(contact), 1, 1))
-    for at, _, _ in _steps(contact):
-        pressed[at, :, 0] += FLAT.pressed_front * length
+    pressed[in_steps(contact), :, 0] += FLAT.pressed_front * length
     points = dynamics.points(pressed)
     # The smoothed force first, since soles turn at once where the load changes feet.
     center = center_of_pressure(levelled(smooth, contact), np.ones_like(contact), points)
     return center - points[:, 1, :2], points[:, 0, :2] - points[:, 1, :2]
-
-
-def _steps(contact: np.ndarray) -> Iterable[tuple[slice, int, np.ndarray]]:
-    """Yield samples, the foot that has landed, and the phase of each step from foot to foot."""
-    for first, end in runs(contact.all(axis=1)):
-        if first and end < len(contact) and (contact[first - 1] != contact[end]).any():
-            phase = (np.arange(end - first) + 0.5) / (end - first)
-            yield slice(first, end), int(np.argmin(contact[first - 1])), phase

@@ -35,7 +35,7 @@ import numpy as np
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import TRANSFER, travelling_reference
-from legged_dynamics.people.gait.reactions import from_middle, steps, sum_deviation
+from legged_dynamics.people.gait.reactions import from_middle, sum_deviation
 from legged_dynamics.people.gait.required_wrench import (
     FEWEST,
     NO_FORCE,
@@ -43,7 +43,7 @@ from legged_dynamics.people.gait.required_wrench import (
     on_path,
 )
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.stance_detection import SoleMotion
+from legged_dynamics.people.gait.stance_detection import SoleMotion, in_steps
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def through_sole(dynamics: GaitInverseDynamics, contact: np.ndarray, settings: G
     wanted = -(arm[:, :2] * force[:, 2:] + tilting) / height[:, None]
     stepping = np.zeros((len(alone), 1), bool)
     if lean is not None:
-        stepping = (steps(contact) & (dynamics.load > TRANSFER.least_load))[:, None]
+        stepping = (in_steps(contact) & (dynamics.load > TRANSFER.least_load))[:, None]
         wanted = np.where(stepping, lean * force[:, 2:], wanted)
     turning = (dynamics.leg_length * np.stack(
         [DIRECTION.pitch_error * error ** 2, DIRECTION.roll_error * error], axis=1)) ** 2

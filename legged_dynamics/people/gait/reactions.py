@@ -14,7 +14,7 @@ from legged_dynamics.people.gait.flat_feet import FLAT, landed_rate
 from legged_dynamics.people.gait.inverse_dynamics import GaitInverseDynamics
 from legged_dynamics.people.gait.load_transfer import TRANSFER, impact_error
 from legged_dynamics.people.gait.settings import GaitSettings
-from legged_dynamics.people.gait.stance_detection import runs, speed_scale
+from legged_dynamics.people.gait.stance_detection import in_steps, runs, speed_scale
 
 # -------------------------------------------------------------------------------------------------
 # Standard deviations of the force on each foot, from what is not known about a motion.
@@ -52,9 +52,15 @@ class ErrorBarSettings:
     planted_moving: float = 0.03  # [m]: added where the force varies by the weight
     movement_time: float = 2.0  # [sqrt(l / g)]: in which movement counts
     rate_window: float = 0.2  # [sqrt(l / g)]: around a change, for the rate of the load
-    # Landing after a flight: deviation of the sum, by the speed that the foot loses.
+    # Landing on both feet after a flight: deviation of the sum, by the speed that a foot loses.
     impact_along: float = 0.05  # [weight / sqrt(g l)]
     impact_down: float = 0.35  # [weight / sqrt(g l)]
+    # In running, the force that the motion seems to require in flight is an error like that in
+    # stance: deviation of the sum, as a multiple of its rms.
+    running: float = 0.6  # At most, while a foot is down
+    running_impact: float = 1.4  # At a landing
+    flight_error: float = 0.08  # [weight]: usual rms, which counts as much as one look at it
+    flight_memory: float = 0.1  # [sqrt(l / g)]: of one look
     impact_time: float = 0.35  # [sqrt(l / g)]: before and after a landing, in which it fades
 
 
@@ -75,8 +81,7 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     share = np.divide(vertical, total, out=np.zeros_like(vertical), where=total > 0.0)
     moving, arm = _moving(dynamics), from_middle(contact, points)
     axes = np.array([BARS.fore_aft, BARS.sideways, 1.0])
-    sums = np.sqrt(sum_deviation(dynamics, settings) ** 2 + _landing_variance(dynamics, timing)
-                   + (FLAT.sum_error ** 2 if timing.flat else 0.0))
+    sums = np.sqrt(_sum_variance(dynamics, timing, settings))
     deviation = np.hypot(sums[:, None] * axes * dynamics.weight, dynamics.noise_left)
     # A foot that is alone has all of the error, one of two about half of it.
     carried = share * np.sqrt(timing.probability.clip(0.0, 1.0))
@@ -86,7 +91,10 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
         seen = np.diagonal(covariance[alone], axis1=1, axis2=2)[:, :2]
         size = np.hypot(vertical, BARS.sole_moving * dynamics.weight * moving[:, None])[alone]
         stood = (np.array([BARS.sole_along, BARS.sole_across]) * size[:, None]) ** 2
-        sole = _heading(dynamics.foot_rotation[alone])
+        # x and y of the soles, turned into the horizontal, as columns.
+        x = dynamics.foot_rotation[alone][:, :2, 0]
+        x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-6)
+        sole = np.stack([x, np.stack([-x[:, 1], x[:, 0]], axis=1)], axis=2)
         covariance[alone, :2, :2] = np.einsum(
             'kia,ka,kja->kij', sole, seen * stood / np.maximum(seen + stood, 1e-12), sole)
     several = (contact & (contact.sum(axis=1) > 1)[:, None]) * vertical ** 2
@@ -111,11 +119,6 @@ def force_covariance(dynamics: GaitInverseDynamics, timing: ContactTiming, force
     return covariance + moved[..., None, None] * lean[..., :, None] * lean[..., None, :]
 
 
-def _heading(R: np.ndarray) -> np.ndarray:
-    """Return x and y of k soles (k, 3, 3) turned into the horizontal, as columns, (k, 2, 2)."""
-    x = R[:, :2, 0] / np.maximum(np.linalg.norm(R[:, :2, 0], axis=1, keepdims=True), 1e-6)
-    return np.stack([x, np.stack([-x[:, 1], x[:, 0]], axis=1)], axis=2)
-
 
 def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
     """Return how much the vertical force varies about each instant, (n,) over the weight."""
@@ -128,25 +131,38 @@ def _moving(dynamics: GaitInverseDynamics) -> np.ndarray:
 
 def sum_deviation(dynamics: GaitInverseDynamics, settings: GaitSettings) -> np.ndarray:
     """Return the standard deviation of the total vertical force (n,), over the weight."""
-    moving = _moving(dynamics)
-    return settings.sum_error + settings.sum_moving * moving / np.hypot(
-        1.0, moving / BARS.saturation)
+    return settings.sum_error + settings.sum_moving * BARS.saturation * _saturated(dynamics)
 
 
-def _landing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming) -> np.ndarray:
-    """Return the variance that landings add to the sum of all forces, (n,) over the weight."""
+def _saturated(dynamics: GaitInverseDynamics) -> np.ndarray:
+    """Return how near the movement (n,) is to that from which on the sum errs no more."""
+    moving = _moving(dynamics) / BARS.saturation
+    return moving / np.hypot(1.0, moving)
+
+
+def _sum_variance(dynamics: GaitInverseDynamics, timing: ContactTiming,
+                  settings: GaitSettings) -> np.ndarray:
+    """Return the variance of the total vertical force (n,), over the weight, with landings."""
     time, unit = dynamics.time - dynamics.time[0], np.sqrt(dynamics.leg_length / GRAVITY)
-    reach, variance = BARS.impact_time * unit, np.zeros(len(time))
+    reach, deviation = BARS.impact_time * unit, sum_deviation(dynamics, settings)
+    flying, running = ~timing.contact.any(axis=1), np.zeros(len(time), bool)
+    for first, end in runs(~flying):
+        running[first:end] = flying.any() and timing.contact[first:end].sum(axis=1).max() == 1
+    seen = _flight_error(dynamics, flying)
+    deviation[running] = settings.sum_error + BARS.running * seen * _saturated(dynamics)[running]
+    variance = deviation ** 2 + (FLAT.sum_error ** 2 if timing.flat else 0.0)
     velocity = np.gradient(dynamics.base_position[:, None] + dynamics.foot_arm, dynamics.step,
                            axis=0) - dynamics.ground_velocity
     velocity /= speed_scale(dynamics)
     for change in filter(lambda one: one.landing, timing.changes):
-        before = int(np.searchsorted(time, change.time - reach))
+        before, now = np.searchsorted(time, [change.time - reach, change.time])
         lost = velocity[before, change.foot]
         if timing.flat:
             size = FLAT.impact * np.linalg.norm(lost)
-        elif timing.contact[before:np.searchsorted(time, change.time)].any(axis=1).all():
+        elif not flying[before:now].any():
             continue        # not after a flight
+        elif running[now:now + 1].any():
+            size = BARS.running_impact * seen
         else:
             size = np.hypot(BARS.impact_along * np.linalg.norm(lost[:2]),
                             BARS.impact_down * min(lost[2], 0.0))
@@ -154,21 +170,21 @@ def _landing_variance(dynamics: GaitInverseDynamics, timing: ContactTiming) -> n
     return variance
 
 
+def _flight_error(dynamics: GaitInverseDynamics, flying: np.ndarray) -> float:
+    """Return the rms of the force over the weight that the recording has in flight."""
+    within = flying.copy()      # not where a change may be earlier or later
+    within[1:] &= flying[:-1]
+    within[:-1] &= flying[1:]
+    looks = dynamics.step / (BARS.flight_memory * np.sqrt(dynamics.leg_length / GRAVITY))
+    square = (dynamics.as_recorded.load[within] ** 2).sum() * looks
+    return float(np.sqrt((square + BARS.flight_error ** 2) / (within.sum() * looks + 1.0)))
+
+
 def from_middle(contact: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return horizontal arms (n, nf, 2) of stance feet from their middle, 0 in the air."""
     middle = np.einsum('nf,nfi->ni', contact.astype(float), points[..., :2])
     middle /= np.maximum(contact.sum(axis=1, keepdims=True), 1)
     return np.where(contact[..., None], points[..., :2] - middle[:, None], 0.0)
-
-
-def steps(contact: np.ndarray) -> np.ndarray:
-    """Return (n,) when a step transfers: one foot has just landed, another leaves next."""
-    found = np.zeros(len(contact), bool)
-    for first, end in runs(contact.sum(axis=1) > 1):
-        found[first:end] = (first > 0 and end < len(contact)
-                            and not contact[first - 1][contact[first]].all()
-                            and not contact[end][contact[end - 1]].all())
-    return found
 
 
 def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share: np.ndarray,
@@ -181,7 +197,7 @@ def _share_variance(dynamics: GaitInverseDynamics, timing: ContactTiming, share:
     the feet from the middle between them.
     """
     contact, variance = timing.contact, np.zeros(share.shape)
-    time, stepping = dynamics.time - dynamics.time[0], steps(contact)
+    time, stepping = dynamics.time - dynamics.time[0], in_steps(contact)
     length = np.maximum(2.0 * size.max(axis=1), 1e-3)
     planted = np.hypot(np.minimum(BARS.planted + BARS.planted_moving * moving,
                                   settings.pressure_error), settings.center_error)

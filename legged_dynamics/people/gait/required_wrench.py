@@ -265,11 +265,6 @@ class WrenchSmoother:
                        noise_left=self._left[:, :3] * dynamics.weight)
 
 
-def without_noise(dynamics: GaitInverseDynamics, contact: np.ndarray,
-                  settings: GaitSettings) -> GaitInverseDynamics:
-    """Return inverse dynamics with a smoothed wrench and no force in flight."""
-    return WrenchSmoother(dynamics, settings).given(contact)
-
 
 def _noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettings) -> float:
     """
@@ -291,20 +286,18 @@ def _least_density(settings: GaitSettings) -> float:
 
 def _smoothed(values: np.ndarray, dt: float, density: float,
              tried: np.ndarray) -> np.ndarray:
-    """Return the most likely smooth signal in white noise of a two-sided density."""
-    equal = _likely_equal(values, dt, density, tried)
-    return _bent_least(values, np.full(len(values) - ORDER,
-                                       min((equal * dt) ** (-2 * ORDER), STIFFEST)), ORDER)
+    """
+    Return the most likely smooth signal in white noise of a two-sided density.
 
-
-def _likely_equal(values: np.ndarray, dt: float, density: float, tried: np.ndarray) -> float:
-    """Return the frequency of equal densities of greatest likelihood (Whittle) [rad/s]."""
+    ``tried`` [rad/s]: frequencies at which both may have the same density (Whittle).
+    """
     frequency, power = _spectrum(values, dt)
     used = (frequency > REQUIRED.lowest_likely) & (frequency < REQUIRED.highest_likely)
     falling = (2.0 * np.pi * frequency[used]) ** (-2 * ORDER)
     expected = tried[:, None] ** (2 * ORDER) * falling + 1.0
-    return float(tried[np.argmin((np.log(expected) + power[used] / density / expected)
-                                 .sum(axis=1))])
+    equal = tried[np.argmin((np.log(expected) + power[used] / density / expected).sum(axis=1))]
+    return _bent_least(values, np.full(len(values) - ORDER,
+                                       min((equal * dt) ** (-2 * ORDER), STIFFEST)), ORDER)
 
 
 def _spectrum(values: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:

@@ -222,17 +222,21 @@ def detect_stance(dynamics: GaitInverseDynamics, settings: GaitSettings,
     # The floor on which a foot rests; one held still in the air is far from the lowest foot.
     clearance, lowest = settings.clearance * length, lowest[:, None]
     floor = np.where(np.abs(moved.floor - lowest) < clearance, moved.floor, lowest)
-    levels = speed_levels(float(moved.speed.max()), SLIP * scale, SWING * scale)
+    scales = (*speed_levels(float(moved.speed.max()), SLIP * scale, SWING * scale),
+              CLEARANCE * length, clearance)
     soles = np.array([foot.edges[0] != foot.edges[1] for foot in dynamics.feet])
     rate = scale / (USUAL * settings.shortest_phase * length)
-    return _probability(moved.speed, moved.height - floor, dynamics.load, soles, levels,
-                        (CLEARANCE * length, clearance), settings.flight_load,
-                        rate, dt) > 0.5
+    return _probability(moved.speed, moved.height - floor, dynamics.load, soles, scales,
+                        settings.flight_load, rate, dt) > 0.5
 
 
 @kernel
-def _probability(speed, height, load, soles, levels, clearance, flight_load, rate, dt):
-    """Return the probability of contact of each foot, (n, nf); see `contact_evidence`."""
+def _probability(speed, height, load, soles, scales, flight_load, rate, dt):
+    """
+    Return the probability of contact of each foot, (n, nf); see `contact_evidence`.
+
+    ``scales``: the two levels of speed [m/s] and of clearance [m] of `motion_evidence`.
+    """
     n, nf = speed.shape
     evidence, probability = np.empty((n, nf)), np.empty((n, nf))
     share = min(dt / CORRELATION_TIME, 1.0)
@@ -241,8 +245,8 @@ def _probability(speed, height, load, soles, levels, clearance, flight_load, rat
                                                 2.0 * MOVES)
         for i in range(nf):
             evidence[k, i] = motion_evidence(
-                speed[k, i], height[k, i], levels[0], levels[1], 0.0, RESTS, soles[i],
-                clearance[0], clearance[1])
+                speed[k, i], height[k, i], scales[0], scales[1], 0.0, RESTS, soles[i],
+                scales[2], scales[3])
             best = max(best, evidence[k, i])
         lift = max(min(support, RESTS) - best, 0.0)
         for i in range(nf):
@@ -271,3 +275,20 @@ def runs(flags: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield first sample and end (exclusive) of each range in which a flag is set."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(np.int8), [0]])))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist())
+
+
+def steps(contact: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield first sample and end of each double support in a step: one lands, another leaves."""
+    for first, end in runs(contact.sum(axis=1) > 1):
+        if first and end < len(contact):
+            landed = contact[first] & ~contact[first - 1]
+            if landed.any() and (contact[end - 1] & ~contact[end] & ~landed).any():
+                yield first, end
+
+
+def in_steps(contact: np.ndarray) -> np.ndarray:
+    """Return where the load passes from foot to foot in a step, (n,)."""
+    found = np.zeros(len(contact), bool)
+    for first, end in steps(contact):
+        found[first:end] = True
+    return found

@@ -10,7 +10,8 @@ joint motion for biomechanisms, Nonlinear Dynamics, 2010).
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -53,13 +54,12 @@ def _linear(*coefficients: float) -> OpenSimFunction:
 
 def _read_function(element: Element, where: str) -> OpenSimFunction:
     """Return the function that an element states; ``where`` names it in errors."""
-    kind = element.tag
+    kind, inner = element.tag, element.find('.//function/*')
     if kind == 'Constant':
         return _linear(_numbers(element, 'value', where, 1)[0])
     if kind == 'LinearFunction':
         return _linear(*_numbers(element, 'coefficients', where, 2))
     if kind == 'MultiplierFunction':
-        inner = next((child for holder in element.iter('function') for child in holder), None)
         if inner is None:
             raise ModelError(f'{where}: its MultiplierFunction has no function inside')
         scale, found = _numbers(element, 'scale', where, 1)[0], _read_function(inner, where)
@@ -224,24 +224,19 @@ def read_document(path: str | Path) -> Document:
             (child.tag for child in root), 'nothing')
         raise ModelError(f'{path}: expected an OpenSimDocument with a Model, got {inside}; setup '
                          'files of tools name their model in <model_file>')
-    stated, notes = root.get('Version', '').strip() or '0', []
-    if not stated.isdecimal() or len(stated) > 9:
-        raise ModelError(f'{path}: expected a number as the Version of its OpenSimDocument, got '
-                         f'{stated[:60]!r}')
-    version = int(stated)
-    if 30500 <= version < 30517:
+    version = root.get('Version', '').strip()
+    if re.fullmatch('305(0[0-9]|1[0-6])', version):
         raise ModelError(f'{path}: it was written by a preview of OpenSim 4 (version {version}); '
                          'open it in OpenSim 4 and save it again')
-    bodies, holders = {}, []
+    bodies, holders, notes = {}, [], []
     for body in model.findall('./BodySet/objects/Body'):
         name = body.get('name', '')
         holder = body.find('Joint')
         holders += [(joint, name) for joint in ([] if holder is None else holder)]
         if name != GROUND:
             bodies[name] = _inertia(body, f'{path.name}: body {name!r}')
-    for joint in model.findall('./JointSet/objects/*'):
-        holders.append((joint, ''))
-    joints = [_joint(joint, child, path.name) for joint, child in holders]
+    joints = [_joint(joint, child, path.name) for joint, child in (
+        *holders, *((joint, '') for joint in model.findall('./JointSet/objects/*')))]
     couplings = []
     for constraint in model.findall('./ConstraintSet/objects/*'):
         off = (constraint.findtext('isDisabled') or '').strip() == 'true' or (
@@ -351,11 +346,12 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
         what = f'{where}, {axis.get("name")}'
         vector = np.array(_numbers(axis, 'axis', what, 3)[:3])
         names = tuple((axis.findtext('coordinates') or '').split())
-        stated = next(iter(_functions(axis)), None)
-        if stated is None:
-            function = _linear(1.0, 0.0) if names else _linear(0.0)
-        else:
-            function = _read_function(stated, what)
+        # In files of OpenSim 3 inside <function>, in those of OpenSim 4 by its name or kind.
+        stated = next(iter([*axis.iterfind('function/*'), *(
+            child for child in axis if child.tag != 'function' and (
+                child.tag in KINDS or child.get('name') == 'function'))]), None)
+        function = (_read_function(stated, what) if stated is not None
+                    else _linear(1.0, 0.0) if names else _linear(0.0))
         function = _of_inputs(function, len(names), what)
         length = np.linalg.norm(vector)
         if length < 1e-9:
@@ -364,19 +360,10 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
     return tuple(found)
 
 
-def _functions(axis: Element) -> Iterable[Element]:
-    """Yield the elements of functions of an axis, in files of OpenSim 3 and 4."""
-    for child in axis:
-        if child.tag == 'function':
-            yield from child
-        elif child.tag in KINDS or child.get('name') == 'function':
-            yield child
-
 
 def _coupling(constraint: Element, origin: str) -> Coupling:
     where = f'{origin}: constraint {constraint.get("name")!r}'
-    stated = next((child for holder in constraint.findall('coupled_coordinates_function')
-                   for child in holder), None)
+    stated = constraint.find('coupled_coordinates_function/*')
     if stated is None:
         raise ModelError(f'{where}: it has no function')
     masters = tuple((constraint.findtext('independent_coordinate_names') or '').split())

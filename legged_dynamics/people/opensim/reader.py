@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,8 +57,7 @@ SAMPLES = 31
 ARM = 0.1
 
 
-@dataclass(frozen=True, eq=False)
-class _OneAxis:
+class _OneAxis(NamedTuple):
     """A joint of one axis instead of several coupled ones."""
 
     kind: str  # 'revolute' or 'prismatic'
@@ -186,8 +186,7 @@ class _Chain:
     notes: list[str] = field(default_factory=list)  # What was approximated, with its error
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
+class _Step(NamedTuple):
     """One moving axis in the joint's frames, in OpenSim's axes."""
 
     name: str
@@ -294,6 +293,11 @@ def _line(axis: TransformAxis, name: str, coordinates: Mapping[str, Coordinate],
     if axis.function.linear is not None:
         slope = axis.function.linear[axis.coordinates.index(name)]
         return slope, float(values[0] - slope * q[0]), 0.0
+    return _straight(q, values)
+
+
+def _straight(q: np.ndarray, values: np.ndarray) -> tuple[float, float, float]:
+    """Return slope and offset of the line nearest to some values, and its largest error."""
     slope, offset = np.polyfit(q, values, 1)
     return float(slope), float(offset), float(np.abs(slope * q + offset - values).max())
 
@@ -555,13 +559,11 @@ def _followers(couplings: list[Coupling], joints: list[Joint],
         master = coordinates[masters[0]]
         low, high = max(master.lower, -3.0), min(master.upper, 3.0)
         q = np.linspace(low, high, 31) if high > low else np.linspace(-1.0, 1.0, 31)
-        values = coupling.function.evaluate(q[:, None])
-        slope, offset = np.polyfit(q, values, 1)
-        error = float(np.abs(slope * q + offset - values).max())
+        slope, offset, error = _straight(q, coupling.function.evaluate(q[:, None]))
         if error > 1e-9:
             notes.append(f'{name} follows {master.name} along a straight line, off by up to '
                          f'{error:.2g} (rad or m).')
         own, his = scale.get(name, 1.0), scale.get(master.name, 1.0)
-        found[name] = replace(found[name], mimic=Mimic(master.name, float(own * slope / his),
-                                                       float(own * offset)))
+        found[name] = replace(found[name], mimic=Mimic(master.name, own * slope / his,
+                                                       own * offset))
     return list(found.values())

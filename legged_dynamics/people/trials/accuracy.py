@@ -168,15 +168,16 @@ def belt_velocity(belts: Mapping[str, str], feet: Sequence[str], time: np.ndarra
     return np.stack(speeds, axis=1)[..., None] * back
 
 
-def found_belt(dynamics: GaitInverseDynamics) -> np.ndarray | None:
+def found_belt(dynamics: GaitInverseDynamics, settings: BeltSettings = BELT
+               ) -> np.ndarray | None:
     """Return a belt's velocity (3,), common to all stance soles; None if zero or unclear."""
     scale, seen = speed_scale(dynamics), []
-    near = BELT.flat_height * dynamics.leg_length
+    near = settings.flat_height * dynamics.leg_length
     for i, points in enumerate(dynamics.sole_points()):
         middle = points.mean(axis=1)
         velocity = np.gradient(middle, dynamics.step, axis=0)
         low = middle[:, 2] < np.percentile(middle[:, 2], 5.0) + near
-        flat = low & (_turning(dynamics, i) < BELT.flat_turning)
+        flat = low & (_turning(dynamics, i) < settings.flat_turning)
         if flat.sum() < 3:
             return _common(_rolling(dynamics), scale)
         seen.append(velocity[flat, :2])

@@ -9,10 +9,10 @@ shared, and the result is put together.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -173,8 +173,7 @@ SCALE = 'scale'
 ROBOT = 'robot'
 MASS_SOURCES = {PLATES: 'by the force plates and the model; --mass model: the model alone',
                 SCALE: '--mass'}
-# Times [s] and values of a column or a topic, by its name.
-Series = Callable[[str], tuple[np.ndarray, np.ndarray]]
+
 
 
 def analyse_gait(source: str | Path, options: GaitOptions | None = None
@@ -207,9 +206,8 @@ def analyse_gait(source: str | Path, options: GaitOptions | None = None
     settings = GaitSettings.from_parameters(options.settings)
     trial = _with_plates(_on_belt(_read(source, options), options), options, settings)
     trial = _with_mass(trial, options, settings)
-    trial, timing, moved = _in_contact(trial, options, settings)
-    shared = _shared(trial, timing, moved, options, settings)
-    return _result(trial, shared, options), trial.subject.description
+    trial = _shared(*_in_contact(trial, options, settings), options, settings)
+    return _result(trial, options), trial.subject.description
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +218,6 @@ class _Trial:
     subject: Subject
     dynamics: GaitInverseDynamics  # Of its motion
     notes: list[str]  # What was odd or was assumed
-    series: Series  # Returns a column or a topic by its name
     start_ns: int = 0  # Stamp at which the motion's time is zero
     # (n, nf) or None: feet on the ground, where the recording's IMU was needed to find them
     contact: np.ndarray | None = None
@@ -228,6 +225,9 @@ class _Trial:
     belt: np.ndarray | None = None  # (n, nf, 3) [m/s]: velocity of the ground; None for the floor
     alignment: Alignment | None = None  # Of the plates, where they measure
     mass: BodyMass | None = None
+    reactions: GaitReactions | None = None  # By the chosen method
+    errors: dict[str, FootErrors] = field(default_factory=dict)  # Of all, where forces are known
+    as_recorded: FootErrors | None = None
 
     @property
     def feet(self) -> tuple[str, ...]:
@@ -240,31 +240,35 @@ class _Trial:
 def _read(source: Path, options: GaitOptions) -> _Trial:
     """Return the motion of a recording of any kind, and whose it is."""
     refuse_no_motion(source)
-    if not source.is_file() or source.suffix in (*SUFFIXES, '.bag'):
+    if _is_bag(source):
         return _of_bag(source, options)
     if format_of(source) is OPENSIM_TABLE or format_of(options.urdf) is OSIM:
-        return _Trial(source, *read_trial(source, options), _columns_of(source))
+        return _Trial(source, *read_trial(source, options))
     subject = subject_of_file(options)
     poses, notes = read_motion(source, subject.model, degrees=options.degrees,
                                missing_at_zero=options.missing_at_zero)
     motion, uneven = poses.motion(subject.model, options.cutoff)
     return _Trial(source, subject, GaitInverseDynamics.of(subject.model, subject.feet, motion),
-                  [*notes, *uneven], _columns_of(source))
+                  [*notes, *uneven])
 
 
-def _columns_of(source: Path) -> Series:
-    """Return a function that looks up a column of a file."""
-    def column(name: str) -> tuple[np.ndarray, np.ndarray]:
-        if format_of(source) is OPENSIM_TABLE:
-            found, time, _, _ = read_coordinates(source)
-            if name not in found:
-                raise ConfigurationError(f'{source}: there is no column {name!r}; the columns '
-                                         f'are: {", ".join(found)}')
-            return time, found[name]
-        table = CsvColumns(source)
-        return table.time(), table[name]
+def _series(trial: _Trial, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return times [s] and values of a column or a topic of a recording."""
+    if format_of(trial.source) is OPENSIM_TABLE:
+        found, time, _, _ = read_coordinates(trial.source)
+        if name not in found:
+            raise ConfigurationError(f'{trial.source}: there is no column {name!r}; the columns '
+                                     f'are: {", ".join(found)}')
+        return time, found[name]
+    if _is_bag(trial.source):
+        with BagReader(trial.source) as bag:
+            return speed_topic(bag, name, trial.start_ns)
+    table = CsvColumns(trial.source)
+    return table.time(), table[name]
 
-    return column
+
+def _is_bag(source: Path) -> bool:
+    return not source.is_file() or source.suffix in (*SUFFIXES, '.bag')
 
 
 _BOTH = "The base's pose is that of {}, its rotation and acceleration are those of {}"
@@ -319,13 +323,8 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
         stamps = found.start_ns + np.round(found.motion.time * 1e9).astype(np.int64)
         topics, valid = truth_topics(subject, options, bag.topics)
         plates = read_plates(bag, topics, tuple(foot.link for foot in subject.feet), valid, stamps)
-
-    def topic(name: str) -> tuple[np.ndarray, np.ndarray]:
-        with BagReader(source) as again:
-            return speed_topic(again, name, found.start_ns)
-
     dynamics = GaitInverseDynamics.of(subject.model, subject.feet, found.motion)
-    return _Trial(source, subject, dynamics, notes, topic, found.start_ns, found.contact, plates)
+    return _Trial(source, subject, dynamics, notes, found.start_ns, found.contact, plates)
 
 
 def _on_belt(trial: _Trial, options: GaitOptions) -> _Trial:
@@ -340,7 +339,7 @@ def _on_belt(trial: _Trial, options: GaitOptions) -> _Trial:
                      'taken for the belt of a treadmill (--belt-speed 0 if it is none).']
     else:
         velocity = belt_velocity(parse_belts(options.belt_speed, feet), feet, dynamics.time,
-                                 dynamics.motion.base_rotation, trial.series)
+                                 dynamics.motion.base_rotation, partial(_series, trial))
         speeds = np.linalg.norm(velocity, axis=2).mean(axis=0)
         velocity = velocity if velocity.any() else None
         notes = ['The ground under the feet runs backward: ' + ', '.join(
@@ -395,18 +394,9 @@ def _in_contact(trial: _Trial, options: GaitOptions, settings: GaitSettings
     return replace(trial, dynamics=dynamics, alignment=alignment), timing, moved
 
 
-class _Shared(NamedTuple):
-    """Forces by the chosen method, and errors of all, where forces are measured."""
-
-    reactions: GaitReactions
-    errors: dict[str, FootErrors]
-    as_recorded: FootErrors | None
-    notes: list[str]
-
-
 def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: GaitOptions,
-            settings: GaitSettings) -> _Shared:
-    """Share the load between the feet by the chosen method, and compare it with others."""
+            settings: GaitSettings) -> _Trial:
+    """Return the trial with forces by the chosen method, compared with others."""
     dynamics, mass, subject = trial.dynamics, cast(BodyMass, trial.mass), trial.subject
     stated = replace(settings, mass_error=mass.deviation / mass.value)
     if subject.parameters.get('analysis.model_error', bool(subject.parameters)):
@@ -427,14 +417,15 @@ def _shared(trial: _Trial, timing: ContactTiming, moved: SoleMotion, options: Ga
             if method not in errors:
                 errors[method] = foot_errors(
                     solver.share(dynamics, timing, method, moved=moved), plates)
-    return _Shared(reactions, errors, as_recorded,
-                   notes + balance_notes(reactions, dynamics, settings))
+    return trial.noting(*notes, *balance_notes(reactions, dynamics, settings),
+                        reactions=reactions, errors=errors, as_recorded=as_recorded)
 
 
-def _result(trial: _Trial, shared: _Shared, options: GaitOptions) -> GaitResult:
+def _result(trial: _Trial, options: GaitOptions) -> GaitResult:
     """Return what a report is made of."""
-    subject, dynamics, contact = trial.subject, trial.dynamics, shared.reactions.contact
-    notes = [*subject.notes, *trial.notes, *shared.notes]
+    subject, dynamics = trial.subject, trial.dynamics
+    reactions = cast(GaitReactions, trial.reactions)
+    notes, contact = [*subject.notes, *trial.notes], reactions.contact
     if options.cutoff is not None:
         notes.append(f'Poses are low-passed at {options.cutoff:g} Hz; the first and last '
                      f'{0.5 / options.cutoff:.2f} s suffer from the ends of the filter.')
@@ -449,8 +440,8 @@ def _result(trial: _Trial, shared: _Shared, options: GaitOptions) -> GaitResult:
               'detected, off line' if trial.contact is None else 'detected, on line')
     return GaitResult(
         trial.source, dynamics.model, subject.feet, trial.start_ns, dynamics.motion,
-        shared.reactions, options.method, origin, trial.plates, shared.errors, notes, dynamics,
-        trial.alignment, shared.as_recorded, trial.belt, subject.bodies, options.urdf, trial.mass)
+        reactions, options.method, origin, trial.plates, trial.errors, notes, dynamics,
+        trial.alignment, trial.as_recorded, trial.belt, subject.bodies, options.urdf, trial.mass)
 
 
 def _mass(subject: Subject, options: GaitOptions, alignment: Alignment | None,

@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +57,8 @@ _FORCES = re.compile(r'[_-](grf|grfs|forces?|loads|external_?loads|grf_move|fp)$
 # Files of ours and of OpenSim's tools that hold results, and no recording.
 _RESULTS = {'inverse_dynamics.sto', 'external_loads.mot'}
 _ENDS_OF_RESULTS = ('_moment', '_force', '_beta')
+# Folders that are named after what is in them, and not after a person.
+_CONTENTS = {'opensimdata', 'kinematics', 'ik', 'inversekinematics', 'mocap'}
 # What is taken of several files of forces: XML names the body that each acts on.
 _ORDER_OF_LOADS = (LOADS_XML, OPENSIM_TABLE, C3D)
 
@@ -90,15 +91,14 @@ def find_trials(places: Iterable[Path]) -> list[TrialFiles]:
         top = root.parent if root.is_file() else root
         for motion in motions:
             inside = motion.relative_to(top).parts
-            person = inside[0] if len(inside) > 1 and not _is_layout(inside[0]) else top.name
+            named = len(inside) > 1 and inside[0].lower() not in _CONTENTS
+            person = inside[0] if named else top.name
             if motion not in found:
-                found[motion] = _trial(motion, top, person)
+                name, (model, doubt) = _MOTION.sub('', motion.stem), _model_of(motion, top)
+                found[motion] = TrialFiles(name, person, motion, model,
+                                           _loads_of(motion, name, top), doubt)
     return [found[motion] for motion in sorted(found)]
 
-
-def _is_layout(name: str) -> bool:
-    """Return whether a folder is named after its content, and not after a person."""
-    return name.lower() in ('opensimdata', 'kinematics', 'ik', 'inversekinematics', 'mocap')
 
 
 def _motions(root: Path) -> Iterator[Path]:
@@ -132,33 +132,26 @@ def _holds_coordinates(path: Path) -> bool:
     return bool(names) and others <= len(names) / 2
 
 
-def _trial(motion: Path, top: Path, person: str) -> TrialFiles:
-    name = _MOTION.sub('', motion.stem)
-    model, doubt = _model_of(motion, top)
-    return TrialFiles(name, person, motion, model, _loads_of(motion, name, top), doubt)
-
-
-def _folders(motion: Path, top: Path) -> Iterator[list[Path]]:
-    """Yield the motion's folder, then each above it with the folders right in it, up to `top`."""
-    yield [motion.parent]
-    folder = motion.parent
-    while True:
-        yield [folder, *(entry for entry in sorted(folder.iterdir()) if entry.is_dir()
-                         and not entry.name.startswith('.'))]
-        if folder == top or folder == folder.parent:
+def _near(motion: Path, top: Path) -> Iterator[list[Path]]:
+    """Yield what is in the motion's folder, then in each above it and right in those, to `top`."""
+    yield sorted(motion.parent.iterdir())
+    for folder in motion.parents:
+        entries = sorted(folder.iterdir())
+        yield entries + [inside for entry in entries if entry.is_dir()
+                         and not entry.name.startswith('.') for inside in sorted(entry.iterdir())]
+        if folder == top:
             return
-        folder = folder.parent
 
 
 def _model_of(motion: Path, top: Path) -> tuple[Path | None, str]:
-    for folders in _folders(motion, top):
-        models = [entry for folder in folders for entry in sorted(folder.iterdir())
-                  if entry.suffix.lower() == '.osim']
+    for entries in _near(motion, top):
+        models = [entry for entry in entries if entry.suffix.lower() == '.osim']
         if len(models) == 1:
             return models[0], ''
         if models:
             # Of several, the one named as the motion is, or else the scaled one.
-            shared = [_shared(model.stem, motion.stem) for model in models]
+            shared = [len(os.path.commonprefix([model.stem, motion.stem]))     # noqa: RUF071
+                      for model in models]
             best = [model for model, length in zip(models, shared) if length == max(shared)]
             scaled = [model for model in models if 'scaled' in model.stem.lower()]
             for chosen in (best if max(shared) > 2 else [], scaled):
@@ -169,15 +162,10 @@ def _model_of(motion: Path, top: Path) -> tuple[Path | None, str]:
     return None, 'there is no OpenSim model (.osim) beside it or above: give one with --model'
 
 
-def _shared(one: str, other: str) -> int:
-    """Return how many first letters two names share."""
-    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other))))
-
-
 def _loads_of(motion: Path, name: str, top: Path) -> Path | None:
-    for folders in _folders(motion, top):
+    for entries in _near(motion, top):
         found: dict[FileFormat, Path] = {}
-        for entry in (entry for folder in folders for entry in sorted(folder.iterdir())):
+        for entry in entries:
             kind = format_of(entry)
             if kind in _ORDER_OF_LOADS and entry != motion and entry.is_file():
                 bare = _FORCES.sub('', entry.stem)
@@ -207,36 +195,16 @@ def trials_data(out: Path) -> DataSet:
 
 @dataclass(frozen=True)
 class TrialJob:
-    """
-    One trial to be analysed; plain data, since it is sent to a worker.
+    """One trial to be analysed; plain data, since it is sent to a worker."""
 
-    Attributes
-    ----------
-    recording : str
-        Its name in the data set.
-    files : TrialFiles
-        Motion, model and measured forces.
-    options : GaitOptions
-        With the trial's model and forces.
-    bytes, modified : int
-        Size of the files [B] and time of the last change [ns].
-    digest : str
-        Of the options and the version of the package.
-    out : Path
-        Folder of the batch's results.
-    series : bool
-        Whether time series are kept.
-
-    """
-
-    recording: str
+    recording: str  # Its name in the data set
     files: TrialFiles
-    options: GaitOptions
-    bytes: int
-    modified: int
-    digest: str
-    out: Path
-    series: bool = True
+    options: GaitOptions  # With the trial's model and forces
+    bytes: int  # Size of the files
+    modified: int  # [ns]: time of the last change
+    digest: str  # Of the options and the version of the package
+    out: Path  # Folder of the batch's results
+    series: bool = True  # Whether time series are kept
 
     @property
     def path(self) -> Path:
@@ -258,18 +226,13 @@ def jobs_of(trials: Iterable[TrialFiles], options: GaitOptions, out: Path,
                       loads=options.loads or str(trial.loads or ''), compare=False)
         states = [Path(path).stat() for path in (trial.motion, own.urdf, own.loads)
                   if path and Path(path).is_file()]
+        said = [(field.name, repr(getattr(own, field.name))) for field in fields(own)]
+        digest = hashlib.sha256(repr((said, series, versions().split(',')[0])).encode())
         jobs.append(TrialJob(
             name, trial, own, sum(state.st_size for state in states),
-            max(state.st_mtime_ns for state in states), _digest(own, series), out.resolve(),
+            max(state.st_mtime_ns for state in states), digest.hexdigest()[:16], out.resolve(),
             series))
     return jobs, failed
-
-
-def _digest(options: GaitOptions, series: bool) -> str:
-    """Return a digest of the options and of the package's version."""
-    said = [(field.name, repr(getattr(options, field.name))) for field in fields(options)]
-    return hashlib.sha256(repr((said, series, versions().split(',')[0])).encode()
-                          ).hexdigest()[:16]
 
 
 # -------------------------------------------------------------------------------------------------

@@ -26,33 +26,18 @@ import numpy as np
 from legged_dynamics.exceptions import MeasurementError, OutputError
 
 # -------------------------------------------------------------------------------------------------
-# One measured force over time, its point of application, and the free moment there.
 
 
 @dataclass(frozen=True, eq=False)
 class ExternalLoad:
-    """
-    A measured force over time.
+    """A measured force over time, in world axes."""
 
-    Attributes
-    ----------
-    name : str
-        Of the load or the plate.
-    body : str
-        Body on which it acts; empty when that is not known.
-    time : (n,) array [s]
-        Times of the samples.
-    force, point, moment : (n, 3) array [N, m, N m]
-        Force on the person, point of application, and free moment about that point, in world axes.
-
-    """
-
-    name: str
-    body: str
-    time: np.ndarray
-    force: np.ndarray
-    point: np.ndarray
-    moment: np.ndarray
+    name: str  # Of the load or the plate
+    body: str  # On which it acts; empty when that is not known
+    time: np.ndarray  # (n,) [s]: times of the samples
+    force: np.ndarray  # (n, 3) [N]: on the person
+    point: np.ndarray  # (n, 3) [m]: where it acts
+    moment: np.ndarray  # (n, 3) [N m]: free moment about that point
 
 
 # -------------------------------------------------------------------------------------------------
@@ -137,14 +122,32 @@ class C3dFile:
     loads: list[ExternalLoad]
 
 
-def read_c3d(path: str | Path) -> C3dFile:
+@dataclass(frozen=True)
+class ReadingLimits:
+    """
+    Of the reading process, beyond what it has when ezc3d is loaded.
+
+    ezc3d takes 20 to 60 bytes for a byte, and less than a second for a megabyte.
+    """
+
+    memory: int = 100_000_000  # [bytes]: for any file
+    memory_of_byte: int = 100  # [bytes]: for each byte of the file
+    time: float = 1.0  # [s]: of the processor, for any file
+    time_of_byte: float = 4e-6  # [s]: for each byte of the file
+    wall_factor: float = 20.0  # Wall time over processor time, on a busy machine
+
+
+LIMITS = ReadingLimits()
+
+
+def read_c3d(path: str | Path, limits: ReadingLimits = LIMITS) -> C3dFile:
     """Return markers and force plates of a C3D file; requires ezc3d."""
     path = Path(path)
     if not path.is_file():
         raise MeasurementError(f'cannot read {path}: there is no such file')
     if importlib.util.find_spec('ezc3d') is None:
         raise ModuleNotFoundError("No module named 'ezc3d'", name='ezc3d')
-    content = _read_apart(path)
+    content = _read_apart(path, limits)
     rate = float(content['rate'])
     # A recording that was cut begins at its first frame, and ezc3d counts from zero.
     start = float(content['first_frame']) / rate if rate else 0.0
@@ -171,29 +174,11 @@ def read_c3d(path: str | Path) -> C3dFile:
 
 _PLATE_UNITS = ('unit_force', 'unit_moment', 'unit_position')
 _PLATE_VALUES = ('force', 'Tz', 'center_of_pressure', 'corners')
-@dataclass(frozen=True)
-class ReadingLimits:
-    """
-    Of the reading process, beyond what it has when ezc3d is loaded.
-
-    ezc3d takes 20 to 60 bytes for a byte, and less than a second for a megabyte.
-    """
-
-    memory: int = 100_000_000  # [bytes]: for any file
-    memory_of_byte: int = 100  # [bytes]: for each byte of the file
-    time: float = 1.0  # [s]: of the processor, for any file
-    time_of_byte: float = 4e-6  # [s]: for each byte of the file
-    wall_factor: float = 20.0  # Wall time over processor time, on a busy machine
-
-
-LIMITS = ReadingLimits()
-
-
-def _read_apart(path: Path) -> dict[str, np.ndarray]:
+def _read_apart(path: Path, limits: ReadingLimits) -> dict[str, np.ndarray]:
     """Return what is needed of a file, as ezc3d reads it in a process of its own."""
     size = path.stat().st_size
-    seconds = LIMITS.time + LIMITS.time_of_byte * size
-    most = LIMITS.memory + LIMITS.memory_of_byte * size
+    seconds = limits.time + limits.time_of_byte * size
+    most = limits.memory + limits.memory_of_byte * size
     # no threads: each would take memory for itself
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
                    'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'}
@@ -204,7 +189,7 @@ def _read_apart(path: Path) -> dict[str, np.ndarray]:
                 [sys.executable, '-m', __name__, str(path.resolve()), str(out), str(seconds),
                  str(most)],
                 stdin=subprocess.DEVNULL, capture_output=True, env=environment,
-                timeout=LIMITS.wall_factor * (seconds + 1.0))
+                timeout=limits.wall_factor * (seconds + 1.0))
         except subprocess.TimeoutExpired as error:
             raise MeasurementError(f'{path}: ezc3d did not come to an end with it; the file is '
                                    'probably damaged') from error

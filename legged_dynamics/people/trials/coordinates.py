@@ -20,7 +20,7 @@ from legged_dynamics.exceptions import MeasurementError, OutputError
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.people.opensim import OpenSimModel
 from legged_dynamics.people.opensim.document import Coordinate
-from legged_dynamics.people.trials.csv_motion import Poses
+from legged_dynamics.people.trials.csv_motion import Poses, rising
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
 
 # -------------------------------------------------------------------------------------------------
@@ -35,6 +35,7 @@ class Storage:
     values: np.ndarray  # (n, k): the rows
     # Whether angles are in degrees; None when the header does not state it
     in_degrees: bool | None
+    version: str = ''  # Of the format, by the header
 
 
 def read_storage(path: str | Path) -> Storage:
@@ -69,21 +70,8 @@ def read_storage(path: str | Path) -> Storage:
         except ValueError as error:
             raise MeasurementError(f'{path}, line {number}: {error}') from error
     stated = header.get('indegrees', '').lower()
-    return Storage(names, rows, stated in ('yes', 'true') if stated else None)
-
-
-def degrees_by_version(path: Path) -> bool:
-    """Return whether a table has angles in degrees by its version."""
-    if path.suffix.lower() != '.mot':
-        return False
-    with path.open(encoding='utf-8-sig', errors='replace') as file:
-        for line in file:
-            key, _, value = (part.strip() for part in line.lower().partition('='))
-            if key == 'endheader':
-                break
-            if key == 'version' and value not in ('', '0'):
-                return False
-    return True
+    return Storage(names, rows, stated in ('yes', 'true') if stated else None,
+                   header.get('version', ''))
 
 
 def write_storage(path: str | Path, title: str, names: Sequence[str], values: np.ndarray,
@@ -116,19 +104,14 @@ LOADS = ('force_v', 'force_p', '_vx', '_px', 'torque')
 
 
 def read_coordinates(path: str | Path
-                     ) -> tuple[dict[str, np.ndarray], np.ndarray, bool | None, list[str]]:
+                     ) -> tuple[dict[str, np.ndarray], np.ndarray, Storage, list[str]]:
     """
-    Return coordinates, time [s], whether in degrees, and other column names.
+    Return coordinates as they are written, time [s], the table, and other columns' names.
 
-    From a .mot or .sto file, also of states (``/jointset/hip_r/hip_flexion_r/value``). The
-    unit is None when the header does not state it (see `angle_unit`).
+    From a .mot or .sto file, also of states (``/jointset/hip_r/hip_flexion_r/value``).
     """
     table = read_storage(path)
-    time = table.values[:, 0]
-    back = np.flatnonzero(np.diff(time) <= 0.0)
-    if len(back):
-        raise MeasurementError(f'{path}: expected rising times, got {time[back[0] + 1]:g} s after '
-                               f'{time[back[0]]:g} s ({len(back)} such places)')
+    time = rising(path, table.values[:, 0])
     found, others = {}, []
     for name, values in zip(table.names[1:], table.values[:, 1:].T):
         parts = name.strip('/').split('/')
@@ -139,12 +122,6 @@ def read_coordinates(path: str | Path
                 others.append(name)
         else:
             found[name] = values
-    _refuse_others(Path(path), table, found)
-    return found, time, table.in_degrees, others
-
-
-def _refuse_others(path: Path, table: Storage, found: dict[str, np.ndarray]) -> None:
-    """Refuse tables that hold something else than coordinates."""
     names = table.names[1:]
     if sum(any(part in name for part in LOADS) for name in names) > len(names) / 2:
         raise MeasurementError(f'{path}: these are forces, not a motion; give them with --loads, '
@@ -157,30 +134,26 @@ def _refuse_others(path: Path, table: Storage, found: dict[str, np.ndarray]) -> 
     if not found:
         raise MeasurementError(f'{path}: expected columns of coordinates, got '
                                f'{", ".join(names[:5])}')
+    return found, time, table, others
 
 
-def spans_of(found: dict[str, np.ndarray], in_degrees: bool,
-             osim: OpenSimModel) -> dict[str, tuple[float, float]]:
-    """Return each coordinate's range in a recording [rad or m]."""
-    spans = {}
-    for name in osim.coordinates:
-        if name in found:
-            values = _radians(found[name], name, in_degrees, osim)
-            spans[name] = (float(values.min()), float(values.max()))
-    return spans
+def in_radians(found: Mapping[str, np.ndarray], degrees: bool,
+               osim: OpenSimModel) -> dict[str, np.ndarray]:
+    """Return coordinates of a table in radians and metres."""
+    return {name: np.radians(values) if degrees and osim.rotational(name) else values
+            for name, values in found.items()}
 
 
 def poses_of(path: str | Path, found: dict[str, np.ndarray], time: np.ndarray, in_degrees: bool,
              osim: OpenSimModel, model: RobotModel,
              missing_at_zero: bool = False) -> tuple[Poses, list[str]]:
     """
-    Return a model's poses by its coordinates, and notes.
+    Return a model's poses by its coordinates [rad or m], and notes.
 
-    ``missing_at_zero``: coordinates without a column take their default, else
-    MeasurementError.
+    ``in_degrees``: as they were written; ``missing_at_zero``: coordinates without a column take
+    their default, else MeasurementError.
     """
-    values = {name: _radians(column, name, in_degrees, osim)
-              for name, column in found.items() if name in osim.coordinates}
+    values = {name: column for name, column in found.items() if name in osim.coordinates}
     followers = set(model.mimics.joints)
     wanted = [*osim.root_coordinates, *(name for name in model.joint_names
                                         if name not in followers)]
@@ -240,10 +213,6 @@ def _carried(model: RobotModel, name: str) -> float:
     own = model.joint_index(name) + 1
     return sum(model.body_inertia(body).mass for body in range(own, model.n_bodies)
                if own in model.chain(body))
-
-
-def _radians(values: np.ndarray, name: str, in_degrees: bool, osim: OpenSimModel) -> np.ndarray:
-    return np.radians(values) if in_degrees and osim.rotational(name) else np.asarray(values)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -307,26 +276,21 @@ def _fits_as_degrees(values: np.ndarray, coordinate: Coordinate) -> bool:
     return inside[1] and not inside[0]
 
 
-def without_contradictions(found: Mapping[str, np.ndarray], in_degrees: bool,
-                           osim: OpenSimModel) -> tuple[dict[str, np.ndarray], list[str]]:
+def without_contradictions(found: Mapping[str, np.ndarray], osim: OpenSimModel
+                           ) -> tuple[dict[str, np.ndarray], list[str]]:
     """
-    Return coordinates consistent with the model's couplings, and a note on the rest.
+    Return coordinates [rad or m] consistent with the model's couplings, and a note on the rest.
 
     A kneecap's angle follows the knee's, but some programs write another unit or zero.
     """
-    def radians(name: str) -> np.ndarray:
-        values = np.asarray(found[name])
-        return np.radians(values) if in_degrees and osim.rotational(name) else values
-
     kept, contradicted = dict(found), []
     for coupling in osim.document.couplings:
         name, masters = coupling.dependent, coupling.independent
         if name not in found or name not in _followed(osim) or any(
                 master not in found for master in masters):
             continue
-        wanted = coupling.function.evaluate(np.stack([radians(m) for m in masters], axis=1))
-        off = np.abs(radians(name) - wanted)
-        if not off.max() <= UNITS.coupling_error:
+        wanted = coupling.function.evaluate(np.stack([found[m] for m in masters], axis=1))
+        if not np.abs(found[name] - wanted).max() <= UNITS.coupling_error:
             del kept[name]
             contradicted.append(name)
     if not contradicted:

@@ -166,14 +166,13 @@ class CsvColumns:
 
     def __getitem__(self, names: str | Sequence[str]) -> np.ndarray:
         """Return one column (n,) or several (n, k); MeasurementError if invalid."""
-        if isinstance(names, str):
-            return self._column(names)
-        missing = [name for name in names if name not in self.names]
+        wanted = [names] if isinstance(names, str) else names
+        missing = [self._hint(name, wanted) for name in wanted if name not in self.names]
         if missing:
-            raise MeasurementError(f'{self.path}: column '
-                                   f'{", ".join(self._hint(name, names) for name in missing)} '
-                                   f'missing; the columns are: {", ".join(self.names)}')
-        return np.stack([self._column(name) for name in names], axis=1)
+            raise MeasurementError(f'{self.path}: column {", ".join(missing)} missing; the '
+                                   f'columns are: {", ".join(self.names)}')
+        values = np.stack([self._column(name) for name in wanted], axis=1)
+        return values[:, 0] if isinstance(names, str) else values
 
     def _hint(self, name: str, wanted: Sequence[str]) -> str:
         others = {other.lower(): other for other in self.names if other not in wanted}
@@ -181,9 +180,6 @@ class CsvColumns:
         return f'{name!r} (did you mean {others[close[0]]!r}?)' if close else repr(name)
 
     def _column(self, name: str) -> np.ndarray:
-        if name not in self.names:
-            raise MeasurementError(f'{self.path}: column {self._hint(name, [name])} missing; the '
-                                   f'columns are: {", ".join(self.names)}')
         k, values = self.names.index(name), np.empty(len(self._rows))
         for row, (line, cells) in enumerate(self._rows):
             number = _number(cells[k])
@@ -196,13 +192,16 @@ class CsvColumns:
 
     def time(self) -> np.ndarray:
         """Return the column `time` (n,) [s]; MeasurementError unless it increases."""
-        time = self[TIME]
-        back = np.flatnonzero(np.diff(time) <= 0.0)
-        if len(back):
-            row = back[0]
-            raise MeasurementError(f'{self.path}: expected rising times, got {time[row + 1]:g} s '
-                                   f'after {time[row]:g} s ({len(back)} such places)')
-        return time
+        return rising(self.path, self[TIME])
+
+
+def rising(path: str | Path, time: np.ndarray) -> np.ndarray:
+    """Return the times of a file; MeasurementError unless they increase."""
+    back = np.flatnonzero(np.diff(time) <= 0.0)
+    if len(back):
+        raise MeasurementError(f'{path}: expected rising times, got {time[back[0] + 1]:g} s after '
+                               f'{time[back[0]]:g} s ({len(back)} such places)')
+    return time
 
 
 def _number(text: str) -> float | None:

@@ -12,12 +12,15 @@ import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from legged_dynamics.exceptions import OutputError
 from legged_dynamics.pages.page import Table
+from legged_dynamics.people.gait.stance_detection import stances
 from legged_dynamics.people.trials.analysis import GaitResult
 
 # -------------------------------------------------------------------------------------------------
@@ -30,51 +33,32 @@ STANCE = 'stance'
 _SIDE = (('r', r'(^|_)(r|right)(_|$)'), ('l', r'(^|_)(l|left)(_|$)'))
 
 
-@dataclass(frozen=True)
-class Stride:
-    """
-    From one touch-down of a foot to its next one, or to its toe-off.
+class Stride(NamedTuple):
+    """From one touch-down of a foot to its next one, or to its toe-off."""
 
-    Attributes
-    ----------
-    foot : int
-        Index of the foot.
-    start, off, end : float [s]
-        Touch-down, toe-off, and next touch-down; `end` is `off` where only the stance is complete.
-
-    """
-
-    foot: int
-    start: float
-    off: float
-    end: float
+    foot: int  # Index of the foot
+    start: float  # [s]: touch-down
+    off: float  # [s]: toe-off
+    end: float  # [s]: next touch-down, or `off` where only the stance is complete
 
 
 def strides(time: np.ndarray, contact: np.ndarray) -> tuple[list[Stride], str]:
-    """Return complete strides, or else stances, and which ('gait cycle' or 'stance')."""
-    whole, stances = [], []
+    """Return complete strides, or else stances, and which (`CYCLE` or `STANCE`)."""
+    whole, parts, found = [], [], stances(contact)
     half = 0.5 * (time[1] - time[0])
-    for i in range(contact.shape[1]):
-        on = contact[:, i].astype(int)
-        landings = time[1:][np.diff(on) > 0] - half
-        leavings = time[1:][np.diff(on) < 0] - half
-        for k, start in enumerate(landings):
-            off = leavings[leavings > start]
-            if not len(off):
-                continue
-            stances.append(Stride(i, start, off[0], off[0]))
-            if k + 1 < len(landings):
-                whole.append(Stride(i, start, off[0], landings[k + 1]))
-    return (whole, CYCLE) if whole else (stances, STANCE)
+    for stance, after in zip_longest(found, found[1:]):
+        if stance.landed and stance.left:
+            start, off = time[stance.first] - half, time[stance.last + 1] - half
+            parts.append(Stride(stance.foot, start, off, off))
+            if after is not None and after.foot == stance.foot:
+                whole.append(Stride(stance.foot, start, off, time[after.first] - half))
+    return (whole, CYCLE) if whole else (parts, STANCE)
 
 
 def _over_strides(time: np.ndarray, values: np.ndarray, found: Iterable[Stride]) -> np.ndarray:
     """Return (strides, 101) values over strides, in percent; NaN where one is not known."""
-    rows = []
-    for stride in found:
-        at = stride.start + (stride.end - stride.start) * PERCENT / 100.0
-        rows.append(np.interp(at, time, values))
-    return np.array(rows).reshape(-1, len(PERCENT))
+    return np.array([np.interp(start + (end - start) * PERCENT / 100.0, time, values)
+                     for _, start, _, end in found]).reshape(-1, len(PERCENT))
 
 
 def _side_of(name: str) -> str:
@@ -159,19 +143,7 @@ class GaitCycles:
     curves: list[Curve]
 
     def of(self, quantity: str) -> list[Curve]:
-        """
-        Return the curves of one quantity.
-
-        Parameters
-        ----------
-        quantity : str
-            Such as 'moment' or 'vertical force'.
-
-        Returns
-        -------
-        list of Curve
-
-        """
+        """Return the curves of one quantity, such as 'moment' or 'vertical force'."""
         return [curve for curve in self.curves if curve.quantity == quantity]
 
 
@@ -206,11 +178,11 @@ def gait_cycles(result: GaitResult) -> GaitCycles:
                                 None if plates is None else _over_strides(
                                     motion.time, plates, by_foot[foot])))
 
-    turned, truth = _walking_axes(result, r.force), None
-    plates = result.aligned_plates
+    axes, truth = _walking_axes(result), None
+    turned, plates = r.force @ axes, result.aligned_plates
     if plates is not None and plates.valid.any():
-        truth = _walking_axes(result, np.where(
-            plates.valid[:, None, None], plates.world_force(r.foot_rotation), np.nan))
+        truth = np.where(plates.valid[:, None, None], plates.world_force(r.foot_rotation),
+                         np.nan) @ axes
     for i, foot in enumerate(r.feet):
         for k, quantity in enumerate(FORCES):
             add(quantity, foot, 'N/kg', i, turned[:, i, k] / kilograms,
@@ -255,24 +227,18 @@ def measured_effort(result: GaitResult) -> np.ndarray | None:
     return np.where(known[:, None], effort, np.nan)
 
 
-def _forward_of(result: GaitResult) -> np.ndarray:
-    """Return the level direction in which the base faces on average, (3,); x when it turns."""
-    level = result.motion.base_rotation[:, :, 0].mean(axis=0) * [1.0, 1.0, 0.0]
+def _walking_axes(result: GaitResult) -> np.ndarray:
+    """Return forward, left and up in the world as columns; x is forward when the base turns."""
+    level, up = result.motion.base_rotation[:, :, 0].mean(axis=0) * [1.0, 1.0, 0.0], np.eye(3)[2]
     length = float(np.linalg.norm(level))
-    return level / length if length > 0.3 else np.array([1.0, 0.0, 0.0])
-
-
-def _walking_axes(result: GaitResult, force: np.ndarray) -> np.ndarray:
-    """Return forces forward, to the left and up."""
-    forward = _forward_of(result)
-    left = np.cross([0.0, 0.0, 1.0], forward)
-    return force @ np.column_stack([forward, left, [0.0, 0.0, 1.0]])
+    forward = level / length if length > 0.3 else np.eye(3)[0]
+    return np.column_stack([forward, np.cross(up, forward), up])
 
 
 def steps_table(result: GaitResult, cycles: GaitCycles) -> Table:
     """Return mean and deviation of each foot's stride duration, length and speed."""
     r, rows, time = result.reactions, [], result.motion.time
-    forward = _forward_of(result)
+    forward = _walking_axes(result)[:, 0]
     over_ground = result.ground_velocity
     for i, foot in enumerate(r.feet):
         own = [stride for stride in cycles.strides if stride.foot == i]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -78,9 +78,6 @@ def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     return found, notes
 
 
-def _of_c3d(path: Path) -> tuple[list[ExternalLoad], list[str]]:
-    return read_c3d(path).loads, []
-
 
 def _of_table(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     table, found = read_storage(path), []
@@ -98,7 +95,8 @@ def _of_table(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     return found, []
 
 
-READERS = {LOADS_XML: _of_xml, OPENSIM_TABLE: _of_table, C3D: _of_c3d}
+READERS = {LOADS_XML: _of_xml, OPENSIM_TABLE: _of_table,
+           C3D: lambda path: (read_c3d(path).loads, [])}
 
 
 def _torques(stem: str) -> tuple[str, ...]:
@@ -239,8 +237,8 @@ def turned_to(loads: Sequence[ExternalLoad], dynamics: GaitInverseDynamics
                                'differ by quarter turns at most')
     if np.allclose(best, np.eye(3)):
         return list(loads), ''
-    moved = [ExternalLoad(load.name, load.body, load.time, load.force @ best.T,
-                          load.point @ best.T, load.moment @ best.T) for load in loads]
+    moved = [replace(load, force=load.force @ best.T, point=load.point @ best.T,
+                     moment=load.moment @ best.T) for load in loads]
     axes = ', '.join(f'{name} is their {"-" if row.min() < -0.5 else ""}'
                      f'{"xyz"[int(np.argmax(np.abs(row)))]}' for name, row in zip('xyz', best))
     return moved, f'The axes of the force plates were turned to those of the motion: {axes}.'

@@ -71,10 +71,10 @@ def _draw_foot_forces(result: GaitResult) -> Figure:
             if truth is not None:
                 style.line(axes, time, truth[:, i, k], color=style.TRUTH, linewidth=2.2,
                            label='measured')
-            style.line(axes, time, r.force[:, i, k], color=_color(i), label=result.method)
+            style.line(axes, time, r.force[:, i, k], color=foot_color(i), label=result.method)
             bar = COVERED * r.deviation[:, i, k]
             axes.fill_between(time, r.force[:, i, k] - bar, r.force[:, i, k] + bar,
-                              color=_color(i), alpha=0.2, linewidth=0.0)
+                              color=foot_color(i), alpha=0.2, linewidth=0.0)
             style.dress(axes, x='time [s]' if i == len(r.feet) - 1 else '',
                         y=f'{foot} [N]' if k == 0 else '',
                         title=f'$f_{axis}$, world axes' if i == 0 else '')
@@ -120,11 +120,11 @@ def _draw_pressure(result: GaitResult) -> Figure:
             for t in standing[:MOST_SOLES]:
                 outline = r.foot_position[t, i] + foot.touching(r.foot_rotation[t, i], UP,
                                                                 foot.outline)
-                axes.add_patch(Polygon(outline[:, :2], fill=False, edgecolor=_color(i),
+                axes.add_patch(Polygon(outline[:, :2], fill=False, edgecolor=foot_color(i),
                                        linewidth=0.8))
         path = r.center_of_pressure[:, i].copy()
         path[~r.contact[:, i]] = np.nan
-        axes.plot(path[:, 0], path[:, 1], color=_color(i), linewidth=1.2, label=r.feet[i])
+        axes.plot(path[:, 0], path[:, 1], color=foot_color(i), linewidth=1.2, label=r.feet[i])
     axes.set_aspect('equal', adjustable='datalim')
     style.dress(axes, x='x, world [m]', y='y, world [m]')
     style.legend(axes)
@@ -134,15 +134,13 @@ def _draw_pressure(result: GaitResult) -> Figure:
 def _draw_joint_torques(result: GaitResult) -> Figure:
     """Draw the torques of the joints that need most."""
     effort, names = result.reactions.joint_effort, result.model.joint_names
-    span = np.abs(effort).max(axis=0)
-    chosen = sorted(np.argsort(-span, kind='stable')[:MOST_JOINT_CURVES].tolist())
+    chosen = sorted(_most_loaded(result, MOST_JOINT_CURVES))
     rows = -(-len(chosen) // 3)
     figure = style.new_figure(0.7 + 1.55 * rows)
     grid = figure.subplots(rows, 3, sharex=True, squeeze=False)
     for axes, joint in zip(grid.flat, chosen):
-        kind = result.model.joints[joint].kind
         style.line(axes, result.motion.time, effort[:, joint], color='black')
-        style.dress(axes, title=f'{names[joint]} [{"N" if kind == "prismatic" else "N m"}]')
+        style.dress(axes, title=f'{names[joint]} [{_unit(result, joint)}]')
     for axes in grid.flat[len(chosen):]:
         axes.set_visible(False)
     for axes in grid[-1]:
@@ -158,9 +156,6 @@ def _truth(result: GaitResult) -> np.ndarray | None:
     force = plates.world_force(result.reactions.foot_rotation)
     return np.where(plates.valid[:, None, None], force, np.nan)
 
-
-def _color(index: int) -> str:
-    return foot_color(index)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -185,25 +180,32 @@ def feet_table(result: GaitResult) -> Table:
 
 def joints_table(result: GaitResult, most: int = 12) -> Table:
     """Return a table of the joints with the largest torques, at most ``most``."""
-    effort = result.reactions.joint_effort
-    largest = np.abs(effort).max(axis=0)
     rows = []
-    for k in np.argsort(-largest, kind='stable')[:most]:
-        unit = 'N' if result.model.joints[k].kind == 'prismatic' else 'N m'
-        rows.append((result.model.joint_names[k], f'{effort[:, k].min():.1f}',
-                     f'{effort[:, k].max():.1f}', f'{np.sqrt((effort[:, k] ** 2).mean()):.1f}',
-                     unit))
+    for k in _most_loaded(result, most):
+        effort = result.reactions.joint_effort[:, k]
+        rows.append((result.model.joint_names[k], f'{effort.min():.1f}', f'{effort.max():.1f}',
+                     f'{np.sqrt((effort ** 2).mean()):.1f}', _unit(result, k)))
     return Table('Joint torques, the largest',
                  ('joint', 'minimum', 'maximum', 'rms', 'unit'), rows)
+
+
+def _most_loaded(result: GaitResult, most: int) -> list[int]:
+    """Return the joints with the largest torques, that first."""
+    largest = np.abs(result.reactions.joint_effort).max(axis=0)
+    return list(np.argsort(-largest, kind='stable')[:most].tolist())
+
+
+def _unit(result: GaitResult, joint: int) -> str:
+    return 'N' if result.model.joints[joint].kind == 'prismatic' else 'N m'
 
 
 def errors_table(result: GaitResult) -> Table:
     """Return a table of errors against force plates, a row per method."""
     rows = []
     for method, e in result.errors.items():
-        rows.append((method, *_errors(e), METHODS[method]))
+        rows.append((method, *_newtons(e), METHODS[method]))
         if method == result.method and result.as_recorded is not None:
-            rows.append((f'{method}, as recorded', *_errors(result.as_recorded),
+            rows.append((f'{method}, as recorded', *_newtons(result.as_recorded),
                          'the same, with the clock of the plates as it was'))
     first = next(iter(result.errors.values()), None)
     title = '' if first is None else (
@@ -214,13 +216,9 @@ def errors_table(result: GaitResult) -> Table:
                          'minimum vertical force', 'assumption'), rows, [0] if rows else [])
 
 
-def _errors(e: FootErrors) -> list[str]:
-    return [_newtons(value) for value in (e.vertical, e.single, e.double, e.fore_aft, e.sideways,
-                                          e.pull)]
-
-
-def _newtons(value: float) -> str:
-    return f'{value:.1f}' if np.isfinite(value) else '-'
+def _newtons(e: FootErrors) -> list[str]:
+    return [f'{value:.1f}' if np.isfinite(value) else '-' for value in (
+        e.vertical, e.single, e.double, e.fore_aft, e.sideways, e.pull)]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -478,8 +476,7 @@ def _force_charts(result: GaitResult) -> list[Chart]:
 
 def _torque_chart(result: GaitResult) -> Chart:
     """Return the torques of the joints that need most."""
-    effort = result.reactions.joint_effort
-    most = np.argsort(-np.abs(effort).max(axis=0), kind='stable')[:MOST_JOINTS]
     return Chart('Joint torques', 'N m', result.motion.time,
-                 [Line(result.model.joint_names[k], effort[:, k], n) for n, k in enumerate(most)],
+                 [Line(result.model.joint_names[k], result.reactions.joint_effort[:, k], n)
+                  for n, k in enumerate(_most_loaded(result, MOST_JOINTS))],
                  caption=FIGURES['torques'][2])

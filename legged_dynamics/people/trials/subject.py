@@ -20,19 +20,22 @@ from legged_dynamics.people.opensim import OpenSimModel, read_osim
 from legged_dynamics.people.trials.accuracy import Plates
 from legged_dynamics.people.trials.coordinates import (
     angle_unit,
-    degrees_by_version,
+    in_radians,
     poses_of,
     read_coordinates,
-    spans_of,
     without_contradictions,
 )
 from legged_dynamics.people.trials.csv_motion import read_motion
 from legged_dynamics.people.trials.loads import plates_of, read_loads, turned_to
 from legged_dynamics.recordings.bags import BagReader
 from legged_dynamics.recordings.file_formats import C3D, MOTION, OPENSIM_TABLE, OSIM, format_of
-from legged_dynamics.recordings.robot import NODE, RobotChoice, choose_robot, read_model, recognise
+from legged_dynamics.recordings.robot import (
+    RobotChoice,
+    choose_live_robot,
+    choose_robot,
+    read_model,
+)
 from legged_dynamics.resources import robot_files
-from legged_dynamics.schema import read_parameter_file
 from legged_dynamics.spatial.frames import Transform
 
 # -------------------------------------------------------------------------------------------------
@@ -161,38 +164,33 @@ def subject_of_bag(bag: BagReader, description: str, options: GaitOptions) -> Su
             else bag.first(description).data if description else '')
     if options.feet and text and not options.robot:
         return _bare(text, options)
-    choice = choose_robot(bag, description, options.robot, options.urdf)
-    return _chosen(choice, text or robot_files(options.robot)[1], options)
+    return _chosen(choose_robot(bag, description, options.robot, options.urdf), options)
 
 
 def subject_of_file(options: GaitOptions) -> Subject:
     """Return the robot or person of a CSV file, by the options alone."""
-    yaml, beside = robot_files(options.robot) if options.robot else (None, None)
-    urdf = Path(options.urdf) if options.urdf else beside
+    urdf = (Path(options.urdf) if options.urdf
+            else robot_files(options.robot)[1] if options.robot else None)
     if urdf is None:
         raise ConfigurationError('a CSV file does not say whose motion it is: give the URDF with '
                                  '--urdf, or with --robot one that comes with the package')
-    if options.feet and yaml is None:
+    if options.feet and not options.robot:
         return _bare(urdf, options)
-    model, notes = read_model(urdf)
-    if yaml is None:
-        yaml = recognise(model)
-        notes.append(f'The robot was recognised by its URDF: {yaml.stem}.')
-    parameters = read_parameter_file(yaml, NODE)
-    config = replace(RobotConfig.from_parameters(parameters), source=str(yaml))
-    choice = RobotChoice(yaml.stem, model, config, parameters, {}, '', None, notes)
-    return _chosen(choice, urdf, options)
+    choice = choose_live_robot(urdf, options.robot)
+    if not options.robot:
+        choice.notes.append(f'The robot was recognised by its URDF: {choice.name}.')
+    return _chosen(choice, options)
 
 
-def _chosen(choice: RobotChoice, urdf: str | Path | None, options: GaitOptions) -> Subject:
-    config, notes = choice.config, list(choice.notes)
+def _chosen(choice: RobotChoice, options: GaitOptions) -> Subject:
+    config = choice.config
     if options.feet:
         config = _with_feet(config, options)
     if not config.feet:
         raise ConfigurationError(f'{choice.name}: its YAML names no feet; give their links with '
                                  '--feet')
     return Subject(config.apply_to(choice.model), config, choice.parameters, choice.truth,
-                   choice.valid, _text(urdf), notes)
+                   choice.valid, choice.urdf, list(choice.notes))
 
 
 def _bare(urdf: str | Path, options: GaitOptions) -> Subject:
@@ -206,7 +204,8 @@ def _bare(urdf: str | Path, options: GaitOptions) -> Subject:
     config = _with_feet(RobotConfig.from_parameters({}), options)
     for foot in config.feet:
         model.frame(foot.link)
-    return Subject(model, config, {}, {}, '', _text(urdf), notes)
+    return Subject(model, config, {}, {}, '', urdf.read_text(encoding='utf-8')
+                   if isinstance(urdf, Path) else urdf, notes)
 
 
 def _with_feet(config: RobotConfig, options: GaitOptions) -> RobotConfig:
@@ -214,9 +213,6 @@ def _with_feet(config: RobotConfig, options: GaitOptions) -> RobotConfig:
                         else PointFoot(link, options.point_radius) for link in options.feet]
     return replace(config, feet=tuple(feet))
 
-
-def _text(urdf: str | Path | None) -> str:
-    return urdf.read_text(encoding='utf-8') if isinstance(urdf, Path) else urdf or ''
 
 
 def truth_topics(subject: Subject, options: GaitOptions, topics: Mapping[str, Any]
@@ -360,10 +356,13 @@ def read_trial(source: Path, options: GaitOptions
             + (f', got {options.urdf!r}' if options.urdf else ''))
     osim = read_osim(path)
     if format_of(source) is OPENSIM_TABLE:
-        found, time, stated, others = read_coordinates(source)
-        degrees, unit = angle_unit(found, stated, osim, degrees_by_version(source))
-        found, contradicted = without_contradictions(found, degrees, osim)
-        osim = osim.fitted(spans_of(found, degrees, osim))
+        written, time, table, others = read_coordinates(source)
+        # Motion files of version 0 are in degrees.
+        degrees, unit = angle_unit(written, table.in_degrees, osim, (
+            source.suffix.lower() == '.mot' and table.version in ('', '0')))
+        found, contradicted = without_contradictions(in_radians(written, degrees, osim), osim)
+        osim = osim.fitted({name: (float(values.min()), float(values.max()))
+                            for name, values in found.items() if name in osim.coordinates})
         model = osim.robot()
         poses, notes = poses_of(source, found, time, degrees, osim, model,
                                 options.missing_at_zero)

@@ -341,7 +341,9 @@ class _Summary:
         out, joints = self._out, self._ready.robot.model.joint_names
         out.add_rows(schema.FEET, feet)
         out.add_rows(schema.JOINTS, self._joints.rows(joints))
-        out.add_rows(schema.INPUTS, _input_rows(inputs))
+        out.add_rows(schema.INPUTS, (
+            {**vars(entry), 'messages': entry.count, 'lost': entry.lost,
+             'longest': entry.worst_interval} for entry in inputs))
         out.add_rows(schema.ERRORS, (
             {'subject': error.subject, 'treatment': error.treatment, 'samples': error.count,
              'total': error.total, 'vertical': error.vertical} for error in errors))
@@ -388,15 +390,6 @@ class _Summary:
 
 def _instant(ns: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=ns // 1000)
-
-
-def _input_rows(inputs: Iterable[InputStatistics]) -> list[dict[str, object]]:
-    return [{'topic': entry.topic, 'messages': entry.count, 'rate': entry.rate,
-             'received': entry.received, 'interval': entry.interval,
-             'lost': entry.lost,
-             'stamp_jitter': entry.stamp_jitter, 'receipt_jitter': entry.receipt_jitter,
-             'longest': entry.worst_interval, 'gaps': entry.gaps,
-             'backwards': entry.backwards} for entry in inputs]
 
 
 # -------------------------------------------------------------------------------------------------

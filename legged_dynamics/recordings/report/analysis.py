@@ -103,19 +103,6 @@ class LiveComparison:
     last: float
 
 
-@dataclass(frozen=True)
-class Latency:
-    """How long live estimates took, by the recorder's clock."""
-
-    # (n,) [ms]: from the receipt of the joint state that a wrench describes to the receipt of the
-    # wrench, the derivative filter's delay included
-    total: np.ndarray
-    # (n,) [ms]: from the receipt of the joint state that completed the filter's window: transport
-    # and computing alone
-    completing: np.ndarray
-    delay: int  # Samples between those two joint states
-
-
 def _compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
                  joints: InputTimes) -> list[LiveComparison]:
     """Compare what was published live with the replay, by stamp, in all bits."""
@@ -138,13 +125,8 @@ def _compare_live(series: EstimateSeries, live: Mapping[str, WrenchRecord],
     return found
 
 
-def _measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord],
-                    delay: int) -> Latency | None:
-    """
-    Return how long live wrenches took, or None when the bag has none.
-
-    Each wrench counts once, when the last foot's wrench of its stamp was received.
-    """
+def _measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord]) -> np.ndarray | None:
+    """Return times from a joint state's receipt to that of its last foot's wrench (n,) [ms]."""
     if not live or not len(joints):
         return None
     stamps, first = np.unique(joints.stamp_ns, return_index=True)
@@ -155,13 +137,11 @@ def _measure_latency(joints: InputTimes, live: Mapping[str, WrenchRecord],
             done[stamp] = max(done.get(stamp, 0), receipt)
     described = np.array(sorted(done), dtype=np.int64)
     at = np.searchsorted(stamps, described).clip(0, len(stamps) - 1)
-    usable = (stamps[at] == described) & (at + delay < len(stamps))
+    usable = stamps[at] == described
     if not usable.any():
         return None
-    at = at[usable]
     finished = np.array([done[stamp] for stamp in described[usable].tolist()])
-    return Latency((finished - receipts[at]) * 1e-6, (finished - receipts[at + delay]) * 1e-6,
-                   delay)
+    return (finished - receipts[at[usable]]) * 1e-6
 
 
 # -------------------------------------------------------------------------------------------------
@@ -190,7 +170,8 @@ class Analysis:
     contacts : list of ContactScore
     inputs : list of InputStatistics
     live : list of LiveComparison
-    latency : Latency or None
+    latency : (n,) array or None [ms]
+        From the receipt of a joint state to that of its last foot's wrench, live.
     notes : list of str
         Sentences on what was missing, assumed or odd.
     sums : SlowSums
@@ -215,7 +196,7 @@ class Analysis:
     contacts: list[ContactScore]
     inputs: list[InputStatistics]
     live: list[LiveComparison]
-    latency: Latency | None
+    latency: np.ndarray | None
     notes: list[str]
     sums: SlowSums
     body: BodyTracking | None = None
@@ -327,7 +308,7 @@ def _judge(bag: BagReader, ready: Preparation, replay: Replay, recording: Record
         score_contacts(series.time, series.feet, series.contact.values, truth.contact,
                        truth.valid) if truth.known else [],
         inputs, _compare_live(series, recording.live, replay.joints),
-        _measure_latency(replay.joints, recording.live, 0),
+        _measure_latency(replay.joints, recording.live),
         [*robot.notes, *topics.missing, *truth.notes, *accuracy.notes, *notes],
         compare_slow_sums(series, replay.others, robot.model, robot.config, settings),
         track_body(recording), desired_force(series, recording))

@@ -329,20 +329,12 @@ def _draw_inputs(analysis: Analysis) -> Figure:
 
 
 def _draw_latency(analysis: Analysis) -> Figure | None:
-    """Draw how long live wrenches took, as histograms."""
-    latency = analysis.latency
-    if latency is None:
+    """Draw how long live wrenches took, as a histogram."""
+    values = analysis.latency
+    if values is None:
         return None
     figure = style.new_figure(2.8)
-    axes = figure.subplots(1, 2 if latency.delay else 1, squeeze=False)[0]
-    _histogram(axes[0], latency.completing, 'transport and computing')
-    if latency.delay:       # without one the two are the same
-        _histogram(axes[1], latency.total, f'with the delay of {latency.delay} '
-                   f'sample{"s" if latency.delay != 1 else ""}')
-    return figure
-
-
-def _histogram(axes: Axes, values: np.ndarray, title: str) -> None:
+    axes = figure.subplots()
     p50, p99 = np.percentile(values, (50, 99))
     top = max(float(np.percentile(values, 99.7)) * 1.1, 1e-3)
     low = min(float(values.min()), 0.0)
@@ -352,7 +344,8 @@ def _histogram(axes: Axes, values: np.ndarray, title: str) -> None:
         axes.text(value, 0.97, f' {name}: {value:.2f} ms', color='#bb4444', fontsize=8.5,
                   transform=axes.get_xaxis_transform(), va='top',
                   bbox={'facecolor': 'white', 'edgecolor': 'none', 'alpha': 0.8, 'pad': 1.0})
-    style.dress(axes, x='latency [ms]', y='wrenches', title=title)
+    style.dress(axes, x='latency [ms]', y='wrenches', title='transport and computing')
+    return figure
 
 
 # -------------------------------------------------------------------------------------------------
@@ -385,8 +378,7 @@ def residual_bands(analysis: Analysis) -> tuple[float, float]:
     if (not model.floating or not np.isfinite(series.period) or not len(positions)
             or positions.shape[1] != model.nq):
         return np.nan, np.nan
-    velocity = _of_joints(noise.velocity, noise.joint_velocity, config.joints,
-                          model.joint_names)
+    velocity = noise.of_joints('velocity', model, config.joints)
     mass = CompositeBody(model)
     imu = model.frame(config.imu_link or model.base_link)
     place = imu.pose.p if imu.body == 0 else np.zeros(3)
@@ -401,13 +393,6 @@ def residual_bands(analysis: Analysis) -> tuple[float, float]:
         covariance += errors @ errors.T / len(chosen)
     covariance[:3, :3] += np.eye(3) / 3.0 * (noise.mass * model.total_mass * GRAVITY) ** 2
     return _quantile(covariance[:3, :3]), _quantile(covariance[3:, 3:])
-
-
-def _of_joints(one: float, each: tuple[float, ...], order: tuple[str, ...],
-               names: tuple[str, ...]) -> np.ndarray:
-    """Return the deviation of each joint, in the model's order."""
-    stated = dict(zip(order or names, each)) if each else {}
-    return np.array([stated.get(name, one) for name in names])
 
 
 def _quantile(covariance: np.ndarray) -> float:

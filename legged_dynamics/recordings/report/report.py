@@ -179,12 +179,8 @@ def _latency(analysis: Analysis) -> Table:
     latency = analysis.latency
     if latency is None:
         return Table('')
-    rows = []
-    later = [(f"with the filter's delay of {latency.delay} samples", latency.total)]
-    for name, values in (('transport and computing', latency.completing),
-                         *(later if latency.delay else [])):
-        rows.append((name, *(f'{value:.2f}' for value in (
-            *np.percentile(values, (50, 95, 99)), values.max()))))
+    rows = [('transport and computing', *(f'{value:.2f}' for value in (
+        *np.percentile(latency, (50, 95, 99)), latency.max())))]
     return Table("Latency of live wrenches, by the recorder's clock [ms]",
                  ('from joint state to wrench', '50 %', '95 %', '99 %', 'largest'), rows)
 
@@ -326,11 +322,9 @@ def _latency_section(analysis: Analysis) -> ReportSection | None:
     return ReportSection(LATENCY, [_figure(
         analysis, 'latency',
         "From the receipt of a joint state to the receipt of the last foot's wrench, both by the "
-        "recorder's clock." + (
-            " Left: from the joint state that completed the derivative filter's window. Right: "
-            'from the joint state that the wrench describes.' if analysis.latency.delay else '')
+        "recorder's clock."
         + (' Below zero: the recorder received the wrench before that joint state.'
-           if (analysis.latency.completing < 0.0).any() else '')
+           if (analysis.latency < 0.0).any() else '')
         + (' Time was simulated and waited: these are times of the machine, not of the estimator.'
            if _real_time_factor(analysis) < REAL_TIME else '')), *titled(_latency(analysis))])
 
@@ -531,7 +525,7 @@ def _cards(analysis: Analysis) -> list[tuple[str, str]]:
                       f'{np.degrees(rms(analysis.body.angle)):.2f} deg',
                       'of the base from where it was wanted, rms'))
     if analysis.latency is not None and _real_time_factor(analysis) >= REAL_TIME:
-        cards.append((f'{np.percentile(analysis.latency.completing, 50):.2f} ms',
+        cards.append((f'{np.percentile(analysis.latency, 50):.2f} ms',
                       'median latency, live'))
     if analysis.live:
         same = sum(entry.identical for entry in analysis.live)

@@ -466,15 +466,11 @@ class WholeBodyNumbers:
             R_WF = R @ reaction.foot_rotation[i]
             turned = np.concatenate([(frame_jacobian(self.model, q, foot) @ rates).reshape(2, 3)
                                      @ R.T, reaction.wrench[i].reshape(2, 3) @ R_WF.T])
-            found += [0, self._status(i, state, reaction),
+            # 1 inactive, 2 active, 3 slipping
+            status = (1 if not reaction.latest_contact[i] else
+                      3 if state.slip_probability[i] >= 0.5 else 2)
+            found += [0, status,
                       *(state.position + R @ reaction.foot_position[i]).tolist(),
                       *quaternion_from_rotation(R_WF).tolist(), *turned.ravel().tolist(),
                       *(R @ reaction.foot_normal[i]).tolist(), self._friction]
         return found
-
-    @staticmethod
-    def _status(i: int, state: BodyState, reaction: GroundReaction) -> int:
-        """Return a foot's contact status: 1 inactive, 2 active, 3 slipping."""
-        if not reaction.latest_contact[i]:
-            return 1
-        return 3 if state.slip_probability[i] >= 0.5 else 2

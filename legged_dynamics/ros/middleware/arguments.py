@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
@@ -146,9 +145,14 @@ class RosArguments:
             elif word in ('-p', '--param'):
                 overrides.append(_parameter(_argument(words, word)))
             elif word == '--params-file':
-                overrides += _read_parameter_overrides(_argument(words, word))
+                path = _argument(words, word)
+                overrides += [Override(parameter.selector, parameter.name, parameter.value, path)
+                              for parameter in read_parameters(path)]
             elif word == '--log-level':
-                log_level = _log_level(_argument(words, word))
+                log_level = _argument(words, word).rpartition(':=')[2].lower()
+                if log_level not in LOG_LEVELS:
+                    raise ConfigurationError(f'expected a log level ({", ".join(LOG_LEVELS)}), '
+                                             f'got {log_level!r}')
             elif word in _IGNORED_OPTIONS:
                 _argument(words, word)
             elif word not in _IGNORED_FLAGS:
@@ -169,12 +173,6 @@ class RosArguments:
         return [f'{path} has nothing for this node ({full_node_name}): its parameters are for '
                 f'{", ".join(sorted(found)[:5])}' for path, found in selectors.items()
                 if not any(Override(one, '', None, path).fits(full_node_name) for one in found)]
-
-
-def _read_parameter_overrides(path: str | Path) -> list[Override]:
-    """Read a ROS 2 parameter file."""
-    return [Override(parameter.selector, parameter.name, parameter.value, str(path))
-            for parameter in read_parameters(path)]
 
 
 def _argument(words: Iterator[str], option: str) -> str:
@@ -203,10 +201,3 @@ def _parameter(text: str) -> Override:
     left, right = _split_rule(text, '-p')
     node, _, name = left.rpartition(':')
     return Override(node or '/**', name, parse_value(right, f'-p {name}'), f'-p {name}')
-
-
-def _log_level(text: str) -> str:
-    level = text.rpartition(':=')[2].lower()
-    if level not in LOG_LEVELS:
-        raise ConfigurationError(f'expected a log level ({", ".join(LOG_LEVELS)}), got {text!r}')
-    return level

@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -329,7 +329,7 @@ def serialize(message: Any, name: str | None = None) -> bytes:
         parts = [HEADER]
         _writer(name)(message, parts, 0)
         return b''.join(parts)
-    except (struct.error, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except _FAULTS as error:
         fault = _find_fault(message, name, '') or str(error)
         raise MiddlewareError(f'cannot serialise a {name}: {fault}') from error
 
@@ -409,37 +409,23 @@ def _find_fault(message: Any, name: str, path: str) -> str:
         if not hasattr(message, entry.name):
             return f'{type(message).__name__} has no field {here}'
         value = getattr(message, entry.name)
-        if entry.is_message and entry.size is None:
-            fault = _find_fault(value, entry.type, f'{here}.')
-        elif entry.is_message:
-            fault = _find_fault_in_items(value, entry, here)
+        expected = (f'a {entry.type}' if entry.size is None else f'a list of {entry.type}'
+                    if not entry.size or entry.is_message else
+                    f'{entry.size} values of type {entry.type}')
+        unfit = f'{here} = {value!r} is not {expected}'
+        if entry.is_message:
+            if entry.size is not None and not isinstance(value, Iterable):
+                return unfit
+            items = {'.': value} if entry.size is None else {
+                f'[{index}].': item for index, item in enumerate(value)}
+            fault = next(filter(None, (_find_fault(item, entry.type, here + place)
+                                       for place, item in items.items())), '')
         else:
-            fault = ('' if _fits(message, entry) else
-                     f'{here} = {value!r} is not {_expected(entry)}')
+            try:
+                _field_writer(entry)(message, [], 0)
+                fault = ''
+            except _FAULTS:
+                fault = unfit
         if fault:
             return fault
     return ''
-
-
-def _find_fault_in_items(values: Any, entry: Field, here: str) -> str:
-    try:
-        items = list(values)
-    except TypeError:
-        return f'{here} = {values!r} is not a list of {entry.type}'
-    faults = (_find_fault(item, entry.type, f'{here}[{index}].')
-              for index, item in enumerate(items))
-    return next(filter(None, faults), '')
-
-
-def _fits(message: Any, entry: Field) -> bool:
-    try:
-        _field_writer(entry)(message, [], 0)
-    except _FAULTS:
-        return False
-    return True
-
-
-def _expected(entry: Field) -> str:
-    if entry.size is None:
-        return f'a {entry.type}'
-    return f'{entry.size} values of type {entry.type}' if entry.size else f'a list of {entry.type}'

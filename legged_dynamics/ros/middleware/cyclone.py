@@ -19,20 +19,11 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+from cyclonedds import core
 from cyclonedds.builtin import (
     BuiltinDataReader,
     BuiltinTopicDcpsParticipant,
     BuiltinTopicDcpsPublication,
-)
-from cyclonedds.core import (
-    DDSException,
-    DDSStatus,
-    GuardCondition,
-    InstanceState,
-    ReadCondition,
-    SampleState,
-    ViewState,
-    WaitSet,
 )
 from cyclonedds.domain import Domain, DomainParticipant
 from cyclonedds.idl import IdlStruct, make_idl_struct, types
@@ -45,7 +36,7 @@ from cyclonedds.util import duration
 from legged_dynamics.exceptions import MiddlewareError
 from legged_dynamics.ros.middleware import discovery
 from legged_dynamics.ros.middleware.arguments import RosArguments
-from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.cdr import serialize
 from legged_dynamics.ros.middleware.messages import (
     DEFINITIONS,
     Definition,
@@ -53,30 +44,30 @@ from legged_dynamics.ros.middleware.messages import (
     definition,
     full_name,
 )
-from legged_dynamics.ros.middleware.node import StandaloneNode
-from legged_dynamics.ros.middleware.protocol import Bounds, Publication, QoSProfile
+from legged_dynamics.ros.middleware.node import StandaloneNode, Subscription
+from legged_dynamics.ros.middleware.protocol import Publication, QoSProfile
 
 # -------------------------------------------------------------------------------------------------
 # ROS 2's names on the DDS bus.
 
 
-def _dds_topic(full_topic: str) -> str:
+def dds_topic(full_topic: str) -> str:
     """Return the DDS name of a ROS topic: '/imu/data' becomes 'rt/imu/data'."""
     return f'rt{full_topic}'
 
 
-def _ros_topic(dds_name: str) -> str | None:
+def ros_topic(dds_name: str) -> str | None:
     """Return the ROS name of a DDS topic, or None when it is not a ROS topic."""
     return dds_name[2:] if dds_name.startswith('rt/') else None
 
 
-def _dds_type(name: str) -> str:
+def dds_type(name: str) -> str:
     """Return the DDS name of a message: 'sensor_msgs::msg::dds_::Imu_' for sensor_msgs/msg/Imu."""
     package, _, kind = full_name(name).partition('/msg/')
     return f'{package}::msg::dds_::{kind}_'
 
 
-def _ros_type(dds_name: str) -> str | None:
+def ros_type(dds_name: str) -> str | None:
     """Return the ROS name of a DDS type, or None when it is not a ROS message."""
     found = re.fullmatch(r'(\w+)::(\w+)::dds_::(\w+)_', dds_name)
     return '/'.join(found.groups()) if found else None
@@ -95,14 +86,14 @@ class _Matching:
     """
 
     def __init__(self, participant: DomainParticipant):
-        self._changed: Any = WaitSet(participant)
+        self._changed: Any = core.WaitSet(participant)
         self._publishers: list[_CyclonePublisher] = []
         self._looked = 0.0
         self.held = False
 
     def add(self, publisher: _CyclonePublisher) -> None:
         """Watch a publisher."""
-        publisher.writer.set_status_mask(DDSStatus.PublicationMatched)
+        publisher.writer.set_status_mask(core.DDSStatus.PublicationMatched)
         self._changed.attach(publisher.writer)
         self._publishers.append(publisher)
 
@@ -134,37 +125,46 @@ _NODES = 'nodes='       # begins what a participant tells of itself: the names o
 _LOOK_S = 2.0           # s from a node's start until it looks for another of its name
 
 
+def _unread(reader: Any) -> Any:
+    """Return the condition that something has come that was not read."""
+    return core.ReadCondition(reader, core.SampleState.NotRead | core.ViewState.Any
+                              | core.InstanceState.Any)
+
+
 class _Publications:
-    """Publications on the bus by discovery, without its own; read again only on changes."""
+    """Publications on the bus by discovery; read again only on changes."""
 
     def __init__(self, participant: DomainParticipant):
         self._own = participant.guid
         self._writers: Any = BuiltinDataReader(participant, BuiltinTopicDcpsPublication)
         self._processes: Any = BuiltinDataReader(participant, BuiltinTopicDcpsParticipant)
-        self._news: Any = ReadCondition(
-            self._writers, SampleState.NotRead | ViewState.Any | InstanceState.Any)
-        self._found: dict[str, list[Publication]] = {}
+        self._news = _unread(self._writers)
+        self._found: list[Any] = []
+
+    def all(self) -> list[Any]:
+        """Return the publications that are there."""
+        if self._news.triggered:
+            self._found = [entry for entry in self._writers.read(100_000) if entry.topic_name
+                           and entry.sample_info.instance_state == core.InstanceState.Alive]
+        return self._found
 
     def of(self, topic: str) -> list[Publication]:
         """Return the publishers of other processes on a DDS topic."""
-        if self._news.triggered:
-            names = {entry.key: _process(entry.qos) for entry in self._processes.read(100_000)}
-            self._found = {}
-            for entry in self._writers.read(100_000):
-                alive = entry.sample_info.instance_state == InstanceState.Alive
-                if alive and entry.topic_name and entry.participant_key != self._own:
-                    offered = _profile_of(entry.qos)
-                    self._found.setdefault(entry.topic_name, []).append(Publication(
-                        names.get(entry.participant_key, f'participant {entry.participant_key}'),
-                        _ros_type(entry.type_name) or entry.type_name, offered.reliable,
-                        offered.latched))
-        return self._found.get(topic, [])
+        found = [entry for entry in self.all()
+                 if entry.topic_name == topic and entry.participant_key != self._own]
+        names = {entry.key: _process(entry.qos)
+                 for entry in (self._processes.read(100_000) if found else ())}
+        offered = [_profile_of(entry.qos) for entry in found]
+        return [Publication(
+            names.get(entry.participant_key, f'participant {entry.participant_key}'),
+            ros_type(entry.type_name) or entry.type_name, qos.reliable, qos.latched)
+            for entry, qos in zip(found, offered)]
 
     def nodes(self) -> list[tuple[str, str]]:
         """Return the full names of other processes' nodes on Cyclone, each with its process."""
         found = []
         for entry in self._processes.read(100_000):
-            alive = entry.sample_info.instance_state == InstanceState.Alive
+            alive = entry.sample_info.instance_state == core.InstanceState.Alive
             data = entry.qos[Policy.Userdata] if alive and entry.key != self._own else None
             told = bytes(data.data).decode(errors='replace') if data is not None else ''
             names = told.removeprefix(_NODES).rstrip(';') if told.startswith(_NODES) else ''
@@ -195,9 +195,9 @@ _PLAIN = {'bool': bool, 'string': str}      # all others are Cyclone's, under RO
 
 
 @cache
-def _idl_struct(name: str) -> type[IdlStruct]:
+def idl_struct(name: str) -> type[IdlStruct]:
     """Return the IDL dataclass of a message in the table."""
-    return make_idl_struct(name.rsplit('/', 1)[1], _dds_type(name).replace('::', '.'),
+    return make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'),
                            {entry.name: _idl_type(entry) for entry in definition(name).fields})
 
 
@@ -208,7 +208,7 @@ def _envelope(name: str) -> type[IdlStruct]:
     fields: dict[str, Any] = {'opaque': types.uint8}
     if name in DEFINITIONS:
         fields = {entry.name: _idl_type(entry) for entry in definition(name).fields}
-    made = make_idl_struct(name.rsplit('/', 1)[1], _dds_type(name).replace('::', '.'), fields,
+    made = make_idl_struct(name.rsplit('/', 1)[1], dds_type(name).replace('::', '.'), fields,
                            dataclassify=False)
     for method in (_init, _serialize):
         setattr(made, {'_init': '__init__', '_serialize': 'serialize'}[method.__name__], method)
@@ -230,7 +230,7 @@ def _deserialize(cls: Any, data: bytes, *_: Any, **__: Any) -> Any:
 
 
 def _idl_type(entry: Field) -> Any:
-    element: Any = (_idl_struct(entry.type) if entry.is_message else
+    element: Any = (idl_struct(entry.type) if entry.is_message else
                     _PLAIN.get(entry.type) or getattr(types, entry.type))
     make: Any = types
     if entry.size is None:
@@ -356,7 +356,7 @@ class _CyclonePublisher:
         """Send a message that is CDR bytes already."""
         try:
             self.writer.write(self._envelope(cdr))
-        except DDSException as error:
+        except core.DDSException as error:
             self._node.get_logger().warning(
                 f'a {self._name} was not sent: {error}', throttle_duration_sec=1.0)
 
@@ -370,7 +370,7 @@ class _CyclonePublisher:
         """Wait until all reliable subscriptions have everything; False when time ran out."""
         try:
             return self.writer.wait_for_acks(duration(seconds=seconds))
-        except DDSException:        # its spelling of a time-out, in some versions
+        except core.DDSException:        # its spelling of a time-out, in some versions
             return False
 
     def close(self) -> None:
@@ -379,23 +379,14 @@ class _CyclonePublisher:
         self.writer = None
 
 
-class _CycloneSubscription:
-    """
-    Passes a DDS topic's messages to a callback; `source_ns`: sent, sender's clock.
+class _CycloneSubscription(Subscription):
+    """`wakes`: whether the process wakes for its messages; else they come with others."""
 
-    `wakes`: whether the process wakes for its messages; others come with the next that does.
-    """
-
-    def __init__(self, node: StandaloneNode, reader: DataReader, topic: str, name: str,
-                 callback: Callable[..., None], raw: bool, waitset: WaitSet):
-        self.source_ns = 0
+    def __init__(self, reader: DataReader, waitset: core.WaitSet, *what: Any):
+        super().__init__(time.monotonic_ns, *what)
         self.wakes, self._waitset = False, waitset
-        self._node, self._name = node, name
-        self._callback, self._raw = callback, raw
-        self._bounds = Bounds(name, topic)
         self._reader: Any = reader
-        self.condition: Any = ReadCondition(
-            reader, SampleState.NotRead | ViewState.Any | InstanceState.Any)
+        self.condition = _unread(reader)
         self.wake(True)
 
     def wake(self, wanted: bool) -> None:
@@ -415,21 +406,13 @@ class _CycloneSubscription:
             if not sample.sample_info.valid_data or self._reader is None:
                 continue
             self.source_ns = sample.sample_info.source_timestamp
-            if self._raw:
-                self._node.call(self._callback, sample.cdr, time.time_ns())
-            elif why := self._bounds.refuse(len(sample.cdr)):
-                self._node.get_logger().warning(why, throttle_duration_sec=1.0)
-            else:
-                self._node.call(self._decode_and_call, sample.cdr)
+            self.hand_over(sample.cdr, time.time_ns())
         return len(samples)
 
     def close(self) -> None:
         """Leave the bus."""
         self.wake(False)
         self.condition = self._reader = None
-
-    def _decode_and_call(self, cdr: bytes) -> None:
-        self._callback(deserialize(cdr, self._name))
 
 
 class CycloneBus:
@@ -450,16 +433,15 @@ class CycloneBus:
             self._domain: Any = _domains.get(number) or Domain(number, configuration)
             _domains[number] = self._domain
             self._participant: Any = DomainParticipant(number)
-        except DDSException as error:
+        except core.DDSException as error:
             raise MiddlewareError(f'Cyclone DDS cannot join domain {number}: {error} '
                                   f'Its configuration was: {configuration}') from error
-        self._waitset: Any = WaitSet(self._participant)
+        self._waitset: Any = core.WaitSet(self._participant)
         # beside waking the loop: an empty wait set does not wait at all
-        self._wake: Any = GuardCondition(self._participant)
+        self._wake: Any = core.GuardCondition(self._participant)
         self._waitset.attach(self._wake)
         self._matching: Any = _Matching(self._participant)
-        self._publications: BuiltinDataReader | None = None
-        self._known: _Publications | None = None
+        self._publications: Any = _Publications(self._participant)
         self._nodes: list[StandaloneNode] = []
         self._subscriptions: list[_CycloneSubscription] = []
         self.stopping = False
@@ -478,7 +460,7 @@ class CycloneBus:
     def _look_for_same_name(self, node: StandaloneNode, timer: Any) -> None:
         """Say once when another node has this node's name."""
         node.destroy_timer(timer)
-        others = self._publications_of_others().nodes()
+        others = self._publications.nodes()
         processes = [process for name, process in others if name == node.full_name]
         if processes:
             node.get_logger().warning(
@@ -494,7 +476,9 @@ class CycloneBus:
 
     def spin_once(self, timeout_s: float = 0.0) -> int:
         """Wait up to ``timeout_s`` and handle messages; return how many."""
-        ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), self._next_timer_ns())))
+        next_ns = min((timer.remaining_ns() for node in self._nodes for timer in node.timers
+                       if not timer.cancelled), default=round(_LONGEST_WAIT_S * 1e9))
+        ready = self._waitset.wait(max(0, min(round(timeout_s * 1e9), next_ns)))
         with self._matching:
             return self._handle(ready)
 
@@ -513,19 +497,15 @@ class CycloneBus:
         for node in self._nodes:
             node.destroy_node()
         self._waitset.detach(self._wake)
-        self._known = None
         self._publications = self._wake = self._waitset = self._matching = None
         self._participant = self._domain = None
 
     def topics(self) -> list[_TopicInfo]:
         """List the ROS topics published on the bus, also by this process."""
-        if self._publications is None:
-            self._publications = BuiltinDataReader(self._participant, BuiltinTopicDcpsPublication)
         found: dict[tuple[str, str], QoSProfile] = {}
-        for entry in self._publications.read(100_000):
-            topic, kind = _ros_topic(entry.topic_name or ''), _ros_type(entry.type_name or '')
-            alive = entry.sample_info.instance_state == InstanceState.Alive
-            if topic is None or kind is None or not alive:
+        for entry in self._publications.all():
+            topic, kind = ros_topic(entry.topic_name), ros_type(entry.type_name)
+            if topic is None or kind is None:
                 continue
             offered = _profile_of(entry.qos)
             known = found.get((topic, kind), offered)
@@ -545,19 +525,14 @@ class CycloneBus:
                   raw: bool) -> _CycloneSubscription:
         """Return a subscription; as StandaloneNode asks."""
         reader = self._create(DataReader, topic, name, qos)
-        subscription = _CycloneSubscription(node, reader, topic, name, callback, raw,
-                                            self._waitset)
+        subscription = _CycloneSubscription(reader, self._waitset, node, topic, name, callback,
+                                            raw)
         self._subscriptions.append(subscription)
         return subscription
 
     def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
         """Return the publishers of other processes on a topic; as StandaloneNode asks."""
-        return self._publications_of_others().of(_dds_topic(topic))
-
-    def _publications_of_others(self) -> _Publications:
-        if self._known is None:
-            self._known = _Publications(self._participant)
-        return self._known
+        return self._publications.of(dds_topic(topic))
 
     def withdraw(self, endpoint: _CyclonePublisher | _CycloneSubscription) -> None:
         """Take a publisher or subscription off the bus."""
@@ -568,9 +543,9 @@ class CycloneBus:
     def _create(self, kind: Any, topic: str, name: str, qos: QoSProfile) -> Any:
         made = _policies(qos, name)
         try:
-            dds = Topic(self._participant, _dds_topic(topic), _envelope(name))
+            dds = Topic(self._participant, dds_topic(topic), _envelope(name))
             return kind(self._participant, dds, made)
-        except DDSException as error:
+        except core.DDSException as error:
             raise MiddlewareError(f'cannot join topic {topic} with {name}: {error}') from error
 
     def _handle(self, ready: int) -> int:
@@ -587,7 +562,3 @@ class CycloneBus:
     def _run_timers(self) -> None:
         for node in self._nodes:
             node.run_due_timers()
-
-    def _next_timer_ns(self) -> int:
-        return min((timer.remaining_ns() for node in self._nodes for timer in node.timers
-                    if not timer.cancelled), default=round(_LONGEST_WAIT_S * 1e9))

@@ -14,11 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from legged_dynamics.ros.middleware.arguments import RosArguments
-from legged_dynamics.ros.middleware.cdr import deserialize, serialize
+from legged_dynamics.ros.middleware.cdr import serialize
 from legged_dynamics.ros.middleware.lifecycle import ComponentHost
 from legged_dynamics.ros.middleware.messages import message_class
-from legged_dynamics.ros.middleware.node import LogRecord, NodeClock, StandaloneNode
-from legged_dynamics.ros.middleware.protocol import Bounds, Component, Publication, QoSProfile
+from legged_dynamics.ros.middleware.node import (
+    LogRecord,
+    NodeClock,
+    StandaloneNode,
+    Subscription,
+)
+from legged_dynamics.ros.middleware.protocol import Component, Publication, QoSProfile
 
 
 class _LoopbackPublisher:
@@ -45,20 +50,17 @@ class _LoopbackPublisher:
         return len(self._bus.matches(self))
 
 
-class _LoopbackSubscription:
+class _LoopbackSubscription(Subscription):
     """Waits for messages of one topic; the queue keeps the last ``depth``."""
 
-    def __init__(self, bus: LoopbackBus, node: StandaloneNode, topic: str, name: str,
-                 callback: Callable[..., None], qos: QoSProfile, raw: bool):
-        self._bus, self._node, self._callback, self._raw = bus, node, callback, raw
-        self.topic, self.type, self.qos = topic, name, qos
+    def __init__(self, bus: LoopbackBus, qos: QoSProfile, *what: Any):
+        super().__init__(lambda: bus.now_ns, *what)
+        self._bus, self.qos, self.dropped = bus, qos, 0
         self._pending: deque[tuple[bytes, int]] = deque(maxlen=qos.depth)
-        self.dropped = self.source_ns = 0
-        self._bounds = Bounds(name, topic, lambda: bus.now_ns)
 
     def get_publisher_count(self) -> int:
         """Return how many publishers match now."""
-        return len(self._bus._publishers_of(self))
+        return sum(self in self._bus.matches(entry) for entry in self._bus.publishers)
 
     def offer(self, cdr: bytes) -> None:
         """Take a message in; the oldest makes room when the queue is full."""
@@ -71,12 +73,7 @@ class _LoopbackSubscription:
         if not self._pending:
             return False
         cdr, self.source_ns = self._pending.popleft()
-        if self._raw:
-            self._node.call(self._callback, cdr, self._bus.now_ns)
-        elif why := self._bounds.refuse(len(cdr)):
-            self._node.get_logger().warning(why, throttle_duration_sec=1.0)
-        else:
-            self._node.call(self._callback, deserialize(cdr, self.type))
+        self.hand_over(cdr, self._bus.now_ns)
         return True
 
     def close(self) -> None:
@@ -111,8 +108,8 @@ class LoopbackBus:
         self.logs: list[LogRecord] = []
         self.queue: deque[_LoopbackSubscription] = deque()
         self._nodes: list[StandaloneNode] = []
-        self._publishers: list[_LoopbackPublisher] = []
-        self._subscriptions: list[_LoopbackSubscription] = []
+        self.publishers: list[_LoopbackPublisher] = []
+        self.subscriptions: list[_LoopbackSubscription] = []
 
     def create_node(self, name: str, argv: Sequence[str] = (), namespace: str = '/',
                     parameters: Mapping[str, Any] | None = None) -> StandaloneNode:
@@ -175,32 +172,28 @@ class LoopbackBus:
 
     def topics(self) -> list[tuple[str, str]]:
         """Return topic and ROS type of all publishers, sorted."""
-        return sorted({(entry.topic, entry.type) for entry in self._publishers})
+        return sorted({(entry.topic, entry.type) for entry in self.publishers})
 
     def matches(self, publisher: _LoopbackPublisher) -> list[_LoopbackSubscription]:
         """Return the subscriptions that a publisher reaches, in the order of their creation."""
-        return [entry for entry in self._subscriptions
+        return [entry for entry in self.subscriptions
                 if entry.topic == publisher.topic and entry.type == publisher.type
                 and publisher.qos.serves(entry.qos)]
-
-    def _publishers_of(self, subscription: _LoopbackSubscription) -> list[_LoopbackPublisher]:
-        """Return the publishers that reach a subscription."""
-        return [entry for entry in self._publishers if subscription in self.matches(entry)]
 
     def advertise(self, node: StandaloneNode, topic: str, name: str,
                   qos: QoSProfile) -> _LoopbackPublisher:
         """Return a publisher; as StandaloneNode asks."""
         publisher = _LoopbackPublisher(self, node, topic, name, qos)
-        self._publishers.append(publisher)
+        self.publishers.append(publisher)
         return publisher
 
     def subscribe(self, node: StandaloneNode, topic: str, name: str,
                   callback: Callable[..., None], qos: QoSProfile,
                   raw: bool) -> _LoopbackSubscription:
         """Return a subscription, with what latched publishers have kept already queued."""
-        subscription = _LoopbackSubscription(self, node, topic, name, callback, qos, raw)
-        self._subscriptions.append(subscription)
-        for publisher in self._publishers:
+        subscription = _LoopbackSubscription(self, qos, node, topic, name, callback, raw)
+        self.subscriptions.append(subscription)
+        for publisher in self.publishers:
             if qos.latched and subscription in self.matches(publisher):
                 for cdr in publisher.kept:
                     subscription.offer(cdr)
@@ -209,13 +202,13 @@ class LoopbackBus:
     def others(self, node: StandaloneNode, topic: str) -> list[Publication]:
         """Return the publishers of other nodes on a topic; as StandaloneNode asks."""
         return [Publication(entry.node.full_name, entry.type, entry.qos.reliable,
-                            entry.qos.latched) for entry in self._publishers
+                            entry.qos.latched) for entry in self.publishers
                 if entry.topic == topic and entry.node is not node]
 
     def withdraw(self, endpoint: _LoopbackPublisher | _LoopbackSubscription) -> None:
         """Take a publisher or subscription off the bus."""
         if isinstance(endpoint, _LoopbackSubscription):
             endpoint.close()
-            self._subscriptions.remove(endpoint)
+            self.subscriptions.remove(endpoint)
         else:
-            self._publishers.remove(endpoint)
+            self.publishers.remove(endpoint)

@@ -7,9 +7,11 @@ How bytes travel is the business of its transport: the loopback or Cyclone DDS.
 """
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from legged_dynamics.exceptions import MiddlewareError
@@ -20,15 +22,11 @@ from legged_dynamics.ros.middleware.arguments import (
     remapped_identity,
     resolve,
 )
+from legged_dynamics.ros.middleware.cdr import deserialize
 from legged_dynamics.ros.middleware.messages import message_class, type_name
-from legged_dynamics.ros.middleware.parameters import (
-    Parameter,
-    ParameterDescriptor,
-    ParameterStore,
-    SetParametersResult,
-)
+from legged_dynamics.ros.middleware.parameters import ParameterDescriptor, ParameterStore
 from legged_dynamics.ros.middleware.protocol import (
-    Node,
+    Bounds,
     Publication,
     QoSPresets,
     QoSProfile,
@@ -64,30 +62,16 @@ class _NodeLogger:
         self._threshold = LOG_LEVELS.index(level)
         self._sink = sink
         self._last: dict[tuple, float] = {}
+        self.debug, self.info, self.warning, self.error = (
+            partial(self._log, one) for one in ('debug', 'info', 'warn', 'error'))
 
-    def debug(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """Log for developers; returns whether it was logged."""
-        return self._log('debug', message, throttle_duration_sec)
-
-    def info(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """Log what a user may want to know."""
-        return self._log('info', message, throttle_duration_sec)
-
-    def warning(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """Log what should not be, but can be lived with."""
-        return self._log('warn', message, throttle_duration_sec)
-
-    def error(self, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
-        """Log what stops something from working."""
-        return self._log('error', message, throttle_duration_sec)
-
-    def _log(self, level: str, message: str, throttle: float) -> bool:
+    def _log(self, level: str, message: str, *, throttle_duration_sec: float = 0.0) -> bool:
         if LOG_LEVELS.index(level) < self._threshold:
             return False
-        if throttle:
-            caller = sys._getframe(2)  # throttled per place in the code, as rclpy does
+        if throttle_duration_sec:
+            caller = sys._getframe(1)  # throttled per place in the code, as rclpy does
             place, now = (caller.f_code, caller.f_lineno), time.monotonic()
-            if now - self._last.get(place, -throttle) < throttle:
+            if now - self._last.get(place, -math.inf) < throttle_duration_sec:
                 return False
             self._last[place] = now
         self._sink(LogRecord(level, self._name, message))
@@ -112,16 +96,16 @@ class NodeClock:
 
     def __init__(self, wall_ns: Callable[[], int] = time.time_ns,
                  steady_ns: Callable[[], int] = time.monotonic_ns):
-        self._wall_ns = wall_ns
+        self.wall_ns = wall_ns
         self.steady_ns = steady_ns
 
     def now(self) -> _Instant:
         """Return the present time."""
-        return _Instant(self._wall_ns())
+        return _Instant(self.wall_ns())
 
     def follow(self, ns: int) -> None:
         """Set simulated time [ns]; from the first call on, the clock stops between calls."""
-        self._wall_ns = self.steady_ns = lambda: ns
+        self.wall_ns = self.steady_ns = lambda: ns
 
 
 class _NodeTimer:
@@ -158,12 +142,38 @@ class _NodeTimer:
 RawCallback = Callable[[bytes, int], None]
 
 
-class StandaloneNode(Node):
+class Subscription:
     """
-    A node with rclpy's interface, on a loopback or Cyclone bus; see :class:`~.protocol.Node`.
+    Hands the messages of a topic to a callback, decoded unless ``raw``; `source_ns`: sent when.
 
-    ``name`` and ``namespace`` hold when the arguments give none; ``parameters`` are further
-    overrides; ``sink`` takes log lines.
+    Decoded ones are left unread where they are too large or too frequent.
+    """
+
+    source_ns = 0
+
+    def __init__(self, clock: Callable[[], int], node: StandaloneNode, topic: str, name: str,
+                 callback: Callable[..., None], raw: bool):
+        self._node, self._callback, self._raw = node, callback, raw
+        self.topic, self.type = topic, name
+        self._bounds = Bounds(name, topic, clock)
+
+    def hand_over(self, cdr: bytes, receipt_ns: int) -> None:
+        """Call back with the message in these bytes."""
+        if self._raw:
+            self._node.call(self._callback, cdr, receipt_ns)
+        elif why := self._bounds.refuse(len(cdr)):
+            self._node.get_logger().warning(why, throttle_duration_sec=1.0)
+        else:
+            self._node.call(lambda: self._callback(deserialize(cdr, self.type)))
+
+
+class StandaloneNode(ParameterStore):
+    """
+    A node with rclpy's interface, on a loopback or Cyclone bus: what a component may ask of it.
+
+    Topics are relative, private ('~/x') or absolute; message classes are the dialect's; one
+    callback of a node runs at a time. ``name`` and ``namespace`` hold when the arguments give
+    none; ``parameters`` are further overrides; ``sink`` takes log lines.
     """
 
     def __init__(self, name: str, transport: Any, arguments: RosArguments | None = None,
@@ -181,7 +191,7 @@ class StandaloneNode(Node):
         self._unused_files = arguments.unused_files(self.full_name)
         for key, value in (parameters or {}).items():
             overrides[key] = Override(self.full_name, key, value, 'parameters')
-        self._store = ParameterStore(overrides)
+        super().__init__(overrides)
         self._endpoints: list[Any] = []
         self.timers: list[_NodeTimer] = []
         self.fault_handler: Callable[[Exception], None] | None = None
@@ -287,33 +297,11 @@ class StandaloneNode(Node):
         for timer in list(self.timers):
             self.destroy_timer(timer)
 
-    def declare_parameter(self, name: str, value: Any = None,
-                          descriptor: ParameterDescriptor | None = None) -> Parameter:
-        """Declare a parameter with its default (or its type); see ParameterStore.declare."""
-        return self._store.declare(name, value, descriptor)
-
-    def has_parameter(self, name: str) -> bool:
-        """Tell whether a parameter is declared."""
-        return self._store.has(name)
-
-    def get_parameter(self, name: str) -> Parameter:
-        """Return a declared parameter."""
-        return self._store.get(name)
-
-    def set_parameters_atomically(self, parameters: list[Parameter]) -> SetParametersResult:
-        """Change parameters, all or none; return whether, and why not."""
-        return self._store.set(parameters)
-
-    def add_on_set_parameters_callback(
-            self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
-        """Have a callback accept or refuse changes of parameters."""
-        self._store.add_callback(callback)
-
     def warn_of_undeclared_parameters(self) -> None:
         """Warn of overrides meant for this node that no parameter took."""
         for text in self._unused_files:
             self._logger.warning(text)
-        self._store.warn_of_undeclared(self._logger)
+        self.warn_of_undeclared(self._logger)
 
     def call(self, callback: Callable[..., None], *args: Any) -> None:
         """Run a callback, passing exceptions to ``fault_handler`` if there is one."""
@@ -333,7 +321,7 @@ class StandaloneNode(Node):
 
     def _profile(self, topic: str, kind: str, qos: QoSProfile | int) -> QoSProfile:
         return overridden(as_profile(qos), f'qos_overrides.{topic}.{kind}.',
-                          self._store.take_overrides('qos_overrides.'))
+                          self.take_overrides('qos_overrides.'))
 
     def _keep(self, endpoint: Any) -> Any:
         self._endpoints.append(endpoint)

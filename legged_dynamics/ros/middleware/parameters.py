@@ -13,7 +13,7 @@ from typing import Any
 from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.ros.middleware.arguments import Override
 from legged_dynamics.ros.middleware.messages import message_class
-from legged_dynamics.ros.middleware.protocol import Dialect, Node, QoSPresets
+from legged_dynamics.ros.middleware.protocol import Dialect, QoSPresets
 from legged_dynamics.schema import Setting, declared
 
 
@@ -68,11 +68,6 @@ class Parameter:
     name: str
     value: Any = None
 
-    @property
-    def type_(self) -> ParameterType:
-        """Type of the value."""
-        return ParameterType.of(self.value if _has_type(self.value) else None)
-
 
 @dataclass(frozen=True)
 class ParameterDescriptor:
@@ -82,7 +77,6 @@ class ParameterDescriptor:
     lower: float | None = None
     upper: float | None = None
     read_only: bool = False
-    constraints: str = ''
     dynamic_typing: bool = False
 
 
@@ -104,7 +98,8 @@ class ParameterStore:
         self._descriptors: dict[str, ParameterDescriptor] = {}
         self._callbacks: list[Callable[[list[Parameter]], SetParametersResult]] = []
 
-    def declare(self, name: str, value: Any, descriptor: ParameterDescriptor | None) -> Parameter:
+    def declare_parameter(self, name: str, value: Any = None,
+                          descriptor: ParameterDescriptor | None = None) -> Parameter:
         """Declare a parameter with its default, or with its type and no value."""
         if name in self._parameters:
             raise ConfigurationError(f'parameter {name!r} is declared already')
@@ -133,18 +128,18 @@ class ParameterStore:
             self._descriptors[name] = ParameterDescriptor('Quality of service.', read_only=True)
         return found
 
-    def has(self, name: str) -> bool:
+    def has_parameter(self, name: str) -> bool:
         """Return whether a parameter is declared."""
         return name in self._parameters
 
-    def get(self, name: str) -> Parameter:
+    def get_parameter(self, name: str) -> Parameter:
         """Return a declared parameter; raise ConfigurationError if it is not declared."""
         if name not in self._parameters:
             raise ConfigurationError(f'parameter {name!r} is not declared.'
                                      f'{_hint(name, self._parameters)}')
         return self._parameters[name]
 
-    def set(self, parameters: Iterable[Parameter]) -> SetParametersResult:
+    def set_parameters_atomically(self, parameters: Iterable[Parameter]) -> SetParametersResult:
         """Change parameters, all or none, after checks of type, range and callbacks."""
         wanted = list(parameters)
         for parameter in wanted:
@@ -164,18 +159,19 @@ class ParameterStore:
                                                              _plain(parameter.value))
         return answer
 
-    def add_callback(self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
-        """Add a callback that accepts or refuses changes."""
+    def add_on_set_parameters_callback(
+            self, callback: Callable[[list[Parameter]], SetParametersResult]) -> None:
+        """Have a callback accept or refuse changes at run time."""
         self._callbacks.append(callback)
 
-    def warn_of_undeclared(self, logger: Any, others: Iterable[str] = ()) -> None:
+    def warn_of_undeclared(self, logger: Any) -> None:
         """
         Warn of each override for this node that no declaration took.
 
         Those for all nodes only if this node has their group of settings, or no node has.
         Raises ConfigurationError for one on the command line.
         """
-        own = {*self._parameters, *others}
+        own = set(self._parameters)
         own_groups = {name.split('.', 1)[0] for name in own if '.' in name}
         for name, override in self._overrides.items():
             if name in own:
@@ -235,7 +231,7 @@ def _hint(name: str, declared: Iterable[str]) -> str:
 # Tables of settings as a node's parameters: declared, checked, and followed at run time.
 
 
-def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
+def declare_settings(node: Any, dialect: Dialect, settings: Iterable[Setting],
                      read_only: bool = False) -> dict[str, Any]:
     """Declare settings as parameters; return the checked values by name."""
     values = {}
@@ -255,7 +251,7 @@ def declare_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
     return values
 
 
-def follow_settings(node: Node, dialect: Dialect, settings: Iterable[Setting],
+def follow_settings(node: Any, dialect: Dialect, settings: Iterable[Setting],
                     values: dict[str, Any],
                     accept: Callable[[dict[str, Any]], object] | None = None,
                     fixed: Callable[[str], str] = lambda name: '') -> None:
@@ -312,12 +308,11 @@ class StandaloneDialect(Dialect):
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False, constraints: str = '',
+                             read_only: bool = False,
                              dynamic_typing: bool = False) -> ParameterDescriptor:
         """Return a descriptor for ``declare_parameter``."""
         lower, upper = range or (None, None)
-        return ParameterDescriptor(description, lower, upper, read_only, constraints,
-                                   dynamic_typing)
+        return ParameterDescriptor(description, lower, upper, read_only, dynamic_typing)
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
         """Return the answer of an on-set-parameters callback."""

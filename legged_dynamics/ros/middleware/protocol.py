@@ -1,18 +1,18 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """
-The seam between components and middleware: the few node methods we use, as rclpy spells them.
+The seam between components and middleware.
 
-A real rclpy node satisfies :class:`Node` unchanged; so do the nodes of the Cyclone DDS backend and
-of the in-process loopback. What differs between them beside the node (message classes, QoS
-profiles, parameter descriptors) a component takes from its :class:`Dialect`.
+A component's node has the methods of `node.StandaloneNode`, spelled as rclpy spells them, whatever
+the backend. What differs beside the node (message classes, QoS profiles, parameter descriptors) a
+component takes from its :class:`Dialect`.
 """
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from legged_dynamics.exceptions import ConfigurationError, MiddlewareError
 
@@ -43,75 +43,6 @@ class Publication(NamedTuple):
     latched: bool
 
 
-@runtime_checkable
-class Node(Protocol):
-    """
-    What a component may ask of its node.
-
-    ``msg_type`` is from the dialect's `message`; an integer ``qos_profile`` is the depth of a
-    reliable queue.
-    """
-
-    def get_name(self) -> str:
-        """Return the node's name after remapping, without namespace."""
-
-    def get_namespace(self) -> str:
-        """Return the node's namespace after remapping; '/' for none."""
-
-    @property
-    def bus_name(self) -> str:
-        """What tells the bus from others of the machine; '' where it ends with the process."""
-
-    def get_logger(self) -> Any:
-        """Return the node's logger: debug, info, warning, error, each throttled on request."""
-
-    def get_clock(self) -> Any:
-        """Return the node's clock, which follows /clock with simulated time."""
-
-    def now_ns(self) -> int:
-        """Return the time of the node's clock [ns]."""
-
-    def create_publisher(self, msg_type: Any, topic: str, qos_profile: Any) -> Any:
-        """Open a publisher on a relative, private ('~/x') or absolute topic."""
-
-    def create_subscription(self, msg_type: Any, topic: str, callback: Callable[[Any], None],
-                            qos_profile: Any) -> Any:
-        """Subscribe to a topic; one callback of a node runs at a time."""
-
-    def create_timer(self, timer_period_sec: float, callback: Callable[[], None]) -> Any:
-        """Start a timer that runs until it is cancelled."""
-
-    def resolve_topic_name(self, topic: str) -> str:
-        """Return a topic's full name after expansion and remapping."""
-
-    def other_publishers(self, topic: str) -> list[str]:
-        """Return other publishers on a topic: by node, or by process and machine."""
-
-    def publications(self, topic: str) -> list[Publication]:
-        """Return the publishers of others on a topic now, of whatever type and QoS."""
-
-    def destroy_publisher(self, publisher: Any) -> Any:
-        """Remove a publisher of this node from the bus; return whether it was this node's."""
-
-    def destroy_subscription(self, subscription: Any) -> Any:
-        """Remove a subscription of this node; return whether it was this node's."""
-
-    def destroy_timer(self, timer: Any) -> Any:
-        """Stop and remove a timer of this node; return whether it was this node's."""
-
-    def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None) -> Any:
-        """Declare a parameter with its default, or with its type and no value."""
-
-    def has_parameter(self, name: str) -> bool:
-        """Return whether a parameter is declared."""
-
-    def get_parameter(self, name: str) -> Any:
-        """Return a declared parameter: its `name` and `value`, None when it has none."""
-
-    def add_on_set_parameters_callback(self, callback: Callable[[list[Any]], Any]) -> None:
-        """Have ``callback(parameters) -> result`` accept or refuse changes at run time."""
-
-
 class Dialect(Protocol):
     """What differs between the backends beside the node."""
 
@@ -131,8 +62,7 @@ class Dialect(Protocol):
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False, constraints: str = '',
-                             dynamic_typing: bool = False) -> Any:
+                             read_only: bool = False, dynamic_typing: bool = False) -> Any:
         """Return a descriptor for ``declare_parameter``; a bound of None is no bound."""
 
     def set_parameters_result(self, successful: bool, reason: str = '') -> Any:
@@ -165,7 +95,7 @@ class Component(Diagnosed):
     ----------
     default_name : str
         Node name when none is given.
-    node : Node
+    node : StandaloneNode or an rclpy node with its methods
         Handle to the bus.
     dialect : Dialect
         Message classes, QoS profiles and descriptors of the backend.
@@ -184,7 +114,7 @@ class Component(Diagnosed):
     live: ClassVar[tuple[str, ...]] = ()
     configured = False
 
-    def __init__(self, node: Node, dialect: Dialect):
+    def __init__(self, node: Any, dialect: Dialect):
         self.node = node
         self.dialect = dialect
 

@@ -15,20 +15,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import rclpy
-from rcl_interfaces.msg import (
-    FloatingPointRange,
-    IntegerRange,
-    ParameterDescriptor,
-    SetParametersResult,
-)
+from rcl_interfaces import msg
+from rclpy import exceptions
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
-from rclpy.exceptions import (
-    InvalidParameterTypeException,
-    InvalidParameterValueException,
-    ParameterAlreadyDeclaredException,
-    ParameterException,
-)
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
@@ -117,22 +107,21 @@ class RclpyDialect(Dialect):
 
     def parameter_descriptor(self, description: str = '',
                              range: tuple[float | None, float | None] | None = None,
-                             read_only: bool = False, constraints: str = '',
-                             dynamic_typing: bool = False) -> ParameterDescriptor:
+                             read_only: bool = False,
+                             dynamic_typing: bool = False) -> msg.ParameterDescriptor:
         """Return a descriptor for ``declare_parameter``."""
-        descriptor = ParameterDescriptor(description=description, read_only=read_only,
-                                         additional_constraints=constraints,
-                                         dynamic_typing=dynamic_typing)
+        descriptor = msg.ParameterDescriptor(description=description, read_only=read_only,
+                                             dynamic_typing=dynamic_typing)
         if range is not None:
             low, high = range
-            descriptor.floating_point_range = [FloatingPointRange(
+            descriptor.floating_point_range = [msg.FloatingPointRange(
                 from_value=-_HUGE if low is None else float(low),
                 to_value=_HUGE if high is None else float(high))]
         return descriptor
 
-    def set_parameters_result(self, successful: bool, reason: str = '') -> SetParametersResult:
+    def set_parameters_result(self, successful: bool, reason: str = '') -> msg.SetParametersResult:
         """Return the answer of an on-set-parameters callback."""
-        return SetParametersResult(successful=successful, reason=reason)
+        return msg.SetParametersResult(successful=successful, reason=reason)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -242,7 +231,7 @@ class _ComponentNode(LifecycleNode):
     A lifecycle node whose transitions are those of the component it hosts.
 
     Exceptions of its callbacks are logged and reported to it, failed requests refused; the
-    node goes on. Methods as in :class:`~.protocol.Node`. `autostart`: whether to activate
+    node goes on. Methods as in `node.StandaloneNode`. `autostart`: whether to activate
     itself; `busy`: what prevents configuring now.
     """
 
@@ -258,7 +247,7 @@ class _ComponentNode(LifecycleNode):
         super().__init__(component_class.default_name, **options)
         for service in self.services:
             service.callback = self._answered(service.callback)
-        self.autostart = self.declare_parameter('autostart', True, ParameterDescriptor(
+        self.autostart = self.declare_parameter('autostart', True, msg.ParameterDescriptor(
             description='Configure and activate at the start; off when a manager does it.',
             read_only=True)).value
         self.component = component_class(self, RclpyDialect())
@@ -269,21 +258,21 @@ class _ComponentNode(LifecycleNode):
     def declare_parameter(self, name: str, value: Any = None, descriptor: Any = None,
                           ignore_override: bool = False) -> Any:
         """Declare a parameter; rclpy's errors become ConfigurationErrors."""
-        descriptor = descriptor or ParameterDescriptor()
+        descriptor = descriptor or msg.ParameterDescriptor()
         if type(value) is int and descriptor.floating_point_range:
             bounds = descriptor.floating_point_range[0]
             descriptor.floating_point_range = []
-            descriptor.integer_range = [IntegerRange(
+            descriptor.integer_range = [msg.IntegerRange(
                 from_value=int(max(bounds.from_value, -2.0**62)),
                 to_value=int(min(bounds.to_value, 2.0**62)))]
         try:
             return super().declare_parameter(name, value, descriptor, ignore_override)
-        except ParameterAlreadyDeclaredException:
+        except exceptions.ParameterAlreadyDeclaredException:
             if not name.startswith(_QOS_OVERRIDES):
                 raise
             return self.get_parameter(name)     # a topic joined again
-        except (ParameterException, InvalidParameterTypeException,
-                InvalidParameterValueException) as error:
+        except (exceptions.ParameterException, exceptions.InvalidParameterTypeException,
+                exceptions.InvalidParameterValueException) as error:
             about = f' ({descriptor.description})' if descriptor.description else ''
             raise ConfigurationError(f'parameter {name!r}: {error}{about}') from error
 
@@ -596,29 +585,26 @@ def ros2_process(component_class: type[Component], argv: Sequence[str]
 def run_on_ros2(component_class: type[Component], argv: Sequence[str]) -> int:
     """Run a component as a ROS 2 lifecycle node; return the exit code."""
     arguments = RosArguments.parse(argv)
-    try:
-        with ros2_process(component_class, argv) as (node, spinner, stopping):
-            node.warn_of_undeclared_parameters(arguments)
+    with ros2_process(component_class, argv) as (node, spinner, stopping):
+        node.warn_of_undeclared_parameters(arguments)
 
-            def spin(going: Callable[[], bool]) -> None:
-                while going() and not stopping and rclpy.ok():
-                    _spin(spinner, node)
-            with Compilation(component_class, node.get_logger()) as compilation:
-                def compiling() -> bool:
-                    done, node.busy = compilation.done, compilation.state
-                    return not done
-                spin(compiling)
-                node.busy = ''
-            if not stopping and node.autostart and not node.start(lambda: not stopping):
-                return exit_code(node.fault)
-            # the compiler's objects are here to stay; scanning them would stall callbacks
-            gc.collect()
-            gc.freeze()
-            spin(lambda: True)
-            while len(stopping) == 1 and rclpy.ok() and not node.leave():
+        def spin(going: Callable[[], bool]) -> None:
+            while going() and not stopping and rclpy.ok():
                 _spin(spinner, node)
-    except SystemExit as request:
-        return request.code if isinstance(request.code, int) else int(bool(request.code))
+        with Compilation(component_class, node.get_logger()) as compilation:
+            def compiling() -> bool:
+                done, node.busy = compilation.done, compilation.state
+                return not done
+            spin(compiling)
+            node.busy = ''
+        if not stopping and node.autostart and not node.start(lambda: not stopping):
+            return exit_code(node.fault)
+        # the compiler's objects are here to stay; scanning them would stall callbacks
+        gc.collect()
+        gc.freeze()
+        spin(lambda: True)
+        while len(stopping) == 1 and rclpy.ok() and not node.leave():
+            _spin(spinner, node)
     return 0
 
 

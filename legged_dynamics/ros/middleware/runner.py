@@ -27,14 +27,15 @@ CHOICE = 'LEGGED_DYNAMICS_MIDDLEWARE'
 _LONGEST_WAIT_S = 0.1       # between looks at whether a signal came
 
 
-def choose_backend(environ: Mapping[str, str] = os.environ) -> str:
+def choose_backend(environ: Mapping[str, str] = os.environ,
+                   find: Callable[[str], object] = find_spec) -> str:
     """Return 'rclpy' or 'cyclonedds': as the environment says, else rclpy if installed."""
     wanted = environ.get(CHOICE, '')
     if wanted and wanted not in BACKENDS:
         raise MiddlewareError(f'expected {CHOICE} to be one of {", ".join(BACKENDS)}, '
                               f'got {wanted!r}')
     for backend in (wanted,) if wanted else BACKENDS:
-        if find_spec(backend) is not None:
+        if find(backend) is not None:
             return backend
     missing = f'{wanted} cannot' if wanted else 'neither rclpy nor cyclonedds can'
     raise MiddlewareError(f'{missing} be imported: source a ROS 2 installation, or '
@@ -48,6 +49,8 @@ def run(component_class: type[Component], argv: Sequence[str] | None = None) -> 
         if choose_backend() == 'cyclonedds':
             return _run_on_cyclone(component_class, argv)
         return _ros2_backend().run_on_ros2(component_class, argv)
+    except SystemExit as request:
+        return request.code if isinstance(request.code, int) else int(bool(request.code))
     except LeggedDynamicsError as error:
         print(f'{component_class.default_name}: {error}', file=sys.stderr)
         return exit_code(error)
@@ -83,32 +86,29 @@ def _cyclone_process(component_class: type[Component], argv: Sequence[str]
 
 def _run_on_cyclone(component_class: type[Component], argv: Sequence[str]) -> int:
     """Run a component on Cyclone DDS; see ``run``."""
-    try:
-        with _cyclone_process(component_class, argv) as (bus, host):
-            logger = host.node.get_logger()
-            with Compilation(component_class, logger) as compilation:
-                while not (compilation.done or bus.stopping):
-                    bus.spin_once(_LONGEST_WAIT_S)
-            if bus.stopping:
-                return 0
-            try:
-                host.start(lambda: not bus.stopping)
-            except LeggedDynamicsError as error:
-                logger.error(f'cannot start: {error}')
-                return exit_code(error)
-            except Exception as error:
-                report_fault(host.component, logger, error)
-                return 1
-            # the compiler's objects are here to stay; scanning them would stall callbacks
-            gc.collect()
-            gc.freeze()
-            bus.spin()
-            bus.go_on()
-            while not (bus.stopping or host.leave()):
+    with _cyclone_process(component_class, argv) as (bus, host):
+        logger = host.node.get_logger()
+        with Compilation(component_class, logger) as compilation:
+            while not (compilation.done or bus.stopping):
                 bus.spin_once(_LONGEST_WAIT_S)
+        if bus.stopping:
             return 0
-    except SystemExit as request:
-        return request.code if isinstance(request.code, int) else int(bool(request.code))
+        try:
+            host.start(lambda: not bus.stopping)
+        except LeggedDynamicsError as error:
+            logger.error(f'cannot start: {error}')
+            return exit_code(error)
+        except Exception as error:
+            report_fault(host.component, logger, error)
+            return 1
+        # the compiler's objects are here to stay; scanning them would stall callbacks
+        gc.collect()
+        gc.freeze()
+        bus.spin()
+        bus.go_on()
+        while not (bus.stopping or host.leave()):
+            bus.spin_once(_LONGEST_WAIT_S)
+        return 0
 
 
 # -------------------------------------------------------------------------------------------------

@@ -133,12 +133,12 @@ def with_ros2_control(urdf: str, config: RobotConfig, hardware: str, namespace: 
     return ElementTree.tostring(root, encoding='unicode')
 
 
-def controllers_text(config: RobotConfig, model: RobotModel, rate: int = 500) -> str:
-    """Return the YAML for controller manager (at ``rate`` Hz), broadcasters and efforts."""
+def controllers_text(config: RobotConfig, model: RobotModel) -> str:
+    """Return the YAML for controller manager, broadcasters and efforts."""
     return f"""# Made by legged_dynamics for {model.name}.
 /**/controller_manager:
   ros__parameters:
-    update_rate: {rate}                 # Hz
+    update_rate: 500                    # Hz
     enforce_command_limits: true
     joint_state_broadcaster:
       type: joint_state_broadcaster/JointStateBroadcaster

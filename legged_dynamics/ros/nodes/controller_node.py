@@ -112,10 +112,10 @@ class EffortOutput(Diagnosed):
         self._applied_ns = self._count = 0
         self._sending, self._why, self._fault = False, '', ''
         self.guard, self.screen = None, InputScreen(common.now)     # type: ignore[arg-type]
-        self._commands = common.endpoints.publisher(
+        self.commands = common.endpoints.publisher(
             'std_msgs/msg/Float64MultiArray', COMMANDS, common.dialect.qos.reliable(1))
         self._report, self._after = SafetyReport(common, 'guard'), WatchdogMonitor(common)
-        self._owner = ''
+        self.owner = ''
         common.endpoints.timer(WATCH_PERIOD, self._watch)
 
     def listen(self, described: Callable[[RobotModel], None],
@@ -170,7 +170,7 @@ class EffortOutput(Diagnosed):
         self._count = 0
         # Random: in containers every first process has the same number, and no other process may
         # pretend to be this one.
-        self._owner = f'{self._common.node.get_name()}@{secrets.token_hex(8)}'
+        self.owner = f'{self._common.node.get_name()}@{secrets.token_hex(8)}'
         self.input.start()
         self._arm()
 
@@ -296,7 +296,7 @@ class EffortOutput(Diagnosed):
         self._report.publish(level, f'{guard.state.value}: {why}' if why else guard.state.value, {
             'state': guard.state.name.lower(), 'fault': self._fault, 'cause': guard.cause,
             'joint_states': guard.suspect, 'at a limit': ', '.join(self._limited),
-            'identity': self._owner, 'sent': self._count,
+            'identity': self.owner, 'sent': self._count,
             'largest effort': self._share(guard)})
 
     def _share(self, guard: EffortGuard) -> float:
@@ -306,8 +306,8 @@ class EffortOutput(Diagnosed):
     def _publish(self, effort: np.ndarray) -> None:
         assert self.guard is not None
         self._count = (self._count + 1) % 2**32
-        self._commands.publish(convert.command(
-            self._common.dialect, effort, self._owner + self.guard.identity_suffix, self._count))
+        self.commands.publish(convert.command(
+            self._common.dialect, effort, self.owner + self.guard.identity_suffix, self._count))
 
     # ---- diagnostics -----------------------------------------------------------------------
 

@@ -41,6 +41,20 @@ class PreparedPublisher:
             self._publisher.publish_raw(self._message(ns, numbers))
 
 
+class Pace:
+    """When something is due at a rate [Hz], 0 for never, by stamps that may be set back."""
+
+    _next_ns = 0
+
+    def due(self, ns: int, rate: float) -> bool:
+        """Return whether it is due at a stamp; then not again for a period."""
+        # A stamp far below the next one due means that time was set back.
+        if not rate or self._next_ns - 2_000_000_000 < ns < self._next_ns:
+            return False
+        self._next_ns = ns + round(1e9 / rate)
+        return True
+
+
 class Endpoints:
     """Opens publishers, subscriptions and timers by message name, and closes them again."""
 
@@ -57,7 +71,7 @@ class Endpoints:
         """Open a publisher of messages like this one of ours, but for stamp and numbers."""
         return PreparedPublisher(self.publisher(message.ros_type, topic, qos), message)
 
-    def subscription(self, kind: str, topic: str, callback: Callable[[Any], None],
+    def subscription(self, kind: str, topic: str, callback: Callable[[Any], object],
                      qos: Any) -> Any:
         """Open a subscription on a relative, private ('~/x') or absolute topic."""
         node, message = self._component.node, self._component.dialect.message(kind)

@@ -24,7 +24,7 @@ from legged_dynamics.ros.conversions.markers import MarkerMaker, force_markers
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.body.controller import BLIND, DEFAULTS, SETTINGS, BodyController
 from legged_dynamics.ros.nodes.controller_node import settings_of
-from legged_dynamics.ros.nodes.diagnostics import DIAGNOSTICS, publish_if_heard
+from legged_dynamics.ros.nodes.diagnostics import DIAGNOSTICS, Pace, publish_if_heard
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 from legged_dynamics.workspace import AskedForce, WorkspaceFault
@@ -77,16 +77,15 @@ class EstimatedForceMap:
         self._topics, self._feet = ForceMapTopics(common), common.config.feet
         self._map, self._mount = ConstrainedForceMap(model, self._feet), model.frame(
             common.config.imu_link or model.base_link)
-        self._period, self._due = 1e9 / rate, 0.0
+        self._pace, self._rate = Pace(), rate
         self._map.compute(common.config.nominal_in(model), np.zeros(model.nv))      # compiles
 
     def take(self, measurement: Measurement, reaction: GroundReaction) -> None:
         """Publish the map when it is due; nothing in the air, or without joint velocities."""
-        ns, on = measurement.stamp_ns, reaction.latest_contact
-        if (self._due - 2e9 < ns < self._due or not on.any()
-                or not np.isfinite(measurement.velocity).all()):
+        on = reaction.latest_contact
+        if (not on.any() or not np.isfinite(measurement.velocity).all()
+                or not self._pace.due(measurement.stamp_ns, self._rate)):
             return
-        self._due = ns + self._period
         turning = measurement.angular_velocity if self._mount.body == 0 else None
         self._topics.publish(self._map.compute(
             measurement.position, measurement.velocity, R_WB=reaction.base_rotation,
@@ -115,7 +114,7 @@ class _ForceMapOutput:
         self._names = tuple(foot.link for foot in feet)
         self._cone = FrictionCone(controller.settings['division.friction'], facets=16)
         self._cone_edges = self._cone.edges() * (DRAWN_LOAD * model.total_mass * GRAVITY)
-        self._next_ns, self._drawing = 0, len(self._names)
+        self._pace, self._drawing = Pace(), len(self._names)
         self._found: ContactForceMap | None = None
 
     def compute(self, position: np.ndarray, velocity: np.ndarray, R_WB: np.ndarray,
@@ -130,8 +129,7 @@ class _ForceMapOutput:
         rate, ns = self._common.parameters['map.rate'], measurement.stamp_ns
         if not rate:
             return
-        if not self._next_ns - 2_000_000_000 < ns < self._next_ns:
-            self._next_ns = ns + round(1e9 / rate)
+        if self._pace.due(ns, rate):
             self._found = self.compute(measurement.position, measurement.velocity,
                                        body.rotation, body.twist[3:])
             self._topics.publish(self._found, self._feet)
@@ -204,9 +202,9 @@ class FootForceController(BodyController):
 
     def rebuild(self, model: RobotModel, config: RobotConfig) -> None:
         """Build the force map."""
-        assert self._controller is not None
-        self._model = self._controller.model
-        self._map.build(self._model, config.feet, self._controller)
+        assert self.controller is not None
+        self._model = self.controller.model
+        self._map.build(self._model, config.feet, self.controller)
 
     def warm(self, measurement: Measurement) -> None:
         """Run all code once, the force map included."""
@@ -259,14 +257,14 @@ class FootForceController(BodyController):
 
     def _judge_forces(self, now: int) -> tuple[str, str]:
         command = self.command
-        assert command is not None and self._controller is not None
+        assert command is not None and self.controller is not None
         if self.lost:
             return 'ERROR', f'let go: {self.lost}; activate the node again'
         since, why = self._refused
         problems = [why] if now - since < DIAGNOSTICS.fault_memory_ns else []
         if self._blind_ns is not None:
             problems.append(BLIND)
-        given = self._controller.forces()
+        given = self.controller.forces()
         for foot, why in command.clipped.items():
             problems.append(f'{self._feet[foot]}: {_newtons(command.asked[foot])} asked, '
                             f'{_newtons(given[foot])} given: {why}')

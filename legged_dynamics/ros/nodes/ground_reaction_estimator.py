@@ -11,13 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from legged_dynamics.estimation import (
-    EstimatorSettings,
-    Fault,
-    GroundReaction,
-    LegOdometry,
-    Mode,
-)
+from legged_dynamics.estimation import EstimatorSettings, Fault, GroundReaction, LegOdometry, Mode
 from legged_dynamics.estimation.estimator import GroundReactionEstimator
 from legged_dynamics.estimation.ground import given_normals
 from legged_dynamics.estimation.leg_odometry import SETTINGS as ODOMETRY_SETTINGS
@@ -28,24 +22,13 @@ from legged_dynamics.model import RobotModel
 from legged_dynamics.model.feet import FootFrame
 from legged_dynamics.model.measurement import Measurement
 from legged_dynamics.ros import conversions as convert
-from legged_dynamics.ros.conversions.markers import (
-    WHOLE_BODY,
-    WholeBodyNumbers,
-    contact_numbers,
-    deviations,
-    foot_contacts,
-    foot_reactions,
-    foot_rows,
-    installed,
-    odometry_of,
-    reaction_numbers,
-    reaction_picture,
-)
+from legged_dynamics.ros.conversions import markers
 from legged_dynamics.ros.middleware.parameters import StandaloneDialect
 from legged_dynamics.ros.middleware.protocol import Component, Dialect
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.diagnostics import (
     InputMonitor,
+    Pace,
     PreparedPublisher,
     publish_if_heard,
 )
@@ -71,7 +54,7 @@ def all_of(dialect: Dialect, reaction: GroundReaction) -> Any:
     ``center_of_pressure.x`` (base link) and so on; unknown values are left out.
     """
     values = np.concatenate([
-        foot_rows(reaction)[:, [*range(6), *range(15, 18), *range(6, 15)]].ravel(),
+        markers.foot_rows(reaction)[:, [*range(6), *range(15, 18), *range(6, 15)]].ravel(),
         reaction.net_wrench, reaction.center_of_pressure, reaction.external_wrench,
         reaction.external_deviation, reaction.ground_normal, reaction.external_torque])
     known = np.isfinite(values)
@@ -169,7 +152,7 @@ class BaseStateOutput:
                        for foot in common.config.feet]
         self._numbers = self._whole = None
         if common.parameters['whole_body_state']:
-            self._numbers = WholeBodyNumbers(
+            self._numbers = markers.WholeBodyNumbers(
                 common.config.apply_to(model), [foot.link for foot in common.config.feet],
                 common.parameters['ground.friction'])
             self._whole = endpoints.prepared('~/whole_body_state', self._numbers.message(
@@ -226,7 +209,7 @@ class BaseStateOutput:
 
     def _publish(self, state: BodyState, reaction: GroundReaction) -> None:
         dialect, base = self._common.dialect, self._odometry.model.base_link  # type: ignore
-        message = odometry_of(dialect, state, self._common.parameters['odom_frame'], base)
+        message = markers.odometry_of(dialect, state, self._common.parameters['odom_frame'], base)
         if self._odom.get_subscription_count():
             self._odom.publish(message)
         if self._velocity.get_subscription_count():
@@ -247,7 +230,7 @@ class _ReactionTopics:
 
     def __init__(self, common: RobotComponent, estimator: GroundReactionEstimator, pushed: str):
         self._common, self._dialect, self._parameters = common, common.dialect, common.parameters
-        self._base, self._next_marker_ns = estimator.model.base_link, 0
+        self._base, self._pace = estimator.model.base_link, Pace()
         self._warned = False
         made, base, feet, still = StandaloneDialect(), self._base, estimator.feet, [0.0] * 6
         self._outputs: list[tuple[PreparedPublisher, Callable[[GroundReaction],
@@ -261,9 +244,11 @@ class _ReactionTopics:
         push = convert.wrench_stamped(made, 0, pushed, still)
         self._open('external_wrench', push, lambda r: r.link_wrench.tolist())
         self._open('external_wrench_stddev', push, lambda r: r.link_deviation.tolist())
-        if installed(self._dialect):        # the optional package legged_dynamics_msgs
-            self._open('contacts', foot_contacts(made, feet, base), contact_numbers)
-            self._open('foot_reactions', foot_reactions(made, feet, base), reaction_numbers)
+        if markers.installed(self._dialect):        # the optional package legged_dynamics_msgs
+            self._open('contacts', markers.foot_contacts(made, feet, base),
+                       markers.contact_numbers)
+            self._open('foot_reactions', markers.foot_reactions(made, feet, base),
+                       markers.reaction_numbers)
         self._external = self._publisher('sensor_msgs/msg/JointState', 'external_torque')
         self._all = self._publisher('sensor_msgs/msg/JointState', 'reactions')
         self._markers = self._publisher('visualization_msgs/msg/MarkerArray', 'markers')
@@ -274,7 +259,7 @@ class _ReactionTopics:
         self._open(f'{foot}/wrench', wrench, lambda r: r.wrench[i].tolist())
         self._open(f'{foot}/contact', convert.boolean(made, False),
                    lambda r: [r.latest_contact[i]])
-        self._open(f'{foot}/wrench_stddev', wrench, lambda r: deviations(r)[i].tolist())
+        self._open(f'{foot}/wrench_stddev', wrench, lambda r: markers.deviations(r)[i].tolist())
         self._open(f'{foot}/contact_probability', convert.float64(made, 0.0),
                    lambda r: [r.contact_probability[i]])
 
@@ -316,12 +301,9 @@ class _ReactionTopics:
 
     def _publish_markers(self, reaction: GroundReaction, base: str) -> None:
         rate = self._parameters['markers.rate']
-        ns = reaction.latest_ns
-        # A stamp far below the next one due means that time was set back.
-        if not rate or self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
+        if not self._pace.due(reaction.latest_ns, rate):
             return
-        self._next_marker_ns = ns + round(1e9 / rate)
-        self._markers.publish(reaction_picture(
+        self._markers.publish(markers.reaction_picture(
             self._dialect, reaction, base, lifetime_s=5.0 / rate,
             newtons_per_meter=self._parameters['markers.newtons_per_meter'],
             friction=self._parameters['markers.friction']))
@@ -365,11 +347,11 @@ class GroundReactionNode(Component):
         """Read parameters, join the topics, and build the estimator once the URDF is known."""
         self._settings = _settings(self.parameters)
         self._estimates = InputMonitor('estimate', round(self.parameters['input_timeout'] * 1e9))
-        self._estimator: GroundReactionEstimator | None = None
+        self.estimator: GroundReactionEstimator | None = None
         self._reaction: GroundReaction | None = None
         self._doubt = np.zeros(0)
         if self.parameters['whole_body_state']:
-            self.dialect.message(WHOLE_BODY)    # says now what is missing
+            self.dialect.message(markers.WHOLE_BODY)    # says now what is missing
         self.common.configure()
         self.input = self._listen()
         self.input.join()
@@ -379,8 +361,8 @@ class GroundReactionNode(Component):
 
     def activate(self) -> None:
         """Start estimating, with an empty memory."""
-        if self._estimator is not None:
-            self._estimator.reset()
+        if self.estimator is not None:
+            self.estimator.reset()
             self._base_state.reset()
         self.input.start()
 
@@ -391,12 +373,12 @@ class GroundReactionNode(Component):
     def cleanup(self) -> None:
         """Leave all topics; keep what was learned of the actuators, where a file is given."""
         self.common.close()
-        if self._estimator is not None and self._estimator.actuators is not None:
+        if self.estimator is not None and self.estimator.actuators is not None:
             try:
-                self._estimator.actuators.keep()
+                self.estimator.actuators.keep()
             except OutputError as error:
                 self.node.get_logger().warning(str(error))
-        self._estimator = None
+        self.estimator = None
 
     def on_fault(self, error: Exception) -> None:
         """Show an unexpected failure of a callback in the diagnostics."""
@@ -406,20 +388,20 @@ class GroundReactionNode(Component):
 
     def _build(self, model: RobotModel) -> None:
         estimator = GroundReactionEstimator(model, self.common.config, self._settings, wait=False)
-        if self._estimator is None:
+        if self.estimator is None:
             self._topics = _ReactionTopics(self.common, estimator, self._pushed(estimator.model))
             self._base_state = BaseStateOutput(self.common, model)
             self._force_map: Any = None
             if rate := self.parameters['map.rate']:
                 from legged_dynamics.ros.nodes.foot_force_controller import EstimatedForceMap
                 self._force_map = EstimatedForceMap(self.common, estimator.model, rate)
-        elif estimator.feet != self._estimator.feet:
+        elif estimator.feet != self.estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         else:
             self._base_state.build(model)
-        self.common.warm_up(model, lambda one: reaction_numbers(estimator.update(one)))
+        self.common.warm_up(model, lambda one: markers.reaction_numbers(estimator.update(one)))
         estimator.reset()
-        self._estimator = estimator
+        self.estimator = estimator
         self._publish_fixed_frames(estimator.model)
         self.node.get_logger().info(
             f'{model.name}: {model.total_mass:.2f} kg, {model.n_joints} joints, feet '
@@ -449,12 +431,12 @@ class GroundReactionNode(Component):
         self._foot_frames.publish(messages[0])
 
     def _take(self, measurement: Measurement) -> None:
-        reaction = self._estimator.update(measurement)  # type: ignore[union-attr]
+        reaction = self.estimator.update(measurement)  # type: ignore[union-attr]
         faults = int(reaction.faults) & ~int(Fault.WARMING_UP)
         in_doubt = self._contacts_in_doubt(reaction, faults)
         self._reaction = reaction
         if faults:
-            findings = self._estimator.actuator_findings    # type: ignore[union-attr]
+            findings = self.estimator.actuator_findings    # type: ignore[union-attr]
             texts = [*_texts(faults), *map(str, findings)]
             if in_doubt:
                 texts.append(f'contact of {", ".join(in_doubt)} is in doubt, and with it how the '
@@ -507,7 +489,7 @@ class GroundReactionNode(Component):
                                                  reaction.observable)
                 if down and not seen) or 'none',
             'contacts off the feet': '; '.join(map(str, reaction.contacts_off_feet)) or 'none'}
-        if self._estimator is not None and self._estimator.compiling:
+        if self.estimator is not None and self.estimator.compiling:
             values['actuators'] = 'learning joins when it is compiled'
         if reaction.faults & Fault.NO_EFFORT:
             values['contact in doubt'] = ', '.join(

@@ -169,12 +169,16 @@ def _item_class(owner: Any, field: str) -> Any:
 # -------------------------------------------------------------------------------------------------
 
 
+REACTIONS = 'foot_reactions'
 # What is relayed, and in which fields.
 NODE_SETTINGS = (
     Setting(
-        'relay.input', 'ground_reaction_estimator/reactions', '',
+        'relay.input', f'ground_reaction_estimator/{REACTIONS}', '',
         'Topic that is handed on, message by message.'),
-    Setting('relay.input_type', 'sensor_msgs/msg/JointState', '', 'Type of that topic.'),
+    Setting(
+        'relay.input_type', '', '',
+        'Type of that topic; empty: legged_dynamics_msgs/msg/FootReactions for a topic of the '
+        'name foot_reactions, else sensor_msgs/msg/JointState.'),
     Setting('relay.output', '~/output', '', 'Topic to hand it on to.'),
     Setting('relay.output_type', 'std_msgs/msg/Float64MultiArray', '', 'Type of that topic.'),
     Setting(
@@ -232,7 +236,10 @@ class ReactionRelay(Component):
         self._publisher = endpoints.publisher(kind, values['relay.output'], qos.reliable(100))
         if values['relay.onto']:
             endpoints.subscription(kind, values['relay.onto'], self._keep, qos.best_effort(1))
-        kind, topic = values['relay.input_type'], values['relay.input']
+        topic = values['relay.input']
+        kind = values['relay.input_type'] or (
+            'legged_dynamics_msgs/msg/FootReactions' if topic.rpartition('/')[2] == REACTIONS
+            else 'sensor_msgs/msg/JointState')
         SilenceWatch(self, endpoints, self.common.now).expect(
             self._monitor, topic, kind,
             endpoints.subscription(kind, topic, self._take, qos.best_effort(100)))

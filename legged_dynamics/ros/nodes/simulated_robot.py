@@ -128,23 +128,23 @@ class SimulatedRobotNode(Component):
             self.common.values(LockStepSettings.table()))
         self._lock_step = (LockStep(self, self.common.endpoints, lock_step, self._go_on)
                            if lock_step.answers else None)
-        self._robot = self._new_robot()
+        self.robot = self._new_robot()
         self._make_endpoints()
-        self.node.get_logger().info(self._robot.describe())
+        self.node.get_logger().info(self.robot.describe())
 
     def activate(self) -> None:
         """Start moving, from the beginning of the schedule, at the present time."""
-        self._robot = self._new_robot()
-        self._pace = _Pace(self._steady, self._robot.period_ns)
+        self.robot = self._new_robot()
+        self._pace = _Pace(self._steady, self.robot.period_ns)
         if self._lock_step is None:
             # Building it took a while.
-            self._robot.delay(self.common.now() - self._robot.stamp_ns)
+            self.robot.delay(self.common.now() - self.robot.stamp_ns)
             self._wall_ahead = self.common.now() - self._steady()
-        self._ended = self._begun = False
+        self.ended = self._begun = False
         self._fell: float | None = None
         self._description.publish(convert.string(self.dialect, self._plant.urdf))
         self._timer = self.node.create_timer(
-            self._robot.period_ns * 1e-9,
+            self.robot.period_ns * 1e-9,
             self._advance if self._lock_step is None else self._go_on)
 
     def deactivate(self) -> None:
@@ -152,7 +152,7 @@ class SimulatedRobotNode(Component):
         if self._timer is not None:
             self.node.destroy_timer(self._timer)
             self._timer = None
-            if not self._ended:
+            if not self.ended:
                 self.node.get_logger().info(self._statement())
 
     def cleanup(self) -> None:
@@ -174,10 +174,10 @@ class SimulatedRobotNode(Component):
         variances = ((noise.orientation ** 2, noise.gyro ** 2, noise.accelerometer ** 2)
                      if self.parameters['sensor_noise'] else (1e-12, 1e-12, 1e-12))
         self._covariances = [(one * np.eye(3)).ravel().tolist() for one in variances]
-        self._joint_states = prepared('joint_states', convert.joint_state(
+        self.joint_states = prepared('joint_states', convert.joint_state(
             made, 0, self._plant.joints, rest, rest, rest))
-        self._imu = prepared('imu/data', convert.imu(made, 0, self._plant.imu_link, still[:3],
-                                                     still[:3], (0.0, 0.0, 0.0, 1.0)))
+        self.imu = prepared('imu/data', convert.imu(made, 0, self._plant.imu_link, still[:3],
+                                                    still[:3], (0.0, 0.0, 0.0, 1.0)))
         self._description = publisher('std_msgs/msg/String', 'robot_description', qos.latched)
         self._clock = (publisher('rosgraph_msgs/msg/Clock', '/clock', qos.best_effort(1))
                        if self.parameters['publish_clock'] or self._lock_step else None)
@@ -195,40 +195,44 @@ class SimulatedRobotNode(Component):
         if self._lock_step is not None:
             return      # commands come with the answers, which have the stamp of their sample
         numbers = 'std_msgs/msg/Float64MultiArray'
-        self.common.endpoints.subscription(numbers, COMMANDS, self._on_command, qos.reliable(1))
-        if self._robot.grips:
-            self.common.endpoints.subscription(numbers, GRIPS, self._on_grips, qos.reliable(1))
+        self.common.endpoints.subscription(
+            numbers, COMMANDS, lambda message: self._take(
+                message, self._plant.joints, self.robot.command_effort), qos.reliable(1))
+        if self.robot.grips:
+            self.common.endpoints.subscription(
+                numbers, GRIPS, lambda message: self._take(
+                    message, self._plant.feet, self.robot.command_grips), qos.reliable(1))
 
     # ---- time ------------------------------------------------------------------------------
 
     def _go_on(self) -> None:
         """Step as often as the answers allow, and not faster than the wall clock."""
-        lock, pace, period = self._lock_step, self._pace, self._robot.period_ns
-        if self._timer is None or self._ended or lock is None:
+        lock, pace, period = self._lock_step, self._pace, self.robot.period_ns
+        if self._timer is None or self.ended or lock is None:
             return
         if not self._begun:
-            if not lock.ready([self._joint_states, self._imu], self._true):
+            if not lock.ready([self.joint_states, self.imu], self._true):
                 return
             self._begun = True
             pace.begin()
-        while not self._ended:
+        while not self.ended:
             if 0 < lock.duration_ns <= pace.ticks * period:
-                self._ended = lock.over(self._robot.stamp_ns)
-                if self._ended:
+                self.ended = lock.over(self.robot.stamp_ns)
+                if self.ended:
                     self.node.get_logger().info(self._statement())
                 return
             due = lock.due(1e-9 * pace.elapsed_ns(), period) - pace.ticks
-            if due < 1.0 or not lock.open(self._robot.stamp_ns + period, period):
+            if due < 1.0 or not lock.open(self.robot.stamp_ns + period, period):
                 return
             if CATCH_UP < due < math.inf:   # lost time is dropped
                 pace.drop(pace.elapsed_ns() - round((pace.ticks + 1) * period / lock.speed))
-            self._obey(lock.commands(self._robot.stamp_ns + period, period))
+            self._obey(lock.commands(self.robot.stamp_ns + period, period))
             self._step()
 
     def _obey(self, commands: dict[str, float]) -> None:
         """Obey commands by name; without any, the last ones are held."""
-        for names, obey in ((self._plant.joints, self._robot.command_effort),
-                            (self._plant.feet, self._robot.command_grips)):
+        for names, obey in ((self._plant.joints, self.robot.command_effort),
+                            (self._plant.feet, self.robot.command_grips)):
             wanted = [commands[name] for name in names if name in commands]
             if len(wanted) == len(names):
                 try:
@@ -239,13 +243,13 @@ class SimulatedRobotNode(Component):
 
     def _advance(self) -> None:
         """Step as often as real time requires."""
-        period = self._robot.period_ns
+        period = self.robot.period_ns
         self._follow_the_clock()
         due = self._pace.elapsed_ns() // period - self._pace.ticks
         if due > CATCH_UP:
             lost = (due - 1) * period
             self._pace.drop(lost)
-            self._robot.delay(lost)     # else all later stamps would look old
+            self.robot.delay(lost)     # else all later stamps would look old
             due = 1
         for _ in range(int(due)):
             self._step()
@@ -253,35 +257,35 @@ class SimulatedRobotNode(Component):
     def _follow_the_clock(self) -> None:
         ahead = self.common.now() - self._steady()
         if abs(ahead - self._wall_ahead) > CLOCK_SET_NS:
-            self._robot.delay(ahead - self._wall_ahead)
+            self.robot.delay(ahead - self._wall_ahead)
             self._wall_ahead = ahead
 
     def _step(self) -> None:
-        self._robot.step()
-        for note in self._robot.take_notes():
+        self.robot.step()
+        for note in self.robot.take_notes():
             self._mishaps.refused(self.common.now(), note)
             self.node.get_logger().warning(note)
-        if self._fell is None and self._robot.fallen:
-            self._fell = self._robot.time
+        if self._fell is None and self.robot.fallen:
+            self._fell = self.robot.time
         self._pace.step()
         self._publish()
 
     def _statement(self) -> str:
         state = 'upright' if self._fell is None else f'fallen at {self._fell:.2f} s'
-        return self._pace.statement(state, self._robot.command_timeouts)
+        return self._pace.statement(state, self.robot.command_timeouts)
 
     # ---- topics ----------------------------------------------------------------------------
 
     def _publish(self) -> None:
-        sample = self._robot.read()
+        sample = self.robot.read()
         ns = sample.stamp_ns
         if self._clock is not None:
             self._clock.publish(convert.clock(self.dialect, ns))
-        self._imu.send(ns, _imu_numbers, sample, self._covariances)
-        self._joint_states.send(ns, lambda: np.concatenate(
+        self.imu.send(ns, _imu_numbers, sample, self._covariances)
+        self.joint_states.send(ns, lambda: np.concatenate(
             [sample.position, sample.velocity, sample.effort]).tolist())  # type: ignore[list-item]
         if self.parameters['publish_truth']:
-            truth, unknown = self._robot.truth(), [0.0] * 36
+            truth, unknown = self.robot.truth(), [0.0] * 36
             for wrench, contact, force, down in zip(self._wrenches, self._contacts,
                                                     truth.feet.wrench, truth.feet.contact):
                 wrench.send(ns, force.tolist)
@@ -289,12 +293,6 @@ class SimulatedRobotNode(Component):
             self._odometry.send(ns, lambda: [
                 *truth.base_position.tolist(), *truth.base_orientation.tolist(), *unknown,
                 *truth.base_velocity.tolist(), *unknown])
-
-    def _on_command(self, message: Any) -> None:
-        self._take(message, self._plant.joints, self._robot.command_effort)
-
-    def _on_grips(self, message: Any) -> None:
-        self._take(message, self._plant.feet, self._robot.command_grips)
 
     def _take(self, message: Any, names: Sequence[str], obey: Callable[[Any], None]) -> None:
         now = self.common.now()
@@ -306,7 +304,7 @@ class SimulatedRobotNode(Component):
 
     def judge(self, now: int) -> dict[str, tuple[str, str]]:
         """Judge the robot and the commands that it obeys."""
-        robot = self._robot
+        robot = self.robot
         level, message = 'OK', f'{robot.behaviour} under its own controller'
         if robot.commanded:
             message = 'obeys effort commands'

@@ -18,7 +18,7 @@ from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.conversions.markers import MarkerMaker, reaction_markers
 from legged_dynamics.ros.middleware.runner import run
 from legged_dynamics.ros.nodes.controller_node import ControllerNode, settings_of
-from legged_dynamics.ros.nodes.diagnostics import InputMonitor, publish_if_heard
+from legged_dynamics.ros.nodes.diagnostics import InputMonitor, Pace, publish_if_heard
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 from legged_dynamics.ros.nodes.robot_input import Commands
 from legged_dynamics.safety import GuardState
@@ -68,7 +68,7 @@ class _WallOutput:
         half = climber.wall.inclination / 2.0
         self._lean, self._height = (math.sin(half), math.cos(half)), climber.body.height
         self._pads, self._angles = pads, np.zeros(len(limbs.feet))
-        self._next_marker_ns = 0
+        self._pace = Pace()
         reliable = self._dialect.qos.reliable
         wrench, flag = 'geometry_msgs/msg/WrenchStamped', 'std_msgs/msg/Bool'
 
@@ -116,9 +116,7 @@ class _WallOutput:
             self.say(str(event))
         self._publish_pose(ns, command.pose, command.velocity)
         rate = self._parameters['markers.rate']
-        # A stamp far below the next one due means that time was set back.
-        if rate and not self._next_marker_ns - 2e9 < ns < self._next_marker_ns:
-            self._next_marker_ns = ns + round(1e9 / rate)
+        if self._pace.due(ns, rate):
             self._publish_markers(ns, position, command, 5.0 / rate)
 
     def say(self, text: str) -> None:

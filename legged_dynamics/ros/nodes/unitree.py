@@ -183,7 +183,7 @@ class UnitreeNode(GroundReactionNode):
 
     def _build(self, model: RobotModel) -> None:
         values = self.parameters
-        first = self._estimator is None
+        first = self.estimator is None
         if values['unitree.command'] and first:
             self._prepare_commands(model)
         super()._build(model)

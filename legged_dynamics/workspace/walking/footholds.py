@@ -40,12 +40,12 @@ class FootholdSettings:
     """
     Limits of steps; lengths in heights of the body.
 
-    `reach` at half cuts steps that catch pushes; `pull` at twice makes a biped sway.
+    `reach` at half cuts steps that catch pushes.
     """
 
     reach: float = 0.55     # longest step from its planned place
-    apart: float = 0.8      # of the stance's width: least distance of soles
-    pull: float = 0.15      # of the stance's width, by which a step of soles leads back to the way
+    # Of the stance's width: least distance of soles; by the rest a step leads back to the way.
+    apart: float = 0.8
     fixed: float = 0.22     # of a swing, from when its foothold stays
     press: float = 0.01     # depth below the ground at which feet aim
     reckoned: float = 0.5   # of a sole, with which a step reckons until it lands
@@ -232,7 +232,7 @@ class Footholds:
         if soles:
             self._reach[:] = [0.5 * STEPS.reckoned * np.array([front - back, left - right])
                               for front, back, left, right in (foot.edges for foot in feet)]
-        self._pull = STEPS.pull * stance.width if soles else math.inf
+        self._pull = (1.0 - STEPS.apart) * stance.width if soles else math.inf
 
     def cycle_for(self, velocity: Sequence[float], timing: Timing) -> float:
         """Return the cycle in which no foot goes further in a stance than the body is high [s]."""

@@ -10,7 +10,7 @@ from enum import Enum
 
 import numpy as np
 
-from legged_dynamics.estimation.leg_odometry import BodyState
+from legged_dynamics.estimation.leg_odometry import SETTLED, BodyState
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.workspace.command import BodyTarget
 from legged_dynamics.workspace.support import hull_edges
@@ -26,16 +26,19 @@ class SupervisorSettings:
     stand holds.
     """
 
-    slow: float = 0.04      # m/s or rad/s: commanded velocity at which a robot stops stepping
     fast: float = 0.12      # m/s of a body that does not stand; half of it is at rest
-    kept: float = 0.05      # distance of the capture point from the edge of the support
+    # Distance of the capture point from the edge of the support, on soles from its target.
+    kept: float = 0.05
     foresight: float = 0.8  # time constants of the pendulum for which its acceleration lasts
-    smoothed: float = 0.02  # s over which that acceleration is smoothed
     recovery_cycle: float = 0.65    # of a gait's cycle, that steps to recover take
-    pushed: float = 0.03    # on soles: a divergent component off its target
     light: float = 0.06     # of the weight: a foot that a push has unloaded
     beside: float = 0.05    # m beyond a sole to the side: a step there first throws the body on
     longest: float = 1.0    # s that a robot on soles waits to be at rest before it stands
+
+    @property
+    def slow(self) -> float:
+        """Commanded velocity at which a robot stops stepping [m/s or rad/s]."""
+        return self.fast / 3.0
 
 
 SUPERVISOR = SupervisorSettings()
@@ -106,7 +109,7 @@ class PushWatch:
                 still = (led.rotation @ led.twist[:3])[:2]
             fast = body.speed[:2] - still
             off = body.place[:2] - place + fast / body.omega
-            return bool(np.hypot(*off) > s.pushed * height and np.hypot(*fast) > s.fast)
+            return bool(np.hypot(*off) > s.kept * height and np.hypot(*fast) > s.fast)
         coming = self.coming(body, dt)
         edges = hull_edges(self._corners(state))
         if not len(edges):
@@ -118,7 +121,7 @@ class PushWatch:
         """Return the divergent component (2,) [m], and what a step's time adds to it."""
         speed = body.speed[:2]
         if self._speed is not None and dt:
-            part = min(1.0, dt / SUPERVISOR.smoothed)
+            part = min(1.0, dt / SETTLED)
             self._gain += part * ((speed - self._speed) / dt - self._gain)
         self._speed = speed
         return body.divergent + self._gain * (SUPERVISOR.foresight / body.omega ** 2)

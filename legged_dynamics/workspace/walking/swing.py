@@ -34,6 +34,7 @@ from legged_dynamics.dynamics.jacobians import (
     moment_axis,
 )
 from legged_dynamics.dynamics.kinematics import forward_kinematics
+from legged_dynamics.estimation.leg_odometry import SETTLED
 from legged_dynamics.model.feet import Foot
 from legged_dynamics.model.robot_model import RobotModel
 from legged_dynamics.spatial.algebra import (
@@ -65,7 +66,6 @@ class SwingSettings:
     Half of `learns` leaves light legs behind in the first second; at twice it follows noise.
     """
 
-    least_time: float = 0.02    # s before touch-down from when the reference is frozen
     margin: float = 0.02        # of a joint's range, at either end, that swings leave free
     threshold: float = 0.05     # least singular value of a leg, in its lengths, before damping
     learns: float = 6.0         # 1/s, how fast friction is learned
@@ -80,7 +80,6 @@ SWING = SwingSettings()
 # Newton steps of the inverse kinematics at most, and how near a foot comes to its place [m].
 INVERSIONS = 12
 REACHED = 1e-3
-_LEAST_TIME = SWING.least_time
 _FIRST = SWING.first
 
 
@@ -116,14 +115,14 @@ class SwingPath:
 @lean_kernel
 def advance_path(across, ends, goal, part, left, duration, dt, out):
     """
-    Advance a swing foot's reference by one step; fill ``out`` (9,).
+    Advance a swing foot's reference by one step, frozen at the end; fill ``out`` (9,).
 
     ``across`` (2, 3): motion along world x and y, updated; ``ends``: start height and
     clearance; ``part``: of the swing passed; ``left`` [s]: until touch-down.
     """
     for axis in range(2):
         x, v, a = across[axis, 0], across[axis, 1], across[axis, 2]
-        if left > _LEAST_TIME:
+        if left > SETTLED:
             jerk = (60.0 * (goal[axis] - x) / left - 36.0 * v - 9.0 * a * left) / (left * left)
             x, v, a = x + dt * (v + 0.5 * dt * a), v + dt * (a + 0.5 * dt * jerk), a + dt * jerk
         else:

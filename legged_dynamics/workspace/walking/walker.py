@@ -147,7 +147,7 @@ class Walker:
         self.walk, self.rest = True, False
         self._supervisor = Supervisor()
         self._newest: int | None = None
-        self._wanted, self._velocity = np.zeros((2, 3))
+        self._wanted, self.velocity = np.zeros((2, 3))
         self._stance: Stance | None = None
 
     @property
@@ -364,7 +364,7 @@ class Walker:
         schedule, now = self._schedule, self.state
         if now is Walking.STAND:
             self._pushes.reset()
-            self._velocity[:] = 0.0
+            self.velocity[:] = 0.0
         elif now is Walking.WALK:
             schedule.timing = self._gait_timing = self._timing(self.settings.gait)
         elif now is Walking.RECOVER:
@@ -404,13 +404,13 @@ class Walker:
     def _lifting(self, state: BodyState) -> bool:
         """Return whether feet are to lift: also to stop, until the body is slow."""
         if self.state is Walking.HALT and self._composite is None:
-            return bool(np.abs(self._velocity).max() > SUPERVISOR.slow
+            return bool(np.abs(self.velocity).max() > SUPERVISOR.slow
                         or math.hypot(*state.twist[:2].tolist()) > SUPERVISOR.fast)
         return self.walking
 
     def _pace(self, dt: float) -> None:
         """Let the velocity approach the one that is asked for."""
-        x, y, turning = self._velocity.tolist()
+        x, y, turning = self.velocity.tolist()
         wanted, usual, walks = (0.0, 0.0, 0.0), self._gait_timing, self.state is Walking.WALK
         hurries = walks and self._hurries
         least = usual.cycle * (STEPS.shortest if hurries else 1.0)
@@ -423,10 +423,10 @@ class Walker:
         gap, faster = (wanted[0] - x, wanted[1] - y), wanted[2] - turning
         far = math.hypot(*gap)
         part = min(1.0, step / far) if far else 0.0
-        self._velocity[:] = (x + gap[0] * part, y + gap[1] * part,
-                             turning + min(max(faster, -3.0 * step), 3.0 * step))
+        self.velocity[:] = (x + gap[0] * part, y + gap[1] * part,
+                            turning + min(max(faster, -3.0 * step), 3.0 * step))
         if hurries:
-            cycle = min(max(self._footholds.cycle_for(self._velocity.tolist(), usual), least),
+            cycle = min(max(self._footholds.cycle_for(self.velocity.tolist(), usual), least),
                         usual.cycle)
             if cycle != self._schedule.timing.cycle:
                 self._schedule.timing = usual._replace(cycle=cycle)
@@ -449,7 +449,7 @@ class Walker:
               most: np.ndarray, dt: float) -> WalkPlan:
         """Return target and legs of a robot that steps."""
         schedule, reference, s = self._schedule, self._reference, self.settings
-        vx, vy, turning = self._velocity.tolist()
+        vx, vy, turning = self.velocity.tolist()
         reference.yaw += turning * dt
         c, sine = math.cos(reference.yaw), math.sin(reference.yaw)
         # The command is the base's velocity; footholds and reference are of the centre of mass.
@@ -474,7 +474,7 @@ class Walker:
     def _course(self, body: Pendulum, speed: np.ndarray) -> Course:
         """Return where the walk goes now."""
         reference = self._reference
-        return Course(body, reference.place, speed, reference.yaw, float(self._velocity[2]),
+        return Course(body, reference.place, speed, reference.yaw, float(self.velocity[2]),
                       self._schedule.timing, self.settings.capture)
 
     def _coming(self, state: BodyState, course: Course, goal: np.ndarray | None) -> list:
@@ -510,7 +510,7 @@ class Walker:
             dcm, pressure = divergent_start(shifts, body.omega), shifts[0].start
         drive, pull = reference.follow(body, speed, dcm, pressure,
                                        self.settings.leash * self.height, dt)
-        return reference.target(state, body, drive, pull, float(self._velocity[2]), self._floor,
+        return reference.target(state, body, drive, pull, float(self.velocity[2]), self._floor,
                                 dt)
 
     def _press(self, state: BodyState, body: Pendulum, speed: np.ndarray, dt: float
@@ -539,7 +539,7 @@ class Walker:
         reference.learn(error, dt)
         pressure = reference.pressure(state, body, shifts[0].start, error, schedule.bearing,
                                       ground)
-        return reference.target(state, float(self._velocity[2]), ground,
+        return reference.target(state, float(self.velocity[2]), ground,
                                 min(1.0, dt / REFERENCE.smooth)), pressure
 
     def _end_walk(self, state: BodyState, body: Pendulum) -> None:
@@ -552,7 +552,7 @@ class Walker:
         middle = places.mean(axis=0)
         hips = self._stance.places @ turned(reference.yaw)[:2, :2].T
         off = places[foot] - places[1 - foot] - (hips[foot] - hips[1 - foot])
-        slow = np.abs(self._velocity).max() <= SUPERVISOR.slow
+        slow = np.abs(self.velocity).max() <= SUPERVISOR.slow
         if self.state is Walking.RECOVER:
             slow = not must_step(reference.soles(state, schedule.bearing), middle,
                                  body.divergent, reference.yaw)

@@ -125,7 +125,7 @@ class _BodyWalk:
             'geometry_msgs/msg/TwistStamped' if stamped else 'geometry_msgs/msg/Twist', 'cmd_vel',
             self._on_stamped if stamped else self._on_velocity, qos)
         endpoints.subscription('std_msgs/msg/String', '~/gait',
-                               self._on_gait, qos)
+                               lambda message: self.request(message.data), qos)
         endpoints.service('std_srvs/srv/Trigger', '~/walk', partial(self._serve, True))
         endpoints.service('std_srvs/srv/Trigger', '~/halt', partial(self._serve, False))
 
@@ -257,9 +257,6 @@ class _BodyWalk:
         response.success, response.message = self.request(usual if walk else 'stand')
         return response
 
-    def _on_gait(self, message: Any) -> None:
-        self.request(message.data)
-
     def _say_slower(self, velocity: tuple[float, float, float], part: float) -> None:
         ahead, left, turning = velocity
         self._warn(f'cmd_vel: {self.walker.gait} has not been tried at ({ahead:.2f} m/s, '
@@ -325,7 +322,7 @@ class BodyController(ControllerNode):
 
     settings: ClassVar[tuple[Setting, ...]] = settings_of(DEFAULTS, SETTINGS)
     live = (*(setting.name for setting in WORKSPACE_SETTINGS), 'state.', 'gait', 'walking.')
-    _controller: WorkspaceController | None = None
+    controller: WorkspaceController | None = None
     target: BodyTarget
 
     def __init__(self, node: Any, dialect: Any):
@@ -347,13 +344,13 @@ class BodyController(ControllerNode):
 
     def configure(self) -> None:
         """Read parameters and join the topics; commands wait for activate."""
-        self._controller = None
+        self.controller = None
         self._body = InputMonitor('body', round(self.parameters['input_timeout'] * 1e9))
         self.open()
-        self._targets = BodyTargets(self.common, self._no_target)
-        self._postures = BodyPostures(self.common, self._targets, self._no_posture, self._holds,
-                                      self._anew)
-        self._walk = _BodyWalk(self.common, self._no_walk)
+        self.targets = BodyTargets(self.common, self._no_target)
+        self.postures = BodyPostures(self.common, self.targets, self._no_posture, self._holds,
+                                     self._anew)
+        self.walk = _BodyWalk(self.common, self._no_walk)
         self._forget()
         self.listen(self._build, self._take)
 
@@ -373,7 +370,7 @@ class BodyController(ControllerNode):
         self._started = self._settling = False
         self._blind_ns: int | None = None
         self._upright_ns = 0
-        self._ground: Ground | None = None
+        self.ground: Ground | None = None
         self._ground_ns = -GROUND_EVERY_NS
 
     def _build(self, model: RobotModel) -> None:
@@ -381,16 +378,16 @@ class BodyController(ControllerNode):
         values, config = self.common.values, self.common.config
         guard = self.efforts.guard_of(model)
         controller = WorkspaceController(model, config, values(WORKSPACE_SETTINGS))
-        if self._controller is not None and controller.feet != self._controller.feet:
+        if self.controller is not None and controller.feet != self.controller.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
-        first, self._controller = self._controller is None, controller
+        first, self.controller = self.controller is None, controller
         self._wanted = controller.settings
         self._estimator = GroundReactionEstimator(
             model, config, EstimatorSettings.from_parameters(values(ESTIMATOR_SETTINGS)))
         self._odometry = LegOdometry(model, config, values(ODOMETRY_SETTINGS))
-        self._targets.build(controller, config)
-        self._postures.build(controller, config)
-        self._walk.build(model, config)
+        self.targets.build(controller, config)
+        self.postures.build(controller, config)
+        self.walk.build(model, config)
         if first:
             self._topics = StateOutput(self.common, controller)
             self.join(model, config)
@@ -402,47 +399,47 @@ class BodyController(ControllerNode):
 
     def warm(self, measurement: Measurement) -> None:
         """Run all code that a measurement may lead to once, to compile its kernels."""
-        assert self._controller is not None
+        assert self.controller is not None
         self._estimator.update(measurement)
         state = self._odometry.update(measurement)
-        command = self._controller.update(
+        command = self.controller.update(
             state, measurement, BodyTarget.of(state.position, state.rotation),
             {0: AskedForce(np.array([0.0, 0.0, 1.0]))} if measurement.stamp_ns else {})
-        self._walk.walker.warm(state, measurement, self._controller)
-        self._targets.warm(state, measurement.position)
-        self._controller.margins(command, state, measurement.position)
+        self.walk.walker.warm(state, measurement, self.controller)
+        self.targets.warm(state, measurement.position)
+        self.controller.margins(command, state, measurement.position)
 
     def reset(self) -> None:
         """Start from the stance that the robot has."""
-        if self._controller is None:
+        if self.controller is None:
             return
-        self._controller.reset()
+        self.controller.reset()
         self._estimator.reset()
         self._odometry.reset()
-        self._targets.reference.settings = self._controller.settings
-        self._postures.posture.reset()
-        self._walk.reset()
+        self.targets.reference.settings = self.controller.settings
+        self.postures.posture.reset()
+        self.walk.reset()
         self._forget()
 
     def _changing(self, values: dict[str, Any]) -> None:
         """Use new gains, weights and limits; values are all parameters after the change."""
         settings = WorkspaceSettings.from_parameters(
             {setting.name: values[setting.name] for setting in WORKSPACE_SETTINGS})
-        if self._controller is not None:
-            self._walk.configure(values)
+        if self.controller is not None:
+            self.walk.configure(values)
             self._wanted = settings
             self._use_settings()
-            if self._controller.settings != settings:
+            if self.controller.settings != settings:
                 self.node.get_logger().warning('gains, weights and limits: not before the robot '
                                                'stands')
 
     def _use_settings(self) -> None:
         """Use new gains, weights and limits; a robot that walks takes them when it stands."""
-        controller = self._controller
+        controller = self.controller
         assert controller is not None
-        if controller.settings is not self._wanted and not self._walk.walker.walking:
+        if controller.settings is not self._wanted and not self.walk.walker.walking:
             controller.configure(self._wanted)
-            self._targets.reference.settings = self._wanted
+            self.targets.reference.settings = self._wanted
 
     # ---- work ------------------------------------------------------------------------------
 
@@ -461,22 +458,22 @@ class BodyController(ControllerNode):
         contact = self._stance(reaction)
         state = self._odometry.update(measurement, contact)
         self.reaction, self.state, self._position = reaction, state, measurement.position
-        age = self._walk.age(measurement.stamp_ns)
+        age = self.walk.age(measurement.stamp_ns)
         if self.lost or not self._begun(measurement, state, contact):
             return None
-        self._targets.plan(state, measurement.position)
-        self._walk.walker.age = age
+        self.targets.plan(state, measurement.position)
+        self.walk.walker.age = age
         state, measurement = self._predictor.predict(state, measurement, age)
         plan = None if contact is None else self._step_legs(measurement, state, reaction)
         command = self._command(measurement, state, plan)
-        assert self._controller is not None
-        self._predictor.note(measurement.stamp_ns, self._controller.expected(command))
+        assert self.controller is not None
+        self._predictor.note(measurement.stamp_ns, self.controller.expected(command))
         return self._shaped(measurement, state, command)
 
     def _detects(self) -> bool:
         """Return whether detection tells which feet bear."""
         # A robot that lies on its belly or gets up stands on all feet, however they are loaded.
-        return (self.parameters['stance'] == 'detected' and not self._postures.posture.active)
+        return (self.parameters['stance'] == 'detected' and not self.postures.posture.active)
 
     def _stance(self, reaction: GroundReaction) -> Any:
         """Return which feet bear, (nf,), or None where that is not detected."""
@@ -484,7 +481,7 @@ class BodyController(ControllerNode):
                    else None)
         if contact is not None and self._started:
             # As planned and felt: a doubt of the detector must not unload a foot that is needed.
-            contact = self._walk.walker.trusted
+            contact = self.walk.walker.trusted
         self.efforts.screen.stance = contact
         return contact
 
@@ -498,50 +495,50 @@ class BodyController(ControllerNode):
             self._odometry.reset()  # without the IMU, world axes would start tilted
             return False
         self._started = True
-        self._targets.start(measurement.stamp_ns, state.position, state.rotation)
+        self.targets.start(measurement.stamp_ns, state.position, state.rotation)
         return True
 
     def _step_legs(self, measurement: Measurement, state: BodyState,
                    reaction: GroundReaction) -> WalkPlan:
         """Return the plan of the legs; targets begin and end with the walk."""
-        walker, stamp = self._walk.walker, measurement.stamp_ns
+        walker, stamp = self.walk.walker, measurement.stamp_ns
         walked = walker.walking
-        walker.led = self._targets.reference.at(stamp)
-        plan = self._walk.step(state, measurement, reaction)
+        walker.led = self.targets.reference.at(stamp)
+        plan = self.walk.step(state, measurement, reaction)
         self._use_settings()
         if walked and not walker.walking:
-            self._targets.start(stamp, self.target.position, self.target.rotation)
+            self.targets.start(stamp, self.target.position, self.target.rotation)
         elif walker.walking and not walked:
-            self._targets.stay(stamp)
+            self.targets.stay(stamp)
         return plan
 
     def _command(self, measurement: Measurement, state: BodyState,
                  plan: WalkPlan | None) -> WorkspaceCommand:
         """Return the command towards target, plan and desired forces."""
         reaction = self.reaction
-        assert self._controller is not None and reaction is not None
-        walking, stamp = self._walk.walker.walking, measurement.stamp_ns
+        assert self.controller is not None and reaction is not None
+        walking, stamp = self.walk.walker.walking, measurement.stamp_ns
         legs = None if plan is None else plan.legs
         self.target = (plan.target if plan is not None and legs is not None and walking
-                       else self._targets.reference.at(stamp))
+                       else self.targets.reference.at(stamp))
         if not 0 <= stamp - self._ground_ns < GROUND_EVERY_NS:
             self._ground_ns = stamp
-            self._ground = Ground.of_reaction(reaction, state)
-        self.command = self._controller.update(state, measurement, self.target,
-                                               {} if walking else self.asked(), self._ground, legs)
+            self.ground = Ground.of_reaction(reaction, state)
+        self.command = self.controller.update(state, measurement, self.target,
+                                              {} if walking else self.asked(), self.ground, legs)
         return self.command
 
     def _shaped(self, measurement: Measurement, state: BodyState,
                 command: WorkspaceCommand) -> np.ndarray | None:
         """Return the efforts of a command in the present posture; None where it is not usable."""
-        self._postures.step(measurement.stamp_ns, command.error)
-        loose = self._postures.posture.loose
+        self.postures.step(measurement.stamp_ns, command.error)
+        loose = self.postures.posture.loose
         if not loose:
             self._judge_command(measurement, command)
         if self.lost or not (command.usable or loose):
             return None
-        return self._postures.shape(state, command.effort, measurement.position,
-                                    measurement.velocity)
+        return self.postures.shape(state, command.effort, measurement.position,
+                                   measurement.velocity)
 
     def _reason(self) -> str:
         """Return why there is no command."""
@@ -559,14 +556,14 @@ class BodyController(ControllerNode):
             return 'lost'
         if self.command is None or not self._started:
             return 'idle'
-        walker = self._walk.walker
-        return walker.state.value if walker.walking else self._postures.mode
+        walker = self.walk.walker
+        return walker.state.value if walker.walking else self.postures.mode
 
     def _judge_command(self, measurement: Measurement, command: WorkspaceCommand) -> None:
         now, stamp = self.common.now(), measurement.stamp_ns
         # In a gait feet leave the ground, and two of them leave a moment to the next step.
         usual = (WorkspaceFault.FOOT_LOST | WorkspaceFault.UNBALANCED
-                 if self._walk.walker.walking else WorkspaceFault.NONE)
+                 if self.walk.walker.walking else WorkspaceFault.NONE)
         faults = [text for fault, text in FAULT_TEXTS.items() if command.faults & fault & ~usual]
         if measurement.angular_velocity is None:
             self._blind_ns = stamp if self._blind_ns is None else self._blind_ns
@@ -590,7 +587,7 @@ class BodyController(ControllerNode):
     def _lean(self, stamp: int, command: WorkspaceCommand) -> str:
         """Return what the integral cannot take away of a body at rest, or ''."""
         off, turned = math.hypot(*command.error[:3]), math.hypot(*command.error[3:])
-        if (off < SAGGING and turned < LEANING) or stamp < self._targets.reference.end_ns:
+        if (off < SAGGING and turned < LEANING) or stamp < self.targets.reference.end_ns:
             self._upright_ns = stamp
         if (stamp - self._upright_ns) * 1e-9 < LASTING:
             return ''
@@ -599,10 +596,10 @@ class BodyController(ControllerNode):
 
     def _anew(self) -> None:
         """Start again from where the body is now."""
-        assert self._controller is not None
-        self._controller.reset()
+        assert self.controller is not None
+        self.controller.reset()
         self._odometry.reset()
-        self._walk.reset()
+        self.walk.reset()
         self._started = False
 
     def _no_walk(self) -> str:
@@ -611,7 +608,7 @@ class BodyController(ControllerNode):
             return "stance is 'all': walking needs 'detected'"
         if why := self._no_control():
             return why
-        posture = self._postures.posture
+        posture = self.postures.posture
         return (f'the body {posture.phase.value}; ask it to stand first' if posture.active else '')
 
     def _no_control(self) -> str:
@@ -624,11 +621,11 @@ class BodyController(ControllerNode):
     def _no_posture(self) -> str:
         """Return why no posture can be taken now, or ''."""
         return self._no_control() or ('the robot walks; halt it first'
-                                      * self._walk.walker.walking)
+                                      * self.walk.walker.walking)
 
     def _no_target(self) -> str:
         """Return why no target can be taken now, or ''."""
-        posture = self._postures.posture
+        posture = self.postures.posture
         return self._no_posture() or (f'the body {posture.phase.value}; ask it to stand first'
                                       if posture.active else '')
 
@@ -639,14 +636,14 @@ class BodyController(ControllerNode):
 
     def _settled(self) -> bool:
         """Sit down; return whether that is done, or cannot be."""
-        self._walk.ending = True        # feet in the air are put down, and none lifts again
-        if self._walk.walker.walking and not self.lost:
+        self.walk.ending = True        # feet in the air are put down, and none lifts again
+        if self.walk.walker.walking and not self.lost:
             return False
         if not self._settling:
-            if self._no_posture() or not self._postures.request('sit')[0]:
+            if self._no_posture() or not self.postures.request('sit')[0]:
                 return True
             self._settling = True
-        return bool(self.lost) or self._postures.posture.phase in (Phase.CROUCH, Phase.REST)
+        return bool(self.lost) or self.postures.posture.phase in (Phase.CROUCH, Phase.REST)
 
     # ---- diagnostics -----------------------------------------------------------------------
 
@@ -657,13 +654,13 @@ class BodyController(ControllerNode):
             body = 'ERROR', f'{self.lost}; activate the node again'
         elif self.efforts.input.state() is not None or not self._body.received:
             body = 'OK', 'not under control'
-        return super().judge(now) | {'body': body, 'targets': self._targets.judge(now),
-                                     'walking': self._walk.judge(now)}
+        return super().judge(now) | {'body': body, 'targets': self.targets.judge(now),
+                                     'walking': self.walk.judge(now)}
 
     def details(self, now: int) -> dict[str, dict[str, Any]]:
         """Return errors, drift and margins."""
         state, command, found = self.state, self.command, super().details(now)
-        if state is None or command is None or self._controller is None:
+        if state is None or command is None or self.controller is None:
             return found
         values: dict[str, Any] = {
             'mode': self.mode(),

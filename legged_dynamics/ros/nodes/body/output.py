@@ -17,7 +17,7 @@ from legged_dynamics.model import RobotConfig
 from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.conversions.markers import MarkerMaker, odometry_of, state_markers
 from legged_dynamics.ros.nodes.body.targets import BodyTargets
-from legged_dynamics.ros.nodes.diagnostics import publish_if_heard
+from legged_dynamics.ros.nodes.diagnostics import Pace, publish_if_heard
 from legged_dynamics.ros.nodes.robot_component import RobotComponent
 from legged_dynamics.schema import Setting
 from legged_dynamics.spatial.rotations import quaternion_from_rotation
@@ -39,7 +39,7 @@ class StateOutput:
 
     def __init__(self, common: RobotComponent, controller: WorkspaceController):
         self._dialect, self._parameters = common.dialect, common.parameters
-        self.controller, self._next_ns = controller, 0
+        self.controller, self._pace = controller, Pace()
         self._name = common.node.get_name()
         publisher, qos = common.endpoints.publisher, common.dialect.qos.reliable(10)
         self._state = publisher('diagnostic_msgs/msg/DiagnosticStatus', '~/state', qos)
@@ -54,10 +54,9 @@ class StateOutput:
     def publish(self, state: BodyState, command: WorkspaceCommand, position: np.ndarray,
                 mode: str) -> None:
         """Publish mode, pose, stance and margins when due."""
-        rate, ns = self._parameters['state.rate'], state.stamp_ns
-        if not rate or self._next_ns - 2_000_000_000 < ns < self._next_ns:
+        rate = self._parameters['state.rate']
+        if not self._pace.due(state.stamp_ns, rate):
             return
-        self._next_ns = ns + round(1e9 / rate)
         if self._markers.get_subscription_count():
             self._draw(state, command, position, mode, 2.0 / rate)
         publish_if_heard(self._state, self._said, state, command, position, mode)
@@ -165,7 +164,8 @@ class BodyPostures:
                  restart: Callable[[], None]):
         self._targets, self._why_not = targets, why_not
         self._holding, self._restart = holding, restart
-        common.endpoints.subscription('std_msgs/msg/String', '~/posture', self._on_posture,
+        common.endpoints.subscription('std_msgs/msg/String', '~/posture',
+                                      lambda message: self.request(message.data),
                                       common.dialect.qos.reliable(10))
         for name, word in SERVICES.items():
             common.endpoints.service('std_srvs/srv/Trigger', f'~/{name}',
@@ -210,9 +210,6 @@ class BodyPostures:
     def mode(self) -> str:
         """What the body does, in a word or two."""
         return self.posture.phase.value if self.posture.active else self._targets.mode
-
-    def _on_posture(self, message: Any) -> None:
-        self.request(message.data)
 
     def _serve(self, word: str, request: Any, response: Any) -> Any:
         response.success, response.message = self.request(word)

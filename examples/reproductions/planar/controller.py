@@ -11,10 +11,7 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.spatial.algebra import dot, load3, load9, scale, store3
-from legged_dynamics.spatial.jit import lean_kernel
-from legged_dynamics.workspace.command import WorkspaceFault
-from legged_dynamics.workspace.planar.dynamics import (
+from legged_dynamics.reproductions.planar.dynamics import (
     MOTION,
     LinkMotion,
     WorkspaceDynamics,
@@ -22,12 +19,15 @@ from legged_dynamics.workspace.planar.dynamics import (
     workspace_dynamics,
     workspace_dynamics_big_base,
 )
-from legged_dynamics.workspace.planar.robot import (
+from legged_dynamics.reproductions.planar.robot import (
     PlanarRobot,
     PlanarState,
     PlanarTarget,
     outboard_wrench,
 )
+from legged_dynamics.spatial.algebra import dot, load3, load9, scale, store3
+from legged_dynamics.spatial.jit import lean_kernel
+from legged_dynamics.workspace.command import WorkspaceFault
 
 # -------------------------------------------------------------------------------------------------
 # Stage 4, force propagation (3.24)-(3.27): from the wrench on the body to joint torques.

@@ -6,8 +6,14 @@ The planar biped of Wendlandt and Sastry (1997) and its recursive workspace cont
 ``dynamics`` has velocity propagation (3.5)-(3.9) and workspace dynamics (3.12)-(3.20),
 ``controller`` has workspace force (3.21)-(3.23) and force propagation (3.24)-(3.27).
 """
-from legged_dynamics.workspace.planar.biped import CROUCH, JOINTS, Biped, biped_urdf, start_state
-from legged_dynamics.workspace.planar.controller import (
+from legged_dynamics.reproductions.planar.biped import (
+    CROUCH,
+    JOINTS,
+    Biped,
+    biped_urdf,
+    start_state,
+)
+from legged_dynamics.reproductions.planar.controller import (
     PlanarCommand,
     PlanarController,
     PlanarGains,
@@ -16,7 +22,7 @@ from legged_dynamics.workspace.planar.controller import (
     velocity_error,
     workspace_force,
 )
-from legged_dynamics.workspace.planar.dynamics import (
+from legged_dynamics.reproductions.planar.dynamics import (
     BIG_BASE,
     LinkMotion,
     WorkspaceDynamics,
@@ -24,8 +30,8 @@ from legged_dynamics.workspace.planar.dynamics import (
     workspace_dynamics,
     workspace_dynamics_big_base,
 )
-from legged_dynamics.workspace.planar.pinned import PinnedRobot
-from legged_dynamics.workspace.planar.robot import PlanarRobot, PlanarState, PlanarTarget
+from legged_dynamics.reproductions.planar.pinned import PinnedRobot
+from legged_dynamics.reproductions.planar.robot import PlanarRobot, PlanarState, PlanarTarget
 
 __all__ = ['BIG_BASE', 'CROUCH', 'JOINTS', 'Biped', 'LinkMotion', 'PinnedRobot', 'PlanarCommand',
            'PlanarController', 'PlanarGains', 'PlanarRobot', 'PlanarState', 'PlanarTarget',

@@ -16,6 +16,19 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import MeasurementError, SimulationError
+from legged_dynamics.reproductions.planar.dynamics import (
+    MOTION,
+    propagate_velocity,
+    reduce_exact,
+    velocity_propagation,
+)
+from legged_dynamics.reproductions.planar.robot import (
+    JOINTS_PER_LEG,
+    LINK,
+    PlanarRobot,
+    PlanarState,
+    finite_vector,
+)
 from legged_dynamics.spatial.algebra import (
     add_scaled,
     cross,
@@ -27,19 +40,6 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.jit import lean_kernel, part
 from legged_dynamics.spatial.layout import offsets
-from legged_dynamics.workspace.planar.dynamics import (
-    MOTION,
-    propagate_velocity,
-    reduce_exact,
-    velocity_propagation,
-)
-from legged_dynamics.workspace.planar.robot import (
-    JOINTS_PER_LEG,
-    LINK,
-    PlanarRobot,
-    PlanarState,
-    finite_vector,
-)
 
 
 class HeldFoot(NamedTuple):

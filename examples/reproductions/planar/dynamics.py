@@ -16,6 +16,17 @@ import numpy as np
 
 from legged_dynamics.dynamics.motion import GRAVITY
 from legged_dynamics.exceptions import ConfigurationError, MeasurementError
+from legged_dynamics.reproductions.planar.robot import (
+    JOINTS_PER_LEG,
+    LINK,
+    PlanarRobot,
+    PlanarState,
+    adjoint_of_joint,
+    bracket,
+    gravity_and_spin,
+    hinge,
+    inboard,
+)
 from legged_dynamics.spatial.algebra import (
     IDENTITY,
     ZERO,
@@ -37,17 +48,6 @@ from legged_dynamics.spatial.algebra import (
 )
 from legged_dynamics.spatial.jit import lean_kernel
 from legged_dynamics.spatial.layout import offsets
-from legged_dynamics.workspace.planar.robot import (
-    JOINTS_PER_LEG,
-    LINK,
-    PlanarRobot,
-    PlanarState,
-    adjoint_of_joint,
-    bracket,
-    gravity_and_spin,
-    hinge,
-    inboard,
-)
 
 # -------------------------------------------------------------------------------------------------
 # Stage 1, velocity propagation (3.5)-(3.9): from the body to the feet.

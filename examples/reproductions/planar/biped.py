@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from legged_dynamics.exceptions import ModelError
-from legged_dynamics.workspace.planar.robot import PlanarRobot, PlanarState, PlanarTarget
+from legged_dynamics.reproductions.planar.robot import PlanarRobot, PlanarState, PlanarTarget
 
 JOINTS = ('L_HIP', 'L_KNEE', 'L_ANKLE', 'R_HIP', 'R_KNEE', 'R_ANKLE')
 
@@ -160,7 +160,7 @@ def start_state() -> PlanarState:
 #
 # Hip width, width of the soles, inertia about the other axes, shapes and limits are those of
 # Winter [10] or stated here. ``config/robots/biped.urdf`` is the output of ``python -c
-# "from legged_dynamics.workspace.planar import *; print(biped_urdf(Biped()), end='')"``.
+# "from legged_dynamics.reproductions.planar import *; print(biped_urdf(Biped()), end='')"``.
 
 
 # Radii of the limbs as parts of the stature; links are round about their long axis.
@@ -192,7 +192,7 @@ _HEAD = """\
 <!--
   The biped of Wendlandt and Sastry, "Recursive Workspace Control of Multibody Systems: A Planar
   Biped Example", as a person of {height:.4f} m. Made from the planar model by
-  legged_dynamics.workspace.planar.biped; change that, not this.
+  legged_dynamics.reproductions.planar.biped; change that, not this.
 
   x forward, y left, z up. The paper's +x is backward and its +y to the right, so hinges turn about
   -y and angles have the paper's signs: hips and ankles bend with positive, knees with negative
