@@ -3,8 +3,8 @@
 """
 Draw the sketches of the theory's chapters, as SVG into ``docs/images``.
 
-Run with ``python docs/sketches.py``; it needs matplotlib. The forces of the force map and the
-filter's delay are computed, the rest is drawn by hand.
+Run with ``python docs/sketches.py``; it needs matplotlib. The forces of the force map, the torques
+of the arm and the filter's delay are computed, the rest is drawn by hand.
 """
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, Polygon
+from matplotlib.patches import Arc, FancyBboxPatch, Polygon
 from matplotlib.text import Text
 
+from legged_dynamics.contact import ContactInverseDynamics
+from legged_dynamics.dynamics import BaseMotion, Motion
+from legged_dynamics.model import RobotConfig, RobotModel
+from legged_dynamics.model.standing import body_poses, link_pose
 from legged_dynamics.pages.palette import FOOT_COLORS
+from legged_dynamics.resources import robot_files
 from legged_dynamics.spatial.convex_hull import convex_hull
 
 IMAGES = Path(__file__).resolve().parent / 'images'
@@ -241,9 +246,59 @@ def delays() -> Figure:
     return figure
 
 
+def moment_weight() -> Figure:
+    """Draw how a push from the side is shared by two soles, by the weight of their moments."""
+    yaml, urdf = robot_files('biped')
+    config = RobotConfig.from_yaml(yaml)
+    model = config.apply_to(RobotModel.from_urdf(urdf))
+    q, still = config.nominal_in(model), np.zeros(model.nv)
+    sole = link_pose(model, body_poses(model, q), config.feet[0].link)
+    motion = Motion(q, still, still, BaseMotion.at_rest(sole.R.T))      # both soles are level
+    lengths, rows = np.geomspace(1e-3, 10.0, 25), []
+    for length in lengths:
+        solver = ContactInverseDynamics(model, config.feet, length_scale=length)
+        found = solver.solve(motion, external={model.base_link: [0.0, 40.0, 0.0, 0.0, 0.0, 0.0]})
+        rows.append(found.wrench[:, [2, 3]])
+    rows = np.array(rows)
+    figure = Figure(figsize=(7.4, 3.2), layout='constrained')
+    for axes, values, label in zip(figure.subplots(1, 2), (rows[..., 0], rows[..., 1]), (
+            'vertical force [N]', 'roll moment, both the same [N m]')):
+        for k, foot in enumerate(config.feet):
+            axes.semilogx(lengths, values[:, k], color=FOOT_COLORS[k],
+                          ls='-' if k == 0 else '--', label=foot.link)
+        axes.axvline(0.1, color='#999999', ls='--', lw=1)
+        axes.set(xlabel='weight of forces against moments, L [m]', ylabel=label)
+        axes.spines[['top', 'right']].set_visible(False)
+    axes.legend(frameon=False, fontsize=9)
+    figure.suptitle('A push of 40 N to the left, shared by two soles; grey: the default',
+                    fontsize=10, color=TEXT)
+    return figure
+
+
+def planar_arm() -> Figure:
+    """Draw the arm of two links that pushes its surroundings, and the torques that it needs."""
+    figure, axes = canvas(5.2, 3.6)
+    elbow, hand, force = np.array([1.0, 0.0]), np.array([1.0, 1.0]), np.array([10.0, 0.0])
+    axes.plot(*np.array([[0.0, 0.0], elbow, hand]).T, 'o-', color=EDGE, lw=6, ms=11)
+    shown = 0.06 * force
+    arrow(axes, tuple(hand), tuple(hand + shown), ORANGE, '10 N on the\nenvironment, $g$',
+          (-0.25, 0.1))
+    arrow(axes, tuple(hand), tuple(hand - shown), PINK, '10 N on the\nrobot, $-g$', (-0.25, 0.1))
+    for name, joint in (('1', np.zeros(2)), ('2', elbow)):
+        arm = hand - joint
+        torque = arm[0] * force[1] - arm[1] * force[0]      # J^T g, a column a joint
+        axes.add_patch(Arc(joint, 0.4, 0.4, theta1=-150, theta2=-30, color=GREEN, lw=2))
+        axes.text(joint[0], -0.38, f'$Q_{name} = {torque:.0f}$ N m', ha='center', color=GREEN,
+                  fontsize=11)
+    axes.set_xlim(-0.7, 2.4)
+    axes.set_ylim(-0.5, 1.5)
+    return figure
+
+
 SKETCHES = {'equations': equations, 'motion': motion, 'estimator': estimator,
             'force_map': force_map, 'workspace': workspace, 'climbing': climbing,
-            'delays': delays}
+            'delays': delays, 'planar_arm': planar_arm,
+            'moment_weight': moment_weight}
 
 
 def main() -> int:

@@ -450,10 +450,26 @@ def _variables(hues: Sequence[str], greys: Sequence[str]) -> str:
                     for k, color in enumerate(colors))
 
 
+class _Page(HtmlPage):
+    """`HtmlPage` with the sentences of `Page`, for one version."""
+
+    def verdict(self, text: str, judged: bool = True, caution: bool = False) -> None:
+        self.say('verdict amber' if caution else 'verdict' if judged else 'verdict open', text)
+
+    def banner(self, text: str) -> None:
+        self.say('banner', text, 'alert')
+
+    def caution(self, text: str) -> None:
+        self.say('caution', text, 'status')
+
+    def remark(self, text: str) -> None:
+        self.say('remark', text)
+
+
 def __getattr__(name: str) -> Any:
     """Return `Page`, which `section.Report` makes now."""
     if name == 'Page':
         warnings.warn('reports.page.Page is deprecated: make a reports.section.Report',
                       DeprecationWarning, stacklevel=2)
-        return HtmlPage
+        return _Page
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -289,6 +289,30 @@ def test_gait_stands_still_over_a_gap_and_a_jump_back_is_refused():
     assert controller.update(last).attach.all()
 
 
+@pytest.mark.parametrize('kind', ['disc', 'directional'])
+def test_late_measurements_slow_a_climb_by_their_own_time(kind):
+    """Ten gaps a second of 12 to 60 ms, in which the springs keep the last command."""
+    settings = proposed(control__speed=0.05, adhesion__kind=kind)
+    controller, simulation = walking_pair(settings, settings.pads())
+    rng, late, lost, begin = np.random.default_rng(0), 0.0, [], 1.0
+    while simulation.time < 4.0:
+        if simulation.time < begin:
+            height, late = simulation.pose[1], 0.0
+        command = controller.update(simulation.measure())
+        lost += [event for event in command.events if event.kind is FootEventKind.LOST]
+        happened = simulation.step(command, DT)
+        if rng.random() < 10.0 * DT:
+            gap = rng.uniform(0.012, 0.06)
+            happened += simulation.step(command, gap)
+            late += gap
+        lost += [event for event in happened
+                 if event.kind in (FootEventKind.SLIPPED, FootEventKind.PEELED)]
+    assert not lost
+    assert late > 0.5
+    going = simulation.time - begin - late
+    assert simulation.pose[1] - height > 0.9 * 0.05 * going
+
+
 def test_bad_measurements_are_told_and_change_nothing():
     controller, simulation = walking_pair(proposed(control__speed=0.04))
     run(controller, simulation, 0.1)

@@ -81,9 +81,10 @@ class EstimatedForceMap:
         self._map.compute(common.config.nominal_in(model), np.zeros(model.nv))      # compiles
 
     def take(self, measurement: Measurement, reaction: GroundReaction) -> None:
-        """Publish the map when it is due; nothing while all feet are in the air."""
+        """Publish the map when it is due; nothing in the air, or without joint velocities."""
         on = reaction.latest_contact
-        if not on.any() or not self._pace.due(measurement.stamp_ns, self._rate):
+        if (not on.any() or not np.isfinite(measurement.velocity).all()
+                or not self._pace.due(measurement.stamp_ns, self._rate)):
             return
         turning = measurement.angular_velocity if self._mount.body == 0 else None
         self._topics.publish(self._map.compute(

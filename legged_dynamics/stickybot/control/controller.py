@@ -373,7 +373,7 @@ class StickybotController:
         return self._command(measurement.stamp_ns, target, events)
 
     def _check_time(self, measurement: StickybotMeasurement) -> tuple[int, bool]:
-        """Return the time since the last measurement [ns], and whether this one is late."""
+        """Return by how much time goes on [ns], and whether feet must hold after a long gap."""
         period = self._robot.period_ns
         if self._state.last_ns is None:
             return period, False
@@ -384,8 +384,8 @@ class StickybotController:
                 f'{measurement.stamp_ns} ns. Call reset() when time starts again.')
         # The robot kept its last command through a gap: continue from there, and not from where
         # the gait would have been.
-        late = dt_ns > max(self.settings.max_gap * 1e9, 2.5 * period)
-        return (period if late else dt_ns), late
+        gap = dt_ns > 2.5 * period
+        return (period if gap else dt_ns), gap and dt_ns > self.settings.max_gap * 1e9
 
     def _lost(self, measurement: StickybotMeasurement, dt: float) -> np.ndarray:
         """Return the feet that do not hold though they should, by the previous sample."""

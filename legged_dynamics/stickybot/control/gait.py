@@ -225,9 +225,9 @@ class ControlSettings(CheckedSettings):
     replant_time: float = setting(
         'control.replant_time', 0.08, 's', 'How long a lost foot is off the wall.', 1e-3, 10.0)
     max_gap: float = setting(
-        'control.max_gap', 0.012, 's',
-        'After a longer gap between measurements, and at least 2.5 periods, all feet hold before '
-        'the gait goes on.', 1e-3, 10.0)
+        'control.max_gap', 0.2, 's',
+        'The gait stands still over a gap between measurements; after a longer one than this all '
+        'feet hold before it goes on.', 1e-3, 10.0)
     pad_deviation: float = setting(
         'control.pad_deviation', 0.05, '',
         'Part by which pads may hold less than stated; what needs more gives a warning.',
@@ -338,9 +338,10 @@ class Footing:
                 np.zeros(len(wanted))
             self.angle = before * self._phase.angle
         planted = wanted & ~self.wanted
-        events += [FootEvent(stamp_ns, self._names[i], FootEventKind.TOUCHED_DOWN if wanted[i]
-                             else FootEventKind.LIFTED_OFF)
-                   for i in np.flatnonzero(wanted != self.wanted)]
+        if not (wanted == self.wanted).all():
+            events += [FootEvent(stamp_ns, self._names[i], FootEventKind.TOUCHED_DOWN if wanted[i]
+                                 else FootEventKind.LIFTED_OFF)
+                       for i in np.flatnonzero(wanted != self.wanted)]
         self._since += dt_ns * 1e-9
         # A foot set after a loss is loaded at once; one set by the gait takes up load gradually.
         in_need = self._recovering & (self._off_until == 0)
