@@ -31,7 +31,7 @@ def test_memory_and_results_each_fill_one_array(sizes):
                    for other in arrays_in((arrays.robot, arrays.scratch, arrays.tracking)))
     nx = sizes[2] + N_EXTRA
     assert arrays.memory.forces.covariance.shape == (nx, nx)
-    assert arrays.ground.bounds.looked_at.shape == (sizes[5] if len(sizes) > 5 else 0,)
+    assert arrays.ground.bounds.slack.shape == (sizes[5] if len(sizes) > 5 else 0,)
 
 
 def test_every_result_has_a_place():

@@ -298,3 +298,25 @@ def test_torque_that_stops_and_comes_back_is_told_of_in_every_sample():
             assert np.abs(force - before).max() < 0.15 * weight
         before = force
     assert np.median(deviation[True]) > 2.0 * np.median(deviation[False])
+
+
+def test_load_that_passes_from_a_diagonal_to_the_other_is_doubted_and_no_sum_is():
+    """Feet on a rectangle: what goes over between its diagonals changes no force, no moment."""
+    from types import SimpleNamespace
+
+    from legged_dynamics.dynamics.jacobians import CONTACT, N_FOOT_STATE, feet_table
+    from legged_dynamics.estimation.filter.forces_by_motion import _add_passing
+
+    model, config = quadruped()
+    feet, states = feet_table(model, config.feet), np.zeros((4, N_FOOT_STATE))
+    places = np.array([[0.3, 0.2], [0.3, -0.2], [-0.3, 0.2], [-0.3, -0.2]])
+    states[:, CONTACT:CONTACT + 2] = places
+    x, covariance = np.zeros(18), np.zeros((12, 12))
+    x[[2, 11]] = 50.0           # all on the diagonal that stood
+    _add_passing(feet, SimpleNamespace(reach=0.4), states, (0.0, 0.0, 1.0), np.ones(4), x,
+                 np.zeros(4), covariance)
+    loads = covariance[2::3, 2::3]
+    # 50 N to 0 N, with equal probability, about 50 N or about 0 N: a third of the square.
+    np.testing.assert_allclose(np.diag(loads), 50.0 ** 2 / 3.0, rtol=1e-5)
+    for seen in (np.ones(4), *places.T):
+        assert seen @ loads @ seen < 1e-3

@@ -60,9 +60,11 @@ from legged_dynamics.spatial.algebra import (
     scale,
     store3,
     subtract,
+    symmetric_times,
     transpose,
 )
 from legged_dynamics.spatial.jit import part
+from legged_dynamics.spatial.symmetric import add6, inverse_symmetric
 
 # -------------------------------------------------------------------------------------------------
 # Prediction of forces.
@@ -355,6 +357,41 @@ def _start_learning(feet, settings, up, memory, contact):
     memory.body[MOTION.stood] = memory.body[MOTION.rising] = memory.body[MOTION.lifted] = 0.0
 
 
+# Variance of a load that is anywhere from q to -q, evenly, about q, over q squared.
+PASSED = 4.0 / 3.0
+
+
+@part
+def _add_passing(feet, settings, states, up, probability, x, passing, covariance):
+    """
+    Add to a covariance that load passes unseen from point feet that stood to those that landed.
+
+    It is not seen in the part q of the loads, row ``passing``, that the balance leaves open, and
+    which becomes -q: of a trot, all load on one diagonal, then on the other.
+    """
+    nf, reach = feet.index.shape[0], settings.reach
+    N, b, size = (1e-6, 0.0, 0.0, 1e-6, 0.0, 1e-6), (0.0, 0.0, 0.0), 0
+    for i in range(nf):
+        p, size = probability[i], max(size, feet.index[i, SIZE])
+        a, c = states[i, CONTACT] / reach, states[i, CONTACT + 1] / reach
+        passing[i] = dot(up, load3(x, feet.index[i, START]))
+        N = add6(N, (p, p * a, p * c, p * a * a, p * a * c, p * c * c))
+        b = add_scaled(b, passing[i], (1.0, a, c))
+    if size > 3:
+        return
+    balanced = symmetric_times(inverse_symmetric(N), b)
+    for i in range(nf):
+        arm = (1.0, states[i, CONTACT] / reach, states[i, CONTACT + 1] / reach)
+        passing[i] -= probability[i] * dot(balanced, arm)
+    for i in range(nf):
+        for j in range(nf):
+            both = PASSED * passing[i] * passing[j]
+            for r in range(3):
+                for c in range(3):
+                    covariance[feet.index[i, START] + r, feet.index[j, START] + c] += (
+                        both * up[r] * up[c])
+
+
 @part
 def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
     """Estimate contact and forces without torques, filling memory and ``results``."""
@@ -422,6 +459,7 @@ def track_by_motion(arrays, layout, settings, R_WB, imu, dt, results):
             mix_with_air(feet, i, settings, latest, covariance, lifted, 0.0, tracking.foot_rows,
                          tracking.block)
     _keep_unilateral(feet, up, latest, covariance)
+    _add_passing(feet, settings, states, up, contact.probability, latest, loads, covariance)
     found = results.forces
     for i in range(nf):
         s = feet.index[i, START]

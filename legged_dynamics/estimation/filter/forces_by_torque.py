@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from legged_dynamics.dynamics.composite_body import eliminate_branches, substitute
-from legged_dynamics.dynamics.jacobians import SIZE, START
+from legged_dynamics.dynamics.jacobians import SIZE, START, has_moment
 from legged_dynamics.dynamics.kinematics import FORCE
 from legged_dynamics.dynamics.newton_euler import FRICTION_SPEED
 from legged_dynamics.estimation.contact import mix_latest_with_air, predict_heights, update_contact
@@ -344,6 +344,14 @@ def _write_forces(arrays, layout, settings, results):
             both = slow[r, c] + scale * x[r] * x[c]
             found.covariance[r, c] = settings.mean_share * P[r, c] + both
             found.latest_covariance[r, c] = tracking.latest_covariance[r, c] + both
+    for i in range(feet.index.shape[0]):
+        # A sole that is called up bears the light load that it keeps, or with even odds none.
+        if probability[i] < 0.5 and has_moment(feet.index, i):
+            s, end = feet.index[i, START], feet.index[i, START] + feet.index[i, SIZE]
+            for r in range(s, end):
+                for c in range(s, end):
+                    found.covariance[r, c] += 0.5 * found.coordinates[r] * found.coordinates[c]
+                    found.latest_covariance[r, c] += 0.5 * found.latest[r] * found.latest[c]
     if settings.two_samples > 0.5:
         add_variance_within_ticks(feet, settings, tracking.process_noise, probability,
                                   memory.forces.impact, memory.previous, found.covariance)
