@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from fault_bench import FaultBench
+from fault_bench import REMAP, FaultBench, Nothing, make_watchdog
 from loopback_robot import DIALECT, ROBOT, URDF
 
 from legged_dynamics.exceptions import ConfigurationError
@@ -24,17 +24,13 @@ from legged_dynamics.ros.nodes.robot_component import (
 from legged_dynamics.safety import WatchdogState
 from legged_dynamics.schema import read_parameter_file
 
-REMAP = ('--ros-args', '-r', 'effort_controller/commands:=effort_watchdog/commands')
 OK, WARN, ERROR = 'OK', 'WARN', 'ERROR'
 
 
 @pytest.fixture(scope='module')
 def bench():
     """The body controller behind the watchdog; the robot's motors hear the watchdog alone."""
-    values = {key: value for key, value in read_parameter_file(ROBOT).items()
-              if not key.startswith(('simulation', 'noise'))}
-    made = FaultBench(arguments=REMAP, watchdog=lambda bus: bus.host(
-        EffortWatchdogNode, parameters=values))
+    made = FaultBench(arguments=REMAP, watchdog=make_watchdog)
     assert made.watchdog.component.watchdog.owner == made.node.efforts._owner
     return made
 
@@ -50,13 +46,6 @@ def standing(bench):
     commands = bench.node.efforts._commands
     yield bench
     bench.node.efforts._commands = commands
-
-
-class Nothing:
-    """A publisher of a process that is no more."""
-
-    def publish(self, message):
-        pass
 
 
 def status(bench, part):
