@@ -123,3 +123,13 @@ def test_times_count_from_the_first_sample():
     here = contact_timing(dynamics(), SETTINGS)
     np.testing.assert_allclose([c.time for c in moved.changes], [c.time for c in here.changes],
                                atol=1e-9)
+
+
+def test_the_lowest_place_of_a_sign_lies_between_samples_and_not_at_an_end():
+    at, samples = 40.3, np.arange(100.0)
+    values = (samples - at) ** 2 - 5.0
+    lowest = timing_module._lowest
+    assert lowest(values, slice(20, 60), -1.0) == pytest.approx(at)
+    assert lowest(values, slice(20, 60), -6.0) is None          # not low enough
+    for part in (slice(45, 60), slice(20, 38), slice(40, 60)):  # it lies outside
+        assert lowest(values, part, 100.0) is None

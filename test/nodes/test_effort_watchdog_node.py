@@ -58,6 +58,30 @@ def test_commands_pass_through_without_a_tick_of_delay(standing):
     assert standing.stands() and status(standing, 'commands')[0] == OK
 
 
+def test_joint_states_that_are_not_used_are_named_and_no_others(standing):
+    standing.run(0.6)       # until nothing of before is recent
+    assert status(standing, 'joint_states')[0] == OK
+
+    def spoil(message):
+        message.velocity = [*message.velocity[:4], 1e300, *message.velocity[5:]]
+        return message
+    standing.joints.change = spoil
+    standing.run(0.02)
+    level, text = status(standing, 'joint_states')
+    assert level == WARN and 'RF_HFE is said to move at 1e+300' in text
+    standing.heal()
+
+
+def test_efforts_are_in_the_order_of_the_robots_joints_and_not_of_its_description():
+    values = {key: value for key, value in read_parameter_file(ROBOT).items()
+              if not key.startswith(('simulation', 'noise'))}
+    names = values['robot.joints'][::-1]
+    host = LoopbackBus().host(EffortWatchdogNode, parameters={
+        **values, 'robot.joints': names, 'robot_description': str(URDF),
+        'robot.nominal_position': values['robot.nominal_position'][::-1]})
+    assert host.component.watchdog.names == tuple(names)
+
+
 def test_a_controller_that_is_killed_leaves_a_robot_that_sits_down(standing):
     standing.kill()
     state = standing.watchdog.component
