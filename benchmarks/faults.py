@@ -381,9 +381,40 @@ def in_process(part: str) -> int:
     table = import_module('test_fault_table')
     chosen = {name: row for name, row in {**table.STANDS, **table.LET_GO}.items()
               if re.search(part, name)}
-    if not chosen:
+    walking = {name: row for name, row in table.WALKING.items()
+               if re.search(part, f'{name} walking')}
+    if not chosen and not walking:
         return none_chosen()
-    bench = import_module('fault_bench').FaultBench(**{'safety.damping_duration': 0.25})
+    benches = import_module('fault_bench')
+    bad, falls = while_walking(benches, table, walking) if walking else (0, 0)
+    bad += while_standing(benches, table, chosen) if chosen else 0
+    print(f'\nfaults: {len(chosen) + len(walking)} rows in process, {bad} not as wanted, '
+          f'{falls} falls')
+    return int(bad > 0)
+
+
+def while_walking(benches: Any, table: Any, rows: dict[str, Any]) -> tuple[int, int]:
+    """Print what comes of a robot that trots; return rows not as wanted, and falls."""
+    bench, bad, falls = benches.WalkingBench(), 0, 0
+    print('| fault at a trot | said after, ms | fastest fall, m/s | tilt, deg | largest effort, % '
+          'of limit | in the end | as wanted |\n|---|---:|---:|---:|---:|---|---|')
+    for name, row in rows.items():
+        said, end, fell = table.fault_while_walking(bench, row)
+        in_time = said is not None and said <= max(row.within, 0.004)
+        wanted = in_time and (bool(row.falls) or (end == row.end and not fell))
+        bad, falls = bad + (not wanted), falls + fell
+        print(f'| {name} | {"-" if not row.text or said is None else round(1e3 * said)} '
+              f'| {bench.fastest:.2f} | {bench.tilt:.0f} '
+              f'| {100 * bench.largest_share_of_limits():.0f} '
+              f'| {"falls: " + row.falls if fell else end} | {"yes" if wanted else "NO"} |',
+              flush=True)
+    print()
+    return bad, falls
+
+
+def while_standing(benches: Any, table: Any, chosen: dict[str, Any]) -> int:
+    """Print what comes of a robot that stands; return the number of rows not as wanted."""
+    bench = benches.FaultBench(**{'safety.damping_duration': 0.25})
     print('| fault | said after, ms | left after, ms | largest effort, % of limit | power, W '
           '| in the end | as wanted |\n|---|---:|---:|---:|---:|---|---|')
     bad = 0
@@ -409,8 +440,7 @@ def in_process(part: str) -> int:
               f'| {100 * largest:.0f} | {bench.power_put_in():.2f} '
               f'| {end} | {"yes" if wanted else "NO"} |', flush=True)
         bench.run(0.5)
-    print(f'\nfaults: {len(chosen)} rows in process, {bad} not as wanted')
-    return int(bad > 0)
+    return bad
 
 
 def none_chosen() -> int:

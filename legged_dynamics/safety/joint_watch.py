@@ -113,7 +113,8 @@ def _joint_inertias(model: RobotModel) -> np.ndarray:
 (Q, V, OFFSET, DRIFT, SEEN, LIVELY_Q, LIVELY_V, STUCK_Q, STUCK_V, COUNT_Q, COUNT_V, FAULT, SKIPPED,
  SLOW, BELIEVED_Q, BELIEVED_V, REPLACED, N_MEMORY) = range(18)
 # Kinds of faults.
-PLAUSIBLE, TOO_FAST, JUMPED, DISAGREE, FROZEN_Q, FROZEN_V, NOT_FINITE, DRIFTS = range(8)
+(PLAUSIBLE, TOO_FAST, JUMPED, DISAGREE, FROZEN_Q, FROZEN_V, NOT_FINITE, DRIFTS,
+ FROZEN) = range(9)
 
 
 class CheckSettings(NamedTuple):
@@ -122,10 +123,11 @@ class CheckSettings(NamedTuple):
     leak: float = 0.1  # s, of the sum of position less integrated velocity
     gap: float = 0.03  # s between samples from which nothing is added to it
     drift: float = 2.5  # tolerances of a reading that the sum may reach
-    # The same sum over a longer time, of joints that hardly move: an encoder that drifts.
+    # The same sum over a longer time: an encoder that drifts. It is judged while the joint is
+    # slow, for a velocity that comes late is wrong by as much as it has changed.
     slow_leak: float = 4.0  # s
     slow_drift: float = 2.0  # tolerances of a reading that it may reach
-    slow_speed: float = 0.3  # rad/s or m/s: faster joints add nothing to it
+    slow_speed: float = 0.3  # rad/s or m/s: of a faster joint it is not judged
     # s from rest to the velocity limit: what a joint may do between samples
     start_time: float = 0.3
     difference_time: float = 0.006  # s over which the velocity is taken from positions
@@ -149,7 +151,8 @@ def _replace(limits, memory, j, q, v, dt, fault):
         memory[BELIEVED_Q, j], memory[BELIEVED_V, j], memory[REPLACED, j] = q, v, 0.0
     elif fault == TOO_FAST or fault == FROZEN_V:
         memory[BELIEVED_Q, j], memory[BELIEVED_V, j] = q, memory[SEEN, j]
-    elif fault != DISAGREE and fault != DRIFTS and abs(v) <= limits[j, BELIEVED]:
+    elif (fault != DISAGREE and fault != DRIFTS and fault != FROZEN
+          and abs(v) <= limits[j, BELIEVED]):
         memory[BELIEVED_Q, j] += 0.5 * (before + v) * dt
         memory[BELIEVED_V, j] = v
         memory[SEEN, j] = 0.0       # the velocity has no second source
@@ -196,9 +199,9 @@ def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
             # The velocity in a gap is unknown.
             change = excess if step <= CHECK.gap else 0.0
             memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-step / CHECK.leak)
-            if abs(v) > CHECK.slow_speed or abs(before) > CHECK.slow_speed:
-                change = 0.0
-            memory[SLOW, j] = (memory[SLOW, j] + change) * math.exp(-step / CHECK.slow_leak)
+            if fault == PLAUSIBLE:
+                memory[SLOW, j] += change
+            memory[SLOW, j] *= math.exp(-step / CHECK.slow_leak)
             share = 1.0 - math.exp(-step / CHECK.difference_time)
             if step > 0.0:
                 memory[SEEN, j] += share * (moved / step - memory[SEEN, j])
@@ -206,7 +209,8 @@ def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
             fault = JUMPED
         elif fault == PLAUSIBLE and abs(memory[DRIFT, j]) > CHECK.drift * limits[j, TOLERANCE]:
             fault = DISAGREE
-        elif fault == PLAUSIBLE and abs(memory[SLOW, j]) > CHECK.slow_drift * limits[j, TOLERANCE]:
+        elif (fault == PLAUSIBLE and (memory[FAULT, j] == DRIFTS or abs(v) < CHECK.slow_speed)
+              and abs(memory[SLOW, j]) > CHECK.slow_drift * limits[j, TOLERANCE]):
             fault = DRIFTS
         still = abs(v) < CHECK.still
         for field in range(2):
@@ -216,8 +220,11 @@ def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
                 memory[COUNT_Q + field, j] += 1.0
                 if (frozen > 0.0 and memory[STUCK_Q + field, j] >= frozen
                         and memory[COUNT_Q + field, j] >= CHECK.repeated
-                        and memory[LIVELY_Q + field, j] > CHECK.noisy and fault == PLAUSIBLE):
-                    fault = FROZEN_V if field else FROZEN_Q
+                        and memory[LIVELY_Q + field, j] > CHECK.noisy):
+                    if fault == FROZEN_Q:
+                        fault = FROZEN
+                    elif fault == PLAUSIBLE:
+                        fault = FROZEN_V if field else FROZEN_Q
             else:
                 if still:
                     # Repeated samples are counted when the repetition ends.
@@ -344,7 +351,7 @@ class JointWatch:
         if fault == DRIFTS:
             return (f'the position of {name} drifts away from its velocity: encoder or velocity '
                     'is wrong')
-        field = 'position' if fault == FROZEN_Q else 'velocity'
+        field = {FROZEN_Q: 'position', FROZEN_V: 'velocity'}.get(fault, 'reading')
         return f'the {field} of {name} is frozen: it repeats itself to the last bit'
 
 

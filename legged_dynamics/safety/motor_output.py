@@ -37,12 +37,6 @@ from legged_dynamics.spatial.jit import lean_kernel, part
 # Envelope of the efforts, and the efforts of posture and brake, in command order.
 
 
-# Bits of the limits that clipped an effort.
-BY_EFFORT = 1
-BY_SLEW = 2
-BY_POSITION = 4
-BY_VELOCITY = 8
-BY_POWER = 16
 # From this part of the velocity limit on, efforts that accelerate on fade.
 SOFT = 0.9
 # Slower joints are not braked [rad/s or m/s]: the sign of noise is no direction.
@@ -65,7 +59,7 @@ def _fade(value, outward, share):
 @lean_kernel
 def bound(limits, state, last, dt, effort, cut):
     """
-    Clip ``effort`` to the envelope in place; fill ``cut`` with the bits of the limits.
+    Clip ``effort`` to the envelope in place; fill ``cut`` with where that was needed.
 
     ``limits``: columns of `joint_watch`; ``state`` (2, nj): position and velocity, NaN if
     unknown.
@@ -73,9 +67,7 @@ def bound(limits, state, last, dt, effort, cut):
     for j in range(len(effort)):
         wanted = effort[j]
         value = _clip(wanted, limits[j, EFFORT])
-        cut[j] = BY_EFFORT if value != wanted else 0
         q, v = state[0, j], state[1, j]
-        before = value
         if math.isfinite(q) and limits[j, MARGIN] > 0.0:
             value = _fade(value, 1.0, (limits[j, UPPER] - q) / limits[j, MARGIN])
             value = _fade(value, -1.0, (q - limits[j, LOWER]) / limits[j, MARGIN])
@@ -83,25 +75,16 @@ def bound(limits, state, last, dt, effort, cut):
             if (v > STILL and q > limits[j, UPPER] - limits[j, MARGIN]) or (
                     v < -STILL and q < limits[j, LOWER] + limits[j, MARGIN]):
                 value -= _clip(limits[j, DAMPING] * v, limits[j, EFFORT])
-            if value != before:
-                cut[j] |= BY_POSITION
-        before = value
         if math.isfinite(v):
             top = limits[j, VELOCITY]
             share = (top - abs(v)) / ((1.0 - SOFT) * top)
             value = _fade(value, 1.0 if v > 0.0 else -1.0, share)
-            if value != before:
-                cut[j] |= BY_VELOCITY
-            before = value
             if value * v > limits[j, POWER]:
                 value = limits[j, POWER] / v
-                cut[j] |= BY_POWER
-        before = value
         step = limits[j, SLEW] * dt
         value = min(max(value, last[j] - step), last[j] + step)
-        if value != before:
-            cut[j] |= BY_SLEW
         effort[j] = _clip(value, limits[j, EFFORT])
+        cut[j] = effort[j] != wanted
 
 
 @lean_kernel
@@ -168,7 +151,7 @@ class MotorOutput:
     ``timeout_ns``: age from which joint states are not used. `effort`: the next efforts, then
     those sent; `held` (2, nj): where the joints were at the last command, and the average of what
     was sent; `memory` (3, nj): what was sent last, and the means of places and efforts over
-    cycles; `cut`: bits of the limits.
+    cycles; `cut`: which of the efforts a limit has changed.
     """
 
     def __init__(self, model: RobotModel, joints: Sequence[str], settings: SafetySettings,
@@ -179,7 +162,7 @@ class MotorOutput:
         self.timeout_ns = timeout_ns
         n = len(joints)
         self.state, self._unknown = np.zeros((2, n)), np.full((2, n), np.nan)
-        self.effort, self.cut, self.memory = np.zeros(n), np.zeros(n, np.int64), np.zeros((3, n))
+        self.effort, self.cut, self.memory = np.zeros(n), np.zeros(n, bool), np.zeros((3, n))
         self.last, self._usual = self.memory[0], self.memory[1:]
         self.held, self._change = np.zeros((2, n)), np.zeros((2, n))
         self.reset()

@@ -3,11 +3,13 @@
 """
 Plausibility of IMU and encoders by the legs in stance: feet that stand do not move.
 
-Feet on the ground are corners of a rigid body. How that has turned in the axes of the base tells
-how the base has turned on the ground (the best rotation between two sets of points; Kabsch, "A
-solution for the best rotation to relate two sets of vectors", Acta Cryst. A32, 1976). A gyro that
-says otherwise for half a second drifts, however well it agrees with the orientation of the same
-IMU. A standing foot that creeps away from the others slips, or an encoder of its leg drifts.
+How feet that have stood all the while rise and sink in the axes of the base tells how the base has
+tilted on the ground, two of them about every axis but the line between them. A trot stands on one
+diagonal and then on the other, and half a second of it tells both axes. A gyro that says otherwise
+drifts, however well it agrees with the orientation of the same IMU. Feet that slip stay level.
+A standing foot that creeps away from the others slips, or an encoder of its leg drifts: what the
+best rotation between two sets of points leaves (Kabsch, "A solution for the best rotation to
+relate two sets of vectors", Acta Cryst. A32, 1976).
 """
 from __future__ import annotations
 
@@ -27,10 +29,13 @@ class StanceSettings:
     """Settings of the comparison of gyro and encoders with standing feet."""
 
     period_ns: int = 50_000_000  # between looks at the feet
-    window_ns: int = 500_000_000  # over which rotations are compared
-    feet: int = 3  # points of a body that tell its rotation
+    window_ns: int = 500_000_000  # over which tilts are compared, most of a trot's cycle
     looks: int = 2  # in a row that must say the same
-    rigid: float = 0.004  # m; feet that moved further against each other tell no rotation
+    # rad/s; a look says no more than this: a foot that was not down, or a jolt, is gone after it
+    jolt: float = 0.2
+    level: float = 0.2  # part of the better known axis' weight, below which nothing is said of it
+    seen: float = 0.5  # part of the looks that must have seen two feet stand
+    feet: int = 3  # that stand, among which one may creep
     creep: float = 0.012  # m by which a standing foot may have moved against the others
 
 
@@ -52,11 +57,13 @@ class StanceWatch:
     def reset(self) -> None:
         """Forget where the feet were."""
         self.gyro_fault = self.foot_note = ''
-        self._looks: deque[tuple[int, np.ndarray, np.ndarray]] = deque(
-            maxlen=STANCE.window_ns // STANCE.period_ns + 1)
+        # Of each look: seconds, turn by the gyro, and the normal equations of the missing tilt.
+        self._looks: deque[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = deque(
+            maxlen=STANCE.window_ns // STANCE.period_ns)
         self._turned = np.zeros(3)
         self._gyro_ns: int | None = None
-        self._stance: tuple[bool, ...] = ()
+        self._last: tuple[int, np.ndarray, np.ndarray] | None = None
+        self._stood = self._stance = np.zeros(len(self._feet), bool)
         self._origin: np.ndarray | None = None
         self._odd = 0
 
@@ -65,59 +72,74 @@ class StanceWatch:
         if self._gyro_ns is not None and 0 < stamp_ns - self._gyro_ns < STANCE.window_ns:
             self._turned = self._turned + angular_velocity * ((stamp_ns - self._gyro_ns) * 1e-9)
         else:
-            self._looks.clear()
+            self._last = None
         self._gyro_ns = stamp_ns
 
     def joints(self, stamp_ns: int, position: np.ndarray, stance: Sequence[bool] | None) -> None:
         """Add a joint state; ``stance`` is None when not known."""
-        if self._looks and 0 <= stamp_ns - self._looks[-1][0] < STANCE.period_ns:
+        standing = np.zeros(len(self._feet), bool) if stance is None else np.array(stance, bool)
+        self._stood = self._stood & standing
+        if self._last and 0 <= stamp_ns - self._last[0] < STANCE.period_ns:
             return
-        standing = tuple(bool(one) for one in stance) if stance is not None else ()
-        if sum(standing) < STANCE.feet or standing != self._stance:
-            self._looks.clear()
-            self._stance, self._origin, self._odd = standing, None, 0
-            self.gyro_fault = self.foot_note = ''
-            if sum(standing) < STANCE.feet:
-                return
+        if (standing != self._stance).any():
+            self._stance, self._origin, self.foot_note = standing, None, ''
         poses = frame_poses(self._model, position, self._feet)
-        points = np.array([poses[foot].p for foot, stands in zip(self._feet, standing) if stands])
-        if self._looks and not 0 < stamp_ns - self._looks[-1][0] < 4 * STANCE.period_ns:
+        points = np.array([poses[foot].p for foot in self._feet])
+        if self._last and 0 < stamp_ns - self._last[0] < 4 * STANCE.period_ns:
+            self._compare(stamp_ns, points)
+        else:
             self._looks.clear()
-        self._looks.append((stamp_ns, points, self._turned))
-        self._origin = points if self._origin is None else self._origin
-        self._judge_feet(points)
-        if len(self._looks) == self._looks.maxlen:
+            self._odd, self.gyro_fault = 0, ''
+        self._last, self._stood = (stamp_ns, points, self._turned), standing
+        if np.count_nonzero(standing) >= STANCE.feet:
+            self._judge_feet(points)
+
+    def _compare(self, stamp_ns: int, points: np.ndarray) -> None:
+        """Add how far the feet have risen in base axes, beyond what the gyro explains."""
+        assert self._last is not None
+        before_ns, before, turned = self._last
+        seconds, turn = (stamp_ns - before_ns) * 1e-9, self._turned - turned
+        middle = 0.5 * (before + points)[self._stood]
+        risen = (points - before)[self._stood] + np.cross(turn, middle)
+        if len(middle) < 2:
+            middle = risen = np.zeros((1, 3))
+        arms, rise = (values - values.mean(axis=0) for values in (middle, risen))
+        most = STANCE.jolt * seconds * np.hypot(arms[:, 0], arms[:, 1])
+        # arm x tilt, in the base's z
+        slopes = np.column_stack([-arms[:, 1], arms[:, 0]])
+        self._looks.append((seconds, turn, slopes.T @ slopes,
+                            slopes.T @ np.clip(rise[:, 2], -most, most)))
+        if len(self._looks) == self._looks.maxlen and self._turn > 0.0:
             self._judge_gyro()
 
     def _judge_gyro(self) -> None:
-        (began, before, turned), (ended, after, turned_since) = self._looks[0], self._looks[-1]
-        legs, apart = _turn(before, after)
-        if self._turn <= 0.0 or float(np.max(apart)) > STANCE.rigid:
-            return
-        seconds = (ended - began) * 1e-9
-        by_gyro = (turned_since - turned) / seconds
-        error = float(np.linalg.norm(by_gyro - legs / seconds))
-        self._odd = self._odd + 1 if error > self._turn else 0
+        seconds = sum(look[0] for look in self._looks)
+        by_gyro = sum(look[1] for look in self._looks)[:2] / seconds
+        weights, axes = np.linalg.eigh(sum(look[2] for look in self._looks))
+        seen = sum(bool(look[2].any()) for look in self._looks) / len(self._looks)
+        known = (weights > STANCE.level * weights[1]) & (seen >= STANCE.seen)
+        tilts = axes.T @ sum(look[3] for look in self._looks)
+        missing = axes[:, known] @ (tilts[known] / weights[known]) * len(self._looks) / seconds
+        self._odd = self._odd + 1 if np.linalg.norm(missing) > self._turn else 0
         self.gyro_fault = '' if self._odd < STANCE.looks else (
-            f'the gyro says that the base turns at {np.linalg.norm(by_gyro):.2f} rad/s, the legs '
-            f'in stance say {np.linalg.norm(legs) / seconds:.2f}: it drifts')
+            f'the gyro says that the base tilts at {np.linalg.norm(by_gyro):.2f} rad/s, the legs '
+            f'in stance say {np.linalg.norm(by_gyro + missing):.2f}: it drifts')
 
     def _judge_feet(self, points: np.ndarray) -> None:
-        assert self._origin is not None
-        _, apart = _turn(self._origin, points)
+        self._origin = points if self._origin is None else self._origin
+        standing = np.flatnonzero(self._stance)
+        apart = _apart(self._origin[standing], points[standing])
         worst = int(np.argmax(apart))
         if apart[worst] > STANCE.creep:
-            foot = [name for name, stands in zip(self._feet, self._stance) if stands][worst]
-            self.foot_note = (f'{foot} has moved by {1e3 * apart[worst]:.0f} mm against the other '
-                              'feet although it stands: it slips, or an encoder of its leg drifts')
+            self.foot_note = (
+                f'{self._feet[standing[worst]]} has moved by {1e3 * apart[worst]:.0f} mm against '
+                'the other feet although it stands: it slips, or an encoder of its leg drifts')
 
 
-def _turn(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rotation vector of the base between two sets of points, and what remains [m]."""
+def _apart(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return how far points have moved beside turning and moving together [m]."""
     a, b = before - before.mean(axis=0), after - after.mean(axis=0)
     left, _, right = np.linalg.svd(a.T @ b)
     sign = np.diag([1.0, 1.0, math.copysign(1.0, np.linalg.det(left @ right))])
-    R = left @ sign @ right         # b R^T = a: the base has turned by R
-    apart = np.linalg.norm(b @ R.T - a, axis=1)
-    vector = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    return vector, apart
+    # b R^T = a: the base has turned by R.
+    return np.linalg.norm(b @ (left @ sign @ right).T - a, axis=1)

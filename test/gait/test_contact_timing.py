@@ -157,3 +157,13 @@ def test_of_several_crossings_that_next_to_the_detected_change_counts():
     crossings = [timing_module._crossing(values, 0.5, slice(0, 6), True, near) for near in (1, 4)]
     assert crossings == [pytest.approx(0.5), pytest.approx(3.25)]
     assert timing_module._crossing(values, 3.0, slice(0, 6), True, 1) is None
+
+
+def test_the_lowest_place_of_a_sign_lies_between_samples_and_not_at_an_end():
+    at, samples = 40.3, np.arange(100.0)
+    values = (samples - at) ** 2 - 5.0
+    lowest = timing_module._lowest
+    assert lowest(values, slice(20, 60), -1.0) == pytest.approx(at)
+    assert lowest(values, slice(20, 60), -6.0) is None          # not low enough
+    for part in (slice(45, 60), slice(20, 38), slice(40, 60)):  # it lies outside
+        assert lowest(values, part, 100.0) is None

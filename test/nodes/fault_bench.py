@@ -1,6 +1,7 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
 """A robot under its body controller on the in-process bus, and hands that spoil what it hears."""
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -10,12 +11,29 @@ from legged_dynamics.ros import conversions as convert
 from legged_dynamics.ros.middleware.cdr import deserialize, serialize
 from legged_dynamics.ros.middleware.loopback import LoopbackBus
 from legged_dynamics.ros.middleware.protocol import QoSProfile
+from legged_dynamics.ros.nodes.effort_watchdog import EffortWatchdogNode
 from legged_dynamics.ros.nodes.simulated_robot import SimulatedRobotNode
 from legged_dynamics.ros.nodes.workspace_controller import WorkspaceControllerNode
 from legged_dynamics.schema import read_parameter_file
 
 # Motors that hold the last command for longer than any test, as ros2_controllers lets them.
 HOLDS_FOR_EVER = {'simulation.command_timeout': 10.0}
+TWIST = 'geometry_msgs/msg/TwistStamped'
+REMAP = ('--ros-args', '-r', 'effort_controller/commands:=effort_watchdog/commands')
+
+
+class Nothing:
+    """A publisher of a process that is no more."""
+
+    def publish(self, message):
+        pass
+
+
+def make_watchdog(bus):
+    """Put the robot's watchdog on a bus."""
+    return bus.host(EffortWatchdogNode, parameters={
+        key: value for key, value in read_parameter_file(ROBOT).items()
+        if not key.startswith(('simulation', 'noise'))})
 
 
 class Spoiler:
@@ -167,3 +185,61 @@ class FaultBench:
         safe = [entry for entry in self.commands if entry[3] == 'DAMPING']
         return max((float((effort * velocity).max()) for ns, effort, velocity, _ in safe
                     if ns - safe[0][0] > 12_000_000), default=0.0)
+
+
+class WalkingBench(FaultBench):
+    """The same robot at a trot, with the watchdog before its motors; notes how it falls."""
+
+    def __init__(self, speed=0.4):
+        self.speed, self.fastest, self.tilt = 0.0, 0.0, 0.0
+        super().__init__(arguments=REMAP, watchdog=make_watchdog, gait='trot')
+        self.speed, self._publisher = speed, self.node.efforts.commands
+        self._velocity = self.stranger.create_publisher(DIALECT.message(TWIST), '/cmd_vel',
+                                                        DIALECT.qos.reliable(10))
+
+    def walk(self, seconds=2.0):
+        """Have the robot walk, whatever has become of it."""
+        self.walk_on()
+        if self.node.lost or self.state() != 'ACTIVE' or not self.stands():
+            self.watchdog.component.deactivate()
+            self.watchdog.component.activate()
+            self.stand()
+        self.run(seconds)
+        assert self.walks(), self.texts()
+        self.commands.clear()
+        self.diagnostics.clear()
+        self.began_ns, self.fastest, self.tilt = self.bus.now_ns, 0.0, 0.0
+
+    def walk_on(self):
+        """End the fault."""
+        self.node.efforts.commands = self._publisher
+        self.heal()
+
+    def said(self):
+        """Return all that diagnostics say, those of the watchdog too."""
+        dog = self.watchdog.component
+        return self.texts() + ''.join(
+            f' | {text}' for level, text in dog.judge(dog.common.now()).values() if level != 'OK')
+
+    def kill(self):
+        """End the controller, as far as the watchdog can see."""
+        self.node.efforts.commands = Nothing()
+
+    def run(self, seconds, until=lambda: False):
+        """Let time pass under a command; note the fastest fall [m/s] and the most tilt [deg]."""
+        for k in range(round(seconds / 0.002)):
+            if until():
+                return k * 0.002
+            if self.speed and k % 50 == 0:
+                message = DIALECT.message(TWIST)()
+                message.twist.linear.x = self.speed
+                self._velocity.publish(message)
+            before = self.robot.data.qpos[2]
+            self.bus.step(0.002)
+            self.fastest = max(self.fastest, (before - self.robot.data.qpos[2]) / 0.002)
+            x, y = self.robot.truth().base_orientation[:2]
+            self.tilt = max(self.tilt, math.degrees(math.acos(1.0 - 2.0 * (x * x + y * y))))
+        return None
+
+    def walks(self):
+        return self.stands() and self.state() == 'ACTIVE' and self.node.mode() == 'walks'

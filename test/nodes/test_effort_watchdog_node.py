@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from fault_bench import FaultBench
+from fault_bench import REMAP, FaultBench, Nothing, make_watchdog
 from loopback_robot import DIALECT, ROBOT, URDF
 
 from legged_dynamics.exceptions import ConfigurationError
@@ -24,17 +24,13 @@ from legged_dynamics.ros.nodes.robot_component import (
 from legged_dynamics.safety import WatchdogState
 from legged_dynamics.schema import read_parameter_file
 
-REMAP = ('--ros-args', '-r', 'effort_controller/commands:=effort_watchdog/commands')
 OK, WARN, ERROR = 'OK', 'WARN', 'ERROR'
 
 
 @pytest.fixture(scope='module')
 def bench():
     """The body controller behind the watchdog; the robot's motors hear the watchdog alone."""
-    values = {key: value for key, value in read_parameter_file(ROBOT).items()
-              if not key.startswith(('simulation', 'noise'))}
-    made = FaultBench(arguments=REMAP, watchdog=lambda bus: bus.host(
-        EffortWatchdogNode, parameters=values))
+    made = FaultBench(arguments=REMAP, watchdog=make_watchdog)
     assert made.watchdog.component.watchdog.owner == made.node.efforts.owner
     return made
 
@@ -52,13 +48,6 @@ def standing(bench):
     bench.node.efforts.commands = commands
 
 
-class Nothing:
-    """A publisher of a process that is no more."""
-
-    def publish(self, message):
-        pass
-
-
 def status(bench, part):
     return bench.watchdog.component.judge(bench.watchdog.component.common.now())[part]
 
@@ -67,6 +56,30 @@ def test_commands_pass_through_without_a_tick_of_delay(standing):
     standing.run(0.2)
     assert len(standing.commands) in range(98, 103)
     assert standing.stands() and status(standing, 'commands')[0] == OK
+
+
+def test_joint_states_that_are_not_used_are_named_and_no_others(standing):
+    standing.run(0.6)       # until nothing of before is recent
+    assert status(standing, 'joint_states')[0] == OK
+
+    def spoil(message):
+        message.velocity = [*message.velocity[:4], 1e300, *message.velocity[5:]]
+        return message
+    standing.joints.change = spoil
+    standing.run(0.02)
+    level, text = status(standing, 'joint_states')
+    assert level == WARN and 'RF_HFE is said to move at 1e+300' in text
+    standing.heal()
+
+
+def test_efforts_are_in_the_order_of_the_robots_joints_and_not_of_its_description():
+    values = {key: value for key, value in read_parameter_file(ROBOT).items()
+              if not key.startswith(('simulation', 'noise'))}
+    names = values['robot.joints'][::-1]
+    host = LoopbackBus().host(EffortWatchdogNode, parameters={
+        **values, 'robot.joints': names, 'robot_description': str(URDF),
+        'robot.nominal_position': values['robot.nominal_position'][::-1]})
+    assert host.component.watchdog.names == tuple(names)
 
 
 def test_a_controller_that_is_killed_leaves_a_robot_that_sits_down(standing):

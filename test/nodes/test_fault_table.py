@@ -6,6 +6,9 @@ Everything that can go wrong with what a controller hears, on a robot that stand
 In each row: efforts within limits and slew; the safe output puts no energy into a joint; the
 diagnostics name the cause; the robot stands wherever physics lets it; and nothing engages again by
 itself on one that was let go. Motors hold their last command for ever, as they do in ros2_control.
+
+A robot that trots walks on, or comes to a stand, or is let down: slower than `SOFT`, and tilted by
+no more than one that lies on its trunk and some knees. Rows that fall say why they must.
 """
 import copy
 from dataclasses import dataclass
@@ -13,13 +16,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from fault_bench import FaultBench
+from fault_bench import FaultBench, WalkingBench
 from loopback_robot import DIALECT, URDF
 
 from legged_dynamics.ros import conversions as convert
 
 pytestmark = pytest.mark.slow
 
+SOFT, UPRIGHT = 1.0, 25.0       # m/s; deg
 SECOND, HOUR = 10**9, 3600 * 10**9
 YEAR = 365 * 24 * HOUR
 
@@ -34,6 +38,8 @@ class Row:
     stands: bool = True
     within: float = 0.05        # s until the cause is said
     moving: bool = False
+    end: str = 'down'           # of one that walks: 'walks', 'stands' or 'down'
+    falls: str = ''             # why it must
 
 
 def drop(message):
@@ -90,6 +96,17 @@ def frozen(name):
             again.header = message.header
             return again
         spoiler.change = change
+    return spoil
+
+
+def frozen_joint(j):
+    """All that one joint says stays as it was."""
+    def spoil(bench):
+        for field in ('position', 'velocity'):
+            change, kept = bench.joints.change, getattr(bench.joints.last, field)[j]
+            entry(field, j, kept)(bench)
+            again = bench.joints.change
+            bench.joints.change = lambda message, first=change, then=again: then(first(message))
     return spoil
 
 
@@ -299,6 +316,29 @@ LET_GO = {
     'all velocities stuck at rest': Row(every('velocity', lambda v: 0.0), 0.6, 'is frozen'),
     'all late by 100 ms': Row(late(100), 1.0, 'ms old', within=0.16),
 }
+# Of a robot that trots.
+WALKING = {
+    'controller silent for 100 ms': Row(WalkingBench.kill, 0.1, 'is silent', end='walks'),
+    'controller silent': Row(WalkingBench.kill, 3.0, 'is silent'),
+    'joint states silent for 100 ms': Row(joints(drop), 0.1, 'no joint states for', within=0.06,
+                                          end='walks'),
+    'all silent for 195 ms': Row(both(drop), 0.195, 'no joint states for', within=0.06,
+                                 end='walks'),
+    'all late by 20 ms': Row(late(20), 1.5, 'bears', within=0.5, end='walks'),
+    'all late by 30 ms': Row(late(30), 2.0, 'it stops', within=0.5, end='stands'),
+    'late by 20 ms, stamps renewed': Row(
+        late(20, True), 3.0, '', falls='nothing tells such joint states from true ones'),
+    'IMU stopped': Row(imu(drop), 3.0, 'no IMU reading for too long', within=0.2),
+    'gyro of the wrong sign': Row(imu(partial(turned_round, 'angular_velocity')), 3.0,
+                                  'orientation and gyro do not agree', within=0.5),
+    'IMU drifts by 0.1 rad/s': Row(drifting_imu(0.1), 3.5, 'the legs in stance say', within=0.6),
+    'position of a knee NaN': Row(entry('position', 2, NAN), 3.0, 'not finite: LF_KFE = nan'),
+    'encoder +0.05 rad for good': Row(entry('position', 2, lambda q: q + 0.05), 3.0,
+                                      'LF_KFE jumped by'),
+    'a knee frozen': Row(frozen_joint(2), 3.0, 'LF_KFE', within=0.1),
+    'encoder drifts by 0.02 rad/s': Row(drifting_encoder(2, 0.02), 6.0, 'LF_KFE drifts away',
+                                        within=3.3),
+}
 
 
 @pytest.fixture(scope='module')
@@ -350,3 +390,34 @@ def test_it_is_let_go_for_good(standing, name):
     assert len(standing.commands) == count              # others may have the motors
     assert not standing.commands[-1][1].any()           # and get them limp
     assert 'activate the node again' in standing.texts()
+
+
+@pytest.fixture(scope='module')
+def walking():
+    return WalkingBench()
+
+
+def fault_while_walking(bench, row):
+    """Spoil what a robot hears that walks; return when the cause was said, and how it ended."""
+    bench.walk()
+    row.spoil(bench)
+    said = bench.run(row.seconds, lambda: row.text in bench.said()) if row.text else 0.0
+    bench.run(row.seconds - (row.seconds if said is None else said))
+    if row.end == 'walks':
+        bench.walk_on()
+        bench.run(0.8)
+    fell = bench.fastest > SOFT or bench.tilt > UPRIGHT
+    end = 'walks' if bench.walks() else 'stands' if bench.stands() else 'down'
+    return said, end, fell
+
+
+@pytest.mark.parametrize('name', WALKING)
+def test_a_robot_that_walks_is_not_dropped(walking, name):
+    row = WALKING[name]
+    said, end, fell = fault_while_walking(walking, row)
+    assert said is not None and said <= max(row.within, 0.004), walking.said()
+    if row.falls:
+        return
+    assert not fell, (walking.fastest, walking.tilt)
+    assert end == row.end, walking.said()
+    assert walking.largest_share_of_limits() <= 1.0

@@ -248,3 +248,19 @@ def test_definitions_that_cannot_be_read_or_differ_are_refused():
     define('a/msg/Twice', ' bool x ')
     with pytest.raises(MiddlewareError, match='defined already'):
         define('a/msg/Twice', 'bool y')
+
+
+def test_a_message_of_no_package_is_defined_by_the_settings_and_filled_by_name():
+    bus = LoopbackBus()
+    bus.host(ReactionRelay, parameters={
+        **PACKED, 'relay.output': '/load', 'relay.output_type': 'of_nobody_msgs/msg/Load',
+        'relay.definitions': ['of_nobody_msgs/msg/Load: std_msgs/Header header; float64 left'],
+        'relay.fields': ['left = effort[left]']})
+    seen = bus.watch('of_nobody_msgs/msg/Load', '/load')
+    hand = bus.create_node('estimator').create_publisher(
+        DIALECT.message(PACKED['relay.input_type']), f'/{PACKED["relay.input"]}', 10)
+    for names in (['left', 'right'], ['right', 'left'], ['left'], ['middle', 'right', 'left']):
+        hand.publish(convert.joint_state(DIALECT, 1, names, effort=np.array(
+            [10.0 if name == 'left' else -1.0 for name in names])))
+        bus.spin()
+        assert seen.pop().left == 10.0

@@ -104,6 +104,25 @@ def test_a_shutdown_goes_through_the_safe_end_from_every_state(bench, state, ste
     assert node.component.steps == steps
 
 
+@pytest.mark.parametrize('ends', ['down', 'asked twice', 'signal'])
+def test_a_shutdown_of_who_brings_a_robot_down_waits_for_it(bench, ends):
+    node = host_in(bench, 'active')
+    node.component.last_ticks = 10**9
+    if ends == 'asked twice':
+        assert not bench.change_state('/echo', DEACTIVATE)
+    assert bench.change_state('/echo', label='shutdown') and bench.state('/echo') == 'finalized'
+    if ends != 'asked twice':
+        assert node.component.steps == []
+    if ends == 'down':
+        node.component.last_ticks = 5
+        bench.until(lambda: node.component.steps)
+    elif ends == 'signal':
+        node.stop()
+    assert node.component.steps == ['deactivate', 'cleanup']
+    node.stop()
+    assert node.component.steps == ['deactivate', 'cleanup']
+
+
 @pytest.mark.parametrize('error', [LeggedDynamicsError('cannot'), ZeroDivisionError('defect')])
 @pytest.mark.parametrize(('state', 'transition', 'fails', 'after', 'steps'), [
     ('unconfigured', CONFIGURE, 'configure', 'unconfigured', ['configure']),

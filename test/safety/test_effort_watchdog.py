@@ -424,3 +424,26 @@ def test_the_next_watchdog_goes_to_the_mean_posture_that_the_dead_one_had_seen()
     assert later - first == pytest.approx(-stiffness * (bench.q[2] - mean[2]), rel=0.25)
     bench.tick(count=100)       # who is alone waits for a controller, half a second
     assert bench.dog.state is WatchdogState.HOLDING
+
+
+def test_the_first_command_goes_on_from_what_the_motors_deliver():
+    bench = Bench()
+    for ms in range(0, 20, 2):
+        bench.dog.joints(ms * MS, ms * MS, bench.q, bench.v, STANDING)
+    bench.ms, bench.heard = 20, False
+    np.testing.assert_allclose(bench.tick(A, effort=STANDING + 10.0), STANDING + 10.0)
+    # Unknown, it begins at zero: 80 N m take 10 ms.
+    assert np.abs(Bench().tick(A, effort=STANDING + 10.0)).max() <= 16.0
+
+
+def test_who_takes_over_holds_for_half_a_second_from_the_first_joint_states_on():
+    bench = Bench()
+    bench.dog.take_over(0)
+    bench.heard = False
+    assert bench.tick(count=750) is None        # 1.5 s without joint states: nothing to hold
+    for _ in range(240):
+        bench.ms += 2
+        bench.dog.joints(bench.ms * MS, bench.ms * MS, bench.q, bench.v, STANDING)
+        out = bench.dog.output(bench.ms * MS)
+        np.testing.assert_allclose(out, STANDING, atol=0.1)
+        assert bench.dog.state is WatchdogState.HOLDING

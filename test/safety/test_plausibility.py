@@ -184,6 +184,45 @@ def test_a_frozen_sensor_is_found_where_its_noise_is_known_and_only_there():
     assert not quiet.run(500, lambda *_: (q, v))
 
 
+def test_a_joint_whose_whole_reading_is_frozen_in_motion_is_not_believed_to_move_on():
+    joints = Joints(rate=0.0)
+    joints.run(round(8 * math.pi / 0.024))      # at rest for four periods of what comes
+    joints.rate = 12.0
+    assert not joints.run(1000)
+    q, v = (values[2] for values in joints.sample())
+    assert abs(v) > 1.0
+    fault = joints.run(100, spoilt(q=(2, lambda _: q), v=(2, lambda _: v)))[-1]
+    assert 'LF_KFE' in fault
+    believed = joints.watch.believed(fault)
+    assert np.isnan(believed[:, 2]).all() and np.isfinite(np.delete(believed, 2, axis=1)).all()
+
+
+@pytest.mark.parametrize('rate', [0.02, -0.02, 0.2])
+def test_an_encoder_that_drifts_is_found_while_its_joint_swings(rate):
+    joints = Joints()
+    joints.run(1000)
+    began = joints.k
+
+    def drifting(q, v):
+        q[2] += rate * (joints.k - began) * 2e-3
+        return q, v
+    # What it has drifted by is two readings' tolerances, 0.04 rad, less what a leak of 4 s loses.
+    within = -4.0 * math.log(1.0 - 0.04 / (4.0 * abs(rate)))
+    found = joints.run(round((within + 0.3) / 2e-3), drifting)
+    assert found and 'the position of LF_KFE drifts away' in found[0]
+    assert joints.run(200, drifting)[-1] == found[0]
+
+
+@pytest.mark.parametrize('late', [2, 5])
+def test_velocities_that_come_late_are_no_drift(late):
+    joints, waiting = Joints(), []
+
+    def held_back(q, v):
+        waiting.append(v)
+        return q, waiting[max(len(waiting) - 1 - late // 2, 0)]
+    assert not joints.run(5000, held_back)
+
+
 class Imu:
     """A base that rolls and pitches, with gyro, accelerometer and orientation that agree."""
 

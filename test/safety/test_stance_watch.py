@@ -17,17 +17,17 @@ STANDS = [True] * 4
 MS = 1_000_000
 
 
-def watched(position, gyro, seconds=2.0, stance=lambda t: STANDS):
+def watched(position, gyro, seconds=2.0, stance=lambda t: STANDS, turn=0.06):
     """Return a watch after joint states and gyro readings, functions of time [s]."""
-    watch = StanceWatch(MODEL, FEET, 0.06)
+    watch = StanceWatch(MODEL, FEET, turn)
     for ms in range(0, round(1e3 * seconds), 2):
         watch.gyro(ms * MS, gyro(1e-3 * ms))
         watch.joints(ms * MS, position(1e-3 * ms), stance(1e-3 * ms))
     return watch
 
 
-def legs_of(angle):
-    """Return joint positions whose feet stand still while the base rolls by an angle."""
+def legs_of(turn):
+    """Return joint positions whose feet stand still while the base turns."""
     from scipy.optimize import least_squares
     from scipy.spatial.transform import Rotation
 
@@ -35,7 +35,7 @@ def legs_of(angle):
 
     def feet(q):
         return np.array([frame_poses(MODEL, q, tuple(FEET))[foot].p for foot in FEET])
-    wanted = feet(PLACE) @ Rotation.from_rotvec([angle, 0.0, 0.0]).as_matrix()
+    wanted = feet(PLACE) @ Rotation.from_rotvec(turn).as_matrix()
     return least_squares(lambda q: (feet(q) - wanted).ravel(), PLACE).x
 
 
@@ -45,26 +45,71 @@ def test_a_gyro_that_drifts_on_a_robot_that_stands_is_named():
     assert '0.10 rad/s, the legs in stance say 0.00' in watch.gyro_fault
     small = watched(lambda t: PLACE, lambda t: np.array([0.04, 0.0, 0.0]))
     assert not small.gyro_fault
+    assert not watched(lambda t: PLACE, lambda t: np.array([0.1, 0.0, 0.0]), turn=0.0).gyro_fault
 
 
-def test_odd_looks_with_good_ones_between_are_no_drift():
-    """A jolt and its end: one look sees the one, and half a second later one sees the other."""
+def test_half_a_second_is_looked_at_before_anything_is_said():
+    def drifting(t):
+        return np.array([0.1, 0.0, 0.0])
+    assert not watched(lambda t: PLACE, drifting, 0.54).gyro_fault
+    assert watched(lambda t: PLACE, drifting, 0.56).gyro_fault
+
+
+def test_jolts_and_feet_that_were_not_down_are_no_drift():
     def jolt(t):
-        return np.array([1.0 * (1.0 < t <= 1.05) - 1.0 * (1.05 < t <= 1.1), 0.0, 0.0])
-    for seconds in np.arange(1.0, 2.5, 0.1):
+        return np.array([3.0 * (1.0 < t <= 1.05), 0.0, 0.0])
+    lifted = PLACE.copy()
+    lifted[MODEL.joint_index('LF_KFE')] += 0.3
+    for seconds in np.arange(1.0, 2.0, 0.1):
         assert not watched(lambda t: PLACE, jolt, seconds).gyro_fault
-    # Without the end it is seen at two looks in a row.
-    assert watched(lambda t: PLACE, lambda t: np.maximum(jolt(t), 0.0), 1.104).gyro_fault
+        assert not watched(lambda t: lifted if t > 1.0 else PLACE, lambda t: np.zeros(3),
+                           seconds).gyro_fault
 
 
-def test_a_base_that_truly_turns_is_believed_and_one_that_does_not_is_not():
-    end = legs_of(0.1)
+@pytest.mark.parametrize('axis', [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.6, 0.8, 0.0]])
+def test_a_base_that_truly_tilts_is_believed_and_one_that_does_not_is_not(axis):
+    rate = 0.1 * np.array(axis)
+    end = legs_of(rate)
 
-    def turning(t):     # small angles: the legs follow in proportion
+    def tilting(t):     # small angles: the legs follow in proportion
         return PLACE + (end - PLACE) * t
-    assert not watched(turning, lambda t: np.array([0.1, 0.0, 0.0]), 1.0).gyro_fault
+    assert not watched(tilting, lambda t: rate, 1.0).gyro_fault
     assert '0.00 rad/s, the legs in stance say 0.1' in watched(
-        turning, lambda t: np.zeros(3), 1.0).gyro_fault
+        tilting, lambda t: np.zeros(3), 1.0).gyro_fault
+    # Of the wrong sign, it is off by twice as much.
+    assert watched(tilting, lambda t: -rate, 1.0).gyro_fault
+
+
+def trot(t):
+    """Return the stance of a trot: one diagonal, both for a moment, the other diagonal."""
+    first = t % 0.6 < 0.32
+    second = not 0.02 < t % 0.6 < 0.3
+    return [first, second, second, first]
+
+
+@pytest.mark.parametrize('axis', [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.7, -0.7, 0.0]])
+def test_a_trot_tells_both_axes_of_a_drift_within_six_tenths(axis):
+    rate, swing = 0.1 * np.array(axis), legs_of([0.02, -0.02, 0.0]) - PLACE
+
+    def rocking(t):
+        return PLACE + swing * np.sin(20.0 * t)
+
+    def true(t):
+        return np.array([0.02, -0.02, 0.0]) * 20.0 * np.cos(20.0 * t)
+    assert not watched(rocking, true, 3.0, trot).gyro_fault
+    for began in (1.0, 1.25):
+        assert watched(rocking, lambda t: true(t) + rate * (t > began), began + 0.6,  # noqa: B023
+                       trot).gyro_fault
+
+
+def test_feet_that_slip_on_level_ground_say_nothing_of_the_gyro():
+    def slipping(t):        # the hips turn outwards and back: a diagonal turns, level
+        q = PLACE.copy()
+        for leg, sign in (('LF', 1.0), ('RH', -1.0)):
+            q[MODEL.joint_index(f'{leg}_HFE')] += 0.1 * sign * t
+        return q
+    assert not watched(slipping, lambda t: np.zeros(3), 2.0,
+                       lambda t: [True, False, False, True]).gyro_fault
 
 
 @pytest.mark.parametrize('rate', [0.05, 0.2])
@@ -76,14 +121,53 @@ def test_an_encoder_that_drifts_moves_a_foot_that_stands(rate):
         position[knee] += rate * t
         return position
     assert 'LF_FOOT has moved by' in watched(drifting, lambda t: np.zeros(3), 2.0).foot_note
+    soon = (watched(drifting, lambda t: np.zeros(3), seconds).foot_note
+            for seconds in np.arange(0.1, 2.0, 0.05))
+    millimetres = float(next(note for note in soon if note).split('moved by ')[1].split()[0])
+    assert 12 <= millimetres <= 13 + 1e3 * rate * 0.05 * 0.4
     # A leg that swings may move, and one that has landed starts anew.
     swings = watched(drifting, lambda t: np.zeros(3), 2.0,
                      lambda t: [t > 1.95, True, True, True])
     assert not swings.foot_note and not swings.gyro_fault
 
 
-def test_without_three_feet_in_stance_nothing_is_said():
-    for stance in (None, [True, False, False, True]):
+def test_the_foot_that_moves_is_the_one_that_is_named():
+    def drifting(t):
+        position = PLACE.copy()
+        position[MODEL.joint_index('RH_KFE')] += 0.1 * t
+        return position
+    assert watched(drifting, lambda t: np.zeros(3)).foot_note.startswith('RH_FOOT has moved')
+
+
+def test_without_two_feet_in_stance_nothing_is_said():
+    for stance in (None, [True, False, False, False]):
         watch = watched(lambda t: PLACE, lambda t: np.array([0.5, 0.0, 0.0]), 1.0,
                         lambda t, stance=stance: stance)
         assert not watch.gyro_fault and not watch.foot_note
+
+
+def test_two_feet_tell_nothing_about_the_line_between_them():
+    from legged_dynamics.dynamics.kinematics import frame_poses
+    poses = frame_poses(MODEL, PLACE, tuple(FEET))
+    line = poses[FEET[0]].p - poses[FEET[3]].p
+    line[2] = 0.0
+    for axis, said in ((line, False), (np.cross([0.0, 0.0, 1.0], line), True)):
+        rate = 0.12 * axis / np.linalg.norm(axis)
+        watch = watched(lambda t: PLACE, lambda t, rate=rate: rate, 1.0,
+                        lambda t: [True, False, False, True])
+        assert bool(watch.gyro_fault) is said
+
+
+def test_after_a_gap_and_after_a_reset_everything_is_looked_at_anew():
+    for gap in ('joints', 'gyro', 'reset'):
+        watch = StanceWatch(MODEL, FEET, 0.06)
+        for ms in range(0, 1400, 2):
+            if gap != 'gyro' or not 600 <= ms < 1150:
+                watch.gyro(ms * MS, np.array([0.1, 0.0, 0.0]))
+            if gap != 'joints' or not 600 <= ms < 900:
+                watch.joints(ms * MS, PLACE, STANDS)
+            if gap == 'reset' and ms == 900:
+                watch.reset()
+            if ms == 598:
+                assert watch.gyro_fault
+        assert not watch.gyro_fault

@@ -241,6 +241,7 @@ class _ComponentNode(LifecycleNode):
         self.fault: Exception | None = None     # why the last transition was refused
         self._acknowledged_by = 0.0
         self._leaving: Any = None
+        self._at_once = False
         self._looking: Any = None
         self._given_qos: dict[str, Override] = {}
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -403,12 +404,26 @@ class _ComponentNode(LifecycleNode):
         return self._transition('cleanup', _ERROR)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Bring the component from any state to its safe end."""
-        if state.label == 'active':
-            self._transition('deactivate', _ERROR)
-        if state.label in ('active', 'inactive'):
-            self._transition('cleanup', _ERROR)
+        """Bring the component from any state to its safe end, in its own time if it has to."""
+        if (state.label == 'active' and self._leaving is None and not self._at_once
+                and not self.leave()):
+            self.get_logger().warning('the component stops as soon as the robot is down')
+            self._leaving = self.create_timer(_LEAVING_PERIOD_S, self._go_on_shutting_down)
+            return _SUCCESS
+        self._forget_leaving()
+        self._end(state.label)
         return _SUCCESS
+
+    def _end(self, label: str) -> None:
+        if label == 'active':
+            self._transition('deactivate', _ERROR)
+        if label in ('active', 'inactive'):
+            self._transition('cleanup', _ERROR)
+
+    def _go_on_shutting_down(self) -> None:
+        if self.leave():
+            self._forget_leaving()
+            self._end('active')
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Make the component safe after a transition that failed half-way."""
@@ -440,12 +455,16 @@ class _ComponentNode(LifecycleNode):
         self._leaving = None
 
     def stop(self) -> None:
-        """Deactivate, clean up and finalize as far as there is something to do."""
+        """Deactivate, clean up and finalize as far as there is something to do, at once."""
+        self._at_once = True
         try:
             self.trigger_shutdown()
         except Exception as error:
             # rclpy says so when a manager has finalized the node already
             self.get_logger().debug(f'no shutdown transition: {error}')
+            if self._leaving is not None:
+                self._forget_leaving()
+                self._end('active')
 
     def warn_of_undeclared_parameters(self, arguments: RosArguments) -> None:
         """Warn of unknown parameters given for this node; of QoS ones, once active."""

@@ -294,7 +294,8 @@ _BODY = (
         'robot may walk; all: every foot, always.', choices=('detected', 'all')),
     Setting(
         'sensor_patience', 0.5, 's',
-        'How long the body is held without the IMU before the robot is let go limp.', 0.0, 10.0),
+        'How long the body is held without the IMU before the robot is let go limp; one that '
+        'walks comes to its mean stance after a tenth of a second.', 0.0, 10.0),
 )
 SETTINGS = (
     *WORKSPACE_SETTINGS, *ODOMETRY_SETTINGS, *ESTIMATOR_SETTINGS, *TARGET_SETTINGS,
@@ -309,6 +310,8 @@ SAGGING = 0.015
 LEANING = 0.026
 LASTING = 3.0
 BLIND = 'no IMU reading: the body is held by the legs alone'
+# So long feet are still lifted without the IMU [s]: then the robot tips over those that stand.
+STEPPING_BLIND = 0.1
 
 
 class BodyController(ControllerNode):
@@ -572,7 +575,10 @@ class BodyController(ControllerNode):
         if measurement.angular_velocity is None:
             self._blind_ns = stamp if self._blind_ns is None else self._blind_ns
             faults.append(BLIND)
-            if (stamp - self._blind_ns) * 1e-9 > self.parameters['sensor_patience']:
+            patience = self.parameters['sensor_patience']
+            if self._walk.walker.walking:
+                patience = min(patience, STEPPING_BLIND)
+            if (stamp - self._blind_ns) * 1e-9 > patience:
                 self.lost = 'no IMU reading for too long'
         else:
             self._blind_ns = None
