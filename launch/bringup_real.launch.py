@@ -5,8 +5,8 @@ from legged_dynamics.ros.nodes import bringup
 
 ARGUMENTS = (
     *bringup.ROBOT,
-    ('hardware', 'own', 'Driver of the joints: own (the <ros2_control> of the URDF) | mock | '
-     'topic.'),
+    ('hardware', 'own', 'Driver of the joints, whose drives need a command time-out of their own '
+     '(docs/safety.md): own (the <ros2_control> of the URDF) | mock | topic.'),
     ('imu', '', "Topic of the IMU; empty: imu_sensor_broadcaster's, or imu/data for topic-based "
      'hardware.'),
     *bringup.CONTROL, *bringup.SHOWN,

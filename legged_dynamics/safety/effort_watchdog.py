@@ -283,6 +283,7 @@ class EffortWatchdog:
             return False
         if self.state is WatchdogState.IDLE or self._empty:
             self._start_from_load()
+            self._motors.sent_ns = now_ns       # efforts change from there at their rate
         self._wanted[:] = self._given
         self.owner, self._count, self.fault, self.cause = name, count, '', ''
         self._heard_ns, self.state = now_ns, WatchdogState.FORWARDING

@@ -431,9 +431,10 @@ def test_the_first_command_goes_on_from_what_the_motors_deliver():
     for ms in range(0, 20, 2):
         bench.dog.joints(ms * MS, ms * MS, bench.q, bench.v, STANDING)
     bench.ms, bench.heard = 20, False
-    np.testing.assert_allclose(bench.tick(A, effort=STANDING + 10.0), STANDING + 10.0)
-    # Unknown, it begins at zero: 80 N m take 10 ms.
-    assert np.abs(Bench().tick(A, effort=STANDING + 10.0)).max() <= 16.0
+    bench.dog.command(20 * MS, -STANDING, A, 1)
+    np.testing.assert_allclose(bench.dog.output(20 * MS), STANDING)
+    bench.dog.command(22 * MS, -STANDING, A, 2)
+    np.testing.assert_allclose(bench.dog.output(22 * MS), np.maximum(STANDING - 16.0, -STANDING))
 
 
 def test_who_takes_over_holds_for_half_a_second_from_the_first_joint_states_on():

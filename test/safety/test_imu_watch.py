@@ -30,6 +30,7 @@ def test_samples_that_are_read_twice_now_and_then_are_no_frozen_sensor():
         assert not imu.run(60)
         last = imu.reading()
         assert not imu.run(2, lambda *_, last=last: last)
+    assert 'frozen' in imu.run(20, lambda *_: last)[-1]     # and one that is, still is found
 
 
 def test_a_fall_moves_up_and_a_sample_of_the_past_changes_nothing():

@@ -139,6 +139,21 @@ def test_the_foot_that_moves_is_the_one_that_is_named():
     assert watched(drifting, lambda t: np.zeros(3)).foot_note.startswith('RH_FOOT has moved')
 
 
+def test_three_feet_tell_which_of_them_moves():
+    def drifting(t):
+        position = PLACE.copy()
+        position[MODEL.joint_index('LF_KFE')] += 0.2 * t
+        return position
+    assert watched(drifting, lambda t: np.zeros(3), 2.0,
+                   lambda t: [True, True, False, True]).foot_note
+
+
+def test_a_stand_of_a_moment_says_nothing():
+    for stands, said in ((0.12, False), (0.4, True)):
+        assert bool(watched(lambda t: PLACE, lambda t: np.array([0.15, 0.0, 0.0]), 2.0,
+                            lambda t, stands=stands: [t % 0.5 < stands] * 4).gyro_fault) is said
+
+
 def test_without_two_feet_in_stance_nothing_is_said():
     for stance in (None, [True, False, False, False]):
         watch = watched(lambda t: PLACE, lambda t: np.array([0.5, 0.0, 0.0]), 1.0,

@@ -576,7 +576,7 @@ class BodyController(ControllerNode):
             self._blind_ns = stamp if self._blind_ns is None else self._blind_ns
             faults.append(BLIND)
             patience = self.parameters['sensor_patience']
-            if self._walk.walker.walking:
+            if self.walk.walker.walking:
                 patience = min(patience, STEPPING_BLIND)
             if (stamp - self._blind_ns) * 1e-9 > patience:
                 self.lost = 'no IMU reading for too long'
