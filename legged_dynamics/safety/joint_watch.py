@@ -127,7 +127,8 @@ class CheckSettings(NamedTuple):
     # slow, for a velocity that comes late is wrong by as much as it has changed.
     slow_leak: float = 4.0  # s
     slow_drift: float = 2.0  # tolerances of a reading that it may reach
-    slow_speed: float = 0.3  # rad/s or m/s: of a faster joint it is not judged
+    # rad/s or m/s: of a faster joint it is not judged, and it adds no faster differences
+    slow_speed: float = 0.3
     # s from rest to the velocity limit: what a joint may do between samples
     start_time: float = 0.3
     difference_time: float = 0.006  # s over which the velocity is taken from positions
@@ -199,7 +200,9 @@ def _watch_joints(limits, memory, position, velocity, dt, frozen, found):
             # The velocity in a gap is unknown.
             change = excess if step <= CHECK.gap else 0.0
             memory[DRIFT, j] = (memory[DRIFT, j] + change) * math.exp(-step / CHECK.leak)
-            if fault == PLAUSIBLE:
+            # A fast joint whose readings part faster than that has another fault, or late ones.
+            if fault == PLAUSIBLE and (abs(change) <= CHECK.slow_speed * step
+                                       or max(abs(v), abs(before)) <= CHECK.slow_speed):
                 memory[SLOW, j] += change
             memory[SLOW, j] *= math.exp(-step / CHECK.slow_leak)
             share = 1.0 - math.exp(-step / CHECK.difference_time)
