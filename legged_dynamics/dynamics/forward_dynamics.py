@@ -356,11 +356,7 @@ class ForwardDynamics:
 
     @property
     def base_wrench(self) -> np.ndarray:
-        """
-        Return the (6,) wrench of the ground on a fixed base, in base axes [N, N m].
-
-        ``[f; m]`` about the base's origin; zero when the base floats.
-        """
+        """Return the (6,) wrench of the ground on a fixed base about B's origin [N, N m], or 0."""
         return self.data[-6:]
 
     def base_motion(self, angular_velocity: np.ndarray) -> BaseMotion:

@@ -97,15 +97,7 @@ class BaseMotion:
                    classical - R_WB.T @ np.asarray(gravity, float))
 
     def packed(self) -> np.ndarray:
-        """
-        Pack the motion as kernels read it.
-
-        Returns
-        -------
-        (9,) array [rad/s, rad/s^2, m/s^2]
-            Angular velocity and acceleration, and proper acceleration.
-
-        """
+        """Return (9,) angular velocity, angular and proper acceleration, as kernels read them."""
         return np.concatenate([self.angular_velocity, self.angular_acceleration,
                                self.proper_acceleration])
 

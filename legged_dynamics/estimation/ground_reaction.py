@@ -175,11 +175,7 @@ class GroundReaction(NamedTuple):
 
     @property
     def wrench(self) -> np.ndarray:
-        """
-        (nf, 6) ``[f; m]`` in F about F's origin at `latest_ns` [N, N m].
-
-        Within what the ground can give (`ground.limits`), low-passed if set.
-        """
+        """(nf, 6) ``[f; m]`` in F about its origin [N, N m] at `latest_ns`, in `ground.limits`."""
         return self._array('wrenches.latest')
 
     @property
@@ -244,11 +240,7 @@ class GroundReaction(NamedTuple):
 
     @property
     def external_deviation(self) -> np.ndarray:
-        """
-        (6,) standard deviation of `external_wrench` [N, N m].
-
-        The weight, and that at the feet's distance, where no torque is measured.
-        """
+        """(6,) deviation of `external_wrench` [N, N m]; the weight where no torque is measured."""
         return self._array('external.deviation')
 
     @property
@@ -301,12 +293,7 @@ class GroundReaction(NamedTuple):
 
     @property
     def joint_noise(self) -> np.ndarray:
-        """
-        (2, nj) noise of joint velocities and torques that the estimate reckons with.
-
-        One standard deviation, [rad/s] and [N m]: what the configuration states, unless the
-        samples themselves say otherwise.
-        """
+        """(2, nj) deviations in use [rad/s; N m]: as stated, unless samples say otherwise."""
         return self._array('joint_noise')
 
     @property

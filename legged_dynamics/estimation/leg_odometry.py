@@ -167,8 +167,7 @@ class BodyState:
         """
         Probability that each standing foot slips, (nf,); zero of other feet.
 
-        By Bayes' rule from its distance from its place: a foot that holds is seen `HELD` off, one
-        that slips `SLID`, as Rayleigh distributions of one deviation; one in `SELDOM` slips.
+        By Bayes' rule from its distance from its place, of Rayleigh distributions (`NUMBERS`).
         """
         square = 0.5 * self.foot_offset ** 2
         holds = (NUMBERS.seldom - 1.0) / NUMBERS.held ** 2 * np.exp(-square / NUMBERS.held ** 2)

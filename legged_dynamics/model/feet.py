@@ -231,15 +231,7 @@ class Foot:
         return self
 
     def described(self) -> str:
-        """
-        Say what touches the ground.
-
-        Returns
-        -------
-        str
-            Words such as "a ball of radius 0.02 m".
-
-        """
+        """Return what touches the ground in words, such as "a ball of radius 0.02 m"."""
         raise NotImplementedError
 
 

@@ -159,14 +159,9 @@ class Joint:
 
     def allows(self, position: float) -> bool:
         """
-        Tell whether a position is within the limits; limits that leave no room are none.
+        Tell whether a ``position`` [rad or m] is within the limits.
 
-        Parameters
-        ----------
-        position : float [rad or m]
-            One that a person wrote: limits are shown to people with three digits, and what they
-            copy from there is within them.
-
+        They are shown with three digits, which people copy: that is within, too.
         """
         if self.kind == 'spherical' or not self.lower < self.upper:
             return True

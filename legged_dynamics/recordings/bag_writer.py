@@ -370,15 +370,7 @@ class BagWriter:
             raise self._refused(error) from error
 
     def flush(self) -> None:
-        """
-        Have everything on the disk now.
-
-        Raises
-        ------
-        BagError
-            When the disk refuses.
-
-        """
+        """Have everything on the disk now; a disk that refuses raises BagError."""
         if self._storage is None:
             return
         try:

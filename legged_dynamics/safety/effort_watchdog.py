@@ -234,9 +234,8 @@ class EffortWatchdog:
         """
         Hold the posture of a robot whose watchdog has ended, when joint states come.
 
-        ``left`` is the `memory` of that, or the efforts that it sent last (nj,), or None: where
-        motors deliver something else, they are left alone. A controller that is there goes on;
-        else the robot is let down.
+        ``left``: its `memory`, the efforts that it sent last (nj,) or None. Motors that deliver
+        something else are left alone; with no controller there the robot is let down.
         """
         self._left = None if left is None else left.reshape(-1, len(self.names))
         self._empty, self._heard_ns = True, now_ns

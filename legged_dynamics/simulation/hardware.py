@@ -170,27 +170,11 @@ class SimulatedHardware:
         return False
 
     def truth(self) -> TrueState:
-        """
-        Return the exact state, motion and ground contact of the present sample.
-
-        Returns
-        -------
-        TrueState
-            Of the present sample.
-
-        """
+        """Return the exact state, motion and ground contact of the present sample."""
         raise NotImplementedError
 
     def describe(self) -> str:
-        """
-        Return a few lines for people.
-
-        Returns
-        -------
-        str
-            A few lines.
-
-        """
+        """Return a few lines for people."""
         raise NotImplementedError
 
     def command_grips(self, hold: Sequence[float]) -> None:
@@ -211,15 +195,7 @@ class SimulatedHardware:
         raise SimulationError(f'the feet of {self.plant.name} do not grip')
 
     def take_notes(self) -> list[str]:
-        """
-        Return what happened to the robot since the last call, for the log.
-
-        Returns
-        -------
-        list of str
-            One line each.
-
-        """
+        """Return what happened to the robot since the last call, one line each, for the log."""
         return []
 
     def _take_over(self) -> None:
@@ -242,15 +218,7 @@ class SimulatedHardware:
         return self._ticks * self.period_ns * 1e-9
 
     def delay(self, duration_ns: int) -> None:
-        """
-        Let later stamps be later by a duration [ns] in which nothing moved.
-
-        Parameters
-        ----------
-        duration_ns : int
-            Time by which commands are late [ns].
-
-        """
+        """Let later stamps be later by ``duration_ns`` [ns] in which nothing moved."""
         self._start_ns += duration_ns
 
     @property
@@ -350,17 +318,7 @@ class SimulatedHardware:
             orientation=data.sensordata[imu['orientation']][[1, 2, 3, 0]])
 
     def read(self) -> Measurement:
-        """
-        Return what the sensors report now, joints in command order.
-
-        It draws new noise, so read once per step. ``ordered`` puts joints into a model's order.
-
-        Returns
-        -------
-        Measurement
-            True values where the sensors have no noise.
-
-        """
+        """Return what the sensors report, joints in command order; once a step: it draws noise."""
         sample = self.exact()
         return self._sensors.measure(sample) if self._sensors else sample
 

@@ -65,15 +65,7 @@ class Transform:
 
     @classmethod
     def identity(cls) -> Transform:
-        """
-        Make the pose of a frame in itself.
-
-        Returns
-        -------
-        Transform
-            No rotation, no translation.
-
-        """
+        """Return the pose of a frame in itself."""
         return cls(np.eye(3), np.zeros(3))
 
     def __matmul__(self, other: Transform) -> Transform:
@@ -81,15 +73,7 @@ class Transform:
         return Transform(self.R @ other.R, self.R @ other.p + self.p)
 
     def inverse(self) -> Transform:
-        """
-        Invert the pose of B in A.
-
-        Returns
-        -------
-        Transform
-            Pose of A in B.
-
-        """
+        """Return the pose of A in B."""
         return Transform(self.R.T, -self.R.T @ self.p)
 
     def point(self, p_B: np.ndarray) -> np.ndarray:

@@ -79,11 +79,7 @@ class WorkspaceCommand(NamedTuple):
 
     @property
     def effort(self) -> np.ndarray:
-        """
-        Joint efforts in the model's order, (nj,) [N m or N]; zero when not `usable`.
-
-        Within the allowed part of the effort limits.
-        """
+        """Joint efforts (nj,) [N m or N], model's order, within limits; zero if not `usable`."""
         return self.data[codes.OUTPUT.effort:codes.OUTPUT.effort + self.n_joints]
 
     @property
@@ -98,11 +94,7 @@ class WorkspaceCommand(NamedTuple):
 
     @property
     def stretch(self) -> np.ndarray:
-        """
-        Smallest singular value of each leg, (nf,), in lengths of the leg.
-
-        Zero at a straight knee; NaN for a foot that is not in contact.
-        """
+        """Least singular value (nf,) [leg lengths]: 0 at a straight knee, NaN in the air."""
         return self.data[codes.OUTPUT.effort + self.n_joints + 6 * len(self.contact):]
 
     @property

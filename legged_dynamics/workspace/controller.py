@@ -459,27 +459,11 @@ class WorkspaceController:
         return WorkspaceCommand(stamp, WorkspaceFault(faults), contact, nv, out, **requests)
 
     def forces(self) -> dict[int, np.ndarray]:
-        """
-        Tell the forces that the last tick commanded.
-
-        Returns
-        -------
-        dict of int to (3,) array [N]
-            Force on each foot in contact by the foot's index, in world axes.
-
-        """
+        """Return the last tick's forces on feet in contact, by their index, in world axes [N]."""
         return {} if self._last is None else self._last.forces(self._inputs.rotation)
 
     def unloaded(self) -> np.ndarray:
-        """
-        Tell the efforts that hold the legs alone, without ground forces.
-
-        Returns
-        -------
-        (nj,) array [N m or N]
-            Efforts against gravity and velocity, as of the last tick; zero before the first.
-
-        """
+        """Return (nj,) efforts that hold the legs without ground forces, last tick [N m or N]."""
         return np.zeros(self.model.nv) if self._last is None else self._last.arrays.h[6:].copy()
 
     def expected(self, command: WorkspaceCommand) -> np.ndarray:

@@ -141,17 +141,7 @@ class Posture:
         self.begin(Phase.LOAD, stamp_ns - round(share * SETTINGS.load_time * 1e9))
 
     def let_go(self, stamp_ns: int, ease: Ease) -> None:
-        """
-        Let the efforts fade from now on to those of joints at rest.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Now.
-        ease : Ease
-            Behaviour of the joints at rest.
-
-        """
+        """From ``stamp_ns`` on let efforts fade to those of joints that rest as ``ease`` says."""
         if self.phase in (Phase.FADE, Phase.REST) and ease is self.ease:
             return
         self._start = self._last if self.loose else None
@@ -159,17 +149,7 @@ class Posture:
         self.begin(Phase.FADE, stamp_ns)
 
     def begin(self, phase: Phase, stamp_ns: int) -> None:
-        """
-        Begin a phase.
-
-        Parameters
-        ----------
-        phase : Phase
-            The phase.
-        stamp_ns : int [ns]
-            Start of the phase.
-
-        """
+        """Begin a phase at ``stamp_ns`` [ns]."""
         self.phase, self._since = phase, stamp_ns
 
     def standing(self, state: BodyState) -> BodyPose:

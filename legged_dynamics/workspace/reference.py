@@ -370,31 +370,13 @@ class ReferenceGenerator:
         return BodyTarget(row)
 
     def rest(self, stamp_ns: int, pose: BodyPose) -> None:
-        """
-        Rest at a pose from now on; the reference jumps there.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Now.
-        pose : BodyPose
-            Where to rest.
-
-        """
+        """Rest at ``pose`` from ``stamp_ns`` on; the reference jumps there."""
         still = np.zeros((3, 6))
         still[0, :3] = pose.position
         self._go([stamp_ns], [_segment(pose.rotation, still, still, 1e-9)])
 
     def hold(self, stamp_ns: int) -> None:
-        """
-        Come to rest as soon as the limits allow.
-
-        Parameters
-        ----------
-        stamp_ns : int [ns]
-            Now.
-
-        """
+        """Come to rest as soon as the limits allow, beginning at ``stamp_ns``."""
         now, limits = self.at(stamp_ns), self._limits()
         v, w = now.rotation @ now.twist[:3], now.twist[3:]
         T = max(1.5 * np.linalg.norm(v) / limits[1], 1.5 * np.linalg.norm(w) / limits[3],

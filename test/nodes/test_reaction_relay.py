@@ -258,7 +258,7 @@ def test_a_message_of_no_package_is_defined_by_the_settings_and_filled_by_name()
         'relay.fields': ['left = effort[left]']})
     seen = bus.watch('of_nobody_msgs/msg/Load', '/load')
     hand = bus.create_node('estimator').create_publisher(
-        DIALECT.message(PACKED['relay.input_type']), f'/{PACKED["relay.input"]}', 10)
+        DIALECT.message('sensor_msgs/msg/JointState'), f'/{PACKED["relay.input"]}', 10)
     for names in (['left', 'right'], ['right', 'left'], ['left'], ['middle', 'right', 'left']):
         hand.publish(convert.joint_state(DIALECT, 1, names, effort=np.array(
             [10.0 if name == 'left' else -1.0 for name in names])))

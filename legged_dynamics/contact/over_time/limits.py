@@ -223,16 +223,7 @@ class OverTimeWeights:
                    comparison_length=1.0)
 
     def smoothing_diagonal(self) -> np.ndarray:
-        """
-        Weigh changes from frame to frame.
-
-        Returns
-        -------
-        (3,) array
-            Weight of changes of forces, that of changes of moments, and the part of both that
-            counts where a foot lands or leaves.
-
-        """
+        """Return (3,): weights of changes of forces and of moments, and the part at a landing."""
         return np.array([self.smoothing * self.comparison_length ** 2, self.smoothing,
                          self.transition])
 

@@ -194,15 +194,7 @@ class ActuatorLearner:
         self.regression.restart()
 
     def keep(self) -> None:
-        """
-        Write what was learned to the file, with deviations, date and the time it rests on.
-
-        Raises
-        ------
-        OutputError
-            When the file cannot be written.
-
-        """
+        """Write what was learned, with deviations and date; OutputError where it cannot."""
         if self.regression.x.counts.any():
             self._record.write(self.names, self._estimate.theta, self._deviation, self.seconds)
 

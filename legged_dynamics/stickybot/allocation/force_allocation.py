@@ -195,11 +195,7 @@ class ForceSets:
         return outline
 
     def support(self, directions: np.ndarray) -> np.ndarray:
-        """
-        Return the largest ``d_i . F_i`` over each foot's set; -inf where it is empty.
-
-        Exact: reached on the circle in the direction itself, on an edge, or in a corner.
-        """
+        """Return the largest ``d_i . F_i`` over each foot's set, exact; -inf where it is empty."""
         return np.array([self._support(i, d) for i, d in enumerate(np.asarray(directions))])
 
     def _support(self, foot: int, direction: np.ndarray) -> float:

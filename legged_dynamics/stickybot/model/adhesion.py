@@ -103,11 +103,7 @@ class Adhesion:
         return self.direction is not None
 
     def used(self, force: np.ndarray, angle: float = 0.0) -> float:
-        """
-        Return the largest share of the pad's limits that a force uses: above 1 it lets go.
-
-        ``force`` (3,) [N]: of the wall on the foot, z off the wall; ``angle`` [rad]: of the pad.
-        """
+        """Return the pad's used share, above 1 lost, by a wall's ``force`` [N], z off the wall."""
         x, y, z = map(float, force)
         return float(pad_use(self.packed(), angle, x, y, z))
 
