@@ -380,7 +380,7 @@ def in_process(part: str) -> int:
     sys.path[:0] = [str(tests), str(tests / 'nodes')]
     table = import_module('test_fault_table')
     chosen = {name: row for name, row in {**table.STANDS, **table.LET_GO}.items()
-              if re.search(part, name)}
+              if re.search(part, f'{name} standing')}
     walking = {name: row for name, row in table.WALKING.items()
                if re.search(part, f'{name} walking')}
     if not chosen and not walking:
@@ -422,21 +422,21 @@ def while_standing(benches: Any, table: Any, chosen: dict[str, Any]) -> int:
         bench.stand()
         if row.moving:
             table.crouch(bench)
-        bench.began_ns = bench.bus.now_ns
+        began = bench.bus.now_ns
         row.spoil(bench)
         said = bench.run(row.seconds, lambda row=row: row.text in bench.texts())
         bench.run(row.seconds - (said or 0.0))
         bench.heal()
         bench.run(0.5)
         left = next((ns for ns, _, _, state in bench.commands
-                     if state in ('HOLDING', 'DAMPING') and ns >= bench.began_ns), None)
+                     if state in ('HOLDING', 'DAMPING') and ns >= began), None)
         obeyed = bench.stands() and bench.state() == 'ACTIVE'
         end = 'stands, obeyed' if obeyed else bench.state()
         largest = bench.largest_share_of_limits()
         wanted = (obeyed if name in table.STANDS else end == 'LATCHED') and largest < 1.0 + 1e-9
         bad += not wanted
         print(f'| {name} | {"-" if not row.text or said is None else round(1e3 * said)} '
-              f'| {"-" if left is None else round((left - bench.began_ns) * 1e-6)} '
+              f'| {"-" if left is None else round((left - began) * 1e-6)} '
               f'| {100 * largest:.0f} | {bench.power_put_in():.2f} '
               f'| {end} | {"yes" if wanted else "NO"} |', flush=True)
         bench.run(0.5)
@@ -467,7 +467,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not chosen:
         return none_chosen()
     bad = done = falls = 0
-    signal.signal(TERM, lambda *_: sys.exit(1))     # processes are ended on the way out
+    before = signal.signal(TERM, lambda *_: sys.exit(1))    # processes are ended on the way out
     print('| fault | while | named | largest effort in 200 ms, % of limit | ticks to safe output '
           '| fastest fall, m/s | tilt, deg | in the end | engaged again | as wanted |\n'
           '|---|---|---|---:|---:|---:|---:|---|---|---|')
@@ -484,6 +484,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 bus.end()
         finally:
             bus.close()
+            signal.signal(TERM, before)
             print(f'\nfaults: {done} rows, {bad} not as wanted, {falls} falls', flush=True)
     return int(bad > 0)
 

@@ -48,6 +48,7 @@ class BulletLaboratory(Laboratory):
         found = {bullet.getJointInfo(self._robot, k)[1].decode(): k
                  for k in range(bullet.getNumJoints(self._robot))}
         self._numbers = [found[joint] for joint in self.joints]
+        self._links = {bullet.getJointInfo(self._robot, k)[12].decode(): k for k in found.values()}
         # PyBullet has a body where its centre of mass is.
         self._center = np.array(bullet.getDynamicsInfo(self._robot, -1)[3])
         model = self.model
@@ -126,10 +127,8 @@ class BulletLaboratory(Laboratory):
     def forces(self) -> np.ndarray:
         """Return the true normal force on each foot [N]."""
         bullet, found = self._bullet, np.zeros(len(self.feet))
-        links = {bullet.getJointInfo(self._robot, k)[12].decode(): k
-                 for k in range(bullet.getNumJoints(self._robot))}
         for i, foot in enumerate(self.feet):
-            for point in bullet.getContactPoints(bodyA=self._robot, linkIndexA=links[foot]):
+            for point in bullet.getContactPoints(bodyA=self._robot, linkIndexA=self._links[foot]):
                 found[i] += point[9]
         return found
 

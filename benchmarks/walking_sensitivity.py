@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,8 @@ from importlib import import_module
 from multiprocessing import get_context
 from typing import Any
 from unittest import mock
+
+os.environ.update({'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'})
 
 import numpy as np
 

@@ -374,7 +374,7 @@ REPRODUCE = Verb(
     'reproduce', 'reproduce', 'run what a paper reports and compare',
     'biped: recursive workspace control of a planar biped (Wendlandt and Sastry). Crouches for '
     "10 s on pinned feet and on MuJoCo contact, and writes the table of final values beside the "
-    "paper's and its figures 4 to 7 as a report.", (
+    "paper's and figures 1 to 7 as a report.", (
         argument('paper', 'PAPER', 'one of biped', choices=('biped',)),
         argument('-o --out', 'DIR', 'where to write; default: PAPER_reproduced in the present '
                  'folder', Path),

@@ -29,11 +29,11 @@ class Nothing:
         pass
 
 
-def make_watchdog(bus):
+def make_watchdog(bus, **changes):
     """Put the robot's watchdog on a bus."""
-    return bus.host(EffortWatchdogNode, parameters={
-        key: value for key, value in read_parameter_file(ROBOT).items()
-        if not key.startswith(('simulation', 'noise'))})
+    values = {key: value for key, value in read_parameter_file(ROBOT).items()
+              if not key.startswith(('simulation', 'noise'))}
+    return bus.host(EffortWatchdogNode, parameters=values | changes)
 
 
 class Spoiler:
@@ -120,7 +120,10 @@ class FaultBench:
         assert self.stands()
         self.commands.clear()
         self.diagnostics.clear()
-        self.began_ns = self.bus.now_ns
+
+    def kill(self):
+        """End the controller, as far as the watchdog can see."""
+        self.node.efforts.commands = Nothing()
 
     def heal(self):
         """End whatever is spoilt."""
@@ -208,7 +211,7 @@ class WalkingBench(FaultBench):
         assert self.walks(), self.texts()
         self.commands.clear()
         self.diagnostics.clear()
-        self.began_ns, self.fastest, self.tilt = self.bus.now_ns, 0.0, 0.0
+        self.fastest, self.tilt = 0.0, 0.0
 
     def walk_on(self):
         """End the fault."""
@@ -220,10 +223,6 @@ class WalkingBench(FaultBench):
         dog = self.watchdog.component
         return self.texts() + ''.join(
             f' | {text}' for level, text in dog.judge(dog.common.now()).values() if level != 'OK')
-
-    def kill(self):
-        """End the controller, as far as the watchdog can see."""
-        self.node.efforts.commands = Nothing()
 
     def run(self, seconds, until=lambda: False):
         """Let time pass under a command; note the fastest fall [m/s] and the most tilt [deg]."""

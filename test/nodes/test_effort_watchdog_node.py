@@ -42,7 +42,6 @@ def standing(bench):
     bench.stand()
     bench.run(0.05)
     bench.commands.clear()
-    bench.kill = lambda: setattr(bench.node.efforts, 'commands', Nothing())
     commands = bench.node.efforts.commands
     yield bench
     bench.node.efforts.commands = commands
@@ -73,11 +72,10 @@ def test_joint_states_that_are_not_used_are_named_and_no_others(standing):
 
 
 def test_efforts_are_in_the_order_of_the_robots_joints_and_not_of_its_description():
-    values = {key: value for key, value in read_parameter_file(ROBOT).items()
-              if not key.startswith(('simulation', 'noise'))}
+    values = read_parameter_file(ROBOT)
     names = values['robot.joints'][::-1]
-    host = LoopbackBus().host(EffortWatchdogNode, parameters={
-        **values, 'robot.joints': names, 'robot_description': str(URDF),
+    host = make_watchdog(LoopbackBus(), **{
+        'robot.joints': names, 'robot_description': str(URDF),
         'robot.nominal_position': values['robot.nominal_position'][::-1]})
     assert host.component.watchdog.names == tuple(names)
 
