@@ -158,7 +158,6 @@ class Judge:
         if took > LIMIT_SECONDS or grown > LIMIT_BYTES:
             self.counts[f'{name}: TOO SLOW OR LARGE'] += 1
 
-
     def table(self) -> str:
         """Return a line for each kind of file."""
         kinds = list(self.slowest)

@@ -1,6 +1,6 @@
 # Copyright 2026 legged_dynamics maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``legged-dynamics``: one verb a file, and errors as one line."""
+"""The command ``legged-dynamics``: verbs in `verbs.py`, and errors as one line."""
 from __future__ import annotations
 
 import argparse

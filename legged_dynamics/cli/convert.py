@@ -12,7 +12,6 @@ from legged_dynamics.exceptions import ConfigurationError
 from legged_dynamics.model.urdf import urdf_text
 from legged_dynamics.people.opensim import read_osim
 from legged_dynamics.people.trials.c3d import read_c3d, write_trc
-from legged_dynamics.people.trials.coordinates import write_storage
 from legged_dynamics.recordings.file_formats import CONVERT, OSIM, format_of, readable
 
 
@@ -38,6 +37,8 @@ def _of_model(args: argparse.Namespace) -> int:
 
 
 def _of_c3d(args: argparse.Namespace) -> int:
+    from legged_dynamics.people.trials.coordinates import write_storage  # needs rosbags
+
     sign = -1.0 if args.forward.startswith('-') else 1.0
     forward = sign * np.eye(3)['xyz'.index(args.forward[-1])]
     up = np.eye(3)['xyz'.index(args.up)]

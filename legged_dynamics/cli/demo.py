@@ -309,7 +309,8 @@ def run(args: argparse.Namespace) -> int:
         show_page(report)
     if args.view:
         from legged_dynamics.cli import main
-        main(['view', str(bag), '--robot', str(yaml), '--port', str(args.port)])
+        shown = main(['view', str(bag), '--robot', str(yaml), '--port', str(args.port)])
+        return outcome.exit_code or shown
     return outcome.exit_code
 
 

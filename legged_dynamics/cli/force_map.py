@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if out:
         suffix = out.suffix.lower()
         what = 'table' if suffix == '.csv' else 'figure'
-        content = (_csv(record).encode() if suffix == '.csv' else
+        content = (_csv(record) if suffix == '.csv' else
                    style.picture(draw_force_map(study), suffix[1:]))
         write_file(out, content, f'the {what} ')
         if not args.json:

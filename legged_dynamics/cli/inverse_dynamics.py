@@ -12,7 +12,7 @@ from pathlib import Path
 from legged_dynamics.cli import analyze
 from legged_dynamics.cli.output import output_folder, say, show
 from legged_dynamics.exceptions import ConfigurationError
-from legged_dynamics.people.trials import batch, export, report
+from legged_dynamics.people.trials import export, report
 from legged_dynamics.people.trials.analysis import ORIGIN, analyse_gait, sample_walk
 from legged_dynamics.people.trials.c3d import read_c3d
 from legged_dynamics.people.trials.cycles import gait_cycles, steps_table, write_cycles
@@ -105,8 +105,9 @@ def _is_batch(args: argparse.Namespace) -> bool:
 
 def _many(args: argparse.Namespace, options: GaitOptions) -> int:
     """Analyse all trials, write data set and report; return the exit code."""
-    from legged_dynamics.recordings.fleet.data_set import FOLDER, TRIALS
     analyze.need_for_many('trials')
+    from legged_dynamics.people.trials import batch  # these need pandas
+    from legged_dynamics.recordings.fleet.data_set import FOLDER, TRIALS
     out = args.out or Path('inverse_dynamics_of_many')
     with output_folder(out, (FOLDER, REPORT, analyze.FAILED)):
         jobs, failed = batch.jobs_of(batch.find_trials(args.motion), options, out,

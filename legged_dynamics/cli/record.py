@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     out = args.out or Path(time.strftime('bag_%Y%m%d_%H%M%S'))
     with BagWriter(out, args.storage) as writer:
         recorder = Recorder(writer, args.topics, args.all or not args.topics)
-        recorder.skipped.update(dict.fromkeys(args.exclude, ''))
+        recorder.skipped.update({f'/{name.lstrip("/")}': '' for name in args.exclude})
         begin = time.monotonic()
 
         def ready() -> None:

@@ -79,6 +79,7 @@ def _film(comparison: Comparison, folder: Path) -> list[Path]:
     animation = ClimbAnimation(
         comparison.model, shown, f'{comparison.settings.gait().pattern} gait, '
         f'{TITLES[shown.reduction]}{physics}', FRAME_RATE)
+
     def watched():  # type: ignore[no-untyped-def]
         with ProgressBar('Filming') as bar:
             for k, frame in enumerate(animation.frames()):

@@ -263,7 +263,6 @@ PARAMETERS = np.dtype((np.record, [(name, np.float64) for name in (
     + [('R_BI', np.float64, (9,)), ('p_BI', np.float64, (3,))]))
 
 
-
 class _BaseColumns(NamedTuple):
     """Columns of ``memory``, what is kept of the base."""
 

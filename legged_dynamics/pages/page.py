@@ -458,9 +458,11 @@ class _Page(HtmlPage):
 
     def banner(self, text: str) -> None:
         self.say('banner', text, 'alert')
+        self._said.insert(0, self._said.pop())
 
     def caution(self, text: str) -> None:
         self.say('caution', text, 'status')
+        self._said.insert(0, self._said.pop())
 
     def remark(self, text: str) -> None:
         self.say('remark', text)

@@ -28,6 +28,7 @@ from legged_dynamics.simulation.walking import JointTargets, QuadrupedController
 # -------------------------------------------------------------------------------------------------
 # What a quadruped does to be checked: it squats and leans, and lifts one leg after the other.
 
+
 @dataclass(frozen=True)
 class ExerciseSettings:
     """Motions of a check-up; chosen by hand for quadrupeds of the zoo."""

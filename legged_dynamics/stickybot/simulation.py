@@ -480,7 +480,8 @@ class ClimbingSimulation:
         rest = rest or RestPosition.nominal(model)
         state = state or unloaded_state(model, rest=rest)
         self._pads = np.array([pad.packed() for pad in self.pads]).reshape(-1, PAD.width)
-        self._limits = Limits(tolerance, VELOCITY_TOLERANCE * tolerance, longest_step)
+        self._limits = Limits(float(tolerance), VELOCITY_TOLERANCE * tolerance,
+                              float(longest_step))
         self._next_step = 1e-5
         self._wall = np.array([model.body.height, model.wall.normal])
         self._motion = _make_motion(model.machine, model.nz)

@@ -23,10 +23,9 @@ from legged_dynamics.exceptions import LeggedDynamicsError
 from legged_dynamics.model import RobotConfig, RobotModel
 from legged_dynamics.model import parts as tree
 from legged_dynamics.model.standing import body_frames
-from legged_dynamics.model.urdf import Element, Wanted, read_elements
+from legged_dynamics.model.urdf import Element, Wanted, read_elements, transform_of
 from legged_dynamics.ros.conversions import stamp_ns
 from legged_dynamics.spatial.frames import Transform
-from legged_dynamics.spatial.rotations import rotation_from_rpy
 
 # -------------------------------------------------------------------------------------------------
 # Snapshot: what is known of a robot at one instant, from estimator, message or recording.
@@ -338,17 +337,14 @@ def _color(material: Element | None, known: Mapping[str, Any]) -> Any:
 
 def _shape(visual: Element, pose: Transform, colors: Mapping[str, Any],
            meshes: Path | None) -> Look | None:
-    geometry, origin = visual.first('geometry'), visual.first('origin')
+    geometry = visual.first('geometry')
     if geometry is None or not geometry.children:
         return None
     try:
         made = _made(geometry.children[0], meshes)
         if made is None:
             return None
-        if origin is not None:
-            pose = pose @ Transform(
-                rotation_from_rpy(np.array(origin.vector('rpy', (0, 0, 0), ''))),
-                np.array(origin.vector('xyz', (0, 0, 0), ''), float))
+        pose = pose @ transform_of(visual, '')
     except LeggedDynamicsError:
         return None
     turn = np.vstack([np.column_stack([pose.R, pose.p]), [0.0, 0.0, 0.0, 1.0]])

@@ -7,8 +7,8 @@ After Wendlandt and Sastry, *Recursive workspace control of multibody systems*, 
 
 The stages of the paper in SE(3): ``propagation`` has velocity propagation (3.5)-(3.9) and force
 propagation (3.25)-(3.27); ``workspace_dynamics`` has the exact dynamics and the workspace force
-(3.21)-(3.23), ``force_division`` has (3.24). ``control_tick`` runs them in order. The planar biped
-of the paper is an example, ``reproductions.planar``.
+(3.21)-(3.23); ``force_division`` has (3.24). ``control_tick`` runs them in order. The planar biped
+of the paper, with its big base (3.12)-(3.20), is an example, ``reproductions.planar``.
 """
 from legged_dynamics.workspace.command import BodyTarget, WorkspaceCommand, WorkspaceFault
 from legged_dynamics.workspace.controller import AskedForce, WorkspaceController

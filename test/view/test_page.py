@@ -23,6 +23,7 @@ ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--use-angle=swiftshader',
              '--enable-unsafe-swiftshader', '--disable-background-networking',
              '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-quic']
 
+
 @pytest.fixture(scope='module')
 def shown(walking_bag):
     """Return a player whose page is served, standing still."""

@@ -160,7 +160,6 @@ def affine_maps(model: StickybotModel, state: StickybotState) -> AffineMaps:
 # Allocation by rest angles.
 
 
-
 @dataclass(frozen=True)
 class SearchSettings:
     """Search for equal magnitudes, pattern of signs by pattern."""

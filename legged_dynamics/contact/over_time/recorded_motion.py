@@ -139,7 +139,7 @@ class RecordedMotion:
                       BaseMotion(w, alpha, proper))
 
     def checked(self, model: RobotModel) -> RecordedMotion:
-        """Return the motion as finite float arrays that fit a model, time being even."""
+        """Return the motion as finite float arrays that fit a model, three times or more even."""
         time = checked_rows('time', self.time, (None,))
         n = len(time)
         if n > 2:

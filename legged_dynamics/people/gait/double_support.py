@@ -166,7 +166,6 @@ METHODS = {
 FORMER = ('over_time', 'transition')
 
 
-
 class DoubleSupport:
     """
     Contact inverse dynamics of whole recordings.
@@ -370,7 +369,6 @@ class DoubleSupport:
                    for part in (slice(0, 3), slice(3, 6))]
         return np.concatenate(in_feet, axis=-1), reference, dynamics
 
-
     def _ankles(self) -> np.ndarray:
         """Origin of the link that the last joint of each leg moves, in the foot's frame."""
         found = []
@@ -388,4 +386,3 @@ def check_method(method: str) -> None:
             f'expected a method out of {", ".join(METHODS)}, got {method!r}'
             + ('; it is no longer one, being worse on force plates (docs/double_support.md)'
                if method in FORMER else ''))
-

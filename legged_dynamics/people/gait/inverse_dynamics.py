@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion
+from legged_dynamics.contact.over_time.recorded_motion import RecordedMotion, even_step
 from legged_dynamics.dynamics.jacobians import (
     CONTACT,
     FOOT_POSITION,
@@ -201,6 +201,7 @@ class GaitInverseDynamics:
 
         """
         motion = motion.checked(model)
+        even_step(motion.time)
         feet_table(model, feet)         # refuses feet that the model does not have
         n, nb, tree = len(motion), model.n_bodies, model.tree
         bodies, tau = body_workspace(model), np.zeros(model.nv)

@@ -150,7 +150,9 @@ def _sum_variance(dynamics: GaitInverseDynamics, timing: ContactTiming,
         one = timing.contact[first:end].sum(axis=1).max() == 1
         running[first:end] = one and flying.any() and not timing.flat
     seen = _flight_error(dynamics, flying)
-    deviation[running] = settings.sum_error + BARS.running * seen * _saturated(dynamics)[running]
+    if running.any():
+        deviation[running] = (settings.sum_error
+                              + BARS.running * seen * _saturated(dynamics)[running])
     variance = deviation ** 2 + (FLAT.sum_error ** 2 if timing.flat else 0.0)
     velocity = np.gradient(dynamics.base_position[:, None] + dynamics.foot_arm, dynamics.step,
                            axis=0) - dynamics.ground_velocity

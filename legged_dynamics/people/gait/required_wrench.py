@@ -265,7 +265,6 @@ class WrenchSmoother:
                        noise_left=self._left[:, :3] * dynamics.weight)
 
 
-
 def _noise_density(load: np.ndarray, dt: float, rate: float, settings: GaitSettings) -> float:
     """
     Return the two-sided density of the noise of the load (n,), in squared weights per Hz.

@@ -360,7 +360,6 @@ def _custom(joint: Element, where: str) -> tuple[TransformAxis, ...]:
     return tuple(found)
 
 
-
 def _coupling(constraint: Element, origin: str) -> Coupling:
     where = f'{origin}: constraint {constraint.get("name")!r}'
     stated = constraint.find('coupled_coordinates_function/*')

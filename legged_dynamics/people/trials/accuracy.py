@@ -107,6 +107,8 @@ def read_plates(bag: BagReader, topics: Mapping[str, str], feet: tuple[str, ...]
 
 
 AUTO = 'auto'
+
+
 @dataclass(frozen=True)
 class BeltSettings:
     """Soles by which the speed of a belt is found."""

@@ -175,7 +175,6 @@ MASS_SOURCES = {PLATES: 'by the force plates and the model; --mass model: the mo
                 SCALE: '--mass'}
 
 
-
 def analyse_gait(source: str | Path, options: GaitOptions | None = None
                  ) -> tuple[GaitResult, str]:
     """
@@ -297,6 +296,7 @@ def _of_bag(source: Path, options: GaitOptions) -> _Trial:
                            + ('; the base can be taken from odometry alone (--base odometry)'
                               if odometry else ' and no odometry (nav_msgs/Odometry): nothing '
                               'says how the base moves'))
+
         def with_imu(odometry: str) -> BagMotion:
             return motion_from_imu(bag, subject.model, subject.config,
                                    EstimatorSettings.from_parameters(subject.parameters), joints,

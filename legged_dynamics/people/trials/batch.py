@@ -100,7 +100,6 @@ def find_trials(places: Iterable[Path]) -> list[TrialFiles]:
     return [found[motion] for motion in sorted(found)]
 
 
-
 def _motions(root: Path) -> Iterator[Path]:
     """Yield the tables of coordinates below a folder; folders with our results are left out."""
     entries = sorted(root.iterdir())

@@ -25,8 +25,6 @@ import numpy as np
 
 from legged_dynamics.exceptions import MeasurementError, OutputError
 
-# -------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, eq=False)
 class ExternalLoad:
@@ -174,6 +172,8 @@ def read_c3d(path: str | Path, limits: ReadingLimits = LIMITS) -> C3dFile:
 
 _PLATE_UNITS = ('unit_force', 'unit_moment', 'unit_position')
 _PLATE_VALUES = ('force', 'Tz', 'center_of_pressure', 'corners')
+
+
 def _read_apart(path: Path, limits: ReadingLimits) -> dict[str, np.ndarray]:
     """Return what is needed of a file, as ezc3d reads it in a process of its own."""
     size = path.stat().st_size

@@ -78,7 +78,6 @@ def _of_xml(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     return found, notes
 
 
-
 def _of_table(path: Path) -> tuple[list[ExternalLoad], list[str]]:
     table, found = read_storage(path), []
     for name in table.names:

@@ -157,7 +157,6 @@ def _truth(result: GaitResult) -> np.ndarray | None:
     return np.where(plates.valid[:, None, None], force, np.nan)
 
 
-
 # -------------------------------------------------------------------------------------------------
 # Tables, for terminal and page.
 

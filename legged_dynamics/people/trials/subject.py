@@ -214,7 +214,6 @@ def _with_feet(config: RobotConfig, options: GaitOptions) -> RobotConfig:
     return replace(config, feet=tuple(feet))
 
 
-
 def truth_topics(subject: Subject, options: GaitOptions, topics: Mapping[str, Any]
                  ) -> tuple[dict[str, str], str]:
     """
@@ -244,6 +243,8 @@ def truth_topics(subject: Subject, options: GaitOptions, topics: Mapping[str, An
 
 FEET = re.compile(r'(calcn|calcaneus|hindfoot|foot)', re.IGNORECASE)
 TOES = re.compile(r'toe|mtp', re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class SoleShape:
     """A sole in proportion to the distance from the heel's frame to the toe joint."""

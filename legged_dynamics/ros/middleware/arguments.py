@@ -149,10 +149,11 @@ class RosArguments:
                 overrides += [Override(parameter.selector, parameter.name, parameter.value, path)
                               for parameter in read_parameters(path)]
             elif word == '--log-level':
-                log_level = _argument(words, word).rpartition(':=')[2].lower()
+                text = _argument(words, word)
+                log_level = text.rpartition(':=')[2].lower()
                 if log_level not in LOG_LEVELS:
                     raise ConfigurationError(f'expected a log level ({", ".join(LOG_LEVELS)}), '
-                                             f'got {log_level!r}')
+                                             f'got {text!r}')
             elif word in _IGNORED_OPTIONS:
                 _argument(words, word)
             elif word not in _IGNORED_FLAGS:

@@ -360,7 +360,7 @@ class ControllerNode(Component):
 
     Parameters
     ----------
-    node : Node
+    node : StandaloneNode, or an rclpy node
         Handle to the bus, as `Component` takes it.
     dialect : Dialect
         Messages and QoS of the backend, as `Component` takes it.

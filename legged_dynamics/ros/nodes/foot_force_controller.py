@@ -73,12 +73,16 @@ class ForceMapTopics:
 class EstimatedForceMap:
     """The map of the feet that an estimate has in contact, at a rate [Hz], for its node."""
 
-    def __init__(self, common: RobotComponent, model: RobotModel, rate: float):
-        self._topics, self._feet = ForceMapTopics(common), common.config.feet
-        self._map, self._mount = ConstrainedForceMap(model, self._feet), model.frame(
-            common.config.imu_link or model.base_link)
+    def __init__(self, common: RobotComponent, rate: float):
+        self._topics, self._config = ForceMapTopics(common), common.config
+        self._feet = common.config.feet
         self._pace, self._rate = Pace(), rate
-        self._map.compute(common.config.nominal_in(model), np.zeros(model.nv))      # compiles
+
+    def build(self, model: RobotModel) -> None:
+        """Use a robot from now on."""
+        self._map = ConstrainedForceMap(model, self._feet)
+        self._mount = model.frame(self._config.imu_link or model.base_link)
+        self._map.compute(self._config.nominal_in(model), np.zeros(model.nv))       # compiles
 
     def take(self, measurement: Measurement, reaction: GroundReaction) -> None:
         """Publish the map when it is due; nothing in the air, or without joint velocities."""

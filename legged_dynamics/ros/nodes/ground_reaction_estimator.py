@@ -394,11 +394,13 @@ class GroundReactionNode(Component):
             self._force_map: Any = None
             if rate := self.parameters['map.rate']:
                 from legged_dynamics.ros.nodes.foot_force_controller import EstimatedForceMap
-                self._force_map = EstimatedForceMap(self.common, estimator.model, rate)
+                self._force_map = EstimatedForceMap(self.common, rate)
         elif estimator.feet != self.estimator.feet:
             raise LeggedDynamicsError('a new robot_description has other feet; restart the node')
         else:
             self._base_state.build(model)
+        if self._force_map is not None:
+            self._force_map.build(estimator.model)
         self.common.warm_up(model, lambda one: markers.reaction_numbers(estimator.update(one)))
         estimator.reset()
         self.estimator = estimator
@@ -445,10 +447,10 @@ class GroundReactionNode(Component):
         if reaction.mode != Mode.UNAVAILABLE:
             self._estimates.saw(self.common.now())
             self._topics.publish(reaction)
-            if self._force_map is not None:
-                self._force_map.take(measurement, reaction)
         if failed := self._base_state.take(measurement, reaction):
             self._estimates.refused(self.common.now(), failed)
+        if self._force_map is not None and reaction.mode != Mode.UNAVAILABLE:
+            self._force_map.take(measurement, reaction)
 
     def _contacts_in_doubt(self, reaction: GroundReaction, faults: int) -> list[str]:
         """Return the feet whose contact has been uncertain for most of the last moments."""

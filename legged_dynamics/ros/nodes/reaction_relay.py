@@ -223,7 +223,7 @@ class ReactionRelay(Component):
         self._assignments = self._read(values)
         if not self._assignments:
             raise ConfigurationError('relay.fields: expected what stands where, such as "left = '
-                                     'effort[LF_FOOT/contact]", got nothing; config/works_with '
+                                     'feet[LF_FOOT].contact", got nothing; config/works_with '
                                      'has examples')
         for entry in values['relay.definitions']:
             self._define(entry)

@@ -215,4 +215,7 @@ class RobotInput(Diagnosed):
                 self.joints.refused(self._now(), str(error))
             finally:
                 self._answer(measurement.stamp_ns, commands)
-            self._answered(measurement)
+            try:
+                self._answered(measurement)     # a fault in what is only told commands nothing
+            except MeasurementError as error:
+                self.joints.refused(self._now(), str(error))

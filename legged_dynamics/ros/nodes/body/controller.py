@@ -222,8 +222,10 @@ class _BodyWalk:
         part = walker.command(*velocity)
         if part < 1.0 and fresh and self._wanted.gait != 'stand':
             self._say_slower(velocity, part)
-        # In its own gait the robot comes to the stand in which it can take another one.
-        walker.walk = silence <= patience + REST and walker.settings.gait == self._wanted.gait
+        # In its own gait the robot comes to the stand in which it can take another one; one that
+        # stands without its IMU does not set off.
+        walker.walk = (silence <= patience + REST and walker.settings.gait == self._wanted.gait
+                       and (walker.walking or measurement.angular_velocity is not None))
         walker.rest = self.ending
         if not walker.walking and walker.settings != self._wanted:
             walker.configure(self._wanted)
