@@ -257,8 +257,8 @@ def _named(best: Candidate, others: Sequence[Candidate]) -> Candidate:
 
 _SAME_SCALE = {'effort_scale': 'The robot weighs more or less than the URDF says.',
                'total_mass': 'All efforts read too much or too little.'}
-_YIELDING = {'elasticity': 'The drives have play, by the sign of the torque.',
-             'play': 'The drives are elastic, in proportion to the torque.'}
+_YIELDING = {'elasticity': 'The drives have play; or: feet creep, or sink into the ground.',
+             'play': 'The drives are elastic; or: feet creep, or sink into the ground.'}
 _UNTOLD = {True: 'Nothing is changed for it. Weigh the robot: that tells.',
            False: 'Nothing is changed for it. A recording with slow and with quick swings of '
            'each leg in the air tells them apart.'}
